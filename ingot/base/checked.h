@@ -1,6 +1,7 @@
 #pragma once
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -53,6 +54,16 @@ template <std::integral To, std::integral From> constexpr To narrow(From value) 
     else
       throw_does_not_fit(static_cast<std::uint64_t>(value));
   }
+  return static_cast<To>(value);
+}
+
+/// The integer part, or the end of the range that is nearest; 0 for NaN. The plain cast is undefined for these.
+template <std::integral To, std::floating_point From> constexpr To saturate_cast(From value) {
+  using Limits = std::numeric_limits<To>;
+  constexpr From kBeyond = static_cast<From>(Limits::max() / 2 + 1) * 2;  // a power of two: exact
+  if (value != value) return 0;
+  if (value >= kBeyond) return Limits::max();
+  if (value <= static_cast<From>(Limits::min())) return Limits::min();
   return static_cast<To>(value);
 }
 
