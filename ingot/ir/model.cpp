@@ -1,0 +1,201 @@
+// Model, functions and training info: look-up and deep copies.
+#include "ingot/ir/model.h"
+
+#include <algorithm>
+
+namespace ingot {
+
+std::string_view normal_domain(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
+
+std::int64_t OpsetImports::version(std::string_view domain) const {
+  for (const OpsetImport& import : *this)
+    if (normal_domain(import.domain) == normal_domain(domain)) return import.version;
+  return 0;
+}
+
+void OpsetImports::set(std::string_view domain, std::int64_t version) {
+  for (OpsetImport& import : *this) {
+    if (normal_domain(import.domain) == normal_domain(domain)) {
+      import.version = version;
+      return;
+    }
+  }
+  push_back({std::string(domain), version, {}});
+}
+
+const Function* Model::find_function(std::string_view function_domain, std::string_view name,
+                                     std::string_view overload) const {
+  // A model may hold thousands of calls but few functions; FunctionIndex in passes serves large ones.
+  for (const auto& f : functions)
+    if (f->name == name && f->overload == overload && normal_domain(f->domain) == normal_domain(function_domain))
+      return f.get();
+  return nullptr;
+}
+
+Model& Model::operator=(Model&& other) noexcept {
+  // The training graphs read values of the main graph: they go first.
+  training.clear();
+  ir_version = other.ir_version;
+  opsets = std::move(other.opsets);
+  producer_name = std::move(other.producer_name);
+  producer_version = std::move(other.producer_version);
+  domain = std::move(other.domain);
+  doc_string = std::move(other.doc_string);
+  model_version = other.model_version;
+  metadata = std::move(other.metadata);
+  graph = std::move(other.graph);
+  functions = std::move(other.functions);
+  training = std::move(other.training);
+  device_configurations = std::move(other.device_configurations);
+  unknown = std::move(other.unknown);
+  return *this;
+}
+
+namespace {
+
+AttrValue clone_value(const AttrValue& value, Graph* parent, Graph::ValueMap& map) {
+  return std::visit(
+      [&]<class T>(const T& v) -> AttrValue {
+        if constexpr (std::is_same_v<T, GraphPtr>) {
+          return v->clone(parent, map);
+        } else if constexpr (std::is_same_v<T, std::vector<GraphPtr>>) {
+          std::vector<GraphPtr> graphs;
+          for (const GraphPtr& g : v) graphs.push_back(g->clone(parent, map));
+          return graphs;
+        } else {
+          return v;
+        }
+      },
+      value);
+}
+
+Attribute clone_attribute(const Attribute& a, Graph* parent, Graph::ValueMap& map) {
+  Attribute copy(a.name, clone_value(a.value, parent, map));
+  copy.reference = a.reference;
+  copy.reference_type = a.reference_type;
+  copy.doc_string = a.doc_string;
+  copy.unknown = a.unknown;
+  return copy;
+}
+
+void copy_facts(const Value& from, Value& to) {
+  to.type = from.type;
+  to.is_declared = from.is_declared;
+  to.doc_string = from.doc_string;
+  to.metadata = from.metadata;
+  to.unknown = from.unknown;
+  to.known_ints = from.known_ints;
+}
+
+}  // namespace
+
+GraphPtr Graph::clone() const {
+  ValueMap map;
+  return clone(parent_, map);
+}
+
+GraphPtr Graph::clone(Graph* parent, ValueMap& map) const {
+  auto copy = std::make_unique<Graph>(parent);
+  copy->name = name;
+  copy->doc_string = doc_string;
+  copy->metadata = metadata;
+  copy->quantization = quantization;
+  copy->unknown = unknown;
+
+  for (Value* input : inputs_) map[input] = copy->add_input(input->name());
+  for (Value* value : initializers_) {
+    Value* made = value->sparse_initializer ? copy->add_sparse_initializer(value->name(), *value->sparse_initializer)
+                                            : copy->add_initializer(value->name(), *value->initializer);
+    map[value] = made;
+  }
+  for (const auto& value : owned_values_) {
+    if (value->is_undefined()) map[value.get()] = copy->add_undefined(value->name());
+    copy_facts(*value, *map.at(value.get()));
+  }
+  // Outputs of all nodes first: a broken or unsorted graph may read ahead.
+  for (const Node& node : nodes()) {
+    Node* made = copy->add_node(node.op, node.domain);
+    made->name = node.name;
+    made->overload = node.overload;
+    made->doc_string = node.doc_string;
+    made->metadata = node.metadata;
+    made->device_configurations = node.device_configurations;
+    made->unknown = node.unknown;
+    for (const auto& output : node.outputs_) {
+      Value* value = made->add_output(output ? output->name() : std::string());
+      if (!output) continue;
+      copy_facts(*output, *value);
+      map[output.get()] = value;
+    }
+  }
+  const auto mapped = [&](Value* value) {
+    const auto it = map.find(value);
+    return it == map.end() ? value : it->second;
+  };
+  Node* made = copy->first();
+  for (const Node& node : nodes()) {
+    for (std::size_t i = 0; i < node.input_count(); ++i) made->set_input(i, mapped(node.input(i)));
+    for (const Attribute& a : node.attributes) made->attributes.append(clone_attribute(a, copy.get(), map));
+    made = made->next();
+  }
+  for (const Slot& slot : outputs_) copy->add_output(mapped(slot.value));
+  return copy;
+}
+
+Model Model::clone() const {
+  Model copy;
+  copy.ir_version = ir_version;
+  copy.opsets = opsets;
+  copy.producer_name = producer_name;
+  copy.producer_version = producer_version;
+  copy.domain = domain;
+  copy.doc_string = doc_string;
+  copy.model_version = model_version;
+  copy.metadata = metadata;
+  copy.device_configurations = device_configurations;
+  copy.unknown = unknown;
+  Graph::ValueMap map;  // the training algorithm reads values of the main graph
+  copy.graph = graph->clone(nullptr, map);
+  for (const auto& f : functions) {
+    auto made = std::make_unique<Function>();
+    made->domain = f->domain;
+    made->name = f->name;
+    made->overload = f->overload;
+    made->doc_string = f->doc_string;
+    made->opsets = f->opsets;
+    made->attributes = f->attributes;
+    made->metadata = f->metadata;
+    made->unknown = f->unknown;
+    made->body = f->body->clone();
+    Graph::ValueMap none;
+    for (const Attribute& a : f->attribute_defaults)
+      made->attribute_defaults.push_back(clone_attribute(a, made->body.get(), none));
+    copy.functions.push_back(std::move(made));
+  }
+  for (const TrainingInfo& t : training) {
+    TrainingInfo made;
+    made.initialization_binding = t.initialization_binding;
+    made.update_binding = t.update_binding;
+    made.unknown = t.unknown;
+    if (t.initialization) made.initialization = t.initialization->clone();
+    if (t.algorithm) made.algorithm = t.algorithm->clone(copy.graph.get(), map);
+    copy.training.push_back(std::move(made));
+  }
+  return copy;
+}
+
+std::vector<GraphPlace> all_graphs(const Model& model) {
+  std::vector<GraphPlace> places;
+  const auto add = [&](Graph& root, const Function* function, const TrainingInfo* training) {
+    for_each_graph(root, [&](Graph& g) { places.push_back({&g, function, training}); });
+  };
+  add(*model.graph, nullptr, nullptr);
+  for (const auto& f : model.functions) add(*f->body, f.get(), nullptr);
+  for (const TrainingInfo& t : model.training) {
+    if (t.initialization) add(*t.initialization, nullptr, &t);
+    if (t.algorithm) add(*t.algorithm, nullptr, &t);
+  }
+  return places;
+}
+
+}  // namespace ingot
