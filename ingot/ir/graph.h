@@ -138,6 +138,7 @@ class Graph {
   Metadata metadata;
   std::vector<QuantizationAnnotation> quantization;
   std::string unknown;
+  bool is_function_body = false;  // then it has no initializers: constants are Constant nodes
   Graph* parent() const { return parent_; }
 
   // Values. Names are unique in a valid model; a broken file may repeat them, and the first keeps the name.
