@@ -8,6 +8,7 @@
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/schema.h"
 #include "ingot/ops/steps.h"
+#include "ingot/passes/decompose.h"
 #include "ingot/passes/infer.h"
 
 namespace ingot::passes {
@@ -155,7 +156,7 @@ class Converter {
       node.attributes.erase("consumed_inputs");
       if (step && step->up) {
         bool replaced = false;
-        if (!apply(node, step->up, next.since, Code::cannot_upgrade, replaced)) return;
+        if (!apply(node, step->up, next.since, replaced)) return;
         ++report_.nodes_changed;
         convert_added(graph, before, replaced ? after : &node, next.since, domain);
         if (replaced) return;
@@ -177,7 +178,7 @@ class Converter {
       Node *before = node.previous(), *after = node.next();
       const Schema* older = std::next(it) == versions.rend() ? nullptr : &*std::next(it);
       if (!older) {
-        if (decompose(node, *def)) return;
+        if (expand(node, *def)) return;
         obstacle(node,
                  "exists since opset " + std::to_string(it->since) + " of " + set_name(domain) + " only" +
                      (def->decompose ? ", and this use of it cannot be expressed in older operators" : ""),
@@ -185,7 +186,7 @@ class Converter {
         return;
       }
       if (const Value* value = disallowed(node, *older)) {
-        if (decompose(node, *def)) return;
+        if (expand(node, *def)) return;
         obstacle(node,
                  "'" + value->name() + "' is " + value->type.schema_name() +
                      ", which the operator allows since opset " + std::to_string(lowest_allowing(node, versions)) +
@@ -197,13 +198,13 @@ class Converter {
       keep_meaning_of_defaults(node, *it, *older);
       if (step && step->down) {
         bool replaced = false;
-        if (!apply(node, step->down, it->since - 1, Code::cannot_downgrade, replaced)) return;
+        if (!apply(node, step->down, it->since - 1, replaced)) return;
         ++report_.nodes_changed;
         convert_added(graph, before, replaced ? after : &node, it->since - 1, domain);
         if (replaced) return;
       }
       if (const std::string reason = fit(node, *older); !reason.empty()) {
-        if (decompose(node, *def)) return;
+        if (expand(node, *def)) return;
         obstacle(node, reason, "use --opset " + std::to_string(it->since) + " or newer");
         return;
       }
@@ -259,7 +260,7 @@ class Converter {
     return versions.back().since;
   }
 
-  bool apply(Node& node, void (*step)(StepContext&), std::int64_t opset, Code code, bool& replaced) {
+  bool apply(Node& node, void (*step)(StepContext&), std::int64_t opset, bool& replaced) {
     GraphBuilder builder(node.graph(), &node, false);
     builder.name_after(node);
     StepContext context(node, builder, opset);
@@ -267,7 +268,6 @@ class Converter {
       step(context);
     } catch (const Error& error) {
       obstacle(node, error.message(), error.hint_text());
-      static_cast<void>(code);
       return false;
     }
     replaced = context.replaced();
@@ -275,28 +275,15 @@ class Converter {
   }
 
   /// Puts the operator's own decomposition, which is written in the newest set, in place of the node.
-  bool decompose(Node& node, const OpDef& def) {
+  bool expand(Node& node, const OpDef& def) {
     if (!def.decompose) return false;
     Graph& graph = node.graph();
     Node *before = node.previous(), *after = node.next();
-    GraphBuilder builder(graph, &node);
-    builder.name_after(node);
-    ops::DecomposeContext context(builder, node);
-    Values made;
     try {
-      made = def.decompose(context);
-    } catch (const Error& error) {
-      obstacle(node, error.message(), error.hint_text());
+      if (!decompose_node(node)) return false;
+    } catch (const Error&) {
+      return false;  // the caller says what stands in the way
     }
-    if (made.empty()) {
-      for (Node* n = node.previous(); n != before;) {  // what a refused attempt left behind
-        Node* previous = n->previous();
-        graph.erase(n);
-        n = previous;
-      }
-      return false;
-    }
-    replace_node(node, made);
     ++report_.nodes_changed;
     for (Node* n = before ? before->next() : graph.first(); n && n != after;) {
       Node* next = n->next();
