@@ -26,9 +26,9 @@ constexpr std::size_t kLongestMessage = 4000;
 void append_printable(std::string& out, std::string_view text, std::size_t longest, bool keep_newlines) {
   const bool cut = text.size() > longest;
   if (cut) {
+    const auto continues = [&](std::size_t i) { return (static_cast<unsigned char>(text[i]) & 0xC0) == 0x80; };
+    for (int i = 0; i < 3 && continues(longest); ++i) --longest;  // not in the middle of a UTF-8 character
     text = text.substr(0, longest);
-    while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0x80) text.remove_suffix(1);
-    if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xC0) text.remove_suffix(1);
   }
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);

@@ -47,8 +47,7 @@ DimRange operator*(DimRange a, DimRange b) {
 std::int64_t floor_quotient(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && a < 0 ? 1 : 0); }
 
 DimRange floor_div_range(DimRange a, DimRange b) {
-  if (b.hi <= 0) return floor_div_range(-a, -b);
-  if (b.lo < 0) return {};
+  if (b.lo < 0) return b.hi <= 0 ? floor_div_range(-a, -b) : DimRange();
   b.lo = std::max<std::int64_t>(b.lo, 1);  // division by zero has no value
   b.hi = std::max(b.hi, b.lo);
   DimRange r;
@@ -62,9 +61,8 @@ DimRange floor_div_range(DimRange a, DimRange b) {
 }
 
 DimRange mod_range(DimRange a, DimRange b) {
-  if (b.hi <= 0) return -mod_range(-a, -b);
-  if (b.lo < 0) return {};
-  const std::int64_t hi = b.hi == kInfinity ? kInfinity : b.hi - 1;
+  if (b.lo < 0) return b.hi <= 0 ? -mod_range(-a, -b) : DimRange();
+  const std::int64_t hi = b.hi == kInfinity ? kInfinity : std::max<std::int64_t>(b.hi - 1, 0);
   return {.lo = 0, .hi = a.lo >= 0 ? std::min(a.hi, hi) : hi};
 }
 

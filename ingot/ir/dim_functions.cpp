@@ -196,6 +196,7 @@ Dim floor_div(const Dim& a, const Dim& b) {
   const auto [quotient, remainder] = divide(a, b);
   if (remainder.is_unknown()) return dim_atom(DimOp::floor_div, {a, b});
   if (remainder.is_at_least(0) && (b - remainder).is_at_least(1)) return quotient;
+  if ((-remainder).is_at_least(1) && (b + remainder).is_at_least(0)) return quotient - 1;
   return quotient + dim_atom(DimOp::floor_div, {remainder, b});
 }
 
@@ -216,6 +217,7 @@ Dim mod(const Dim& a, const Dim& b) {
   const Dim remainder = divide(a, b).remainder;
   if (remainder.is_unknown()) return dim_atom(DimOp::mod, {a, b});
   if (remainder.is_at_least(0) && (b - remainder).is_at_least(1)) return remainder;
+  if ((-remainder).is_at_least(1) && (b + remainder).is_at_least(0)) return b + remainder;
   return dim_atom(DimOp::mod, {remainder, b});
 }
 

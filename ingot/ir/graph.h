@@ -149,6 +149,7 @@ class Graph {
   /// What the file states about names that this graph does not define; what it states about others is in the values.
   std::vector<ValueInfo> stray_infos;
   std::string unknown;
+  bool is_function_body = false;  // then it has no initializers: constants are Constant nodes
   Graph* parent() const { return parent_; }
 
   // Values. Names are unique in a valid model; a broken file may repeat them, and the first keeps the name.

@@ -102,6 +102,7 @@ GraphPtr Graph::clone(Graph* parent, ValueMap& map) const {
   copy->quantization = quantization;
   copy->stray_infos = stray_infos;
   copy->unknown = unknown;
+  copy->is_function_body = is_function_body;
 
   for (Value* input : inputs_) map[input] = copy->add_input(input->name());
   for (Value* value : initializers_) {

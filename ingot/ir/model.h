@@ -25,6 +25,8 @@ class OpsetImports : public std::vector<OpsetImport> {
 
 /// A model-local function: an operator that the model defines by a graph.
 struct Function {
+  Function() { body->is_function_body = true; }
+
   std::string domain, name, overload, doc_string;
   OpsetImports opsets;
   std::vector<std::string> attributes;        // without a default

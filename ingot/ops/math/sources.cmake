@@ -1,0 +1,4 @@
+list(APPEND ops_sources
+  math/flattened_axis.cpp
+  math/pending.cpp
+  math/softmax.cpp)

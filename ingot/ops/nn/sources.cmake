@@ -1,0 +1,2 @@
+list(APPEND ops_sources
+  nn/pending.cpp)

@@ -1,0 +1,3 @@
+list(APPEND ops_sources
+  tensor/pending.cpp
+  tensor/squeeze.cpp)
