@@ -29,17 +29,18 @@ InferContext::InferContext(Node& node, InferSession& session)
 }
 
 void InferContext::preset(const Schema& schema) {
-  for (std::size_t i = 0; i < types_.size() && !schema.outputs.empty(); ++i) {
-    const ParamSchema& out = schema.outputs[std::min(i, schema.outputs.size() - 1)];
-    const TypeConstraint* wanted = out.type;
+  for (std::size_t i = 0; i < types_.size(); ++i) {
+    const ParamSchema* out = schema.output(i);
+    if (!out) continue;
+    const TypeConstraint* wanted = out->type;
     if (const auto only = wanted->only_tensor_type()) {
       types_[i] = Type::tensor(*only);
       continue;
     }
-    if (out.option == ParamOption::variadic && !out.homogeneous) continue;
-    for (std::size_t k = 0; k < node_.input_count() && !schema.inputs.empty(); ++k) {
-      const ParamSchema& in = schema.inputs[std::min(k, schema.inputs.size() - 1)];
-      if (in.type != wanted || !type(k) || (in.option == ParamOption::variadic && !in.homogeneous)) continue;
+    if (out->option == ParamOption::variadic && !out->homogeneous) continue;
+    for (std::size_t k = 0; k < node_.input_count(); ++k) {
+      const ParamSchema* in = schema.input(k);
+      if (!in || in->type != wanted || !type(k) || (in->option == ParamOption::variadic && !in->homogeneous)) continue;
       types_[i] = type(k);
       types_[i].shape.reset();
       types_[i].notes.reset();
@@ -105,6 +106,22 @@ std::optional<std::vector<double>> InferContext::const_doubles(std::size_t i) co
   return t->to_doubles();
 }
 
+std::optional<std::int64_t> InferContext::need_int(std::string_view name) const {
+  const Attribute* a = node_.attributes.find(name);
+  if (a && a->is_reference()) return std::nullopt;
+  const auto* value = node_.attributes.get<std::int64_t>(name);
+  if (!value) fail("attribute '" + std::string(name) + "' is missing");
+  return *value;
+}
+
+std::optional<std::string> InferContext::need_string(std::string_view name) const {
+  const Attribute* a = node_.attributes.find(name);
+  if (a && a->is_reference()) return std::nullopt;
+  const auto* value = node_.attributes.get<std::string>(name);
+  if (!value) fail("attribute '" + std::string(name) + "' is missing");
+  return *value;
+}
+
 void InferContext::out(std::size_t i, Type type) {
   if (i >= types_.size()) return;
   type.notes.reset();
@@ -119,11 +136,15 @@ void InferContext::out_elem(std::size_t i, DType elem) {
 
 void InferContext::out_shape(std::size_t i, Shape shape) {
   if (i >= types_.size()) return;
+  if (shape.size() > static_cast<std::size_t>(kMostDims)) fail("rank " + std::to_string(shape.size()) + " is too high");
   if (!types_[i]) types_[i] = Type::tensor(DType::undefined);
   types_[i].shape = std::move(shape);
 }
 
-void InferContext::out_rank(std::size_t i, std::int64_t rank) { out_shape(i, Shape(static_cast<std::size_t>(rank))); }
+void InferContext::out_rank(std::size_t i, std::int64_t rank) {
+  if (rank < 0 || rank > kMostDims) fail("rank " + std::to_string(rank) + " is not possible");
+  out_shape(i, Shape(static_cast<std::size_t>(rank)));
+}
 
 void InferContext::out_like(std::size_t i, std::size_t from) {
   if (type(from)) out(i, type(from));
@@ -195,11 +216,8 @@ void InferContext::commit() {
 
 void infer_node(Node& node, InferSession& session) {
   if (session.budget) session.budget->poll();
-  if (session.model && session.infer_call && !session.model->functions.empty()) {
-    if (const Function* f = session.model->find_function(node.domain, node.op, node.overload)) {
-      session.infer_call(node, *f, session);
-      return;
-    }
+  if (session.find_function) {
+    if (const Function* f = session.find_function(node)) return session.infer_call(node, *f, session);
   }
   const OpDef* def = find(node);
   if (!def) return;

@@ -10,11 +10,15 @@
 
 namespace ingot {
 class Budget;
+class Error;
 }
 
 namespace ingot::ops {
 
 struct Schema;
+
+/// Tensors of more dimensions are refused where a node would make them: no file may ask for millions.
+inline constexpr std::int64_t kMostDims = 64;
 
 /// Two statements about one value that cannot both hold: the file's and inference's.
 struct Contradiction {
@@ -26,15 +30,15 @@ struct Contradiction {
 
 /// What inference of one graph knows beyond the node at hand.
 struct InferSession {
-  const Model* model = nullptr;  // for its functions; null: none
-  Budget* budget = nullptr;      // null: unlimited
+  Budget* budget = nullptr;  // null: unlimited
   /// Defaults of graph inputs count as constants (IR < 4, where every initializer is an input).
   bool defaults_are_constants = false;
   /// Called for a stated type that contradicts the inferred one. Empty: the inferred one wins in silence.
   std::function<void(const Contradiction&)> on_contradiction;
   /// Called for a node that inference refuses. Empty: the error is thrown.
-  std::function<void(const Node&, const class Error&)> on_error;
-  /// Infers a call of a model-local function; set by passes/infer. Empty: the outputs stay as they are.
+  std::function<void(const Node&, const Error&)> on_error;
+  /// The model-local function that a node calls, or null, and how such a call is inferred; set by passes/infer.
+  std::function<const Function*(const Node&)> find_function;
   std::function<void(Node&, const Function&, InferSession&)> infer_call;
   /// How deep the graph at hand is nested: loops stop looking for exact shapes when this grows.
   int depth = 0;
@@ -81,13 +85,17 @@ class InferContext {
     return node_.attributes.get<std::vector<std::int64_t>>(name);
   }
 
+  /// A required attribute: the node is refused without it. Nothing: a reference that a function's call resolves.
+  std::optional<std::int64_t> need_int(std::string_view name) const;
+  std::optional<std::string> need_string(std::string_view name) const;
+
   // Outputs. Beyond the node's outputs, and for outputs not produced, these do nothing.
   std::size_t output_count() const { return node_.output_count(); }
   bool wants(std::size_t i) const { return node_.output(i) != nullptr; }
   void out(std::size_t i, Type type);
   void out_elem(std::size_t i, DType elem);
   void out_shape(std::size_t i, Shape shape);
-  void out_rank(std::size_t i, std::int64_t rank);  // that many unknown dimensions
+  void out_rank(std::size_t i, std::int64_t rank);  // that many unknown dimensions; refuses bad ranks
   /// Output i has the type and shape of input `from`.
   void out_like(std::size_t i, std::size_t from);
   void out_shape_like(std::size_t i, std::size_t from);

@@ -45,6 +45,6 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef Squeeze = {.name = "Squeeze", .infer = infer, .steps = kSteps};
+constinit const OpDef defs::Squeeze = {.name = "Squeeze", .infer = infer, .steps = kSteps};
 
 }  // namespace ingot::ops
