@@ -105,6 +105,22 @@ std::optional<std::vector<double>> InferContext::const_doubles(std::size_t i) co
   return t->to_doubles();
 }
 
+std::optional<std::int64_t> InferContext::need_int(std::string_view name) const {
+  const Attribute* a = node_.attributes.find(name);
+  if (a && a->is_reference()) return std::nullopt;
+  const auto* value = node_.attributes.get<std::int64_t>(name);
+  if (!value) fail("attribute '" + std::string(name) + "' is missing");
+  return *value;
+}
+
+std::optional<std::string> InferContext::need_string(std::string_view name) const {
+  const Attribute* a = node_.attributes.find(name);
+  if (a && a->is_reference()) return std::nullopt;
+  const auto* value = node_.attributes.get<std::string>(name);
+  if (!value) fail("attribute '" + std::string(name) + "' is missing");
+  return *value;
+}
+
 void InferContext::out(std::size_t i, Type type) {
   if (i >= types_.size()) return;
   type.notes.reset();
@@ -119,11 +135,15 @@ void InferContext::out_elem(std::size_t i, DType elem) {
 
 void InferContext::out_shape(std::size_t i, Shape shape) {
   if (i >= types_.size()) return;
+  if (shape.size() > static_cast<std::size_t>(kMostDims)) fail("rank " + std::to_string(shape.size()) + " is too high");
   if (!types_[i]) types_[i] = Type::tensor(DType::undefined);
   types_[i].shape = std::move(shape);
 }
 
-void InferContext::out_rank(std::size_t i, std::int64_t rank) { out_shape(i, Shape(static_cast<std::size_t>(rank))); }
+void InferContext::out_rank(std::size_t i, std::int64_t rank) {
+  if (rank < 0 || rank > kMostDims) fail("rank " + std::to_string(rank) + " is not possible");
+  out_shape(i, Shape(static_cast<std::size_t>(rank)));
+}
 
 void InferContext::out_like(std::size_t i, std::size_t from) {
   if (type(from)) out(i, type(from));

@@ -16,6 +16,9 @@ namespace ingot::ops {
 
 struct Schema;
 
+/// Tensors of more dimensions are refused where a node would make them: no file may ask for millions.
+inline constexpr std::int64_t kMostDims = 64;
+
 /// Two statements about one value that cannot both hold: the file's and inference's.
 struct Contradiction {
   const Node* node;
@@ -81,13 +84,17 @@ class InferContext {
     return node_.attributes.get<std::vector<std::int64_t>>(name);
   }
 
+  /// A required attribute: the node is refused without it. Nothing: a reference that a function's call resolves.
+  std::optional<std::int64_t> need_int(std::string_view name) const;
+  std::optional<std::string> need_string(std::string_view name) const;
+
   // Outputs. Beyond the node's outputs, and for outputs not produced, these do nothing.
   std::size_t output_count() const { return node_.output_count(); }
   bool wants(std::size_t i) const { return node_.output(i) != nullptr; }
   void out(std::size_t i, Type type);
   void out_elem(std::size_t i, DType elem);
   void out_shape(std::size_t i, Shape shape);
-  void out_rank(std::size_t i, std::int64_t rank);  // that many unknown dimensions
+  void out_rank(std::size_t i, std::int64_t rank);  // that many unknown dimensions; refuses bad ranks
   /// Output i has the type and shape of input `from`.
   void out_like(std::size_t i, std::size_t from);
   void out_shape_like(std::size_t i, std::size_t from);
