@@ -6,7 +6,7 @@
 namespace ingot::ops {
 namespace {
 
-#define INGOT_OP(name) &name,
+#define INGOT_OP(name) &defs::name,
 constexpr const OpDef* kDefs[] = {
 #include "ingot/ops/catalog.def"
 };

@@ -7,10 +7,13 @@
 
 namespace ingot::ops {
 
-// One constant per operator, defined in the operator's own file.
+/// One constant per operator, defined in the operator's own file. A namespace of its own, since ONNX calls an operator
+/// Shape as we call a type.
+namespace defs {
 #define INGOT_OP(name) extern const OpDef name;
 #include "ingot/ops/catalog.def"
 #undef INGOT_OP
+}  // namespace defs
 
 #define INGOT_OP(name) #name,
 inline constexpr std::string_view kNames[] = {

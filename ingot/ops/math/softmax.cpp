@@ -15,6 +15,6 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef Softmax = {.name = "Softmax", .infer = infer, .steps = kSteps};
+constinit const OpDef defs::Softmax = {.name = "Softmax", .infer = infer, .steps = kSteps};
 
 }  // namespace ingot::ops
