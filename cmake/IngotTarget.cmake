@@ -1,28 +1,128 @@
-# One CMake target per folder of ingot/: Ingot::<folder>.
+# The only recipes for targets: a library per folder of ingot/, a test program per folder of tests/, programs,
+# benchmarks and fuzz targets. Everywhere
+#   DEPENDS    folders of ingot/ (base ir ...), linked as Ingot::<folder>
+#   LIBRARIES  third-party targets (fmt::fmt ...); the package before the :: is found here, no find_package needed
 
-add_library(ingot_warnings INTERFACE)
-target_compile_options(ingot_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor)
+# Packages whose name is not the namespace of their targets.
+set(ingot_package_of_DNNL dnnl)
+set(ingot_package_of_hwy HWY)
+
+# Finds the packages behind namespaced targets and remembers them for IngotConfig.cmake.
+function(ingot_find_packages)
+  foreach(library IN LISTS ARGN)
+    if(library MATCHES "^([A-Za-z0-9_]+)::" AND NOT CMAKE_MATCH_1 STREQUAL "Ingot")
+      set(package ${CMAKE_MATCH_1})
+      if(ingot_package_of_${package})
+        set(package ${ingot_package_of_${package}})
+      endif()
+      if(NOT TARGET ${library})
+        find_package(${package} REQUIRED)
+      endif()
+      set_property(GLOBAL APPEND PROPERTY INGOT_PACKAGES ${package})
+    endif()
+  endforeach()
+endfunction()
 
 # ingot_library(<folder> SOURCES <file>... [DEPENDS <folder>...] [LIBRARIES <target>...])
 # Called from ingot/<folder>/CMakeLists.txt; files are named relative to it.
 function(ingot_library folder)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
   list(TRANSFORM arg_DEPENDS PREPEND Ingot::)
+  ingot_find_packages(${arg_LIBRARIES})
   add_library(ingot_${folder} STATIC ${arg_SOURCES})
   add_library(Ingot::${folder} ALIAS ingot_${folder})
-  set_target_properties(ingot_${folder} PROPERTIES EXPORT_NAME ${folder} POSITION_INDEPENDENT_CODE ON)
+  set_target_properties(ingot_${folder} PROPERTIES EXPORT_NAME ${folder})
   target_compile_features(ingot_${folder} PUBLIC cxx_std_20)
-  target_include_directories(ingot_${folder} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
-  target_link_libraries(ingot_${folder} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_LIBRARIES} $<BUILD_INTERFACE:ingot_warnings>)
+  target_include_directories(ingot_${folder} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+                                                    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(ingot_${folder} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_LIBRARIES} $<BUILD_INTERFACE:ingot_flags>)
+  set_property(GLOBAL APPEND PROPERTY INGOT_COMPONENTS ${folder})
+  if(INGOT_INSTALL)
+    install(TARGETS ingot_${folder} EXPORT IngotTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+    install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${path}
+            FILES_MATCHING PATTERN *.h PATTERN *.def)
+  endif()
 endfunction()
 
-# ingot_test(<folder> SOURCES <file>...): one GoogleTest program per folder, ingot_test_<folder>.
-function(ingot_test folder)
+# A program with Ingot's flags; the other recipes build on it.
+function(ingot_executable name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
   list(TRANSFORM arg_DEPENDS PREPEND Ingot::)
-  add_executable(ingot_test_${folder} ${arg_SOURCES})
-  target_link_libraries(ingot_test_${folder} PRIVATE ${arg_DEPENDS} ${arg_LIBRARIES} GTest::gmock_main ingot_warnings)
-  target_compile_definitions(ingot_test_${folder} PRIVATE INGOT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_precompile_headers(ingot_test_${folder} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+  ingot_find_packages(${arg_LIBRARIES})
+  add_executable(${name} ${arg_SOURCES})
+  target_compile_features(${name} PRIVATE cxx_std_20)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${arg_DEPENDS} ${arg_LIBRARIES} ingot_flags)
+endfunction()
+
+# ingot_program(<name> SOURCES <file>... [DEPENDS ...] [LIBRARIES ...]): a program for users; it is installed and
+# knows its version as the string INGOT_VERSION.
+function(ingot_program name)
+  ingot_executable(${name} ${ARGN})
+  target_compile_definitions(${name} PRIVATE INGOT_VERSION="${PROJECT_VERSION}")
+  if(INGOT_INSTALL)
+    install(TARGETS ${name} EXPORT IngotTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+endfunction()
+
+# One precompiled GoogleTest header for all test programs: it costs more than most tests' own code.
+function(ingot_test_header)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_header.cpp CONTENT "int main() {}\n" @ONLY)
+  ingot_executable(ingot_test_header SOURCES ${PROJECT_BINARY_DIR}/test_header.cpp LIBRARIES GTest::gmock)
+  ingot_test_settings(ingot_test_header)
+  target_precompile_headers(ingot_test_header PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+endfunction()
+
+function(ingot_test_settings target)
+  target_compile_definitions(${target} PRIVATE INGOT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  # What ccache needs to cache files that use a precompiled header.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
+                                           "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+endfunction()
+
+# ingot_test(<folder> SOURCES <file>... [DEPENDS ...] [LIBRARIES ...] [LABELS <label>...] [TIMEOUT <seconds>])
+# One GoogleTest program per folder, ingot_test_<folder>, and one ctest case of the folder's name. Labels in use:
+# threads (script/sanitize runs it under the thread sanitizer), acceptance (script/acceptance only).
+function(ingot_test folder)
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPENDS;LIBRARIES;LABELS" ${ARGN})
+  ingot_executable(ingot_test_${folder} SOURCES ${arg_SOURCES} DEPENDS ${arg_DEPENDS}
+                   LIBRARIES ${arg_LIBRARIES} GTest::gmock_main)
+  if(NOT TARGET ingot_test_header)
+    ingot_test_header()
+  endif()
+  ingot_test_settings(ingot_test_${folder})
+  target_precompile_headers(ingot_test_${folder} REUSE_FROM ingot_test_header)
   add_test(NAME ${folder} COMMAND ingot_test_${folder})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 900)
+  endif()
+  set_tests_properties(${folder} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
+endfunction()
+
+# ingot_bench(<folder> SOURCES <file>... [DEPENDS ...] [LIBRARIES ...]): Google Benchmark program ingot_bench_<folder>.
+function(ingot_bench folder)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  ingot_executable(ingot_bench_${folder} SOURCES ${arg_SOURCES} DEPENDS ${arg_DEPENDS}
+                   LIBRARIES ${arg_LIBRARIES} benchmark::benchmark_main)
+  set_target_properties(ingot_bench_${folder} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+endfunction()
+
+# ingot_fuzz(<name> [SOURCES <file>...] [DEPENDS ...] [LIBRARIES ...])
+# tests/fuzz/<name>_fuzz.cpp defines LLVMFuzzerTestOneInput. With INGOT_FUZZ it becomes the libFuzzer program
+# ingot_fuzz_<name>; otherwise a program that replays tests/fuzz/corpus/<name>, run by ctest as fuzz_<name>.
+function(ingot_fuzz name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  set(sources ${name}_fuzz.cpp ${arg_SOURCES})
+  if(NOT INGOT_FUZZ)
+    list(APPEND sources ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.cpp)
+  endif()
+  ingot_executable(ingot_fuzz_${name} SOURCES ${sources} DEPENDS ${arg_DEPENDS} LIBRARIES ${arg_LIBRARIES})
+  if(INGOT_FUZZ)
+    target_link_options(ingot_fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    set_target_properties(ingot_fuzz_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/targets)
+  else()
+    add_test(NAME fuzz_${name} COMMAND ingot_fuzz_${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name})
+    set_tests_properties(fuzz_${name} PROPERTIES LABELS fuzz TIMEOUT 300)
+  endif()
 endfunction()

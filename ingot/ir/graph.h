@@ -210,6 +210,9 @@ class Graph {
   using ValueMap = std::unordered_map<const Value*, Value*>;
   GraphPtr clone(Graph* parent, ValueMap& map) const;
   GraphPtr clone() const;
+  /// Copies a node of any graph into this one, reading through `map`; its outputs get names as near to the
+  /// old ones as `prefix` and uniqueness allow, and are entered into `map`.
+  Node* add_copy(const Node& node, ValueMap& map, Node* before = nullptr, std::string_view prefix = {});
 
  private:
   friend class Node;

@@ -87,7 +87,40 @@ void copy_facts(const Value& from, Value& to) {
   to.known_ints = from.known_ints;
 }
 
+void copy_description(const Node& from, Node& to) {
+  to.name = from.name;
+  to.overload = from.overload;
+  to.doc_string = from.doc_string;
+  to.metadata = from.metadata;
+  to.device_configurations = from.device_configurations;
+  to.unknown = from.unknown;
+}
+
+/// Inputs and attributes; graphs in attributes are copied with the same map.
+void copy_reads(const Node& from, Node& to, Graph::ValueMap& map) {
+  for (std::size_t i = 0; i < from.input_count(); ++i) {
+    const auto it = map.find(from.input(i));
+    to.set_input(i, it == map.end() ? from.input(i) : it->second);
+  }
+  for (const Attribute& a : from.attributes) to.attributes.append(clone_attribute(a, &to.graph(), map));
+}
+
 }  // namespace
+
+Node* Graph::add_copy(const Node& node, ValueMap& map, Node* before, std::string_view prefix) {
+  Node* made = add_node(node.op, node.domain, before);
+  copy_description(node, *made);
+  if (!node.name.empty()) made->name = std::string(prefix) + node.name;
+  copy_reads(node, *made, map);
+  for (const auto& output : node.outputs_) {
+    Value* value = made->add_output(output ? fresh_name(std::string(prefix) + output->name()) : std::string());
+    if (!output) continue;
+    copy_facts(*output, *value);
+    value->is_declared = false;
+    map[output.get()] = value;
+  }
+  return made;
+}
 
 GraphPtr Graph::clone() const {
   ValueMap map;
@@ -116,12 +149,7 @@ GraphPtr Graph::clone(Graph* parent, ValueMap& map) const {
   // Outputs of all nodes first: a broken or unsorted graph may read ahead.
   for (const Node& node : nodes()) {
     Node* made = copy->add_node(node.op, node.domain);
-    made->name = node.name;
-    made->overload = node.overload;
-    made->doc_string = node.doc_string;
-    made->metadata = node.metadata;
-    made->device_configurations = node.device_configurations;
-    made->unknown = node.unknown;
+    copy_description(node, *made);
     for (const auto& output : node.outputs_) {
       Value* value = made->add_output(output ? output->name() : std::string());
       if (!output) continue;
@@ -129,16 +157,15 @@ GraphPtr Graph::clone(Graph* parent, ValueMap& map) const {
       map[output.get()] = value;
     }
   }
+  Node* made = copy->first();
+  for (const Node& node : nodes()) {
+    copy_reads(node, *made, map);
+    made = made->next();
+  }
   const auto mapped = [&](Value* value) {
     const auto it = map.find(value);
     return it == map.end() ? value : it->second;
   };
-  Node* made = copy->first();
-  for (const Node& node : nodes()) {
-    for (std::size_t i = 0; i < node.input_count(); ++i) made->set_input(i, mapped(node.input(i)));
-    for (const Attribute& a : node.attributes) made->attributes.append(clone_attribute(a, copy.get(), map));
-    made = made->next();
-  }
   for (const Slot& slot : outputs_) copy->add_output(mapped(slot.value));
   return copy;
 }

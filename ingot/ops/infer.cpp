@@ -29,17 +29,18 @@ InferContext::InferContext(Node& node, InferSession& session)
 }
 
 void InferContext::preset(const Schema& schema) {
-  for (std::size_t i = 0; i < types_.size() && !schema.outputs.empty(); ++i) {
-    const ParamSchema& out = schema.outputs[std::min(i, schema.outputs.size() - 1)];
-    const TypeConstraint* wanted = out.type;
+  for (std::size_t i = 0; i < types_.size(); ++i) {
+    const ParamSchema* out = schema.output(i);
+    if (!out) continue;
+    const TypeConstraint* wanted = out->type;
     if (const auto only = wanted->only_tensor_type()) {
       types_[i] = Type::tensor(*only);
       continue;
     }
-    if (out.option == ParamOption::variadic && !out.homogeneous) continue;
-    for (std::size_t k = 0; k < node_.input_count() && !schema.inputs.empty(); ++k) {
-      const ParamSchema& in = schema.inputs[std::min(k, schema.inputs.size() - 1)];
-      if (in.type != wanted || !type(k) || (in.option == ParamOption::variadic && !in.homogeneous)) continue;
+    if (out->option == ParamOption::variadic && !out->homogeneous) continue;
+    for (std::size_t k = 0; k < node_.input_count(); ++k) {
+      const ParamSchema* in = schema.input(k);
+      if (!in || in->type != wanted || !type(k) || (in->option == ParamOption::variadic && !in->homogeneous)) continue;
       types_[i] = type(k);
       types_[i].shape.reset();
       types_[i].notes.reset();
@@ -215,11 +216,8 @@ void InferContext::commit() {
 
 void infer_node(Node& node, InferSession& session) {
   if (session.budget) session.budget->poll();
-  if (session.model && session.infer_call && !session.model->functions.empty()) {
-    if (const Function* f = session.model->find_function(node.domain, node.op, node.overload)) {
-      session.infer_call(node, *f, session);
-      return;
-    }
+  if (session.find_function) {
+    if (const Function* f = session.find_function(node)) return session.infer_call(node, *f, session);
   }
   const OpDef* def = find(node);
   if (!def) return;

@@ -10,6 +10,7 @@
 
 namespace ingot {
 class Budget;
+class Error;
 }
 
 namespace ingot::ops {
@@ -29,15 +30,15 @@ struct Contradiction {
 
 /// What inference of one graph knows beyond the node at hand.
 struct InferSession {
-  const Model* model = nullptr;  // for its functions; null: none
-  Budget* budget = nullptr;      // null: unlimited
+  Budget* budget = nullptr;  // null: unlimited
   /// Defaults of graph inputs count as constants (IR < 4, where every initializer is an input).
   bool defaults_are_constants = false;
   /// Called for a stated type that contradicts the inferred one. Empty: the inferred one wins in silence.
   std::function<void(const Contradiction&)> on_contradiction;
   /// Called for a node that inference refuses. Empty: the error is thrown.
-  std::function<void(const Node&, const class Error&)> on_error;
-  /// Infers a call of a model-local function; set by passes/infer. Empty: the outputs stay as they are.
+  std::function<void(const Node&, const Error&)> on_error;
+  /// The model-local function that a node calls, or null, and how such a call is inferred; set by passes/infer.
+  std::function<const Function*(const Node&)> find_function;
   std::function<void(Node&, const Function&, InferSession&)> infer_call;
   /// How deep the graph at hand is nested: loops stop looking for exact shapes when this grows.
   int depth = 0;

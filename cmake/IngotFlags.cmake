@@ -1,0 +1,21 @@
+# Compiler flags of Ingot's own targets. They stay private to the build: nothing here reaches a user's compile line.
+
+add_library(ingot_warnings INTERFACE)
+target_compile_options(ingot_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor)
+
+# No fused multiply-add behind our back: folded constants must not depend on the compiler's mood or the CPU.
+add_library(ingot_numerics INTERFACE)
+target_compile_options(ingot_numerics INTERFACE -ffp-contract=off)
+
+# Sanitizer builds are Debug builds, hence without _FORTIFY_SOURCE, which would hide calls from them.
+add_library(ingot_hardening INTERFACE)
+if(INGOT_HARDENING)
+  target_compile_options(ingot_hardening INTERFACE
+    -fstack-protector-strong
+    "$<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=3>")
+  target_compile_definitions(ingot_hardening INTERFACE _GLIBCXX_ASSERTIONS)
+  target_link_options(ingot_hardening INTERFACE LINKER:-z,relro LINKER:-z,now)
+endif()
+
+add_library(ingot_flags INTERFACE)
+target_link_libraries(ingot_flags INTERFACE ingot_warnings ingot_numerics ingot_hardening)

@@ -1,0 +1,185 @@
+// Inference over a whole model of any operator set version.
+#include "ingot/passes/infer.h"
+
+#include <unordered_set>
+
+#include "ingot/base/budget.h"
+#include "ingot/base/error.h"
+#include "ingot/ops/schema.h"
+#include "ingot/passes/convert_version.h"
+#include "ingot/passes/inline_functions.h"
+
+namespace ingot::passes {
+namespace {
+
+constexpr int kDeepestCall = 100;
+
+/// What calls of functions gave, so that a function called often, or from many functions, is inferred once per
+/// combination of types: without this a chain of functions that call the next one twice takes exponential time.
+struct CallMemo {
+  explicit CallMemo(const Model& model) : index(model) {}
+  FunctionIndex index;
+  std::unordered_map<std::string, std::vector<Type>> results;
+  std::unordered_set<const Function*> open;
+};
+
+/// Everything that the result of a call can depend on; empty: not worth remembering.
+std::string signature(const Node& call, const Function& function) {
+  std::string text = std::to_string(reinterpret_cast<std::uintptr_t>(&function));
+  for (const Value* input : call.inputs()) {
+    text += '|';
+    if (!input) continue;
+    text += input->type.str();
+    if (input->known_ints)
+      for (const Dim& d : *input->known_ints) text += ',' + d.str();
+    if (const Tensor* t = ops::constant_of(input)) text += '@' + std::to_string(reinterpret_cast<std::uintptr_t>(t));
+  }
+  for (const Attribute& a : call.attributes) {
+    text += '|' + a.name + '=';
+    if (const auto* i = std::get_if<std::int64_t>(&a.value))
+      text += std::to_string(*i);
+    else if (const auto* s = std::get_if<std::string>(&a.value))
+      text += *s;
+    else if (const auto* v = std::get_if<std::vector<std::int64_t>>(&a.value))
+      for (const std::int64_t n : *v) text += std::to_string(n) + ',';
+    else
+      text += '&' + std::to_string(reinterpret_cast<std::uintptr_t>(&a));
+  }
+  return text;
+}
+
+std::vector<Type> infer_body(const Node& call, const Function& function, ops::InferSession& session) {
+  if (session.budget) session.budget->charge_nodes(function.body->node_count());
+  Graph::ValueMap map;
+  const GraphPtr body = function.body->clone(nullptr, map);
+  resolve_references(*body, function, call);
+  for (std::size_t i = 0; i < body->inputs().size(); ++i) {
+    if (const Value* given = call.input(i)) {
+      body->inputs()[i]->type = given->type;
+      body->inputs()[i]->known_ints = given->known_ints;
+    }
+  }
+  ops::InferSession inner = session;
+  inner.stated.clear();
+  inner.on_contradiction = nullptr;
+  ++inner.depth;
+  ops::infer_graph(*body, inner);
+  std::vector<Type> types;
+  for (const Value* output : body->outputs()) types.push_back(output->type);
+  return types;
+}
+
+void infer_call(Node& call, const Function& function, ops::InferSession& session, CallMemo& memo) {
+  const std::string key = signature(call, function);
+  auto found = memo.results.find(key);
+  if (found == memo.results.end()) {
+    std::vector<Type> types;
+    // Recursion is the checker's to report; here it only must end.
+    if (session.depth < kDeepestCall && memo.open.insert(&function).second) {
+      types = infer_body(call, function, session);
+      memo.open.erase(&function);
+    }
+    found = memo.results.emplace(key, std::move(types)).first;
+  }
+  ops::InferContext context(call, session);
+  for (std::size_t i = 0; i < found->second.size(); ++i)
+    if (found->second[i]) context.out(i, found->second[i]);
+  context.commit();
+}
+
+bool is_newest(const OpsetImports& imports) {
+  for (const OpsetImport& import : imports) {
+    const int newest = ops::newest_opset(normal_domain(import.domain));
+    if (newest && import.version != newest) return false;
+  }
+  return true;
+}
+
+bool is_newest(const Model& model) {
+  for (const auto& f : model.functions)
+    if (!is_newest(f->opsets)) return false;
+  return is_newest(model.opsets);
+}
+
+template <class Visit> void for_each_value(Graph& root, Visit&& visit) {
+  for_each_graph(root, [&](Graph& g) {
+    for (Value* v : g.inputs()) visit(*v);
+    for (Value* v : g.initializers()) visit(*v);
+    for (Node& node : g.nodes())
+      for (Value* v : node.outputs())
+        if (v) visit(*v);
+  });
+}
+
+/// Takes over what is known of the values of the same names. In a valid model a name means one value in a
+/// graph and all graphs nested in it.
+void take_over(Graph& graph, Graph& inferred, bool keep_declared) {
+  std::unordered_map<std::string_view, const Value*> twins;
+  for_each_value(inferred, [&](Value& v) { twins.try_emplace(v.name(), &v); });
+  for_each_value(graph, [&](Value& v) {
+    const auto it = twins.find(v.name());
+    if (it == twins.end()) return;
+    v.known_ints = it->second->known_ints;
+    if (it->second->type && !(keep_declared && v.is_declared && v.type)) {
+      auto notes = v.type.notes;
+      v.type = it->second->type;
+      v.type.notes = std::move(notes);
+    }
+  });
+}
+
+void infer_in_place(Model& model, ops::InferSession& session, bool keep_declared) {
+  ops::infer_graph(*model.graph, session);
+  for (const TrainingInfo& t : model.training) {
+    if (t.initialization) ops::infer_graph(*t.initialization, session);
+    if (t.algorithm) ops::infer_graph(*t.algorithm, session);
+  }
+  if (!keep_declared) return;
+  const auto restore = [&](Graph& g) {
+    for_each_value(g, [&](Value& v) {
+      const auto it = session.stated.find(&v);
+      if (it != session.stated.end() && it->second) v.type = it->second;
+    });
+  };
+  restore(*model.graph);
+  for (const TrainingInfo& t : model.training) {
+    if (t.initialization) restore(*t.initialization);
+    if (t.algorithm) restore(*t.algorithm);
+  }
+}
+
+}  // namespace
+
+void prepare(ops::InferSession& session, const Model& model) {
+  session.defaults_are_constants = model.ir_version < 4;
+  const auto memo = std::make_shared<CallMemo>(model);
+  session.find_function = [memo](const Node& node) { return memo->index.find(node); };
+  session.infer_call = [memo](Node& call, const Function& f, ops::InferSession& s) { infer_call(call, f, s, *memo); };
+}
+
+void infer(Model& model, const InferOptions& options) {
+  ops::InferSession session;
+  session.budget = options.budget;
+  session.on_contradiction = options.on_contradiction;
+  if (options.on_error)
+    session.on_error = options.on_error;
+  else if (options.tolerate_errors)
+    session.on_error = [](const Node&, const Error&) {};
+  if (is_newest(model)) {
+    prepare(session, model);
+    infer_in_place(model, session, options.keep_declared);
+    return;
+  }
+  Model copy = model.clone();
+  prepare(session, copy);
+  std::vector<Obstacle> obstacles;
+  canonicalize(copy, session, obstacles);
+  take_over(*model.graph, *copy.graph, options.keep_declared);
+  for (std::size_t i = 0; i < model.training.size(); ++i) {
+    const TrainingInfo &to = model.training[i], &from = copy.training[i];
+    if (to.initialization) take_over(*to.initialization, *from.initialization, options.keep_declared);
+    if (to.algorithm) take_over(*to.algorithm, *from.algorithm, options.keep_declared);
+  }
+}
+
+}  // namespace ingot::passes

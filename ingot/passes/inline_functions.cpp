@@ -1,0 +1,169 @@
+// Inlining of model-local functions.
+#include "ingot/passes/inline_functions.h"
+
+#include <unordered_set>
+
+#include "ingot/base/budget.h"
+#include "ingot/base/error.h"
+#include "ingot/ops/builder.h"
+
+namespace ingot::passes {
+namespace {
+
+std::string key(std::string_view domain, std::string_view name, std::string_view overload) {
+  std::string text(normal_domain(domain));
+  text += '\0';
+  text += name;
+  text += '\0';
+  text += overload;
+  return text;
+}
+
+const Attribute* find_default(const Function& function, std::string_view name) {
+  for (const Attribute& a : function.attribute_defaults)
+    if (a.name == name) return &a;
+  return nullptr;
+}
+
+/// The value of `from` as an attribute called `name` of a node in `parent`.
+Attribute copy_as(const std::string& name, const Attribute& from, Graph& parent) {
+  Attribute copy;
+  copy.name = name;
+  copy.reference = from.reference;  // a call inside a function may hand on the function's own attribute
+  copy.reference_type = from.reference_type;
+  copy.value = std::visit(
+      [&]<class T>(const T& v) -> AttrValue {
+        if constexpr (std::is_same_v<T, GraphPtr>) {
+          Graph::ValueMap map;
+          return v->clone(&parent, map);
+        } else if constexpr (std::is_same_v<T, std::vector<GraphPtr>>) {
+          std::vector<GraphPtr> graphs;
+          for (const GraphPtr& g : v) {
+            Graph::ValueMap map;
+            graphs.push_back(g->clone(&parent, map));
+          }
+          return graphs;
+        } else {
+          return v;
+        }
+      },
+      from.value);
+  return copy;
+}
+
+void resolve_node(Node& node, const Function& function, const Node& call) {
+  std::vector<std::string> dropped;
+  for (Attribute& a : node.attributes) {
+    if (!a.is_reference()) continue;
+    const Attribute* given = call.attributes.find(a.reference);
+    if (!given) given = find_default(function, a.reference);
+    if (given)
+      a = copy_as(a.name, *given, node.graph());
+    else
+      dropped.push_back(a.name);
+  }
+  for (const std::string& name : dropped) node.attributes.erase(name);
+}
+
+}  // namespace
+
+FunctionIndex::FunctionIndex(const Model& model) {
+  for (const auto& f : model.functions) by_key_.try_emplace(key(f->domain, f->name, f->overload), f.get());
+}
+
+const Function* FunctionIndex::find(const Node& node) const {
+  if (by_key_.empty()) return nullptr;
+  const auto it = by_key_.find(key(node.domain, node.op, node.overload));
+  return it == by_key_.end() ? nullptr : it->second;
+}
+
+void resolve_references(Graph& body, const Function& function, const Node& call) {
+  for_each_graph(body, [&](Graph& g) {
+    for (Node& node : g.nodes()) resolve_node(node, function, call);
+  });
+}
+
+std::size_t inline_call(Node& call, const Function& function) {
+  Graph& graph = call.graph();
+  Graph::ValueMap map;
+  const auto formals = function.body->inputs();
+  for (std::size_t i = 0; i < formals.size(); ++i) map[formals[i]] = call.input(i);
+  const std::string prefix = (call.name.empty() && call.output() ? call.output()->name() : call.name) + '/';
+  std::size_t added = 0;
+  for (const Node& node : function.body->nodes()) {
+    Node* made = graph.add_copy(node, map, &call, prefix);
+    ++added;
+    resolve_node(*made, function, call);
+    for_each_subgraph(*made, [&](Graph& g) { resolve_references(g, function, call); });
+    if (!call.metadata.empty()) made->metadata.insert(made->metadata.end(), call.metadata.begin(), call.metadata.end());
+  }
+  Values outputs;
+  for (Value* output : function.body->outputs()) {
+    const auto it = map.find(output);
+    outputs.push_back(it == map.end() ? output : it->second);
+  }
+  replace_node(call, outputs);
+  return added;
+}
+
+void inline_functions(Model& model, Budget* budget, const std::function<bool(const Function&)>& keep) {
+  const FunctionIndex index(model);
+  // Bodies first, callees before callers: each body is then free of calls when it is used.
+  std::unordered_set<const Function*> done, open;
+  const auto wanted = [&](const Node& node) {
+    const Function* f = index.find(node);
+    return f && !(keep && keep(*f)) ? f : nullptr;
+  };
+  const auto inline_all = [&](Graph& root) {
+    for_each_graph(root, [&](Graph& g) {
+      for (Node& node : g.nodes()) {
+        const Function* f = wanted(node);
+        if (!f) continue;
+        if (budget) budget->charge_nodes(f->body->node_count());
+        inline_call(node, *f);
+      }
+    });
+  };
+  struct Frame {
+    const Function* function;
+    std::vector<const Function*> callees;
+    std::size_t next = 0;
+  };
+  const auto callees_of = [&](const Function& f) {
+    std::vector<const Function*> callees;
+    for_each_graph(*f.body, [&](Graph& g) {
+      for (Node& node : g.nodes())
+        if (const Function* callee = wanted(node)) callees.push_back(callee);
+    });
+    return callees;
+  };
+  for (const auto& root : model.functions) {
+    if (done.contains(root.get())) continue;
+    std::vector<Frame> stack;
+    stack.push_back({root.get(), callees_of(*root)});
+    open.insert(root.get());
+    while (!stack.empty()) {
+      Frame& frame = stack.back();
+      if (frame.next == frame.callees.size()) {
+        inline_all(*frame.function->body);
+        open.erase(frame.function);
+        done.insert(frame.function);
+        stack.pop_back();
+        continue;
+      }
+      const Function* callee = frame.callees[frame.next++];
+      if (done.contains(callee)) continue;
+      if (!open.insert(callee).second)
+        throw Error(Code::recursive_function, "function '" + callee->name + "' calls itself")
+            .hint("functions of a model may not be recursive");
+      stack.push_back({callee, callees_of(*callee)});
+    }
+  }
+  for (const GraphPlace& place : all_graphs(model))
+    if (!place.function && !place.graph->parent()) inline_all(*place.graph);
+  for (const TrainingInfo& t : model.training)
+    if (t.algorithm) inline_all(*t.algorithm);
+  std::erase_if(model.functions, [&](const auto& f) { return !keep || !keep(*f); });
+}
+
+}  // namespace ingot::passes
