@@ -7,7 +7,10 @@ namespace {
 
 constexpr Step kSteps[] = {
     {.since = 4,
-     .up = [](StepContext& c) { c.node.attributes.set(Attribute("axis", AttrValue(c.node.attributes.int_or("axis", 1)))); }},
+     .up =
+         [](StepContext& c) {
+           c.node.attributes.set(Attribute("axis", AttrValue(c.node.attributes.int_or("axis", 1))));
+         }},
     {.since = 11, .down = down_to_axis_from_front},
 };
 
@@ -36,8 +39,7 @@ void infer(InferContext& c) {
   std::optional<std::int64_t> rank;
   for (std::size_t i = 0; i < c.input_count(); ++i) {
     const auto r = c.rank(i);
-    if (r && rank && *r != *rank)
-      c.fail("ranks differ: " + std::to_string(*rank) + " and " + std::to_string(*r));
+    if (r && rank && *r != *rank) c.fail("ranks differ: " + std::to_string(*rank) + " and " + std::to_string(*r));
     if (r) rank = r;
   }
   if (!rank) return;
