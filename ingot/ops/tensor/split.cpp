@@ -99,20 +99,18 @@ void infer(InferContext& c) {
   const auto axis = static_cast<std::size_t>(c.axis(c.attr("axis", std::int64_t{0}), rank));
   const std::vector<Dim> sizes = part_sizes(c, (*x)[axis]);
   const auto known = c.ints(0);
-  std::optional<std::size_t> at = 0;
+  std::size_t at = 0;
+  bool knows_place = known.has_value();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     Shape y = *x;
     y[axis] = sizes[i];
     c.out_shape(i, std::move(y));
-    if (!known || !at) continue;
     const auto size = sizes[i].as_int();
-    if (!size || static_cast<std::size_t>(*size) > known->size() - *at) {
-      at.reset();
-      continue;
-    }
-    const auto from = known->begin() + static_cast<std::ptrdiff_t>(*at);
+    knows_place = knows_place && size && static_cast<std::size_t>(*size) <= known->size() - at;
+    if (!knows_place) continue;
+    const auto from = known->begin() + static_cast<std::ptrdiff_t>(at);
     c.out_ints(i, {from, from + *size});
-    *at += static_cast<std::size_t>(*size);
+    at += static_cast<std::size_t>(*size);
   }
 }
 
