@@ -73,7 +73,7 @@ void add_programs(Graph& root, Programs& programs) {
 /// The values of one run of one graph, and the way to those of the graphs around it.
 struct Frame {
   const Program& program;
-  Frame* outer;
+  const Frame* outer;
   std::vector<Datum> values;
 };
 
