@@ -15,16 +15,16 @@ struct Data {
   enum class Kind : std::uint8_t { none = 0, tensor = 1, sparse_tensor = 2, sequence = 3, map = 4, optional = 5 };
 
   Kind kind = Kind::none;
-  std::string name;
-  Tensor tensor;
-  SparseTensor sparse;
+  std::string name = {};
+  Tensor tensor = {};
+  SparseTensor sparse = {};
   /// Of a sequence the elements, of a map the values, of an optional its value or nothing.
-  std::vector<Data> items;
+  std::vector<Data> items = {};
   Kind item_kind = Kind::none;  // also known where there are no items
   /// Of a map, one for each item: strings, or integers of the key type.
   DType key_type = DType::undefined;
-  std::vector<std::int64_t> keys;
-  std::vector<std::string> string_keys;
+  std::vector<std::int64_t> keys = {};
+  std::vector<std::string> string_keys = {};
 
   friend bool operator==(const Data&, const Data&) = default;
 };

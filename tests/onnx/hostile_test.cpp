@@ -68,8 +68,8 @@ TEST_F(ExternalData, IsReadFromTheModelsDirectoryInEveryPlace) {
 TEST_F(ExternalData, PathsThatAreNotPlainAndRelativeAreRefused) {
   expect_everywhere({{"location", "../outside.bin"}}, Code::outside_model_directory);
   expect_everywhere({{"location", "sub/../../outside.bin"}}, Code::outside_model_directory);
-  expect_everywhere({{"location", dir_ / "outside.bin"}}, Code::outside_model_directory);
-  expect_everywhere({{"location", "/etc/passwd"}}, Code::outside_model_directory);
+  expect_everywhere({{"location", dir_ / "outside.bin"}}, Code::bad_model_path);
+  expect_everywhere({{"location", "/etc/passwd"}}, Code::bad_model_path);
   expect_everywhere({{"location", std::string("ok.bin\0x", 8)}}, Code::bad_model_path);
   expect_everywhere({{"location", "..\\outside.bin"}}, Code::bad_model_path);
   expect_everywhere({{"location", ""}}, Code::bad_model_path);
