@@ -59,6 +59,7 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   // Renaming onto a device or pipe would replace it.
   struct stat old;
   const bool exists = ::fstatat(directory_.get(), name_.c_str(), &old, AT_SYMLINK_NOFOLLOW) == 0;
+  if (!exists && errno != ENOENT) throw system_error(Code::cannot_write, "cannot write", path_, errno);
   if (exists && !S_ISREG(old.st_mode) && !S_ISLNK(old.st_mode))
     throw Error(Code::not_regular_file, "cannot write: is not a regular file").in_file(path_);
   open_temporary();
@@ -97,12 +98,7 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
   position_ += bytes.size();
 }
 
-void AtomicFile::align(std::size_t boundary) {
-  static constexpr std::byte kZeros[4096] = {};
-  std::size_t left = boundary == 0 ? 0 : (boundary - position_ % boundary) % boundary;
-  for (; left > 0; left -= std::min(left, sizeof(kZeros)))
-    write(std::span(kZeros).first(std::min(left, sizeof(kZeros))));
-}
+void AtomicFile::align(std::size_t boundary) { write_padding(*this, position_, boundary); }
 
 void AtomicFile::flush() {
   write_through(buffer_);

@@ -9,19 +9,29 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
+#include <limits>
 #include <vector>
 
 #include "ingot/base/error.h"
-#include "ingot/base/mapped_file.h"
 
 namespace ingot {
 namespace {
 
 constexpr std::size_t kLongestStem = 200;
-constexpr std::size_t kSearchedSize = std::size_t{1} << 30;
+constexpr std::uint64_t kMostSearched = std::uint64_t{4} << 30;  // of the other files of a directory, in all
 
 std::string data_name(std::string_view model_name, std::uint64_t hash) {
   return fmt::format("{}-{}.data", model_name.substr(0, kLongestStem), hash_text(hash));
+}
+
+constexpr std::size_t kTailSize = 22;  // "-0123456789abcdef.data"
+
+/// Whether this is the data file of any model.
+bool is_any_data_name(std::string_view entry) {
+  if (entry.size() <= kTailSize || !entry.ends_with(".data")) return false;
+  const std::string_view tail = entry.substr(entry.size() - kTailSize);
+  return tail[0] == '-' && tail.substr(1, 16).find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 std::vector<std::string> entries_of(int directory) {
@@ -44,8 +54,11 @@ FileDescriptor open_regular(int directory, const std::string& name, int flags) {
   return file;
 }
 
-/// Takes from `candidates` the names that appear in the file; all of them if it cannot be searched.
-void keep_mentioned(int directory, const std::string& name, std::vector<std::string>& candidates) {
+/// Removes from `candidates` the names that appear in a file. All of them if the file cannot be read, or has more bytes
+/// than `budget`, which is reduced: what is not known to be a leftover stays. Read, not mapped: the file may be
+/// anybody's and shrink meanwhile.
+void remove_mentioned(int directory, const std::string& name, std::uint64_t& budget,
+                      std::vector<std::string>& candidates) {
   const FileDescriptor file = open_regular(directory, name, O_RDONLY);
   if (!file) {
     struct stat status;
@@ -53,14 +66,19 @@ void keep_mentioned(int directory, const std::string& name, std::vector<std::str
     if (may_mention) candidates.clear();
     return;
   }
-  try {
-    const Bytes content = map_open_file(file, name);
-    if (content.size() > kSearchedSize) candidates.clear();
+  std::string window;  // a chunk after the end of the one before, since a name may lie across
+  std::vector<char> chunk(1 << 20);
+  while (!candidates.empty()) {
+    const ssize_t size = ::read(file.get(), chunk.data(), chunk.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size == 0) return;
+    if (size < 0 || static_cast<std::uint64_t>(size) > budget) return candidates.clear();
+    budget -= static_cast<std::uint64_t>(size);
+    window.erase(0, window.size() - std::min(window.size(), candidates.front().size() - 1));
+    window.append(chunk.data(), static_cast<std::size_t>(size));
     std::erase_if(candidates, [&](const std::string& candidate) {
-      return content.text().find(candidate) != std::string_view::npos;
+      return ::memmem(window.data(), window.size(), candidate.data(), candidate.size()) != nullptr;
     });
-  } catch (const Error&) {
-    candidates.clear();
   }
 }
 
@@ -69,40 +87,36 @@ bool remove_if_unlocked(int directory, const std::string& name) {
   return file && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0 && ::unlinkat(directory, name.c_str(), 0) == 0;
 }
 
-/// `named`: the data file that the model names ("" for none), if that is known; else the model is searched too.
-int collect(const std::string& directory_path, const std::string& model_name, const std::string* named) {
-  const FileDescriptor directory(::open(directory_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}  // namespace
+
+int collect_leftovers(const std::string& directory_path, const std::string& model_name) {
+  const FileDescriptor directory(
+      ::open(directory_path.empty() ? "." : directory_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory) return 0;
   const std::vector<std::string> entries = entries_of(directory.get());
   int removed = 0;
   std::vector<std::string> candidates;
   for (const std::string& entry : entries) {
     if (is_temporary_name(entry, model_name)) removed += remove_if_unlocked(directory.get(), entry);
-    if (is_data_name(entry, model_name) && (named == nullptr || entry != *named)) candidates.push_back(entry);
+    if (is_data_name(entry, model_name)) candidates.push_back(entry);
   }
   // A writer may be between the renaming of its data and of its model; then the next run collects.
   if (candidates.empty() || ::flock(directory.get(), LOCK_EX | LOCK_NB) != 0) return removed;
-  for (const std::string& entry : entries_of(directory.get())) {
-    const bool searched = !is_data_name(entry, model_name) && (named == nullptr || entry != model_name);
-    if (searched && !candidates.empty()) keep_mentioned(directory.get(), entry, candidates);
-  }
+  std::uint64_t budget = std::numeric_limits<std::uint64_t>::max();
+  remove_mentioned(directory.get(), model_name, budget, candidates);
+  budget = kMostSearched;
+  for (const std::string& entry : entries_of(directory.get()))
+    if (!candidates.empty() && entry != model_name && !is_any_data_name(entry))
+      remove_mentioned(directory.get(), entry, budget, candidates);
   for (const std::string& candidate : candidates)
     if (open_regular(directory.get(), candidate, O_RDONLY | O_NOFOLLOW))
       removed += ::unlinkat(directory.get(), candidate.c_str(), 0) == 0;
   return removed;
 }
 
-}  // namespace
-
 bool is_data_name(std::string_view entry, std::string_view model_name) {
   const std::string_view stem = model_name.substr(0, kLongestStem);
-  if (entry.size() != stem.size() + 22 || !entry.starts_with(stem) || !entry.ends_with(".data")) return false;
-  const std::string_view hash = entry.substr(stem.size() + 1, 16);
-  return entry[stem.size()] == '-' && hash.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
-int collect_leftovers(const std::string& directory, const std::string& model_name) {
-  return collect(directory.empty() ? "." : directory, model_name, nullptr);
+  return is_any_data_name(entry) && entry.substr(0, entry.size() - kTailSize) == stem;
 }
 
 FileSet::FileSet(std::string model_path) : path_(split_path(model_path)), model_(std::move(model_path)) {}
@@ -111,7 +125,7 @@ FileSet::~FileSet() {
   if (committed_ || data_name_.empty()) return;
   unlock();
   try {
-    (void)collect(path_.directory, path_.name, nullptr);
+    (void)collect_leftovers(path_.directory, path_.name);
   } catch (const std::exception&) {  // no memory: the next run collects
   }
 }
@@ -121,11 +135,7 @@ void FileSet::DataFile::write(std::span<const std::byte> bytes) {
   hasher_.update(bytes);
 }
 
-void FileSet::DataFile::align(std::size_t boundary) {
-  static constexpr std::byte kZeros[4096] = {};
-  while (boundary > 1 && position() % boundary != 0)
-    write(std::span(kZeros).first(std::min<std::uint64_t>(sizeof(kZeros), boundary - position() % boundary)));
-}
+void FileSet::DataFile::align(std::size_t boundary) { write_padding(*this, position(), boundary); }
 
 FileSet::DataFile& FileSet::data() {
   if (!data_name_.empty()) throw Error(Code::internal, "a data file was written after its end").in_file(model_.path());
@@ -150,7 +160,7 @@ void FileSet::commit() {
   model_.commit();
   committed_ = true;
   unlock();
-  (void)collect(path_.directory, path_.name, &data_name_);
+  (void)collect_leftovers(path_.directory, path_.name);
 }
 
 }  // namespace ingot

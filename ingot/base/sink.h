@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -29,5 +30,8 @@ class StringSink final : public Sink {
  private:
   std::string text_;
 };
+
+/// Zeros from `position` up to the next multiple of `boundary`; none for a boundary of 0.
+void write_padding(Sink& sink, std::uint64_t position, std::size_t boundary);
 
 }  // namespace ingot

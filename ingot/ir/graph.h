@@ -126,6 +126,15 @@ struct QuantizationAnnotation {
   std::string unknown;
 };
 
+/// What a file says about a value by its name (ValueInfoProto).
+struct ValueInfo {
+  std::string name;
+  Type type;
+  std::string doc_string;
+  Metadata metadata;
+  std::string unknown;
+};
+
 /// Owns nodes, in file order, and values. A subgraph sees the values of its parent graphs.
 class Graph {
  public:
@@ -137,6 +146,8 @@ class Graph {
   std::string name, doc_string;
   Metadata metadata;
   std::vector<QuantizationAnnotation> quantization;
+  /// What the file states about names that this graph does not define; what it states about others is in the values.
+  std::vector<ValueInfo> stray_infos;
   std::string unknown;
   bool is_function_body = false;  // then it has no initializers: constants are Constant nodes
   Graph* parent() const { return parent_; }

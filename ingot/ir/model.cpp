@@ -133,6 +133,7 @@ GraphPtr Graph::clone(Graph* parent, ValueMap& map) const {
   copy->doc_string = doc_string;
   copy->metadata = metadata;
   copy->quantization = quantization;
+  copy->stray_infos = stray_infos;
   copy->unknown = unknown;
   copy->is_function_body = is_function_body;
 
@@ -197,7 +198,7 @@ Model Model::clone() const {
     made->body = f->body->clone();
     Graph::ValueMap none;
     for (const Attribute& a : f->attribute_defaults)
-      made->attribute_defaults.push_back(clone_attribute(a, made->body.get(), none));
+      made->attribute_defaults.push_back(clone_attribute(a, nullptr, none));
     copy.functions.push_back(std::move(made));
   }
   for (const TrainingInfo& t : training) {

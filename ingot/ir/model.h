@@ -29,8 +29,8 @@ struct Function {
 
   std::string domain, name, overload, doc_string;
   OpsetImports opsets;
-  std::vector<std::string> attributes;  // without a default
-  std::vector<Attribute> attribute_defaults;
+  std::vector<std::string> attributes;        // without a default
+  std::vector<Attribute> attribute_defaults;  // graphs in them see no outer values
   Metadata metadata;
   std::string unknown;
   /// Inputs and outputs are the function's formal ones, in order, as a rule without types.

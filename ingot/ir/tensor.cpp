@@ -41,6 +41,13 @@ Tensor Tensor::of_strings(Dims dims, std::vector<std::string> values) {
 
 Type Tensor::type() const { return Type::tensor(dtype_, Shape(dims_.begin(), dims_.end())); }
 
+Tensor Tensor::reshaped(Dims dims) const {
+  Tensor t = *this;
+  if (tensor_size(dims) != size_) throw Error(Code::bad_shape, "a reshape must keep the number of elements");
+  t.dims_ = std::move(dims);
+  return t;
+}
+
 std::span<const std::string> Tensor::strings() const {
   return strings_ ? std::span<const std::string>(*strings_) : std::span<const std::string>();
 }

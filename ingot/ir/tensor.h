@@ -54,6 +54,8 @@ class Tensor {
   std::int64_t rank() const { return static_cast<std::int64_t>(dims_.size()); }
   std::int64_t size() const { return size_; }
   Type type() const;
+  /// The same elements under other dimensions of the same number of elements.
+  Tensor reshaped(Dims dims) const;
   const Bytes& bytes() const { return bytes_; }
   std::span<const std::string> strings() const;
 

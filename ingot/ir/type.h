@@ -18,7 +18,10 @@ struct TypeNotes {
   std::string denotation;                    // of the type
   std::vector<std::string> dim_denotations;  // one per dimension, or empty
   std::string opaque_domain, opaque_name;    // Kind::opaque
-  std::string unknown;                       // fields of a newer ONNX, as they stood in the file
+  // Fields of a newer ONNX, as they stood in the file: of the type, of what it holds (tensor, sequence, ...), of the
+  // shape, and of each dimension (one per dimension, or empty).
+  std::string unknown, content_unknown, shape_unknown;
+  std::vector<std::string> dim_unknown;
   friend bool operator==(const TypeNotes&, const TypeNotes&) = default;
 };
 

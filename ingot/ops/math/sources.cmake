@@ -1,4 +1,21 @@
 list(APPEND ops_sources
+  math/activation.cpp
+  math/arithmetic.cpp
+  math/cast.cpp
+  math/clip.cpp
+  math/cumulative.cpp
+  math/dropout.cpp
+  math/elementwise.cpp
   math/flattened_axis.cpp
-  math/pending.cpp
-  math/softmax.cpp)
+  math/gelu.cpp
+  math/identity.cpp
+  math/known_elements.cpp
+  math/legacy_broadcast.cpp
+  math/nonnegative_axis.cpp
+  math/prelu.cpp
+  math/softmax.cpp
+  math/swiglu.cpp
+  math/topk.cpp
+  math/type_attribute.cpp
+  math/variadic.cpp
+  math/wider_type.cpp)

@@ -2,28 +2,28 @@
 #include <algorithm>
 
 #include "ingot/ops/infer.h"
-#include "ingot/ops/steps.h"
+#include "ingot/ops/tensor/negative_axes.h"
 
 namespace ingot::ops {
 namespace {
 
-constexpr Step kSteps[] = {{
-    .since = 13,
-    .up = [](StepContext& c) { c.attribute_to_input("axes", 1); },
-    .down = [](StepContext& c) { c.input_to_attribute(1, "axes"); },
-}};
+constexpr Step kSteps[] = {
+    {.since = 11, .down = [](StepContext& c) { count_axes_from_front(c, "axes"); }},
+    {.since = 13,
+     .up = [](StepContext& c) { c.attribute_to_input("axes", 1); },
+     .down = [](StepContext& c) { c.input_to_attribute(1, "axes"); }},
+};
 
 void infer(InferContext& c) {
   const Shape* x = c.shape(0);
-  const auto known = c.ints(0);
-  if (known) c.out_ints(0, *known);  // [n] squeezed to a scalar is the same element
   if (!x) return;
   const auto rank = static_cast<std::int64_t>(x->size());
   std::vector<bool> drop(x->size(), false);
   if (c.has(1)) {
     const auto axes = c.const_ints(1);
     if (!axes) {
-      if (const auto count = c.dim(1, 0).as_int()) c.out_rank(0, std::max<std::int64_t>(0, rank - *count));
+      const auto count = c.dim(1, 0).as_int();
+      if (count && *count >= 0 && *count <= rank) c.out_rank(0, rank - *count);
       return;
     }
     for (const std::int64_t a : *axes) {
@@ -33,13 +33,14 @@ void infer(InferContext& c) {
     }
   } else {
     for (std::size_t i = 0; i < x->size(); ++i) {
-      if (!(*x)[i].is_known()) return;  // whether it is 1 decides the rank
-      drop[i] = (*x)[i].value() == 1;
+      if (!(*x)[i].is_known() && may_equal((*x)[i], 1)) return;  // whether it is 1 decides the rank
+      drop[i] = (*x)[i].is_known() && (*x)[i].value() == 1;
     }
   }
   Shape y;
   for (std::size_t i = 0; i < x->size(); ++i)
     if (!drop[i]) y.push_back((*x)[i]);
+  if (auto known = c.ints(0)) c.out_ints(0, std::move(*known));  // [n] squeezed to a scalar is the same element
   c.out_shape(0, std::move(y));
 }
 

@@ -1,0 +1,167 @@
+// ingot inspect: what is in a model.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "ingot/driver/print.h"
+#include "ingot/driver/summary.h"
+#include "terminal.h"
+
+namespace ingot::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string model, from;
+  bool text = false, weights = false, json = false;
+};
+
+void print_section(const char* title, const Table& table) {
+  std::printf("%s\n%s", out_style(Style::bold, title).c_str(), table.str().c_str());
+}
+
+Table ports_table(const std::vector<driver::Summary::Port>& ports) {
+  Table table;
+  for (const auto& port : ports) table.add({port.name, port.type + (port.has_default ? "  (has a default)" : "")});
+  return table;
+}
+
+Table head_table(const driver::Summary& s, const Options& options, driver::Format format) {
+  Table head;
+  head.add({"model", options.model});
+  head.add({"format", std::string(driver::info_of(format).title) + ", IR version " + std::to_string(s.ir_version)});
+  std::string opsets;
+  for (const auto& [domain, version] : s.opsets)
+    opsets += (opsets.empty() ? "" : ", ") + domain + " " + std::to_string(version);
+  head.add({"opsets", opsets.empty() ? "none" : opsets});
+  if (!s.producer.empty()) head.add({"producer", s.producer});
+  if (!s.graph_name.empty()) head.add({"graph", s.graph_name});
+  if (s.model_version) head.add({"version", std::to_string(s.model_version)});
+  if (!s.doc_string.empty()) head.add({"about", s.doc_string.substr(0, s.doc_string.find('\n'))});
+  head.add({"nodes", grouped(s.nodes) + (s.subgraphs ? ", with " + grouped(s.subgraphs) + " subgraphs" : "")});
+  head.add({"parameters", grouped(s.parameter_elements) + " in " + grouped(s.parameters.size()) + " tensors, " +
+                              human_bytes(s.parameter_bytes)});
+  return head;
+}
+
+Table operators_table(const driver::Summary& s) {
+  std::vector<std::pair<std::string, std::size_t>> operators(s.operators.begin(), s.operators.end());
+  std::ranges::stable_sort(operators, std::greater{}, &std::pair<std::string, std::size_t>::second);
+  Table table({true});
+  for (const auto& [name, count] : operators) table.add({grouped(count), name});
+  return table;
+}
+
+void print_summary(const driver::Summary& s, const Options& options, driver::Format format) {
+  std::fputs(head_table(s, options, format).str("").c_str(), stdout);
+  print_section("inputs", ports_table(s.inputs));
+  print_section("outputs", ports_table(s.outputs));
+  print_section("operators", operators_table(s));
+  if (!s.functions.empty()) {
+    Table table;
+    for (const auto& f : s.functions)
+      table.add({f.name, std::to_string(f.nodes) + " nodes", "called " + std::to_string(f.calls) + " times"});
+    print_section("functions", table);
+  }
+  for (const auto& t : s.training) {
+    Table table;
+    table.add({"algorithm", t.has_algorithm ? std::to_string(t.algorithm_nodes) + " nodes" : "none"});
+    table.add({"initialization", t.has_initialization ? "yes" : "none"});
+    std::string state;
+    for (const std::string& name : t.state) state += (state.empty() ? "" : " ") + name;
+    table.add({"mutable state", state.empty() ? "none" : state});
+    print_section("training", table);
+  }
+  if (!s.stages.empty()) {
+    Table table({false, true});
+    for (const auto& [stage, count] : s.stages) table.add({stage, grouped(count)});
+    print_section("stages (nodes)", table);
+  }
+  if (!s.metadata.empty()) {
+    Table table;
+    for (const auto& [key, value] : s.metadata) table.add({key, value.substr(0, 100)});
+    print_section("metadata", table);
+  }
+  if (options.weights) {
+    Table table({false, false, true});
+    for (const auto& p : s.parameters) table.add({p.name, p.type, human_bytes(p.bytes)});
+    print_section("weights", table);
+  }
+}
+
+Json ports_json(const std::vector<driver::Summary::Port>& ports) {
+  Json array = Json::array();
+  for (const auto& p : ports) array.push_back({{"name", p.name}, {"type", p.type}, {"has_default", p.has_default}});
+  return array;
+}
+
+Json to_json(const driver::Summary& s, const Options& options, driver::Format format) {
+  Json json{{"model", options.model},
+            {"format", driver::info_of(format).name},
+            {"ir_version", s.ir_version},
+            {"producer", s.producer},
+            {"graph", s.graph_name},
+            {"model_version", s.model_version},
+            {"domain", s.domain},
+            {"doc_string", s.doc_string}};
+  json["opsets"] = Json::object();
+  for (const auto& [domain, version] : s.opsets) json["opsets"][domain] = version;
+  json["inputs"] = ports_json(s.inputs);
+  json["outputs"] = ports_json(s.outputs);
+  json["nodes"] = s.nodes;
+  json["subgraphs"] = s.subgraphs;
+  json["operators"] = s.operators;
+  json["parameters"] = {
+      {"tensors", s.parameters.size()}, {"elements", s.parameter_elements}, {"bytes", s.parameter_bytes}};
+  json["functions"] = Json::array();
+  for (const auto& f : s.functions)
+    json["functions"].push_back({{"name", f.name}, {"nodes", f.nodes}, {"calls", f.calls}});
+  json["training"] = Json::array();
+  for (const auto& t : s.training)
+    json["training"].push_back({{"has_initialization", t.has_initialization},
+                                {"has_algorithm", t.has_algorithm},
+                                {"algorithm_nodes", t.algorithm_nodes},
+                                {"state", t.state}});
+  json["stages"] = s.stages;
+  json["metadata"] = Json::object();
+  for (const auto& [key, value] : s.metadata) json["metadata"][key] = value;
+  if (options.weights) {
+    json["weights"] = Json::array();
+    for (const auto& p : s.parameters)
+      json["weights"].push_back({{"name", p.name}, {"type", p.type}, {"elements", p.elements}, {"bytes", p.bytes}});
+  }
+  return json;
+}
+
+int run(const Options& options, const Global& global) {
+  const driver::Loaded loaded = driver::load(options.model, global.load_options(options.from));
+  if (options.text) {
+    std::fputs(driver::readable_text(loaded.model).c_str(), stdout);
+    return 0;
+  }
+  const driver::Summary summary = driver::summarise(loaded.model);
+  if (options.json)
+    std::printf("%s\n", to_json(summary, options, loaded.format).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  else
+    print_summary(summary, options, loaded.format);
+  return 0;
+}
+
+}  // namespace
+
+Command add_inspect(CLI::App& program, const Global& global) {
+  auto options = std::make_shared<Options>();
+  CLI::App* app = program.add_subcommand("inspect", "What is in a model: inputs, outputs, operators, parameters, opsets");
+  app->footer("Reads the graph, not the weights: models of many GB are described in milliseconds.");
+  app->add_option("MODEL", options->model, "The model file")->required();
+  app->add_flag("--text", options->text, "Print the graph as text, long weights left out");
+  app->add_flag("--weights", options->weights, "List every weight with its type and size");
+  app->add_flag("--json", options->json, "For programs");
+  app->add_option("--from", options->from, "The file's format, when it does not tell itself");
+  return {app, [options, &global] { return run(*options, global); }};
+}
+
+}  // namespace ingot::cli

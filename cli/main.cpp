@@ -1,0 +1,134 @@
+// The program: global options, the choice of a command, errors and exit codes.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+
+#include "command.h"
+#include "ingot/base/budget.h"
+#include "ingot/base/error.h"
+#include "ingot/base/mapped_file.h"
+#include "terminal.h"
+
+namespace {
+
+using namespace ingot;
+using namespace ingot::cli;
+
+constexpr const char* kAbout =
+    "Ingot carries machine-learning models between frameworks through ONNX and keeps them alive on the other side.";
+
+constexpr const char* kFirstSteps = R"(
+First steps:
+  ingot inspect model.onnx                       what is in it: inputs, outputs, operators, parameters
+  ingot check model.onnx                         is it valid ONNX? every problem, with its place and remedy
+  ingot convert model.onnx -o m.onnx --opset 17  the same model in another operator set
+  ingot convert model.onnx -o model.onnxtxt      as text, to read, compare and edit; and back
+  ingot ops --versions                           which operators there are, and how their versions convert
+
+'ingot COMMAND --help' explains each command. Exit codes: 0 done, 1 the answer is no, 2 usage, 3 bad input file,
+4 unsupported, 5 a limit was hit, 6 I/O, 70 a bug in Ingot, 128 + signal when interrupted.)";
+
+Budget* current_budget = nullptr;
+volatile std::sig_atomic_t caught_signal = 0;
+
+extern "C" void on_signal(int signal) {
+  if (caught_signal) _exit(128 + signal);  // the second one ends at once
+  caught_signal = signal;
+  if (current_budget) current_budget->cancel();
+}
+
+std::chrono::milliseconds parse_time(const std::string& text) {
+  std::size_t end = 0;
+  double number = -1;
+  try {
+    number = std::stod(text, &end);
+  } catch (const std::exception&) {
+    end = 0;
+  }
+  const std::string unit = text.substr(end);
+  const double scale = unit == "ms" ? 1 : unit.empty() || unit == "s" ? 1000 : unit == "min" ? 60000 : -1;
+  if (!(number >= 0) || scale < 0 || number * scale > 1e15)
+    throw Error(Code::bad_usage, "'" + text + "' is not a time").hint("such as 60s, 500ms or 2min");
+  return std::chrono::milliseconds(static_cast<std::int64_t>(number * scale));
+}
+
+Limits limits_of(const Global& global) {
+  Limits limits;
+  if (global.untrusted) {
+    limits.memory = std::uint64_t{2} << 30;
+    limits.time = std::chrono::seconds(10);
+  } else if (const std::uint64_t ram = physical_memory()) {
+    limits.memory = ram / 4 * 3;
+  }
+  if (!global.max_memory.empty()) limits.memory = parse_size(global.max_memory);
+  if (!global.max_time.empty()) limits.time = parse_time(global.max_time);
+  return limits;
+}
+
+void report(const Error& error) {
+  std::fprintf(stderr, "%s %s\n", err_style(Style::red, "error:").c_str(), error.what());
+}
+
+int run(int argc, char** argv) {
+  CLI::App program(kAbout, "ingot");
+  program.set_version_flag("--version", "ingot " INGOT_VERSION);
+  program.require_subcommand(0, 1);
+  program.footer(kFirstSteps);
+  program.get_formatter()->column_width(34);
+  program.fallthrough();
+  Global global;
+  program.add_flag("-q,--quiet", global.quiet, "No progress, no notes: results and errors only");
+  program.add_flag("--allow-links", global.allow_links, "Follow links from a model's directory (hub caches use them)");
+  program.add_flag("--untrusted", global.untrusted, "For models you do not trust: 2 GiB, 10 s");
+  program.add_option("--max-memory", global.max_memory, "Most memory to use, such as 4G (default: 3/4 of the RAM)");
+  program.add_option("--max-time", global.max_time, "Longest time to take, such as 60s (default: no limit)");
+
+  const std::vector<Command> commands = {add_inspect(program, global), add_check(program, global),
+                                         add_convert(program, global), add_ops(program, global)};
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
+    report(Error(Code::bad_usage, error.what()).hint("'ingot --help' and 'ingot COMMAND --help' show what there is"));
+    return 2;
+  }
+  Budget budget(limits_of(global));
+  global.budget = current_budget = &budget;
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+  install_sigbus_guard();
+  for (const Command& command : commands) {
+    if (!command.app->parsed()) continue;
+    const int code = command.run();
+    current_budget = nullptr;
+    return code;
+  }
+  std::fputs(program.help().c_str(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    const int code = run(argc, argv);
+    if (std::fflush(stdout) != 0) throw Error(Code::cannot_write, "the output could not be written");
+    return code;
+  } catch (const Error& error) {
+    if (caught_signal) return 128 + caught_signal;
+    report(error);
+    return error.exit_code();
+  } catch (const std::bad_alloc&) {
+    report(Error(Code::out_of_memory, "the system has no memory left").hint("a smaller model, or more memory"));
+    return 5;
+  } catch (const std::exception& error) {
+    report(Error(Code::internal, std::string("unexpected: ") + error.what())
+               .hint("this is a bug in Ingot; please report it"));
+    return 70;
+  }
+}

@@ -1,0 +1,78 @@
+// How results look on a terminal.
+#include "terminal.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace ingot::cli {
+namespace {
+
+bool wants_colour(int stream) {
+  const char* no_colour = std::getenv("NO_COLOR");
+  return isatty(stream) && !(no_colour && *no_colour);
+}
+
+std::string styled(bool colour, Style style, std::string_view text) {
+  if (!colour || style == Style::plain) return std::string(text);
+  static constexpr const char* kCodes[] = {"0", "1", "2", "31", "32", "33"};
+  return "\033[" + std::string(kCodes[static_cast<int>(style)]) + "m" + std::string(text) + "\033[0m";
+}
+
+/// Columns that a UTF-8 text takes, near enough for names: its code points.
+std::size_t width(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+}  // namespace
+
+std::string out_style(Style style, std::string_view text) {
+  static const bool colour = wants_colour(STDOUT_FILENO);
+  return styled(colour, style, text);
+}
+
+std::string err_style(Style style, std::string_view text) {
+  static const bool colour = wants_colour(STDERR_FILENO);
+  return styled(colour, style, text);
+}
+
+std::string Table::str(std::string_view indent) const {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows_) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
+  }
+  std::string text;
+  for (const auto& row : rows_) {
+    text += indent;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string fill(widths[i] - width(row[i]), ' ');
+      const bool is_right = i < right_.size() && right_[i];
+      if (is_right) text += fill;
+      text += row[i];
+      if (i + 1 < row.size()) text += (is_right ? "" : fill) + "  ";
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::string human_bytes(unsigned long long bytes) {
+  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < std::size(kUnits); ++unit) value /= 1024;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f %s", unit == 0 ? 0 : 1, value, kUnits[unit]);
+  return text;
+}
+
+std::string grouped(unsigned long long number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+  return digits;
+}
+
+}  // namespace ingot::cli

@@ -1,0 +1,31 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ingot::cli {
+
+enum class Style { plain, bold, dim, red, green, yellow };
+
+/// The text in a style if the stream is a terminal and NO_COLOR is not set; else as it is.
+std::string out_style(Style style, std::string_view text);  // for stdout
+std::string err_style(Style style, std::string_view text);  // for stderr
+
+/// Rows of cells as aligned columns; the columns marked in `right` are flushed right.
+class Table {
+ public:
+  explicit Table(std::vector<bool> right = {}) : right_(std::move(right)) {}
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  std::string str(std::string_view indent = "  ") const;
+
+ private:
+  std::vector<bool> right_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// 1536 -> "1.5 KiB"
+std::string human_bytes(unsigned long long bytes);
+/// 25557032 -> "25,557,032"
+std::string grouped(unsigned long long number);
+
+}  // namespace ingot::cli

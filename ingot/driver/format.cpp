@@ -1,0 +1,55 @@
+// Which formats there are, and how a file tells its own.
+#include "ingot/driver/format.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "ingot/base/error.h"
+#include "ingot/onnx/reader.h"
+#include "ingot/onnx/text.h"
+
+namespace ingot::driver {
+
+const std::vector<FormatInfo>& all_formats() {
+  static const std::vector<FormatInfo> formats = {
+      {Format::onnx, "onnx", "ONNX", {".onnx", ".pb"}, true, true},
+      {Format::onnx_text, "onnxtxt", "ONNX text", {".onnxtxt", ".onnxtext", ".txt"}, true, true},
+      {Format::json, "json", "JSON description", {".json"}, false, true},
+  };
+  return formats;
+}
+
+const FormatInfo& info_of(Format format) {
+  return *std::ranges::find(all_formats(), format, &FormatInfo::format);
+}
+
+Format format_by_name(std::string_view name) {
+  std::string known;
+  for (const FormatInfo& info : all_formats()) {
+    if (info.name == name) return info.format;
+    known += (known.empty() ? "" : ", ") + std::string(info.name);
+  }
+  throw Error(Code::bad_usage, "there is no format '" + std::string(name) + "'").hint("known formats: " + known);
+}
+
+std::optional<Format> format_by_extension(std::string_view path) {
+  const auto lower = [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); };
+  for (const FormatInfo& info : all_formats())
+    for (const std::string_view extension : info.extensions)
+      if (path.size() >= extension.size() &&
+          std::ranges::equal(path.substr(path.size() - extension.size()), extension, {}, lower))
+        return info.format;
+  return std::nullopt;
+}
+
+Format recognise(std::string_view path, const Bytes& contents) {
+  if (onnx::looks_like_text(contents)) return Format::onnx_text;
+  if (onnx::looks_like_onnx(contents)) return Format::onnx;
+  const auto named = format_by_extension(path);
+  if (named && info_of(*named).reads) return *named;
+  throw Error(Code::unknown_format, "the format of this file is not recognised")
+      .in_file(std::string(path))
+      .hint("name it with --from");
+}
+
+}  // namespace ingot::driver

@@ -1,0 +1,64 @@
+// Any file in, any file out.
+#include "ingot/driver/load.h"
+
+#include <filesystem>
+
+#include "ingot/base/atomic_file.h"
+#include "ingot/base/error.h"
+#include "ingot/base/mapped_file.h"
+#include "ingot/onnx/json.h"
+#include "ingot/onnx/reader.h"
+#include "ingot/onnx/text.h"
+#include "ingot/onnx/writer.h"
+
+namespace ingot::driver {
+namespace {
+
+std::string directory_of(const std::string& path) {
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  return parent.empty() ? "." : parent.string();
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+}  // namespace
+
+Loaded load(const std::string& path, const LoadOptions& options) try {
+  const Bytes contents = map_file(path);
+  const Format format = options.from ? *options.from : recognise(path, contents);
+  const onnx::ReadOptions read_options{.allow_links = options.allow_links, .budget = options.budget};
+  switch (format) {
+    case Format::onnx: return {onnx::read(contents, directory_of(path), read_options), format};
+    case Format::onnx_text: return {onnx::parse(contents.text(), read_options), format};
+    default: break;
+  }
+  throw Error(Code::bad_usage, std::string(info_of(format).title) + " files cannot be read");
+} catch (Error& error) {
+  error.in_file(path);
+  throw;
+}
+
+void save(const Model& model, const std::string& path, const SaveOptions& options) try {
+  const auto format = options.to ? options.to : format_by_extension(path);
+  if (!format)
+    throw Error(Code::bad_usage, "the extension of the output does not name a format").hint("name it with --to");
+  switch (*format) {
+    case Format::onnx:
+      onnx::write(model, path,
+                  {.external_data = options.external_data, .external_threshold = options.external_threshold});
+      return;
+    case Format::onnx_text: return write_text(path, onnx::to_text(model));
+    case Format::json: return write_text(path, onnx::to_json(model));
+    default: break;
+  }
+  throw Error(Code::bad_usage, std::string(info_of(*format).title) + " files cannot be written");
+} catch (Error& error) {
+  error.in_file(path);
+  throw;
+}
+
+}  // namespace ingot::driver

@@ -1,0 +1,95 @@
+// Scan: a graph that runs over the slices of tensors and carries a state.
+#include "ingot/ops/controlflow/rounds.h"
+#include "ingot/ops/controlflow/scan_8.h"
+
+namespace ingot::ops {
+namespace {
+
+// Before 11 axes could not count from the back.
+void down_to_axes_from_front(StepContext& c) {
+  const auto scanned =
+      static_cast<std::size_t>(std::max<std::int64_t>(0, c.node.attributes.int_or("num_scan_inputs", 0)));
+  const auto change = [&](std::string_view name, auto&& rank_of) {
+    Attribute* a = c.node.attributes.find(name);
+    auto* axes = a ? std::get_if<std::vector<std::int64_t>>(&a->value) : nullptr;
+    for (std::size_t i = 0; axes && i < axes->size(); ++i)
+      if ((*axes)[i] < 0) (*axes)[i] += rank_of(i, axes->size());
+  };
+  change("scan_input_axes", [&](std::size_t i, std::size_t) {
+    return c.need_rank(c.node.input_count() - std::min(scanned, c.node.input_count()) + i);
+  });
+  change("scan_output_axes", [&](std::size_t i, std::size_t count) {
+    const Value* y = count <= c.node.output_count() ? c.node.output(c.node.output_count() - count + i) : nullptr;
+    if (!y || !y->type.shape) c.cannot("the rank of an output is needed but not known");
+    return static_cast<std::int64_t>(y->type.shape->size());
+  });
+}
+
+constexpr Step kSteps[] = {
+    {.since = 9, .up = scan_8_to_9},
+    {.since = 11, .down = down_to_axes_from_front},
+};
+
+std::int64_t axis_at(const InferContext& c, std::string_view name, std::size_t i, std::size_t count) {
+  const auto* axes = c.attr_ints(name);
+  if (!axes) return 0;
+  if (axes->size() != count)
+    c.fail(std::string(name) + " has " + std::to_string(axes->size()) + " entries, not " + std::to_string(count));
+  return (*axes)[i];
+}
+
+void infer(InferContext& c) {
+  const Graph* body = body_of(c);
+  const auto wanted = c.need_int("num_scan_inputs");
+  if (!body || !wanted) return;
+  if (*wanted < 1 || *wanted > static_cast<std::int64_t>(c.input_count()))
+    c.fail("num_scan_inputs is " + std::to_string(*wanted) + " of " + std::to_string(c.input_count()) + " inputs");
+  const auto scanned = static_cast<std::size_t>(*wanted);
+  const std::size_t states = c.input_count() - scanned;
+  if (body->inputs().size() != c.input_count() || body->output_count() < states)
+    c.fail("the body has " + std::to_string(body->inputs().size()) + " inputs and " +
+           std::to_string(body->output_count()) + " outputs for " + std::to_string(c.input_count()) + " inputs");
+  if (c.output_count() > body->output_count()) c.fail("the node has more outputs than its body gives");
+
+  std::vector<Type> inputs;
+  for (std::size_t i = 0; i < states; ++i) inputs.push_back(c.type(i));
+  Dim rounds;
+  for (std::size_t i = 0; i < scanned; ++i) {
+    const Type& all = c.type(states + i);
+    Type slice = all.is_tensor() ? Type::tensor(all.elem) : Type();
+    if (const Shape* x = c.shape(states + i)) {
+      const std::int64_t axis =
+          c.axis(axis_at(c, "scan_input_axes", i, scanned), static_cast<std::int64_t>(x->size()), "scan_input_axes");
+      const Dim& length = (*x)[static_cast<std::size_t>(axis)];
+      if (!may_equal(rounds, length)) c.fail("the inputs have " + rounds.str() + " and " + length.str() + " slices");
+      if (rounds.is_unknown() || length.is_known()) rounds = length;
+      slice.shape = *x;
+      slice.shape->erase(slice.shape->begin() + axis);
+    }
+    inputs.push_back(std::move(slice));
+  }
+  const std::vector<Type> outputs = infer_rounds(c, inputs, 0, states, 0);
+  const std::size_t collected = outputs.size() - states;
+  for (std::size_t i = 0; i < c.output_count(); ++i) {
+    if (i < states) {
+      c.out(i, rounds.is_at_least(1) && outputs[i] ? outputs[i] : after_rounds(c, inputs[i], outputs[i]));
+      continue;
+    }
+    if (!outputs[i].is_tensor()) continue;
+    Type all = Type::tensor(outputs[i].elem);
+    if (outputs[i].shape) {
+      all.shape = *outputs[i].shape;
+      const auto rank = static_cast<std::int64_t>(all.shape->size()) + 1;
+      c.require(rank <= kMostDims, "the rank is too high");
+      const std::int64_t axis = c.axis(axis_at(c, "scan_output_axes", i - states, collected), rank, "scan_output_axes");
+      all.shape->insert(all.shape->begin() + axis, rounds);
+    }
+    c.out(i, std::move(all));
+  }
+}
+
+}  // namespace
+
+constinit const OpDef defs::Scan = {.name = "Scan", .infer = infer, .steps = kSteps};
+
+}  // namespace ingot::ops

@@ -1,0 +1,85 @@
+// Range: start, start + delta, start + 2 * delta and so on, as far as below (or above) the limit.
+#include <cmath>
+
+#include "ingot/ops/math/known_elements.h"
+#include "ingot/ops/steps.h"
+
+namespace ingot::ops {
+namespace {
+
+constexpr std::int64_t kMostElements = 1024;
+
+/// The only number of input i, when it is a constant.
+std::optional<double> constant_number(const InferContext& c, std::size_t i) {
+  const auto numbers = c.const_doubles(i);
+  return numbers && numbers->size() == 1 ? std::optional(numbers->front()) : std::nullopt;
+}
+
+/// How many numbers a range of constants has; the difference is taken in the range's own type.
+Dim count_of(DType elem, double start, double limit, double delta) {
+  double span = limit - start;
+  if (elem != DType::f64) span = static_cast<double>(static_cast<float>(span));
+  const double count = std::ceil(span / delta);
+  if (!(count < 0x1p62)) return {};
+  return count > 0 ? Dim(static_cast<std::int64_t>(count)) : Dim(0);
+}
+
+void infer(InferContext& c) {
+  for (std::size_t i = 0; i < 3; ++i)
+    if (const Shape* s = c.shape(i)) c.require(may_equal(product(*s), 1), "an input is not one number");
+  const auto start = constant_number(c, 0), limit = constant_number(c, 1), delta = constant_number(c, 2);
+  if (delta) c.require(*delta != 0, "delta is 0");
+  if (is_float(c.elem(0)) && start && limit && delta) {
+    const Dim count = count_of(c.elem(0), *start, *limit, *delta);
+    c.out_shape(0, {count.is_unknown() ? c.data_dim(0, 0) : count});
+    return;
+  }
+  const auto from = known_elements(c, 0), to = known_elements(c, 1), by = known_elements(c, 2);
+  Dim count;
+  if (from && to && by && from->size() == 1 && to->size() == 1 && by->size() == 1) {
+    const Dim& step = by->front();
+    if (step.as_int() == 0) c.fail("delta is 0");
+    count = max(ceil_div(to->front() - from->front(), step), 0);
+    if (count.is_known() && count.value() <= kMostElements) {
+      Elements numbers;
+      for (std::int64_t i = 0; i < count.value(); ++i)
+        numbers.push_back(as_held(from->front() + step * Dim(i), c.elem(0)));
+      c.out_ints(0, std::move(numbers));
+    }
+  }
+  c.out_shape(0, {count.is_unknown() ? c.data_dim(0, 0) : count});
+}
+
+/// max(ceil((limit - start) / delta), 0) as int64, of rank 1.
+Value* count(GraphBuilder& g, Value* start, Value* limit, Value* delta, DType elem) {
+  Value* span = g.sub(limit, start);
+  if (is_integer(elem)) {
+    span = g.cast(span, DType::f64);
+    delta = g.cast(delta, DType::f64);
+  }
+  Value* number = g.cast(g.op("Ceil", {g.div(span, delta)}), DType::i64);
+  return g.op("Max", {g.reshape(number, {1}), g.ints({0})});
+}
+
+Values decompose(DecomposeContext& c) {
+  const DType elem = c.elem(0);
+  if (elem == DType::undefined) return {};
+  if (elem == DType::f16 || elem == DType::bf16) {
+    const std::int64_t stash = c.attr("stash_type", static_cast<std::int64_t>(DType::f32));
+    if (stash != static_cast<std::int64_t>(DType::f32) && stash != static_cast<std::int64_t>(DType::f64)) return {};
+    const auto wide = static_cast<DType>(stash);
+    const auto cast = [&](std::size_t i) { return c.g.cast(c.in(i), wide); };
+    return {c.g.cast(c.g.op("Range", {cast(0), cast(1), cast(2)}), elem)};
+  }
+  if (c.node.attributes.has("stash_type")) return {c.g.op("Range", {c.in(0), c.in(1), c.in(2)})};  // has no effect
+  Value* n = count(c.g, c.in(0), c.in(1), c.in(2), elem);
+  Value* ones = c.g.op("ConstantOfShape", {n}, {{"value", Tensor::of<std::int64_t>({1}, {1})}});
+  Value* indices = c.g.op("CumSum", {ones, c.g.index(0)}, {{"exclusive", 1}});
+  return {c.g.add(c.g.mul(c.g.cast(indices, elem), c.in(2)), c.in(0))};
+}
+
+}  // namespace
+
+constinit const OpDef defs::Range = {.name = "Range", .infer = infer, .decompose = decompose};
+
+}  // namespace ingot::ops

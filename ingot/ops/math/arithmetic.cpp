@@ -1,0 +1,95 @@
+// Add, Sub, Mul, Div, Mod and Pow: two operands, broadcast.
+#include "ingot/ops/math/known_elements.h"
+#include "ingot/ops/math/legacy_broadcast.h"
+#include "ingot/ops/math/wider_type.h"
+
+namespace ingot::ops {
+namespace {
+
+Dim add(std::span<const Dim> x) { return x[0] + x[1]; }
+Dim sub(std::span<const Dim> x) { return x[0] - x[1]; }
+Dim mul(std::span<const Dim> x) { return x[0] * x[1]; }
+
+/// Towards zero, as integer types divide.
+Dim truncated_div(std::span<const Dim> x) {
+  if (x[0].is_known() && x[1].is_known() && x[1].value() != 0) {
+    const Dim quotient = floor_div(x[0], x[1]);
+    const bool is_rounded_down = !same(quotient * x[1], x[0]) && (x[0].value() < 0) != (x[1].value() < 0);
+    return is_rounded_down ? quotient + 1 : quotient;
+  }
+  return x[0].is_at_least(0) && x[1].is_at_least(1) ? floor_div(x[0], x[1]) : Dim();
+}
+
+/// The quotient of floating numbers is followed where it is a whole number.
+Dim exact_quotient(std::span<const Dim> x) {
+  const Dim quotient = truncated_div(x);
+  return same(quotient * x[1], x[0]) ? quotient : Dim();
+}
+
+void infer_div(InferContext& c) {
+  infer_broadcast(c);
+  fold_elements(c, c.elem(0), 2, is_float(c.elem(0)) ? exact_quotient : truncated_div);
+}
+
+void infer_mod(InferContext& c) {
+  const bool is_fmod = c.attr("fmod", std::int64_t{0}) != 0;
+  c.require(is_fmod || !is_float(c.elem(0)), "floating inputs need fmod = 1");
+  infer_broadcast(c);
+  fold_elements(c, c.elem(0), 2, [&](std::span<const Dim> x) {
+    // With fmod the result has the sign of the dividend, else of the divisor.
+    const bool is_either = x[0].is_at_least(0) && x[1].is_at_least(1);
+    return !is_fmod || is_either ? mod(x[0], x[1]) : x[0] - truncated_div(x) * x[1];
+  });
+}
+
+Dim power(std::span<const Dim> x) {
+  constexpr std::int64_t kMostFactors = 8;
+  const auto exponent = x[1].as_int();
+  if (!exponent || *exponent < 0 || *exponent > kMostFactors) return {};
+  Dim result = 1;
+  for (std::int64_t i = 0; i < *exponent; ++i) result = result * x[0];
+  return result;
+}
+
+// Until 11 the exponent had the base's type.
+void down_to_one_type(StepContext& c) {
+  const DType base = c.type(0).elem, exponent = c.type(1).elem;
+  if (base == exponent) return;
+  if (base == DType::undefined || exponent == DType::undefined)
+    c.cannot("the types of base and exponent must be known to be the same");
+  c.node.set_input(1, c.g.cast(c.node.input(1), base));
+}
+
+constexpr Step kPowSteps[] = {
+    kLegacyBroadcast[0],
+    {.since = 12, .down = down_to_one_type},
+};
+
+// Older versions have the exponent in the base's type, and never in bfloat16.
+Values decompose_pow(DecomposeContext& c) {
+  const DType base = c.elem(0), exponent = c.elem(1);
+  if (exponent == DType::undefined || !is_float(base)) return {};
+  const DType other = base == DType::bf16 ? DType::f32 : base;
+  if (exponent == base ? base != DType::bf16 : exponent == other) return {};
+  return {c.g.op("Pow", {c.in(0), c.g.cast(c.in(1), other)})};
+}
+
+}  // namespace
+
+constinit const OpDef defs::Add = {.name = "Add",
+                                   .infer = infer_binary<add>,
+                                   .steps = kLegacyBroadcastCommuting,
+                                   .decompose = small_integers_in_int32};
+constinit const OpDef defs::Sub = {
+    .name = "Sub", .infer = infer_binary<sub>, .steps = kLegacyBroadcast, .decompose = small_integers_in_int32};
+constinit const OpDef defs::Mul = {.name = "Mul",
+                                   .infer = infer_binary<mul>,
+                                   .steps = kLegacyBroadcastCommuting,
+                                   .decompose = small_integers_in_int32};
+constinit const OpDef defs::Div = {
+    .name = "Div", .infer = infer_div, .steps = kLegacyBroadcast, .decompose = small_integers_in_int32};
+constinit const OpDef defs::Mod = {.name = "Mod", .infer = infer_mod};
+constinit const OpDef defs::Pow = {
+    .name = "Pow", .infer = infer_binary<power>, .steps = kPowSteps, .decompose = decompose_pow};
+
+}  // namespace ingot::ops

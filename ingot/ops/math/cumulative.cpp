@@ -1,0 +1,71 @@
+// CumSum and CumProd: the sums or products of all numbers up to each along one axis.
+#include <limits>
+
+#include "ingot/ops/infer.h"
+#include "ingot/ops/math/wider_type.h"
+
+namespace ingot::ops {
+namespace {
+
+void infer(InferContext& c) {
+  c.out_shape_like(0, 0);
+  if (const Shape* s = c.shape(1)) c.require(may_equal(product(*s), 1), "axis is not one number");
+  const auto axis = c.const_int(1);
+  const auto rank = c.rank(0);
+  if (axis && rank) c.axis(*axis, *rank);
+}
+
+/// Ones in the shape of x without the axis.
+Value* ones_across(GraphBuilder& g, Value* x, std::int64_t axis, DType elem) {
+  constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+  Value* dims = g.shape(x);
+  Value* before = g.op("Slice", {dims, g.ints({0}), g.ints({axis})});
+  Value* others =
+      axis == -1 ? before : g.concat({before, g.op("Slice", {dims, g.ints({axis + 1}), g.ints({kEnd})})}, 0);
+  return g.op("Expand", {g.scalar(1, elem), others});
+}
+
+/// (so far, x) -> (so far * x, what is put out).
+GraphPtr multiplying_body(Graph& parent, DType elem, const std::optional<Shape>& slice, bool is_exclusive) {
+  auto body = std::make_unique<Graph>(&parent);
+  Value* so_far = body->add_input(parent.fresh_name("so_far"), Type::tensor(elem, slice));
+  Value* x = body->add_input(parent.fresh_name("x"), Type::tensor(elem, slice));
+  GraphBuilder g(*body);
+  Value* product = g.mul(so_far, x);
+  body->add_output(product);
+  body->add_output(g.op("Identity", {is_exclusive ? so_far : product}));
+  return body;
+}
+
+// A scan along the axis: no formula of sums is exact for products.
+Values decompose_product(DecomposeContext& c) {
+  const Tensor* given = c.constant(1);
+  const DType elem = c.elem(0);
+  if (!given || given->size() != 1 || elem == DType::undefined) return {};
+  const std::int64_t axis = given->to_ints().front(), is_reverse = c.attr("reverse", std::int64_t{0}) != 0;
+  std::optional<Shape> slice = c.in(0)->type.shape;
+  if (slice) {
+    const auto rank = static_cast<std::int64_t>(slice->size());
+    if (axis < -rank || axis >= rank) return {};
+    slice->erase(slice->begin() + (axis < 0 ? axis + rank : axis));
+  }
+  Node* scan = c.g.node("Scan", "", {ones_across(c.g, c.in(0), axis, elem), c.in(0)},
+                        {{"num_scan_inputs", 1},
+                         {"scan_input_axes", {axis}},
+                         {"scan_input_directions", {is_reverse}},
+                         {"scan_output_axes", {axis}},
+                         {"scan_output_directions", {is_reverse}}},
+                        2);
+  const bool is_exclusive = c.attr("exclusive", std::int64_t{0}) != 0;
+  scan->attributes.append(Attribute("body", AttrValue(multiplying_body(c.g.graph(), elem, slice, is_exclusive))));
+  InferSession session;
+  infer_node(*scan, session);
+  return {scan->output(1)};
+}
+
+}  // namespace
+
+constinit const OpDef defs::CumProd = {.name = "CumProd", .infer = infer, .decompose = decompose_product};
+constinit const OpDef defs::CumSum = {.name = "CumSum", .infer = infer, .decompose = halves_in_float};
+
+}  // namespace ingot::ops

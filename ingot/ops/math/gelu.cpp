@@ -1,0 +1,32 @@
+// Gelu: x times the normal distribution's cumulative probability of x.
+#include "ingot/ops/infer.h"
+#include "ingot/ops/steps.h"
+
+namespace ingot::ops {
+namespace {
+
+void infer(InferContext& c) {
+  const std::string approximate = c.attr("approximate", "none");
+  c.require(approximate == "none" || approximate == "tanh", "approximate is neither 'none' nor 'tanh'");
+  infer_same_shape(c);
+}
+
+Values decompose(DecomposeContext& c) {
+  if (c.elem(0) == DType::undefined) return {};
+  Value *x = c.in(0), *wave;
+  if (c.attr("approximate", "none") == "tanh") {
+    constexpr double kSqrtTwoOverPi = 0.79788456080286535588;
+    Value* cubed = c.g.op("Pow", {x, c.g.scalar(3, c.elem(0))});
+    wave = c.g.op("Tanh", {c.g.mul(c.g.add(x, c.g.mul(cubed, 0.044715)), kSqrtTwoOverPi)});
+  } else {
+    constexpr double kSqrtTwo = 1.41421356237309504880;
+    wave = c.g.op("Erf", {c.g.div(x, kSqrtTwo)});
+  }
+  return {c.g.mul(c.g.mul(x, 0.5), c.g.add(wave, 1))};
+}
+
+}  // namespace
+
+constinit const OpDef defs::Gelu = {.name = "Gelu", .infer = infer, .decompose = decompose};
+
+}  // namespace ingot::ops

@@ -1,0 +1,56 @@
+// PRelu: x, or slope * x where x is negative.
+#include <numeric>
+
+#include "ingot/ops/infer.h"
+#include "ingot/ops/steps.h"
+
+namespace ingot::ops {
+namespace {
+
+void infer(InferContext& c) {
+  c.out_shape_like(0, 0);
+  const Shape *x = c.shape(0), *slope = c.shape(1);
+  if (!x || !slope) return;
+  c.require(slope->size() <= x->size(), "the slope has a higher rank than the input");
+  for (std::size_t i = 0; i < slope->size(); ++i) {
+    const Dim& s = (*slope)[i];
+    const Dim& d = (*x)[x->size() - slope->size() + i];
+    if (!may_equal(s, 1) && !may_equal(s, d))
+      c.fail("a slope of " + s.str() + " does not fit a dimension of " + d.str());
+  }
+}
+
+// Until 6 the slope was one number, or one per channel: a vector along axis 1.
+void up_from_channels(StepContext& c) {
+  const auto& slope = c.type(1).shape;
+  if (slope && (slope->size() != 1 || slope->front().as_int() == 1)) return;
+  const std::int64_t rank = c.need_rank(0);
+  if (rank <= 2) return;
+  std::vector<std::int64_t> axes(static_cast<std::size_t>(rank - 2));
+  std::iota(axes.begin(), axes.end(), 1);
+  c.need_rank(1);
+  c.node.set_input(1, c.g.op("Unsqueeze", {c.node.input(1)}, {{"axes", axes}}));
+}
+
+void down_to_channels(StepContext& c) {
+  const std::int64_t rank = c.need_rank(0), slope_rank = c.need_rank(1);
+  const Shape& slope = *c.type(1).shape;
+  for (std::int64_t i = 0; i < slope_rank; ++i)
+    if (rank - slope_rank + i != 1 && slope[static_cast<std::size_t>(i)].as_int() != 1)
+      c.cannot("operator set 6 knows one slope per channel only");
+  if (slope_rank != 1) c.node.set_input(1, c.g.reshape(c.node.input(1), {-1}));
+}
+
+constexpr Step kSteps[] = {{.since = 7, .up = up_from_channels, .down = down_to_channels}};
+
+Values decompose(DecomposeContext& c) {
+  if (c.elem(0) == DType::undefined) return {};
+  Value* is_below = c.g.op("Less", {c.in(0), c.g.scalar(0, c.elem(0))});
+  return {c.g.where(is_below, c.g.mul(c.in(1), c.in(0)), c.in(0))};
+}
+
+}  // namespace
+
+constinit const OpDef defs::PRelu = {.name = "PRelu", .infer = infer, .steps = kSteps, .decompose = decompose};
+
+}  // namespace ingot::ops

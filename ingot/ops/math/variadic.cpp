@@ -1,0 +1,81 @@
+// Max, Min, Sum and Mean of any number of inputs, broadcast.
+#include "ingot/ops/math/known_elements.h"
+#include "ingot/ops/steps.h"
+
+namespace ingot::ops {
+namespace {
+
+Dim largest(std::span<const Dim> x) {
+  Dim result = x[0];
+  for (const Dim& d : x.subspan(1)) result = max(result, d);
+  return result;
+}
+
+Dim smallest(std::span<const Dim> x) {
+  Dim result = x[0];
+  for (const Dim& d : x.subspan(1)) result = min(result, d);
+  return result;
+}
+
+Dim total(std::span<const Dim> x) {
+  Dim result = 0;
+  for (const Dim& d : x) result = result + d;
+  return result;
+}
+
+bool are_all_of_one_shape(const StepContext& c) {
+  const auto& first = c.type(0).shape;
+  for (std::size_t i = 1; i < c.node.input_count(); ++i) {
+    const auto& other = c.type(i).shape;
+    if (!first || !other || first->size() != other->size()) return false;
+    for (std::size_t k = 0; k < first->size(); ++k)
+      if (!same((*first)[k], (*other)[k])) return false;
+  }
+  return true;
+}
+
+Value* add_up(GraphBuilder& g, const Values& terms) {
+  Value* sum = terms.front();
+  for (std::size_t i = 1; i < terms.size(); ++i) sum = g.add(sum, terms[i]);
+  return sum;
+}
+
+// Until 7 all inputs had one shape.
+void down_to_one_shape(StepContext& c) {
+  if (!are_all_of_one_shape(c)) c.cannot("operator set 7 does not broadcast the inputs");
+}
+
+void down_to_additions(StepContext& c) {
+  if (!are_all_of_one_shape(c)) c.replace({add_up(c.g, c.node.inputs())});
+}
+
+constexpr Step kSteps[] = {{.since = 8, .down = down_to_one_shape}};
+constexpr Step kSumSteps[] = {{.since = 8, .down = down_to_additions}};
+
+bool has_all_inputs(const DecomposeContext& c) {
+  for (std::size_t i = 0; i < c.node.input_count(); ++i)
+    if (!c.has(i)) return false;
+  return c.node.input_count() > 0;
+}
+
+Values decompose_sum(DecomposeContext& c) {
+  if (!has_all_inputs(c)) return {};
+  if (c.node.input_count() == 1) return {c.g.op("Identity", {c.in(0)})};
+  return {add_up(c.g, c.node.inputs())};
+}
+
+Values decompose_mean(DecomposeContext& c) {
+  if (!has_all_inputs(c) || c.elem(0) == DType::undefined) return {};
+  return {c.g.div(add_up(c.g, c.node.inputs()), static_cast<double>(c.node.input_count()))};
+}
+
+}  // namespace
+
+constinit const OpDef defs::Max = {.name = "Max", .infer = infer_variadic<largest>, .steps = kSteps};
+constinit const OpDef defs::Min = {.name = "Min", .infer = infer_variadic<smallest>, .steps = kSteps};
+constinit const OpDef defs::Sum = {
+    .name = "Sum", .infer = infer_variadic<total>, .steps = kSumSteps, .decompose = decompose_sum};
+constinit const OpDef defs::Mean = {
+    .name = "Mean", .infer = infer_broadcast, .steps = kSteps, .decompose = decompose_mean};
+
+}  // namespace ingot::ops

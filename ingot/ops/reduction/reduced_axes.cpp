@@ -1,0 +1,67 @@
+// What all reductions share: which axes go, in shapes and between versions.
+#include "ingot/ops/reduction/reduced_axes.h"
+
+#include "ingot/ops/math/known_elements.h"
+
+namespace ingot::ops {
+namespace {
+
+bool keeps_dims(const InferContext& c) { return c.attr("keepdims", std::int64_t{1}) != 0; }
+bool is_noop_when_empty(const Attributes& attributes) { return attributes.int_or("noop_with_empty_axes", 0) != 0; }
+
+void fold_vector(InferContext& c, Dim (*fold)(std::span<const Dim>)) {
+  const auto known = known_elements(c, 0);
+  if (!known || known->empty()) return;
+  const Dim result = as_held(fold(*known), c.elem(0));
+  if (!result.is_unknown()) c.out_ints(0, {result});
+}
+
+/// The axes are not known: only how many there are may be.
+void infer_unknown_axes(InferContext& c, std::int64_t rank) {
+  if (keeps_dims(c)) {
+    c.out_rank(0, rank);
+    return;
+  }
+  const auto count = c.dim(1, 0).as_int();
+  if (count && *count > 0 && *count <= rank) c.out_rank(0, rank - *count);
+}
+
+}  // namespace
+
+void infer_reduction(InferContext& c, Dim (*fold)(std::span<const Dim>)) {
+  if (const auto rank = c.rank(1)) c.require(*rank == 1, "axes is no vector");
+  const Shape* x = c.shape(0);
+  if (!x) return;
+  const auto rank = static_cast<std::int64_t>(x->size());
+  const auto axes = c.has(1) ? c.const_ints(1) : std::vector<std::int64_t>{};
+  if (!axes) return infer_unknown_axes(c, rank);
+  const bool is_noop = axes->empty() && is_noop_when_empty(c.node().attributes);
+  std::vector<bool> is_reduced(x->size(), axes->empty() && !is_noop);
+  for (const std::int64_t a : *axes) is_reduced[static_cast<std::size_t>(c.axis(a, rank, "axes"))] = true;
+  Shape y;
+  for (std::size_t i = 0; i < x->size(); ++i) {
+    if (!is_reduced[i])
+      y.push_back((*x)[i]);
+    else if (keeps_dims(c))
+      y.emplace_back(1);
+  }
+  c.out_shape(0, std::move(y));
+  if (fold && rank == 1 && is_reduced[0]) fold_vector(c, fold);
+}
+
+void up_to_axes_input(StepContext& c) { c.attribute_to_input("axes", 1); }
+
+void down_to_axes_attribute(StepContext& c, Value* (*noop)(GraphBuilder&, Value*)) {
+  const bool is_noop = is_noop_when_empty(c.node.attributes);
+  const auto axes = c.node.input(1) ? c.need_ints(1, "axes") : std::vector<std::int64_t>{};
+  c.node.attributes.erase("noop_with_empty_axes");
+  if (axes.empty() && is_noop) {
+    Value* x = c.node.input(0);
+    c.replace({noop ? noop(c.g, x) : c.g.op("Identity", {x})});
+    return;
+  }
+  if (!axes.empty()) c.node.attributes.set(Attribute("axes", AttrValue(axes)));
+  c.node.resize_inputs(1);
+}
+
+}  // namespace ingot::ops

@@ -1,0 +1,4 @@
+list(APPEND ops_sources
+  reduction/arg_extremum.cpp
+  reduction/reduce.cpp
+  reduction/reduced_axes.cpp)

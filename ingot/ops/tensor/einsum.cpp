@@ -1,0 +1,127 @@
+// Einsum: sums of products, written as labels of dimensions.
+#include <algorithm>
+#include <array>
+
+#include "ingot/ops/catalog.h"
+#include "ingot/ops/infer.h"
+
+namespace ingot::ops {
+namespace {
+
+constexpr char kEllipsis = '.';  // stands for "..." in a parsed term
+
+bool is_label(char ch) { return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z'); }
+
+// "i...j" becomes "i.j"
+std::string parse_term(const InferContext& c, std::string_view text) {
+  std::string term;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (is_label(text[i])) {
+      term += text[i];
+    } else if (text.substr(i, 3) == "..." && term.find(kEllipsis) == std::string::npos) {
+      term += kEllipsis;
+      i += 2;
+    } else if (text[i] != ' ') {
+      c.fail("the equation is not understood");
+    }
+  }
+  return term;
+}
+
+struct Equation {
+  std::vector<std::string> inputs;
+  std::string output;
+};
+
+Equation parse(const InferContext& c, std::string_view text) {
+  Equation equation;
+  const std::size_t arrow = text.find("->");
+  std::string_view left = text.substr(0, arrow);
+  while (true) {
+    const std::size_t comma = left.find(',');
+    equation.inputs.push_back(parse_term(c, left.substr(0, comma)));
+    if (comma == std::string_view::npos) break;
+    left.remove_prefix(comma + 1);
+  }
+  std::array<std::size_t, 128> count{};
+  for (const std::string& term : equation.inputs)
+    for (const char label : term) ++count[static_cast<std::size_t>(label)];
+  if (arrow != std::string_view::npos) {
+    equation.output = parse_term(c, text.substr(arrow + 2));
+    std::string sorted = equation.output;
+    std::ranges::sort(sorted);
+    c.require(std::ranges::adjacent_find(sorted) == sorted.end(), "the result names a label twice");
+    for (const char label : equation.output)
+      if (label != kEllipsis)
+        c.require(count[static_cast<std::size_t>(label)] > 0, "the result has a label of its own");
+  } else {
+    // All labels that occur once, in the order of the alphabet, after what "..." stands for.
+    if (count[static_cast<std::size_t>(kEllipsis)]) equation.output += kEllipsis;
+    for (char label = 'A'; label <= 'z'; ++label)
+      if (is_label(label) && count[static_cast<std::size_t>(label)] == 1) equation.output += label;
+  }
+  return equation;
+}
+
+// What is known of the dimensions that labels stand for.
+struct Labels {
+  std::array<std::optional<Dim>, 128> dims;
+  std::optional<Shape> others = Shape();  // "..."; nothing: not known
+
+  void meet(const InferContext& c, char label, const Dim& dim) {
+    std::optional<Dim>& known = dims[static_cast<std::size_t>(label)];
+    known = known ? broadcast(c, {*known}, {dim}).front() : dim;
+  }
+};
+
+void read_term(const InferContext& c, const std::string& term, const Shape* x, Labels& labels) {
+  const bool has_others = term.find(kEllipsis) != std::string::npos;
+  const std::size_t named = term.size() - (has_others ? 1 : 0);
+  if (!x) {
+    for (const char label : term)
+      if (label != kEllipsis) labels.meet(c, label, Dim());
+    if (has_others) labels.others.reset();
+    return;
+  }
+  if (has_others ? x->size() < named : x->size() != named)
+    c.fail("'" + term + "' does not fit rank " + std::to_string(x->size()));
+  std::size_t at = 0;
+  for (const char label : term) {
+    if (label != kEllipsis) {
+      labels.meet(c, label, (*x)[at++]);
+      continue;
+    }
+    const auto first = x->begin() + static_cast<std::ptrdiff_t>(at);
+    at += x->size() - named;
+    if (labels.others)
+      labels.others = broadcast(c, *labels.others, {first, x->begin() + static_cast<std::ptrdiff_t>(at)});
+  }
+}
+
+void infer(InferContext& c) {
+  const auto text = c.need_string("equation");
+  if (!text) return;
+  c.require(text->size() < 4096, "the equation is too long");
+  const Equation equation = parse(c, *text);
+  if (equation.inputs.size() != c.input_count())
+    c.fail("the equation has " + std::to_string(equation.inputs.size()) + " terms for " +
+           std::to_string(c.input_count()) + " inputs");
+  Labels labels;
+  for (std::size_t i = 0; i < equation.inputs.size(); ++i) read_term(c, equation.inputs[i], c.shape(i), labels);
+  Shape y;
+  for (const char label : equation.output) {
+    if (label == kEllipsis) {
+      if (!labels.others) return;
+      y.insert(y.end(), labels.others->begin(), labels.others->end());
+    } else {
+      y.push_back(*labels.dims[static_cast<std::size_t>(label)]);
+    }
+  }
+  c.out_shape(0, std::move(y));
+}
+
+}  // namespace
+
+constinit const OpDef defs::Einsum = {.name = "Einsum", .infer = infer};
+
+}  // namespace ingot::ops

@@ -1,0 +1,35 @@
+// Expand: repeats dimensions of size 1 as broadcasting with a given shape would.
+#include "ingot/ops/catalog.h"
+#include "ingot/ops/infer.h"
+
+namespace ingot::ops {
+namespace {
+
+void infer(InferContext& c) {
+  const Shape* x = c.shape(0);
+  const auto wanted = c.ints(1);
+  if (!wanted) {
+    const auto rank = c.dim(1, 0).as_int();
+    if (x && rank && *rank >= 0) c.out_rank(0, std::max(*rank, static_cast<std::int64_t>(x->size())));
+    return;
+  }
+  for (const Dim& d : *wanted)
+    if (d.is_known() && d.value() < 0) c.fail("the shape has a dimension of " + d.str());
+  if (!x) return;
+  Shape y = broadcast(c, *x, *wanted);
+  if (y.size() <= 1) {
+    const auto known = c.ints(0);
+    const Dim count = product(y);
+    if (known && known->size() == 1 && count.is_known() && count.value() >= 0 && count.value() <= 1024)
+      c.out_ints(0, std::vector<Dim>(static_cast<std::size_t>(count.value()), known->front()));
+    else if (known && count.is_known() && static_cast<std::int64_t>(known->size()) == count.value())
+      c.out_ints(0, *known);
+  }
+  c.out_shape(0, std::move(y));
+}
+
+}  // namespace
+
+constinit const OpDef defs::Expand = {.name = "Expand", .infer = infer};
+
+}  // namespace ingot::ops

@@ -1,0 +1,25 @@
+// Flatten: a matrix whose rows are the dimensions before an axis and whose columns are the rest.
+#include "ingot/ops/infer.h"
+#include "ingot/ops/tensor/negative_axes.h"
+
+namespace ingot::ops {
+namespace {
+
+constexpr Step kSteps[] = {{.since = 11, .down = down_to_axis_from_front}};
+
+void infer(InferContext& c) {
+  const Shape* x = c.shape(0);
+  if (!x) return c.out_rank(0, 2);
+  const auto rank = static_cast<std::int64_t>(x->size());
+  std::int64_t axis = c.attr("axis", std::int64_t{1});
+  if (axis < -rank || axis > rank) c.axis(axis, rank);  // refuses; the axis may be the rank itself
+  if (axis < 0) axis += rank;
+  const auto split = x->begin() + axis;
+  c.out_shape(0, {product({x->begin(), split}), product({split, x->end()})});
+}
+
+}  // namespace
+
+constinit const OpDef defs::Flatten = {.name = "Flatten", .infer = infer, .steps = kSteps};
+
+}  // namespace ingot::ops

@@ -1,0 +1,61 @@
+// Gather: slices of a tensor, picked along one axis by their indices.
+#include <algorithm>
+
+#include "ingot/ops/infer.h"
+#include "ingot/ops/tensor/negative_axes.h"
+
+namespace ingot::ops {
+namespace {
+
+// Before 11, neither the axis nor an index could count from the back: i < 0 becomes i + size.
+void down_to_indices_from_front(StepContext& c) {
+  count_axes_from_front(c);
+  if (const Tensor* indices = c.constant(1)) {
+    const auto values = indices->to_ints();
+    if (std::ranges::all_of(values, [](std::int64_t i) { return i >= 0; })) return;
+  }
+  Value* indices = c.node.input(1);
+  const DType elem = c.type(1).elem;
+  if (elem == DType::undefined) c.cannot("the element type of the indices is not known");
+  Value* axis = c.g.index(c.node.attributes.int_or("axis", 0));
+  Value* size = c.g.op("Gather", {c.g.shape(c.node.input(0)), axis}, {{"axis", 0}});
+  if (elem != DType::i64) size = c.g.op("Cast", {size}, {{"to", elem}});
+  Value* is_negative = c.g.op("Less", {indices, c.g.scalar(0, elem)});
+  c.node.set_input(1, c.g.where(is_negative, c.g.add(indices, size), indices));
+}
+
+constexpr Step kSteps[] = {{.since = 11, .down = down_to_indices_from_front}};
+
+void infer_values(InferContext& c) {
+  const auto data = c.ints(0);
+  const auto indices = c.ints(1);
+  const auto rank = c.rank(1);
+  if (!data || !indices || !rank || *rank > 1) return;
+  std::vector<Dim> picked;
+  for (const Dim& index : *indices) {
+    const auto i = index.as_int();
+    picked.push_back(i ? (*data)[static_cast<std::size_t>(c.axis(*i, static_cast<std::int64_t>(data->size()), "index"))]
+                       : Dim());
+  }
+  c.out_ints(0, std::move(picked));
+}
+
+void infer(InferContext& c) {
+  const Shape *x = c.shape(0), *indices = c.shape(1);
+  if (!x) return;
+  const auto rank = static_cast<std::int64_t>(x->size());
+  c.require(rank > 0, "a scalar has no axis to gather from");
+  const std::int64_t axis = c.axis(c.attr("axis", std::int64_t{0}), rank);
+  if (!indices) return;
+  Shape y(x->begin(), x->begin() + axis);
+  y.insert(y.end(), indices->begin(), indices->end());
+  y.insert(y.end(), x->begin() + axis + 1, x->end());
+  c.out_shape(0, std::move(y));
+  if (rank == 1) infer_values(c);
+}
+
+}  // namespace
+
+constinit const OpDef defs::Gather = {.name = "Gather", .infer = infer, .steps = kSteps};
+
+}  // namespace ingot::ops

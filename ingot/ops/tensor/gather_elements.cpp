@@ -1,0 +1,46 @@
+// GatherElements and GatherND: single elements or slices, picked by an index per element or by index tuples.
+#include "ingot/ops/catalog.h"
+#include "ingot/ops/infer.h"
+
+namespace ingot::ops {
+namespace {
+
+void infer_elements(InferContext& c) {
+  const Shape *x = c.shape(0), *indices = c.shape(1);
+  if (x) c.axis(c.attr("axis", std::int64_t{0}), static_cast<std::int64_t>(x->size()));
+  if (x && indices && x->size() != indices->size()) c.fail("data and indices differ in rank");
+  if (indices) return c.out_shape(0, *indices);
+  if (x) c.out_rank(0, static_cast<std::int64_t>(x->size()));
+}
+
+// y = batch dims, the rest of the indices' dims but the last, and what one tuple leaves of data's dims
+void infer_nd(InferContext& c) {
+  const Shape *x = c.shape(0), *indices = c.shape(1);
+  const std::int64_t batch = c.attr("batch_dims", std::int64_t{0});
+  c.require(batch >= 0, "batch_dims is negative");
+  for (const Shape* s : {x, indices})
+    if (s && batch >= static_cast<std::int64_t>(s->size())) c.fail("batch_dims is not smaller than the ranks");
+  if (!indices) return;
+  const Dim& tuple = indices->back();
+  if (!x || !tuple.is_known()) return;
+  const auto rank = static_cast<std::int64_t>(x->size());
+  if (tuple.value() < 0 || tuple.value() > rank - batch)
+    c.fail("index tuples have " + tuple.str() + " entries, data has rank " + std::to_string(rank));
+  Shape y;
+  for (std::int64_t i = 0; i < batch; ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    const Dim &a = (*x)[k], &b = (*indices)[k];
+    if (!may_equal(a, b)) c.fail("batch dimension " + std::to_string(i) + ": " + a.str() + " is not " + b.str());
+    y.push_back(a.is_known() || b.is_unknown() ? a : b);
+  }
+  y.insert(y.end(), indices->begin() + batch, indices->end() - 1);
+  y.insert(y.end(), x->begin() + batch + tuple.value(), x->end());
+  c.out_shape(0, std::move(y));
+}
+
+}  // namespace
+
+constinit const OpDef defs::GatherElements = {.name = "GatherElements", .infer = infer_elements};
+constinit const OpDef defs::GatherND = {.name = "GatherND", .infer = infer_nd};
+
+}  // namespace ingot::ops

@@ -1,0 +1,68 @@
+// OneHot: a new axis that is "on" where the index points and "off" elsewhere.
+#include <algorithm>
+
+#include "ingot/ops/infer.h"
+#include "ingot/ops/tensor/negative_axes.h"
+
+namespace ingot::ops {
+namespace {
+
+bool may_be_negative(const StepContext& c) {
+  if (const Tensor* indices = c.constant(0)) {
+    if (!is_float(indices->dtype()) && !is_integer(indices->dtype())) return true;
+    return std::ranges::any_of(indices->to_doubles(), [](double i) { return i < 0; });
+  }
+  const DType elem = c.type(0).elem;
+  return elem == DType::undefined || is_float(elem) || is_signed_integer(elem);
+}
+
+// The depth as a scalar in the element type of the indices.
+Value* depth_as_index(StepContext& c, DType elem) {
+  if (elem == DType::undefined) c.cannot("the element type of the indices is not known");
+  return c.g.reshape(c.g.op("Cast", {c.node.input(1)}, {{"to", elem}}), {});
+}
+
+// Before 11 a negative index was out of range; since then it counts from the back. One that is out of range in both:
+void up_to_negative_indices(StepContext& c) {
+  if (!may_be_negative(c)) return;
+  const DType elem = c.type(0).elem;
+  Value *indices = c.node.input(0), *depth = depth_as_index(c, elem);
+  c.node.set_input(0, c.g.where(c.g.op("Less", {indices, c.g.scalar(0, elem)}), depth, indices));
+}
+
+void down_to_no_negative_indices(StepContext& c) {
+  if (c.node.attributes.int_or("axis", -1) != -1) count_axes_from_front(c, "axis", 1);
+  if (!may_be_negative(c)) return;
+  const DType elem = c.type(0).elem;
+  Value *indices = c.node.input(0), *depth = depth_as_index(c, elem);
+  Value* is_negative = c.g.op("Less", {indices, c.g.scalar(0, elem)});
+  c.node.set_input(0, c.g.where(is_negative, c.g.add(indices, depth), indices));
+}
+
+constexpr Step kSteps[] = {{.since = 11, .up = up_to_negative_indices, .down = down_to_no_negative_indices}};
+
+void infer(InferContext& c) {
+  if (const Shape* depth = c.shape(1); depth && (depth->size() > 1 || !may_equal(product(*depth), 1)))
+    c.fail("the depth is not a single number");
+  if (const Shape* values = c.shape(2); values && (values->size() != 1 || !may_equal((*values)[0], 2)))
+    c.fail("the values are not two");
+  const Shape* indices = c.shape(0);
+  if (!indices) return;
+  Dim depth;
+  if (const auto known = c.ints(1); known && known->size() == 1) {
+    depth = known->front();
+  } else if (const auto number = c.const_doubles(1);
+             number && number->size() == 1 && std::abs(number->front()) < 1e15) {
+    depth = static_cast<std::int64_t>(number->front());
+  }
+  if (depth.is_known() && depth.value() < 0) c.fail("the depth is " + depth.str());
+  Shape y = *indices;
+  y.insert(y.begin() + c.axis(c.attr("axis", std::int64_t{-1}), static_cast<std::int64_t>(y.size()) + 1), depth);
+  c.out_shape(0, std::move(y));
+}
+
+}  // namespace
+
+constinit const OpDef defs::OneHot = {.name = "OneHot", .infer = infer, .steps = kSteps};
+
+}  // namespace ingot::ops

@@ -1,0 +1,121 @@
+// Pad: elements added before and after each dimension, or taken away where the count is negative.
+#include <algorithm>
+#include <numeric>
+
+#include "ingot/ops/infer.h"
+#include "ingot/ops/steps.h"
+
+namespace ingot::ops {
+namespace {
+
+void rename(Attributes& attributes, std::string_view from, std::string_view to) {
+  if (Attribute* a = attributes.find(from)) a->name = to;
+}
+
+void up_to_inputs(StepContext& c) {
+  c.attribute_to_input("pads", 1);
+  const float value = c.node.attributes.float_or("value", 0);
+  c.node.attributes.erase("value");
+  if (value == 0) return;
+  const DType elem = c.type(0).elem;
+  if (elem == DType::undefined) c.cannot("the element type of the padded tensor is not known");
+  c.node.set_input(2, c.g.scalar(static_cast<double>(value), elem));
+}
+
+void down_to_attributes(StepContext& c) {
+  if (c.node.input(2)) {
+    const Tensor* value = c.constant(2);
+    if (!value || value->size() != 1)
+      c.cannot("the value of the padding must be constant, but is computed while running");
+    c.node.attributes.set(Attribute("value", static_cast<double>(value->to_doubles().front())));
+    c.node.set_input(2, nullptr);
+  }
+  c.input_to_attribute(1, "pads");
+}
+
+// Before 18 all dimensions are padded: zeros for those that axes leave out.
+void down_to_all_axes(StepContext& c) {
+  if (!c.node.input(3)) return;
+  const std::int64_t rank = c.need_rank(0);
+  const auto places = static_cast<std::size_t>(2 * rank);
+  Value *pads = c.node.input(1), *axes = c.node.input(3);
+  if (const Tensor* constant_axes = c.constant(3)) {
+    auto at = constant_axes->to_ints();
+    for (std::int64_t& a : at) {
+      if (a < -rank || a >= rank) c.cannot("axis " + std::to_string(a) + " is out of range");
+      if (a < 0) a += rank;
+    }
+    const std::size_t count = at.size();
+    for (std::size_t i = 0; i < count; ++i) at.push_back(at[i] + rank);
+    if (const Tensor* constant_pads = c.constant(1)) {
+      const auto given = constant_pads->to_ints();
+      if (given.size() != at.size()) c.cannot("pads and axes differ in length");
+      std::vector<std::int64_t> all(places, 0);
+      for (std::size_t i = 0; i < at.size(); ++i) all[static_cast<std::size_t>(at[i])] = given[i];
+      c.node.set_input(1, c.g.ints(all));
+      c.node.resize_inputs(c.node.input(2) ? 3 : 2);
+      return;
+    }
+    axes = c.g.ints(at);
+  } else {
+    Value* from_front = axes;
+    if (c.type(3).elem != DType::i64) from_front = c.g.op("Cast", {axes}, {{"to", DType::i64}});
+    // Mod has the sign of the divisor: -1 becomes rank - 1
+    from_front = c.g.op("Mod", {from_front, c.g.ints({rank})});
+    axes = c.g.concat({from_front, c.g.add(from_front, c.g.ints({rank}))}, 0);
+  }
+  Value* none = c.g.ints(std::vector<std::int64_t>(places, 0));
+  c.node.set_input(1, c.g.op("ScatterElements", {none, axes, pads}, {{"axis", 0}}));
+  c.node.resize_inputs(c.node.input(2) ? 3 : 2);
+}
+
+void down_to_no_wrap(StepContext& c) {
+  if (c.node.attributes.string_or("mode", "constant") == "wrap") c.cannot("mode 'wrap' exists since opset 19");
+}
+
+constexpr Step kSteps[] = {
+    {.since = 2,
+     .up = [](StepContext& c) { rename(c.node.attributes, "paddings", "pads"); },
+     .down = [](StepContext& c) { rename(c.node.attributes, "pads", "paddings"); }},
+    {.since = 11, .up = up_to_inputs, .down = down_to_attributes},
+    {.since = 18, .down = down_to_all_axes},
+    {.since = 19, .down = down_to_no_wrap},
+};
+
+void infer(InferContext& c) {
+  const std::string mode = c.attr("mode", "constant");
+  c.require(mode == "constant" || mode == "reflect" || mode == "edge" || mode == "wrap", "the mode is not known");
+  const Shape* x = c.shape(0);
+  const auto pads = c.ints(1);
+  if (!x) {
+    if (pads && !c.has(3)) c.out_rank(0, static_cast<std::int64_t>(pads->size() / 2));
+    return;
+  }
+  const auto rank = static_cast<std::int64_t>(x->size());
+  std::optional<std::vector<std::int64_t>> axes;
+  if (c.has(3)) {
+    axes = c.const_ints(3);
+  } else {
+    axes.emplace(x->size());
+    std::iota(axes->begin(), axes->end(), 0);
+  }
+  if (!axes) return c.out_rank(0, rank);
+  if (pads && pads->size() != 2 * axes->size())
+    c.fail("there are " + std::to_string(pads->size()) + " pads for " + std::to_string(axes->size()) + " axes");
+  Shape y = *x;
+  std::vector<bool> seen(x->size(), false);
+  for (std::size_t k = 0; k < axes->size(); ++k) {
+    const auto i = static_cast<std::size_t>(c.axis((*axes)[k], rank, "axes"));
+    c.require(!seen[i], "axes name a dimension twice");
+    seen[i] = true;
+    y[i] = pads ? (*x)[i] + (*pads)[k] + (*pads)[k + axes->size()] : Dim();
+    if (y[i].is_known() && y[i].value() < 0) c.fail("dimension " + std::to_string(i) + " becomes " + y[i].str());
+  }
+  c.out_shape(0, std::move(y));
+}
+
+}  // namespace
+
+constinit const OpDef defs::Pad = {.name = "Pad", .infer = infer, .steps = kSteps};
+
+}  // namespace ingot::ops

@@ -1,0 +1,81 @@
+// Resize: an image in another size, by scales or by sizes; what is between pixels is interpolated.
+#include <algorithm>
+#include <numeric>
+
+#include "ingot/ops/infer.h"
+#include "ingot/ops/tensor/resize_shape.h"
+#include "ingot/ops/tensor/resize_steps.h"
+
+namespace ingot::ops {
+namespace {
+
+// In older files an empty tensor stands for an absent one.
+bool is_given(const InferContext& c, std::size_t i) {
+  const auto count = c.dim(i, 0).as_int();
+  return c.has(i) && !(count && *count == 0);
+}
+
+void check_count(const InferContext& c, std::size_t i, std::size_t wanted) {
+  const auto count = c.dim(i, 0).as_int();
+  if (count && *count != static_cast<std::int64_t>(wanted))
+    c.fail("there are " + std::to_string(*count) + " scales or sizes for " + std::to_string(wanted) + " axes");
+}
+
+void infer(InferContext& c) {
+  const Shape* x = c.shape(0);
+  const bool has_scales = is_given(c, 2), has_sizes = is_given(c, 3);
+  if (has_scales && has_sizes && c.dim(2, 0).is_known()) c.fail("both scales and sizes are given");
+  if (!x) return;
+  const auto rank = static_cast<std::int64_t>(x->size());
+  std::vector<std::size_t> axes;
+  if (const auto* given = c.attr_ints("axes")) {
+    for (const std::int64_t a : *given) {
+      axes.push_back(static_cast<std::size_t>(c.axis(a, rank, "axes")));
+      c.require(std::ranges::count(axes, axes.back()) == 1, "axes name a dimension twice");
+    }
+  } else {
+    axes.resize(x->size());
+    std::iota(axes.begin(), axes.end(), 0);
+  }
+  Shape y = *x;
+  if (has_sizes) {
+    check_count(c, 3, axes.size());
+    const auto sizes = c.ints(3);
+    const std::string policy = c.attr("keep_aspect_ratio_policy", "stretch");
+    for (std::size_t k = 0; k < axes.size(); ++k) {
+      Dim& d = y[axes[k]];
+      d = sizes && k < sizes->size() && policy == "stretch" ? (*sizes)[k] : Dim();
+      if (d.is_known() && d.value() < 0) c.fail("a size is " + d.str());
+    }
+    if (const auto wanted = c.const_ints(3); wanted && policy != "stretch" && wanted->size() == axes.size()) {
+      std::vector<std::int64_t> dims;
+      for (const std::size_t a : axes)
+        if ((*x)[a].is_known()) dims.push_back((*x)[a].value());
+      const auto scale = common_scale(*wanted, dims, policy == "not_larger");
+      if (scale && dims.size() == axes.size())
+        for (std::size_t k = 0; k < axes.size(); ++k) y[axes[k]] = rounded_size(dims[k], *scale);
+    }
+  } else {
+    check_count(c, 2, axes.size());
+    const auto scales = c.const_doubles(2);
+    for (std::size_t k = 0; k < axes.size(); ++k) {
+      const bool known = scales && k < scales->size();
+      if (known && !((*scales)[k] > 0)) c.fail("a scale is not positive");
+      y[axes[k]] = known ? scaled_size((*x)[axes[k]], (*scales)[k]) : Dim();
+    }
+  }
+  c.out_shape(0, std::move(y));
+}
+
+constexpr Step kSteps[] = {
+    {.since = 11, .up = resize_10_to_11, .down = resize_11_to_10},
+    {.since = 13, .up = resize_11_to_13, .down = resize_13_to_11},
+    {.since = 18, .down = resize_18_to_13},
+    {.since = 19, .down = resize_19_to_18},
+};
+
+}  // namespace
+
+constinit const OpDef defs::Resize = {.name = "Resize", .infer = infer, .steps = kSteps};
+
+}  // namespace ingot::ops

@@ -1,0 +1,140 @@
+// Slice: every step-th element from start to end, along some axes.
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "ingot/ops/infer.h"
+#include "ingot/ops/tensor/negative_axes.h"
+
+namespace ingot::ops {
+namespace {
+
+void up_to_inputs(StepContext& c) {
+  c.attribute_to_input("starts", 1);
+  c.attribute_to_input("ends", 2);
+  c.attribute_to_input("axes", 3);
+}
+
+void down_to_attributes(StepContext& c) {
+  if (c.node.input(4)) {
+    const auto steps = c.need_ints(4, "the steps");
+    if (std::ranges::any_of(steps, [](std::int64_t s) { return s != 1; })) c.cannot("the steps are not 1");
+    c.node.set_input(4, nullptr);
+  }
+  c.input_to_attribute(3, "axes");
+  c.input_to_attribute(2, "ends");
+  c.input_to_attribute(1, "starts");
+}
+
+void down_to_axes_from_front(StepContext& c) {
+  if (!c.node.input(3)) return;
+  auto axes = c.need_ints(3, "the axes");
+  if (std::ranges::all_of(axes, [](std::int64_t a) { return a >= 0; })) return;
+  const std::int64_t rank = c.need_rank(0);
+  for (std::int64_t& a : axes)
+    if (a < 0) a += rank;
+  // starts, ends, axes and steps have one element type
+  Value* made = c.g.ints(axes);
+  c.node.set_input(3, c.type(3).elem == DType::i32 ? c.g.cast(made, DType::i32) : made);
+}
+
+constexpr Step kSteps[] = {
+    {.since = 10, .up = up_to_inputs, .down = down_to_attributes},
+    {.since = 11, .down = down_to_axes_from_front},
+};
+
+// A position that may count from the back; nothing when its sign is not known.
+Dim from_front(const Dim& position, const Dim& size) {
+  if (position.is_at_least(0)) return position;
+  if ((-position).is_at_least(1)) return size + position;
+  return {};
+}
+
+bool is_beyond_all(const Dim& d) { return d.is_known() && d.value() >= std::numeric_limits<std::int32_t>::max(); }
+bool is_before_all(const Dim& d) { return d.is_known() && d.value() <= std::numeric_limits<std::int32_t>::min(); }
+
+Dim sliced_size(const Dim& size, const Dim& start, const Dim& end, std::int64_t step) {
+  if (step > 0) {
+    // Only the ends that cut are clamped: what lies beyond the other end makes the difference negative.
+    const Dim first = is_before_all(start) ? Dim(0) : max(from_front(start, size), 0);
+    const Dim last = is_beyond_all(end) ? size : min(from_front(end, size), size);
+    return max(ceil_div(last - first, step), 0);
+  }
+  if (step == std::numeric_limits<std::int64_t>::min()) return min(size, 1);
+  const Dim first = is_beyond_all(start) ? size - 1 : min(max(from_front(start, size), 0), size - 1);
+  const Dim last = is_before_all(end) ? Dim(-1) : max(from_front(end, size), -1);
+  return max(ceil_div(first - last, -step), 0);
+}
+
+// The elements of a list, cut with numbers only.
+void infer_values(InferContext& c, std::int64_t start, std::int64_t end, std::int64_t step) {
+  const auto known = c.ints(0);
+  if (!known) return;
+  const auto size = static_cast<std::int64_t>(known->size());
+  const auto place = [&](std::int64_t i, std::int64_t lo, std::int64_t hi) {
+    return std::clamp(i < 0 ? i + size : i, lo, std::max(lo, hi));
+  };
+  std::vector<Dim> values;
+  if (step > 0) {
+    const std::int64_t last = place(end, 0, size);
+    for (std::int64_t i = place(start, 0, size); i < last; i += std::min(step, size + 1))
+      values.push_back((*known)[static_cast<std::size_t>(i)]);
+  } else if (size > 0) {
+    const std::int64_t last = place(end, -1, size - 1);
+    for (std::int64_t i = place(start, 0, size - 1); i > last; i += std::max(step, -size - 1))
+      values.push_back((*known)[static_cast<std::size_t>(i)]);
+  }
+  c.out_ints(0, std::move(values));
+}
+
+void infer(InferContext& c) {
+  const Shape* x = c.shape(0);
+  if (!x) return;
+  const auto rank = static_cast<std::int64_t>(x->size());
+  const auto starts = c.ints(1), ends = c.ints(2);
+  std::optional<std::vector<std::int64_t>> axes, steps;
+  std::optional<std::size_t> count;
+  for (const auto* list : {&starts, &ends})
+    if (*list) count = (*list)->size();
+  if (!count) {
+    for (std::size_t i = 1; i < 5; ++i)
+      if (const auto n = c.dim(i, 0).as_int(); n && *n >= 0 && *n <= kMostDims) count = static_cast<std::size_t>(*n);
+  }
+  if (c.has(3)) {
+    axes = c.const_ints(3);
+  } else if (count) {
+    axes.emplace(*count);
+    std::iota(axes->begin(), axes->end(), 0);
+  }
+  if (c.has(4)) {
+    steps = c.const_ints(4);
+    if (steps && std::ranges::find(*steps, 0) != steps->end()) c.fail("a step is 0");
+  } else if (axes) {
+    steps.emplace(axes->size(), 1);
+  }
+  if (!axes) return c.out_rank(0, rank);
+  for (const std::optional<std::vector<Dim>>* list : {&starts, &ends})
+    c.require(!*list || (*list)->size() == axes->size(), "starts, ends and axes differ in length");
+  c.require(!steps || steps->size() == axes->size(), "steps and axes differ in length");
+
+  Shape y = *x;
+  std::vector<bool> seen(x->size(), false);
+  for (std::size_t k = 0; k < axes->size(); ++k) {
+    const auto i = static_cast<std::size_t>(c.axis((*axes)[k], rank, "axes"));
+    c.require(!seen[i], "axes name a dimension twice");
+    seen[i] = true;
+    const bool known = starts && ends && steps;
+    y[i] = known ? sliced_size((*x)[i], (*starts)[k], (*ends)[k], (*steps)[k]) : Dim();
+  }
+  if (rank == 1 && starts && ends && steps && axes->size() == 1) {
+    const auto start = starts->front().as_int(), end = ends->front().as_int();
+    if (start && end) infer_values(c, *start, *end, steps->front());
+  }
+  c.out_shape(0, std::move(y));
+}
+
+}  // namespace
+
+constinit const OpDef defs::Slice = {.name = "Slice", .infer = infer, .steps = kSteps};
+
+}  // namespace ingot::ops
