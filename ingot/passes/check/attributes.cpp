@@ -29,7 +29,12 @@ constexpr std::string_view kTypeNames[] = {"nothing",
                                            "a type",
                                            "a list of types"};
 
-std::string_view name_of(AttrType type) { return kTypeNames[static_cast<std::size_t>(type)]; }
+/// A file may state a type of a newer ONNX.
+bool is_known(AttrType type) { return static_cast<std::size_t>(type) < std::size(kTypeNames); }
+
+std::string_view name_of(AttrType type) {
+  return is_known(type) ? kTypeNames[static_cast<std::size_t>(type)] : "of a type that Ingot does not know";
+}
 
 bool is_internal(std::string_view name) { return name.starts_with("__"); }
 
@@ -71,10 +76,11 @@ class AttributeRules {
         names.push_back(a.name);
       if (a.is_reference())
         check_reference(node, a);
-      else if (a.type() == AttrType::undefined)
+      else if (a.value.index() == 0)
         c_.report.error(Code::bad_attribute, c_.places.of(node),
-                        fmt::format("attribute {} has neither a type nor a value", quoted(a.name)),
-                        "state its type, or remove it");
+                        is_known(a.type()) ? fmt::format("attribute {} has no value", quoted(a.name))
+                                           : fmt::format("attribute {} is {}", quoted(a.name), name_of(a.type())),
+                        "give it a value, or remove it");
     }
     std::ranges::sort(names);
     for (std::size_t i = 1; i < names.size(); ++i)
@@ -111,7 +117,7 @@ class AttributeRules {
         continue;
       }
       const AttrType type = a.is_reference() ? a.reference_type : a.type();
-      if (type != AttrType::undefined && type != known->type)
+      if (type != AttrType::undefined && type != known->type && is_known(type))
         c_.report.error(
             Code::bad_attribute, c_.places.of(node),
             fmt::format("attribute {} is {}, but must be {}", quoted(a.name), name_of(type), name_of(known->type)),

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "ingot/passes/check/rules.h"
+#include "ingot/passes/fit_ir_version.h"
 
 namespace ingot::passes::rules {
 namespace {
@@ -13,7 +14,7 @@ class TooNew {
  public:
   explicit TooNew(std::int64_t ir_version) : ir_version_(ir_version) {}
 
-  template <class Place> void use(int since, std::string_view feature, Place&& place) {
+  template <class Place> void use(std::int64_t since, std::string_view feature, Place&& place) {
     if (ir_version_ >= since) return;
     const auto it = index_.find(feature);
     if (it == index_.end()) {
@@ -26,7 +27,7 @@ class TooNew {
 
   template <class Place> void use(DType dtype, Place&& place) {
     if (ir_version_ >= 13) return;
-    const int since = first_version(dtype);
+    const std::int64_t since = ir_version_of(dtype);
     if (ir_version_ < since) use(since, fmt::format("element type {}", name_of(dtype)), place);
   }
 
@@ -56,32 +57,8 @@ class TooNew {
   static constexpr std::string_view kFunctions = "a model-local function";
 
  private:
-  static int first_version(DType dtype) {
-    switch (dtype) {
-      case DType::bf16:
-        return 4;
-      case DType::f8e4m3fn:
-      case DType::f8e4m3fnuz:
-      case DType::f8e5m2:
-      case DType::f8e5m2fnuz:
-        return 9;
-      case DType::u4:
-      case DType::i4:
-        return 10;
-      case DType::f4e2m1:
-        return 11;
-      case DType::f8e8m0:
-        return 12;
-      case DType::u2:
-      case DType::i2:
-        return 13;
-      default:
-        return 1;
-    }
-  }
-
   struct Use {
-    int since;
+    std::int64_t since;
     std::string feature, place;
     std::size_t count;
   };

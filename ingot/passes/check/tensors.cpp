@@ -41,19 +41,19 @@ class TensorRules {
 
   void check(const Tensor& tensor) {
     if (tensor.dtype() == DType::undefined) {
-      error(Code::bad_tensor, "{} has no element type", "state the type of its elements");
+      error(Code::bad_elements, "{} has no element type", "state the type of its elements");
     } else if (tensor.dtype() == DType::string) {
       const auto strings = tensor.strings();
       const auto bad = std::ranges::find_if(strings, [](const std::string& s) { return !is_utf8(s); });
       if (bad != strings.end())
-        c_.report.warning(Code::bad_tensor, place_,
+        c_.report.warning(Code::bad_elements, place_,
                           fmt::format("string {} of {} is not UTF-8", bad - strings.begin(), what_),
                           "store bytes in a tensor of uint8");
     } else if (tensor.dtype() == DType::boolean) {
       const std::byte* data = tensor.bytes().data();
       const auto count = static_cast<std::size_t>(tensor.size());
       if (std::any_of(data, data + count, [](std::byte b) { return b > std::byte{1}; }))
-        c_.report.warning(Code::bad_tensor, place_, fmt::format("{} holds booleans that are neither 0 nor 1", what_),
+        c_.report.warning(Code::bad_elements, place_, fmt::format("{} holds booleans that are neither 0 nor 1", what_),
                           "store 1 for true");
     }
   }
