@@ -5,6 +5,7 @@
 
 # Packages whose name is not the namespace of their targets.
 set(ingot_package_of_DNNL dnnl)
+set(ingot_package_of_flatbuffers FlatBuffers)
 set(ingot_package_of_hwy HWY)
 
 # Finds the packages behind namespaced targets and remembers them for IngotConfig.cmake.

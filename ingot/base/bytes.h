@@ -29,6 +29,9 @@ class Bytes {
   /// The part [offset, offset + size); throws Error if it is not inside.
   Bytes slice(std::size_t offset, std::size_t size) const;
 
+  /// The same content, wherever it lies.
+  friend bool operator==(const Bytes& a, const Bytes& b) { return a.text() == b.text(); }
+
  private:
   std::shared_ptr<const void> owner_;
   const std::byte* data_ = nullptr;

@@ -1,5 +1,7 @@
 #include "ingot/base/file_set.h"
 
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -217,6 +219,47 @@ TEST(FileSet, KillAtAnyMomentLeavesTheOldPairOrTheNewOne) {
   }
   write_pair(path, "last");
   EXPECT_EQ(entries(dir.path()).size(), 2u) << "the last run has collected what the killed ones left";
+}
+
+constexpr int kNoSmallDisk = 77;
+
+/// In a process of its own, with a disk of 1 MB: writes a small pair, then a large one, which must fail.
+int fill_a_small_disk(const std::string& disk) {
+  if (::geteuid() != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return kNoSmallDisk;
+  if (::geteuid() == 0 && ::unshare(CLONE_NEWNS) != 0) return kNoSmallDisk;
+  if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return kNoSmallDisk;
+  if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=1m") != 0) return kNoSmallDisk;
+  const std::string path = disk + "/m";
+  write_pair(path, "small");
+  const auto before = entries(disk);
+  try {
+    write_pair(path, std::string(2 << 20, 'x'));
+    return 1;
+  } catch (const Error& error) {
+    if (error.code() != Code::disk_full) return 2;
+    if (std::string_view(error.what()).find("No space left on device") == std::string_view::npos) return 3;
+  }
+  if (entries(disk) != before) return 4;
+  return loads(path) ? 0 : 5;
+}
+
+TEST(FileSet, FullDiskLeavesTheOldPairAndSaysSo) {
+  const test::TempDir dir;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    int code = 6;
+    try {
+      code = fill_a_small_disk(dir.path().string());
+    } catch (const std::exception&) {
+    }
+    ::_exit(code);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == kNoSmallDisk)
+    GTEST_SKIP() << "a small disk cannot be mounted here (needs root or user namespaces): a full disk is not tested";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(FileSet, ManyProcessesToOneTargetLeaveAPairThatLoads) {

@@ -31,7 +31,7 @@ struct Definition {
   }
 };
 
-template <class T> constexpr Definition kDefinition;
+template <class T> constexpr Definition kDefinition = {};
 template <> constexpr Definition kDefinition<Float16> = {5, 10, 15, true, false, 1023};
 template <> constexpr Definition kDefinition<BFloat16> = {8, 7, 127, true, false, 127};
 template <> constexpr Definition kDefinition<Float8E4M3FN> = {4, 3, 7, false, false, 1};

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ingot/base/bytes.h"
@@ -72,8 +73,10 @@ class Writer {
   };
 
   Writer() = default;
-  /// The second pass, with the sizes that `measured` found.
-  Writer(Sink& sink, const Writer& measured) : sink_(&sink), sizes_(measured.sizes_) { buffer_.reserve(kBufferSize); }
+  /// The second pass, with the sizes that the first has found.
+  Writer(Sink& sink, std::vector<std::uint64_t> sizes) : sink_(&sink), sizes_(std::move(sizes)) {
+    buffer_.reserve(kBufferSize);
+  }
 
   Nested open(std::uint32_t field);
   void close(const Nested& nested);
@@ -107,7 +110,7 @@ template <class Fill> std::uint64_t message_size(Fill&& fill) {
 template <class Fill> void write_message(Sink& sink, Fill&& fill) {
   Writer measure;
   fill(measure);
-  Writer write(sink, measure);
+  Writer write(sink, std::move(measure.sizes_));
   fill(write);
   write.finish(measure.position_);
 }

@@ -1,0 +1,121 @@
+// LabelEncoder: looks each element up in a list of keys and gives the value at the same place.
+#include <numeric>
+
+#include "ingot/ops/catalog.h"
+#include "ingot/ops/infer.h"
+#include "ingot/ops/steps.h"
+
+namespace ingot::ops {
+namespace {
+
+using Strings = std::vector<std::string>;
+using Ints = std::vector<std::int64_t>;
+using Floats = std::vector<float>;
+
+struct Column {
+  DType elem = DType::undefined;
+  std::size_t size = 0;
+};
+
+/// Which of keys_* or values_* is given.
+Column column(const Attributes& attributes, const std::string& prefix) {
+  if (const auto* t = attributes.get<Tensor>(prefix + "_tensor"))
+    return {t->dtype(), static_cast<std::size_t>(t->size())};
+  if (const auto* s = attributes.get<Strings>(prefix + "_strings")) return {DType::string, s->size()};
+  if (const auto* i = attributes.get<Ints>(prefix + "_int64s")) return {DType::i64, i->size()};
+  if (const auto* f = attributes.get<Floats>(prefix + "_floats")) return {DType::f32, f->size()};
+  return {};
+}
+
+void infer(InferContext& c) {
+  const Column keys = column(c.node().attributes, "keys"), values = column(c.node().attributes, "values");
+  if (keys.elem == DType::undefined || values.elem == DType::undefined) c.fail("keys or values are missing");
+  if (keys.size != values.size)
+    c.fail(std::to_string(keys.size) + " keys for " + std::to_string(values.size) + " values");
+  if (c.elem(0) != DType::undefined && c.elem(0) != keys.elem) c.fail("the input and the keys differ in type");
+  if (const auto* fallback = c.node().attributes.get<Tensor>("default_tensor"))
+    c.require(fallback->dtype() == values.elem && fallback->size() == 1, "the default must be one of the values' type");
+  c.out_elem(0, values.elem);
+  c.out_shape_like(0, 0);
+}
+
+Ints counted(std::size_t size) {
+  Ints numbers(size);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+/// Version 1 knew strings and their positions only; the input's type said which way.
+void up_2(StepContext& c) {
+  Attributes& a = c.node.attributes;
+  const auto* classes = a.get<Strings>("classes_strings");
+  if (!classes) c.cannot("attribute 'classes_strings' is missing");
+  Strings strings = *classes;
+  Ints positions = counted(strings.size());
+  const DType x = c.type(0).elem;
+  const DType y = c.node.output() ? c.node.output()->type.elem : DType::undefined;
+  if (x != DType::string && x != DType::i64 && y != DType::string && y != DType::i64)
+    c.cannot("the type of the input is needed but not known");
+  const bool from_strings = x == DType::string || (x == DType::undefined && y == DType::i64);
+  a.erase("classes_strings");
+  a.set(Attribute(from_strings ? "keys_strings" : "values_strings", AttrValue(std::move(strings))));
+  a.set(Attribute(from_strings ? "values_int64s" : "keys_int64s", AttrValue(std::move(positions))));
+}
+
+void down_2(StepContext& c) {
+  Attributes& a = c.node.attributes;
+  const auto *keys = a.get<Strings>("keys_strings"), *values = a.get<Strings>("values_strings");
+  const auto *numbers = a.get<Ints>("values_int64s"), *codes = a.get<Ints>("keys_int64s");
+  const bool forth = keys && numbers && *numbers == counted(keys->size());
+  const bool back = values && codes && *codes == counted(values->size());
+  if (!forth && !back) c.cannot("version 1 maps between strings and their positions only", "use ai.onnx.ml 2 or newer");
+  Strings classes = forth ? *keys : *values;
+  for (const char* name : {"keys_strings", "values_strings", "values_int64s", "keys_int64s", "default_float"})
+    a.erase(name);
+  a.set(Attribute("classes_strings", AttrValue(std::move(classes))));
+}
+
+/// The list attribute that holds a tensor's values before version 4.
+void unpack(StepContext& c, const std::string& prefix, bool is_list) {
+  Attributes& a = c.node.attributes;
+  const auto* found = a.get<Tensor>(prefix + "_tensor");
+  if (!found) return;
+  const Tensor t = *found;
+  if (!is_list && t.size() != 1) c.cannot("the default must be one element");
+  const std::string ending = is_list ? "s" : "";
+  a.erase(prefix + "_tensor");
+  switch (t.dtype()) {
+    case DType::string: {
+      const Strings values(t.strings().begin(), t.strings().end());
+      a.set(Attribute(prefix + "_string" + ending, is_list ? AttrValue(values) : AttrValue(values.front())));
+      break;
+    }
+    case DType::i64: {
+      const Ints values = t.to_ints();
+      a.set(Attribute(prefix + "_int64" + ending, is_list ? AttrValue(values) : AttrValue(values.front())));
+      break;
+    }
+    case DType::f32: {
+      const Floats values = t.to_vector<float>();
+      a.set(Attribute(prefix + "_float" + ending, is_list ? AttrValue(values) : AttrValue(values.front())));
+      break;
+    }
+    default:
+      c.cannot(std::string(name_of(t.dtype())) + " keys and values exist since version 4 only");
+  }
+}
+
+void down_4(StepContext& c) {
+  unpack(c, "keys", true);
+  unpack(c, "values", true);
+  unpack(c, "default", false);
+}
+
+constexpr Step kSteps[] = {{.since = 2, .up = up_2, .down = down_2}, {.since = 4, .down = down_4}};
+
+}  // namespace
+
+constinit const OpDef defs::LabelEncoder = {
+    .name = "LabelEncoder", .domain = "ai.onnx.ml", .infer = infer, .steps = kSteps};
+
+}  // namespace ingot::ops

@@ -1,0 +1,13 @@
+list(APPEND ops_sources
+  ml/category_mapper.cpp
+  ml/features.cpp
+  ml/forest.cpp
+  ml/label_encoder.cpp
+  ml/linear.cpp
+  ml/maps.cpp
+  ml/old_trees.cpp
+  ml/post_transform.cpp
+  ml/rows.cpp
+  ml/tree_ensemble.cpp
+  ml/tree_ensemble_classifier.cpp
+  ml/tree_ensemble_regressor.cpp)

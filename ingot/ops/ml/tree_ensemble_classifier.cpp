@@ -1,0 +1,88 @@
+// TreeEnsembleClassifier: trees that vote for classes; TreeEnsemble, ArgMax and LabelEncoder since version 5.
+#include <algorithm>
+#include <numeric>
+
+#include "ingot/ops/catalog.h"
+#include "ingot/ops/ml/forest.h"
+#include "ingot/ops/ml/old_trees.h"
+#include "ingot/ops/ml/post_transform.h"
+#include "ingot/ops/ml/rows.h"
+#include "ingot/ops/steps.h"
+
+namespace ingot::ops {
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+using Strings = std::vector<std::string>;
+
+constexpr std::int64_t kSum = 1, kNone = 0, kLogistic = 2;
+
+void infer(InferContext& c) {
+  const Attributes& a = c.node().attributes;
+  check_post_transform(c);
+  const Dim n = rows(c);
+  const std::size_t labels = label_count(a, "classlabels_strings", "classlabels_int64s");
+  c.out_elem(0, label_type(a, "classlabels_strings"));
+  c.out_shape(0, {n});
+  // A single label gets a second score in some runtimes.
+  c.out_shape(1, {n, labels > 1 ? Dim(static_cast<std::int64_t>(labels)) : Dim()});
+}
+
+/// The label at the place of each row's highest score.
+Value* label(StepContext& c, Value* scores) {
+  Value* best = c.g.op("ArgMax", {scores}, {{"axis", 1}, {"keepdims", 0}});
+  Ints places(label_count(c.node.attributes, "classlabels_strings", "classlabels_int64s"));
+  std::iota(places.begin(), places.end(), 0);
+  if (label_type(c.node.attributes, "classlabels_strings") == DType::string)
+    return c.g.op(
+        "LabelEncoder", {best},
+        {{"keys_int64s", places}, {"values_strings", *c.node.attributes.get<Strings>("classlabels_strings")}});
+  return c.g.op("LabelEncoder", {best},
+                {{"keys_int64s", places}, {"values_int64s", *c.node.attributes.get<Ints>("classlabels_int64s")}});
+}
+
+/// Two classes, all weights for the first of them, which they take for the score of the second: [1 - s, s], or, as
+/// something is to be made of it, [-s, s]. Runtimes agree on the label in these two cases only.
+Value* two_columns(StepContext& c, Value* score, std::int64_t transform, bool has_negative, DType elem) {
+  if (transform == kNone && !has_negative) return c.g.concat({c.g.sub(c.g.scalar(1, elem), score), score}, 1);
+  if (transform == kLogistic && has_negative) return c.g.op("Sigmoid", {c.g.concat({c.g.neg(score), score}, 1)});
+  c.cannot("what a classifier of two classes with one score does here differs between runtimes");
+}
+
+void up_5(StepContext& c) {
+  Forest forest = read_forest(c.node.attributes, "class");
+  const auto labels =
+      static_cast<std::int64_t>(label_count(c.node.attributes, "classlabels_strings", "classlabels_int64s"));
+  if (labels < 2) c.cannot("what a classifier of one class does differs between runtimes");
+  const std::int64_t transform = transform_number(c);
+  std::int64_t lowest = labels, highest = -1;
+  bool has_negative = false;
+  for (const Forest::Item& item : forest.items)
+    for (const Forest::Vote& vote : item.votes) {
+      lowest = std::min(lowest, vote.target);
+      highest = std::max(highest, vote.target);
+      has_negative |= vote.weight < 0;
+    }
+  const DType elem = working_type(c, forest);
+  Value* scores = nullptr;
+  if (labels == 2 && lowest == highest) {
+    if (!base_values(c, labels).empty()) c.cannot("base values for two classes with one score");
+    for (Forest::Item& item : forest.items)
+      for (Forest::Vote& vote : item.votes) vote.target = 0;
+    scores = two_columns(c, ensemble(c, forest, 1, kSum, kNone), transform, has_negative, elem);
+  } else {
+    add_constant_trees(forest, base_values(c, labels));
+    scores = ensemble(c, forest, labels, kSum, transform);
+  }
+  Value* best = label(c, scores);
+  c.replace({best, elem == DType::f32 ? scores : c.g.op("Cast", {scores}, {{"to", DType::f32}})});
+}
+
+constexpr Step kSteps[] = {{.since = 5, .up = up_5}};
+
+}  // namespace
+
+constinit const OpDef defs::TreeEnsembleClassifier = {
+    .name = "TreeEnsembleClassifier", .domain = "ai.onnx.ml", .infer = infer, .steps = kSteps};
+
+}  // namespace ingot::ops

@@ -1,0 +1,46 @@
+// Conv: convolution, and what the other convolutions infer alike.
+#include "ingot/ops/nn/conv.h"
+
+#include "ingot/ops/catalog.h"
+#include "ingot/ops/nn/agree.h"
+#include "ingot/ops/nn/window.h"
+
+namespace ingot::ops {
+namespace {
+
+void infer(InferContext& c) { infer_conv(c, 0, 1, 2); }
+
+}  // namespace
+
+Shape spatial(const InferContext& c, const Shape& shape, std::string_view what) {
+  if (shape.size() < 3) c.fail(std::string(what) + " has no spatial axes");
+  return Shape(shape.begin() + 2, shape.end());
+}
+
+void infer_conv(InferContext& c, std::size_t x, std::size_t w, std::size_t bias) {
+  const std::int64_t group = c.attr("group", std::int64_t{1});
+  c.require(group >= 1, "attribute 'group' is less than 1");
+  const Shape *input = c.shape(x), *weights = c.shape(w);
+  const Dim channels = require_vector(c, bias, c.dim(w, 0), "the bias");
+  if (channels.is_known() && channels.value() % group)
+    c.fail(channels.str() + " output channels cannot be split into " + std::to_string(group) + " groups");
+  if (weights) spatial(c, *weights, "the kernel");
+  if (input && !may_equal(c.dim(x, 1), c.dim(w, 1) * group))
+    c.fail("the input has " + c.dim(x, 1).str() + " channels, the kernel " + c.dim(w, 1).str() + " in " +
+           std::to_string(group) + " groups");
+  if (!input && !weights) return;
+  Shape y((input ? input : weights)->size());
+  y[0] = c.dim(x, 0);
+  y[1] = channels;
+  if (input) {
+    const Shape sizes = spatial(c, *input, "the input");
+    const Shape kernel = weights ? spatial(c, *weights, "the kernel") : Shape(sizes.size());
+    const Window window = Window::read(c.node().attributes, sizes.size(), &kernel);
+    for (std::size_t i = 0; i < sizes.size(); ++i) y[i + 2] = window.output_size(i, sizes[i]);
+  }
+  c.out_shape(0, std::move(y));
+}
+
+constinit const OpDef defs::Conv = {.name = "Conv", .infer = infer};
+
+}  // namespace ingot::ops

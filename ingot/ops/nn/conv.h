@@ -1,0 +1,12 @@
+#pragma once
+#include "ingot/ops/infer.h"
+
+namespace ingot::ops {
+
+/// Infers output 0 of a convolution from inputs x [N, C, ...] and w [M, C/group, ...] and checks the bias [M].
+void infer_conv(InferContext& c, std::size_t x, std::size_t w, std::size_t bias);
+
+/// The spatial part of a shape [N, C, ...]; refuses shapes without one.
+Shape spatial(const InferContext& c, const Shape& shape, std::string_view what);
+
+}  // namespace ingot::ops

@@ -1,0 +1,58 @@
+// ConvTranspose: the transpose of a convolution, which spreads each input element over a window of the output.
+#include "ingot/ops/catalog.h"
+#include "ingot/ops/nn/agree.h"
+#include "ingot/ops/nn/conv.h"
+#include "ingot/ops/nn/window.h"
+
+namespace ingot::ops {
+namespace {
+
+Dim size_along(InferContext& c, const Window& window, std::size_t i, const Dim& input) {
+  if (const auto* sizes = c.attr_ints("output_shape")) {
+    // The spatial part; some writers give batch and channels too.
+    const std::size_t rank = window.rank();
+    if (sizes->size() != rank && sizes->size() != rank + 2)
+      c.fail("attribute 'output_shape' has " + std::to_string(sizes->size()) + " elements for " + std::to_string(rank) +
+             " spatial axes");
+    const std::int64_t size = (*sizes)[i + sizes->size() - rank];
+    c.require(size >= 0, "attribute 'output_shape' is negative");
+    return size;
+  }
+  std::int64_t extra = 0;
+  if (const auto* padding = c.attr_ints("output_padding")) {
+    if (padding->size() != window.rank())
+      c.fail("attribute 'output_padding' has " + std::to_string(padding->size()) + " elements for " +
+             std::to_string(window.rank()) + " spatial axes");
+    extra = (*padding)[i];
+    c.require(extra >= 0, "attribute 'output_padding' is negative");
+  }
+  const Dim size = window.is_same() ? input * window.strides[i] : window.transposed_size(i, input) + extra;
+  if (size.is_known() && size.value() < 0) c.fail("the padding is larger than the output");
+  return size;
+}
+
+void infer(InferContext& c) {
+  const std::int64_t group = c.attr("group", std::int64_t{1});
+  c.require(group >= 1, "attribute 'group' is less than 1");
+  const Shape *input = c.shape(0), *weights = c.shape(1);
+  if (weights) spatial(c, *weights, "the kernel");
+  if (input && !may_equal(c.dim(0, 1), c.dim(1, 0)))
+    c.fail("the input has " + c.dim(0, 1).str() + " channels, the kernel " + c.dim(1, 0).str());
+  if (!input && !weights) return;
+  Shape y((input ? input : weights)->size());
+  y[0] = c.dim(0, 0);
+  y[1] = require_vector(c, 2, c.dim(1, 1) * group, "the bias");
+  if (input) {
+    const Shape sizes = spatial(c, *input, "the input");
+    const Shape kernel = weights ? spatial(c, *weights, "the kernel") : Shape(sizes.size());
+    const Window window = Window::read(c.node().attributes, sizes.size(), &kernel);
+    for (std::size_t i = 0; i < sizes.size(); ++i) y[i + 2] = size_along(c, window, i, sizes[i]);
+  }
+  c.out_shape(0, std::move(y));
+}
+
+}  // namespace
+
+constinit const OpDef defs::ConvTranspose = {.name = "ConvTranspose", .infer = infer};
+
+}  // namespace ingot::ops

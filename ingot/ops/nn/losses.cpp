@@ -1,0 +1,90 @@
+// NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss: how unlikely the target classes were.
+#include "ingot/ops/catalog.h"
+#include "ingot/ops/nn/agree.h"
+#include "ingot/ops/steps.h"
+
+namespace ingot::ops {
+namespace {
+
+/// Scores [N, C, d...], targets [N, d...], weights [C]: the shape of the targets without reduction, else a scalar.
+void infer(InferContext& c) {
+  const std::string reduction = c.attr("reduction", "mean");
+  if (reduction != "none" && reduction != "mean" && reduction != "sum")
+    c.fail("attribute 'reduction' is '" + reduction + "'");
+  const Shape *scores = c.shape(0), *targets = c.shape(1);
+  require_vector(c, 2, c.dim(0, 1), "the weights");
+  if (scores) c.require(scores->size() >= 2, "the scores have no classes");
+  Shape each;
+  if (scores) {
+    each = *scores;
+    each.erase(each.begin() + 1);
+    if (targets) {
+      require_rank(c, 1, static_cast<std::int64_t>(each.size()), "the target");
+      for (std::size_t i = 0; i < each.size(); ++i) each[i] = agree(c, each[i], (*targets)[i], "a size of the target");
+    }
+    c.out_shape(1, *scores);
+  } else if (targets) {
+    each = *targets;
+  }
+  if (reduction != "none")
+    c.out_shape(0, {});
+  else if (scores || targets)
+    c.out_shape(0, std::move(each));
+}
+
+/// The loss of log-probabilities.
+Value* likelihood_loss(DecomposeContext& c, Value* log_probabilities) {
+  GraphBuilder& g = c.g;
+  const DType elem = c.elem(0), index = c.elem(1);
+  const auto* ignored = c.node.attributes.get<std::int64_t>("ignore_index");
+  Value *target = c.in(1), *weights = c.in(2);
+  // An ignored target may lie outside the classes: class 0 stands in, with weight 0.
+  Value* is_ignored = nullptr;
+  if (ignored) {
+    is_ignored =
+        g.op("Equal", {target, g.constant(index == DType::i32 ? Tensor::scalar(static_cast<std::int32_t>(*ignored))
+                                                              : Tensor::scalar(*ignored))});
+    target = g.where(is_ignored, g.scalar(0, index), target);
+  }
+  Value* picked = g.op("GatherElements", {log_probabilities, g.unsqueeze(target, {1})}, {{"axis", 1}});
+  Value* loss = g.neg(g.squeeze(picked, {1}));
+  Value* weight = weights ? g.op("Gather", {weights, target}, {{"axis", 0}}) : nullptr;
+  if (weight) loss = g.mul(loss, weight);
+  if (is_ignored) {
+    loss = g.where(is_ignored, g.scalar(0, elem), loss);
+    weight = g.where(is_ignored, g.scalar(0, elem), weight ? weight : g.scalar(1, elem));
+  }
+  const std::string reduction = c.attr("reduction", "mean");
+  if (reduction == "none") return loss;
+  const Attrs whole = {{"keepdims", 0}};
+  if (reduction == "mean" && !weight) return g.op("ReduceMean", {loss}, whole);
+  Value* sum = g.op("ReduceSum", {loss}, whole);
+  return reduction == "sum" ? sum : g.div(sum, g.op("ReduceSum", {weight}, whole));
+}
+
+bool is_expandable(const DecomposeContext& c) {
+  const auto* ignored = c.node.attributes.get<std::int64_t>("ignore_index");
+  const bool fits = !ignored || c.elem(1) != DType::i32 || *ignored == static_cast<std::int32_t>(*ignored);
+  return c.in(0) && c.in(1) && c.elem(0) != DType::undefined && (c.elem(1) == DType::i32 || c.elem(1) == DType::i64) &&
+         fits;
+}
+
+Values decompose_likelihood(DecomposeContext& c) {
+  if (!is_expandable(c)) return {};
+  return {likelihood_loss(c, c.in(0))};
+}
+
+Values decompose_cross_entropy(DecomposeContext& c) {
+  if (!is_expandable(c)) return {};
+  Value* log_probabilities = c.g.op("LogSoftmax", {c.in(0)}, {{"axis", 1}});
+  return {likelihood_loss(c, log_probabilities), log_probabilities};
+}
+
+}  // namespace
+
+constinit const OpDef defs::NegativeLogLikelihoodLoss = {
+    .name = "NegativeLogLikelihoodLoss", .infer = infer, .decompose = decompose_likelihood};
+constinit const OpDef defs::SoftmaxCrossEntropyLoss = {
+    .name = "SoftmaxCrossEntropyLoss", .infer = infer, .decompose = decompose_cross_entropy};
+
+}  // namespace ingot::ops

@@ -1,0 +1,40 @@
+// MaxUnpool: puts elements back where MaxPool found them.
+#include "ingot/ops/catalog.h"
+#include "ingot/ops/nn/agree.h"
+#include "ingot/ops/nn/conv.h"
+#include "ingot/ops/nn/window.h"
+
+namespace ingot::ops {
+namespace {
+
+void infer(InferContext& c) {
+  const Shape* x = c.shape(0);
+  if (!x) return;
+  const Shape sizes = spatial(c, *x, "the input");
+  const Window window = Window::read(c.node().attributes, sizes.size());
+  if (c.shape(1)) {
+    require_rank(c, 1, static_cast<std::int64_t>(x->size()), "the indices");
+    for (std::size_t i = 0; i < x->size(); ++i)
+      agree(c, (*x)[i], c.dim(1, static_cast<std::int64_t>(i)), "a size of the input and the indices");
+  }
+  Shape y = {(*x)[0], (*x)[1]};
+  if (c.has(2)) {
+    const auto stated = c.ints(2);
+    if (stated && stated->size() != x->size()) c.fail("output_shape does not have the input's rank");
+    for (const Dim& size : stated.value_or(std::vector<Dim>{}))
+      if (size.is_known() && size.value() < 0) c.fail("output_shape is negative");
+    y = stated ? *stated : Shape(x->size());
+  } else {
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      y.push_back(window.transposed_size(i, sizes[i]));
+      if (y.back().is_known() && y.back().value() < 0) c.fail("the padding is larger than the output");
+    }
+  }
+  c.out_shape(0, std::move(y));
+}
+
+}  // namespace
+
+constinit const OpDef defs::MaxUnpool = {.name = "MaxUnpool", .infer = infer};
+
+}  // namespace ingot::ops

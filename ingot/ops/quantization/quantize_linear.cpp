@@ -1,0 +1,67 @@
+// QuantizeLinear: saturate(round(x / scale) + zero point).
+#include "ingot/ops/catalog.h"
+#include "ingot/ops/quantization/scales.h"
+#include "ingot/ops/steps.h"
+
+namespace ingot::ops {
+namespace {
+
+void infer(InferContext& c) {
+  check_scales(c);
+  const DType stated = output_dtype(c), zero = c.elem(2);
+  if (stated != DType::undefined && zero != DType::undefined && stated != zero)
+    c.fail("attribute 'output_dtype' and the zero point differ in type");
+  if (stated != DType::undefined)
+    c.out_elem(0, stated);
+  else if (!c.has(2))
+    c.out_elem(0, DType::u8);
+  c.out_shape_like(0, 0);
+}
+
+/// Since 19, x and scale have one type until 22; before, the scale is float and x may be int32 beside it.
+void up_19(StepContext& c) {
+  if (c.type(0).elem == DType::i32) c.node.set_input(0, c.g.cast(c.node.input(0), DType::f32));
+}
+
+/// Until 20 the type of the zero point alone decided the output's.
+void down_21(StepContext& c) {
+  const std::int64_t type = c.node.attributes.int_or("output_dtype", 0);
+  c.node.attributes.erase("output_dtype");
+  if (c.node.input(2) || type == 0 || type == static_cast<std::int64_t>(DType::u8)) return;
+  if (!is_valid_dtype(type)) c.cannot("attribute 'output_dtype' is no element type");
+  const auto elem = static_cast<DType>(type);
+  if (c.rank(1) == 0) {
+    c.node.set_input(2, c.g.scalar(0, elem));
+    return;
+  }
+  const unsigned bits = bits_of(elem);
+  if (bits < 8) c.cannot("output type " + std::string(name_of(elem)) + " does not exist in older versions");
+  // All bits zero is 0 in every type.
+  const std::vector<std::byte> zero(bits / 8, std::byte{0});
+  Tensor fill(elem, {1}, Bytes::copy(zero));
+  c.node.set_input(2, c.g.op("ConstantOfShape", {c.g.shape(c.node.input(1))}, {{"value", fill}}));
+}
+
+/// Until 22, the division took place in the one type of x and scale.
+void down_23(StepContext& c) {
+  const DType x = c.type(0).elem, scale = c.type(1).elem;
+  std::int64_t precision = c.node.attributes.int_or("precision", 0);
+  c.node.attributes.erase("precision");
+  if (precision != 0 && !is_valid_dtype(precision)) c.cannot("attribute 'precision' is no element type");
+  const DType type = precision ? static_cast<DType>(precision) : scale;
+  if (type == DType::undefined) c.cannot("the type of the scale is needed but not known");
+  if (x != type) c.node.set_input(0, c.g.cast(c.node.input(0), type));
+  if (scale != type) c.node.set_input(1, c.g.cast(c.node.input(1), type));
+}
+
+constexpr Step kSteps[] = {
+    {.since = 19, .up = up_19},
+    {.since = 21, .down = down_21},
+    {.since = 23, .down = down_23},
+};
+
+}  // namespace
+
+constinit const OpDef defs::QuantizeLinear = {.name = "QuantizeLinear", .infer = infer, .steps = kSteps};
+
+}  // namespace ingot::ops

@@ -1,0 +1,37 @@
+// Scales and zero points of QuantizeLinear and DequantizeLinear.
+#include "ingot/ops/quantization/scales.h"
+
+#include "ingot/ops/nn/agree.h"
+
+namespace ingot::ops {
+
+void check_scales(const InferContext& c) {
+  const std::int64_t block = c.attr("block_size", std::int64_t{0});
+  c.require(block >= 0, "attribute 'block_size' is negative");
+  const Shape *x = c.shape(0), *scale = c.shape(1), *zero = c.shape(2);
+  if (scale && zero) {
+    if (scale->size() != zero->size()) c.fail("scale and zero point differ in rank");
+    for (std::size_t i = 0; i < scale->size(); ++i) agree(c, (*scale)[i], (*zero)[i], "a size of scale and zero point");
+  }
+  if (!x || !scale || scale->empty()) return;
+  const auto rank = static_cast<std::int64_t>(x->size());
+  const auto axis = [&] { return static_cast<std::size_t>(c.axis(c.attr("axis", std::int64_t{1}), rank)); };
+  if (block == 0) {
+    // One element is a scale for all, whatever the axis.
+    if (scale->size() == 1 && !may_equal((*scale)[0], 1)) agree(c, (*x)[axis()], (*scale)[0], "the number of scales");
+    return;
+  }
+  if (scale->size() != x->size()) c.fail("scales per block must have the rank of the input");
+  const std::size_t blocked = axis();
+  for (std::size_t i = 0; i < x->size(); ++i)
+    agree(c, i == blocked ? ceil_div((*x)[i], block) : (*x)[i], (*scale)[i], "a size of the scales");
+}
+
+DType output_dtype(const InferContext& c) {
+  const std::int64_t type = c.attr("output_dtype", std::int64_t{0});
+  if (type == 0) return DType::undefined;
+  if (!is_valid_dtype(type)) c.fail("attribute 'output_dtype' is no element type");
+  return static_cast<DType>(type);
+}
+
+}  // namespace ingot::ops

@@ -1,0 +1,4 @@
+list(APPEND ops_sources
+  signal/dft.cpp
+  signal/fourier.cpp
+  signal/stft.cpp)

@@ -1,0 +1,3 @@
+list(APPEND ops_sources
+  text/strings.cpp
+  text/tfidf_vectorizer.cpp)
