@@ -5,6 +5,7 @@
 
 #include "ingot/formats/tflite/reader.h"
 #include "tests/formats/tflite/sample.h"
+#include "tflite_generated.h"
 
 namespace ingot::formats::tflite {
 namespace {
@@ -96,6 +97,19 @@ TEST(TfliteWriter, ConstantsLieOnMultiplesOfSixteen) {
     const Model model = read(file);
     for (const Bytes& buffer : model.buffers) EXPECT_TRUE(buffer.empty() || (buffer.data() - file.data()) % 16 == 0);
   }
+}
+
+TEST(TfliteWriter, ListsThatRuntimesInsistOnAreThereEvenIfEmpty) {
+  Model m;
+  m.subgraphs.emplace_back();
+  const std::string file = to_bytes(m);
+  const schema::Model* root = schema::GetModel(file.data());
+  EXPECT_NE(root->operator_codes(), nullptr);
+  EXPECT_NE(root->buffers(), nullptr);
+  EXPECT_NE(root->subgraphs()->Get(0)->tensors(), nullptr);
+  EXPECT_NE(root->subgraphs()->Get(0)->operators(), nullptr);
+  EXPECT_NE(root->subgraphs()->Get(0)->inputs(), nullptr);
+  EXPECT_NE(root->subgraphs()->Get(0)->outputs(), nullptr);
 }
 
 TEST(TfliteWriter, EmptyListsAndTextsOfOptionsStaySet) {
