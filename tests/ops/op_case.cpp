@@ -1,5 +1,5 @@
 // Small models for the tests of one operator.
-#include "op_case.h"
+#include "tests/ops/op_case.h"
 
 #include <functional>
 #include <stdexcept>
