@@ -27,6 +27,7 @@ void infer(InferContext& c) {
   for (const Dim& d : y)
     if (d.is_known() && d.value() < 0) c.fail("the size has a dimension of " + d.str());
   c.out_shape(0, std::move(y));
+  if (!size) c.name_open_dims(0);
 }
 
 // grid[n, d, h, w] = theta[n] * (x_w, y_h, z_d, 1), where the coordinates go from -1 to 1

@@ -65,6 +65,7 @@ void infer(InferContext& c) {
     }
   }
   c.out_shape(0, std::move(y));
+  if (!(has_sizes ? c.ints(3).has_value() : c.const_doubles(2).has_value())) c.name_open_dims(0);
 }
 
 constexpr Step kSteps[] = {

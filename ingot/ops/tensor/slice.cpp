@@ -112,7 +112,10 @@ void infer(InferContext& c) {
   } else if (axes) {
     steps.emplace(axes->size(), 1);
   }
-  if (!axes) return c.out_rank(0, rank);
+  if (!axes) {
+    c.out_rank(0, rank);
+    return c.name_open_dims(0);
+  }
   for (const std::optional<std::vector<Dim>>* list : {&starts, &ends})
     c.require(!*list || (*list)->size() == axes->size(), "starts, ends and axes differ in length");
   c.require(!steps || steps->size() == axes->size(), "steps and axes differ in length");
@@ -125,6 +128,7 @@ void infer(InferContext& c) {
     seen[i] = true;
     const bool known = starts && ends && steps;
     y[i] = known ? sliced_size((*x)[i], (*starts)[k], (*ends)[k], (*steps)[k]) : Dim();
+    if (y[i].is_unknown() && !(*x)[i].is_unknown()) y[i] = c.data_dim(0, static_cast<std::int64_t>(i));
   }
   if (rank == 1 && starts && ends && steps && axes->size() == 1) {
     const auto start = starts->front().as_int(), end = ends->front().as_int();
