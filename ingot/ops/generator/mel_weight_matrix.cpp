@@ -37,16 +37,19 @@ Value* count_up_to(GraphBuilder& g, Value* end) {
 Values decompose(DecomposeContext& c) {
   const std::int64_t to = c.attr("output_datatype", static_cast<std::int64_t>(DType::f32));
   if (!is_valid_dtype(to)) return {};
+  for (std::size_t i = 0; i < 5; ++i)
+    if (!c.has(i)) return {};
   GraphBuilder& g = c.g;
-  const auto number = [&](std::size_t i) { return g.cast(c.in(i), DType::f64); };
-  Value *length = number(1), *edge_count = g.add(number(0), 2);
+  Value* numbers[5];
+  for (std::size_t i = 0; i < 5; ++i) numbers[i] = g.cast(c.in(i), DType::f64);
+  Value *length = numbers[1], *edge_count = g.add(numbers[0], 2);
 
   // The bins in which the bands begin, peak and end; each band's peak is where its neighbours end and begin.
-  Value* lowest = to_mel(g, number(3));
-  Value* step = g.div(g.sub(to_mel(g, number(4)), lowest), edge_count);
+  Value* lowest = to_mel(g, numbers[3]);
+  Value* step = g.div(g.sub(to_mel(g, numbers[4]), lowest), edge_count);
   Value* mels = g.add(g.mul(count_up_to(g, edge_count), step), lowest);
   Value* hertz = g.mul(g.sub(g.op("Pow", {g.scalar(10, DType::f64), g.div(mels, kMelFactor)}), 1), kMelCorner);
-  Value* bins = g.op("Floor", {g.div(g.mul(g.add(length, 1), hertz), number(2))});
+  Value* bins = g.op("Floor", {g.div(g.mul(g.add(length, 1), hertz), numbers[2])});
   const auto run = [&](std::int64_t first, std::int64_t last) {
     return g.op("Slice", {bins, g.ints({first}), g.ints({last})});
   };
@@ -56,9 +59,8 @@ Values decompose(DecomposeContext& c) {
   Value *width_up = g.sub(peak, begin), *width_down = g.sub(end, peak);
   Value* zero = g.scalar(0, DType::f64);
   const auto at_least = [&](Value* a, Value* b) { return g.op("GreaterOrEqual", {a, b}); };
-  const auto both = [&](Value* a, Value* b) { return g.op("And", {a, b}); };
-  Value* is_up = both(at_least(bin, begin), at_least(peak, bin));
-  Value* is_down = both(at_least(bin, peak), g.op("Greater", {end, bin}));
+  Value* is_up = g.op("And", {at_least(bin, begin), at_least(peak, bin)});
+  Value* is_down = g.op("And", {at_least(bin, peak), g.op("Greater", {end, bin})});
   Value* up = g.where(is_up, g.div(g.sub(bin, begin), width_up), zero);
   Value* single = g.cast(g.op("Equal", {bin, peak}), DType::f64);
   Value* rising = g.where(g.op("Equal", {width_up, zero}), single, up);

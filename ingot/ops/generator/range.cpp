@@ -63,7 +63,7 @@ Value* count(GraphBuilder& g, Value* start, Value* limit, Value* delta, DType el
 
 Values decompose(DecomposeContext& c) {
   const DType elem = c.elem(0);
-  if (elem == DType::undefined) return {};
+  if (elem == DType::undefined || !c.has(1) || !c.has(2)) return {};
   if (elem == DType::f16 || elem == DType::bf16) {
     const std::int64_t stash = c.attr("stash_type", static_cast<std::int64_t>(DType::f32));
     if (stash != static_cast<std::int64_t>(DType::f32) && stash != static_cast<std::int64_t>(DType::f64)) return {};

@@ -18,7 +18,7 @@ void infer(InferContext& c) {
 Values decompose(DecomposeContext& c, double a0, double a1, double a2) {
   constexpr double kTau = 6.2831853071795864769;
   const std::int64_t to = c.attr("output_datatype", static_cast<std::int64_t>(DType::f32));
-  if (!is_valid_dtype(to)) return {};
+  if (!is_valid_dtype(to) || !c.has(0)) return {};
   GraphBuilder& g = c.g;
   Value* size = g.cast(c.in(0), DType::f32);
   Value* period = c.attr("periodic", std::int64_t{1}) != 0 ? size : g.sub(size, 1);

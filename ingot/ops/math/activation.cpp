@@ -49,7 +49,8 @@ Values selu(DecomposeContext& c) {
   if (!is_typed(c)) return {};
   const float alpha = c.attr("alpha", 1.67326319217681884765625f), gamma = c.attr("gamma", 1.05070102214813232421875f);
   Value* below = c.g.sub(c.g.mul(c.g.op("Exp", {c.in(0)}), alpha), alpha);
-  return {by_sign(c, c.g.mul(below, gamma), c.g.mul(c.in(0), gamma))};
+  below = c.g.mul(below, gamma);
+  return {by_sign(c, below, c.g.mul(c.in(0), gamma))};
 }
 
 Values hard_sigmoid(DecomposeContext& c) {
@@ -96,8 +97,9 @@ Values shrink(DecomposeContext& c) {
   const auto number = [&](double value) { return c.g.scalar(is_integer(elem) ? std::trunc(value) : value, elem); };
   const double lambd = c.attr("lambd", 0.5f);
   Value *x = c.in(0), *bias = number(c.attr("bias", 0.0f));
-  Value* above = c.g.where(c.g.op("Less", {number(lambd), x}), c.g.sub(x, bias), number(0));
-  return {c.g.where(c.g.op("Less", {x, number(-lambd)}), c.g.add(x, bias), above)};
+  Value *lowered = c.g.sub(x, bias), *raised = c.g.add(x, bias);
+  Value *is_above = c.g.op("Less", {number(lambd), x}), *is_below = c.g.op("Less", {x, number(-lambd)});
+  return {c.g.where(is_below, raised, c.g.where(is_above, lowered, number(0)))};
 }
 
 }  // namespace

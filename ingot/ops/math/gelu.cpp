@@ -22,7 +22,8 @@ Values decompose(DecomposeContext& c) {
     constexpr double kSqrtTwo = 1.41421356237309504880;
     wave = c.g.op("Erf", {c.g.div(x, kSqrtTwo)});
   }
-  return {c.g.mul(c.g.mul(x, 0.5), c.g.add(wave, 1))};
+  Value *half = c.g.mul(x, 0.5), *twice_probability = c.g.add(wave, 1);
+  return {c.g.mul(half, twice_probability)};
 }
 
 }  // namespace

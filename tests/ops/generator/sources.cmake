@@ -1,0 +1,2 @@
+list(APPEND ops_tests
+  generator/generator_test.cpp)

@@ -1,0 +1,2 @@
+list(APPEND ops_tests
+  logical/logical_test.cpp)

@@ -1,0 +1,2 @@
+list(APPEND ops_tests
+  reduction/reduction_test.cpp)
