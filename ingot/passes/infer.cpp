@@ -1,7 +1,6 @@
 // Inference over a whole model of any operator set version.
 #include "ingot/passes/infer.h"
 
-#include <algorithm>
 #include <unordered_set>
 
 #include "ingot/base/budget.h"
@@ -91,13 +90,15 @@ void infer_call(Node& call, const Function& function, ops::InferSession& session
     found = memo.results.emplace(key, std::move(types)).first;
   }
   // Sizes that only data decides have names of the body's values: each call has sizes of its own.
-  std::vector<std::string> given;
+  std::vector<std::string> names;
   for (const Value* input : call.inputs())
-    if (input) collect_symbols(*input, given);
+    if (input) collect_symbols(*input, names);
+  const std::unordered_set<std::string> given(names.begin(), names.end());
   const std::string base = call.output() ? call.output()->name() : call.name;
   const auto own = [&](std::string_view symbol) -> std::optional<Dim> {
-    if (std::ranges::find(given, symbol) != given.end()) return std::nullopt;
-    return Dim::symbol(base + '.' + std::string(symbol));
+    std::string name(symbol);
+    if (given.contains(name)) return std::nullopt;
+    return Dim::symbol(base + '.' + name);
   };
   ops::InferContext context(call, session);
   for (std::size_t i = 0; i < found->second.size(); ++i)

@@ -32,6 +32,7 @@ void infer(InferContext& c) {
 
 // grid[n, d, h, w] = theta[n] * (x_w, y_h, z_d, 1), where the coordinates go from -1 to 1
 Values decompose(DecomposeContext& c) {
+  if (!c.has(0) || !c.has(1)) return {};
   const Type &theta_type = c.in(0)->type, &size_type = c.in(1)->type;
   std::optional<std::int64_t> dims;
   if (theta_type.shape && theta_type.shape->size() == 3) dims = (*theta_type.shape)[1].as_int();

@@ -38,6 +38,7 @@ void infer(InferContext& c) {
 
 // Pad to what is larger, then cut to what is wanted; of an odd number the larger half is at the end.
 Values decompose(DecomposeContext& c) {
+  if (!c.has(0) || !c.has(1)) return {};
   GraphBuilder& g = c.g;
   const auto axes = c.node.attributes.ints_or("axes", {});
   const bool has_axes = c.node.attributes.has("axes");
