@@ -99,14 +99,10 @@ Json ports_json(const std::vector<driver::Summary::Port>& ports) {
 }
 
 Json to_json(const driver::Summary& s, const Options& options, driver::Format format) {
-  Json json{{"model", options.model},
-            {"format", driver::info_of(format).name},
-            {"ir_version", s.ir_version},
-            {"producer", s.producer},
-            {"graph", s.graph_name},
-            {"model_version", s.model_version},
-            {"domain", s.domain},
-            {"doc_string", s.doc_string}};
+  Json json{{"model", options.model},     {"format", driver::info_of(format).name},
+            {"ir_version", s.ir_version}, {"producer", s.producer},
+            {"graph", s.graph_name},      {"model_version", s.model_version},
+            {"domain", s.domain},         {"doc_string", s.doc_string}};
   json["opsets"] = Json::object();
   for (const auto& [domain, version] : s.opsets) json["opsets"][domain] = version;
   json["inputs"] = ports_json(s.inputs);
@@ -144,7 +140,8 @@ int run(const Options& options, const Global& global) {
   }
   const driver::Summary summary = driver::summarise(loaded.model);
   if (options.json)
-    std::printf("%s\n", to_json(summary, options, loaded.format).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    std::printf("%s\n",
+                to_json(summary, options, loaded.format).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
   else
     print_summary(summary, options, loaded.format);
   return 0;
@@ -154,7 +151,8 @@ int run(const Options& options, const Global& global) {
 
 Command add_inspect(CLI::App& program, const Global& global) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = program.add_subcommand("inspect", "What is in a model: inputs, outputs, operators, parameters, opsets");
+  CLI::App* app =
+      program.add_subcommand("inspect", "What is in a model: inputs, outputs, operators, parameters, opsets");
   app->footer("Reads the graph, not the weights: models of many GB are described in milliseconds.");
   app->add_option("MODEL", options->model, "The model file")->required();
   app->add_flag("--text", options->text, "Print the graph as text, long weights left out");

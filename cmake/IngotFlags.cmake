@@ -16,7 +16,7 @@ if(INGOT_HARDENING)
     -fstack-protector-strong
     "$<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=3>")
   target_compile_definitions(ingot_hardening INTERFACE _GLIBCXX_ASSERTIONS)
-  target_link_options(ingot_hardening INTERFACE LINKER:-z,relro LINKER:-z,now)
+  target_link_options(ingot_hardening INTERFACE "$<$<CONFIG:Release>:LINKER:-z,relro>" LINKER:-z,now)
 endif()
 
 add_library(ingot_flags INTERFACE)

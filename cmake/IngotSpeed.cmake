@@ -12,5 +12,7 @@ endif()
 
 find_program(INGOT_MOLD mold)
 if(INGOT_MOLD)
-  add_link_options(-fuse-ld=mold)
+  # mold 1.10 lets the part that is made read-only begin at .tbss, which may lie outside of every segment: such a
+  # program does not start. What is released is hardened and linked by the system's linker.
+  add_link_options("$<$<NOT:$<CONFIG:Release>>:-fuse-ld=mold;LINKER:-z,norelro>")
 endif()

@@ -16,7 +16,7 @@
 namespace ingot {
 namespace {
 
-constexpr std::size_t kBufferSize = 256 * 1024;
+constexpr std::size_t kBufferSize = std::size_t{256} << 10;
 constexpr std::size_t kLongestStem = 200;  // leaves room for the rest of the name
 
 std::string temporary_prefix(std::string_view name) { return fmt::format(".{}.ingot-", name.substr(0, kLongestStem)); }

@@ -1,7 +1,6 @@
 // A model file with its data file, replaced together; and the collection of what earlier writings left.
 #include "ingot/base/file_set.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -10,7 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <limits>
+#include <optional>
+#include <system_error>
 #include <vector>
 
 #include "ingot/base/error.h"
@@ -34,16 +36,13 @@ bool is_any_data_name(std::string_view entry) {
   return tail[0] == '-' && tail.substr(1, 16).find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-std::vector<std::string> entries_of(int directory) {
+/// Nothing if the directory cannot be read to its end.
+std::optional<std::vector<std::string>> entries_of(const std::string& directory) {
   std::vector<std::string> names;
-  const int copy = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR* const stream = copy < 0 ? nullptr : ::fdopendir(copy);
-  if (stream == nullptr) {
-    if (copy >= 0) ::close(copy);
-    return names;
-  }
-  while (const dirent* entry = ::readdir(stream)) names.emplace_back(entry->d_name);
-  ::closedir(stream);
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(directory, error), end; !error && it != end; it.increment(error))
+    names.push_back(it->path().filename().string());
+  if (error) return std::nullopt;
   return names;
 }
 
@@ -90,22 +89,25 @@ bool remove_if_unlocked(int directory, const std::string& name) {
 }  // namespace
 
 int collect_leftovers(const std::string& directory_path, const std::string& model_name) {
-  const FileDescriptor directory(
-      ::open(directory_path.empty() ? "." : directory_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::string path = directory_path.empty() ? "." : directory_path;
+  const FileDescriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory) return 0;
-  const std::vector<std::string> entries = entries_of(directory.get());
   int removed = 0;
   std::vector<std::string> candidates;
-  for (const std::string& entry : entries) {
+  const auto before = entries_of(path);
+  if (!before) return 0;
+  for (const std::string& entry : *before) {
     if (is_temporary_name(entry, model_name)) removed += remove_if_unlocked(directory.get(), entry);
     if (is_data_name(entry, model_name)) candidates.push_back(entry);
   }
   // A writer may be between the renaming of its data and of its model; then the next run collects.
   if (candidates.empty() || ::flock(directory.get(), LOCK_EX | LOCK_NB) != 0) return removed;
+  const auto entries = entries_of(path);
+  if (!entries) return removed;
   std::uint64_t budget = std::numeric_limits<std::uint64_t>::max();
   remove_mentioned(directory.get(), model_name, budget, candidates);
   budget = kMostSearched;
-  for (const std::string& entry : entries_of(directory.get()))
+  for (const std::string& entry : *entries)
     if (!candidates.empty() && entry != model_name && !is_any_data_name(entry))
       remove_mentioned(directory.get(), entry, budget, candidates);
   for (const std::string& candidate : candidates)

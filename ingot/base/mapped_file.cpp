@@ -73,8 +73,8 @@ void on_sigbus(int signal, siginfo_t* info, void* context) {
     const std::uintptr_t end = range->end;
     if (begin <= 1 || fault < begin || fault >= end) continue;
     // All that follows is beyond the end of the file too, so one mapping serves for the rest.
-    const std::uintptr_t page = fault - fault % static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-    void* const zeros = ::mmap(reinterpret_cast<void*>(page), end - page, PROT_READ,
+    const std::uintptr_t into_page = fault % static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    void* const zeros = ::mmap(static_cast<char*>(info->si_addr) - into_page, end - (fault - into_page), PROT_READ,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
     if (zeros == MAP_FAILED) break;
     truncated = true;

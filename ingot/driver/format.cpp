@@ -6,9 +6,27 @@
 
 #include "ingot/base/error.h"
 #include "ingot/onnx/reader.h"
-#include "ingot/onnx/text.h"
 
 namespace ingot::driver {
+namespace {
+
+/// A model in the textual syntax begins, after blanks and comments, with its header in angle brackets.
+bool looks_like_text(const Bytes& contents) {
+  std::string_view text = contents.text().substr(0, 65536);
+  while (!text.empty()) {
+    if (text.front() == '#' || text.starts_with("//")) {
+      text.remove_prefix(std::min(text.size(), text.find('\n')));
+    } else if (std::isspace(static_cast<unsigned char>(text.front()))) {
+      text.remove_prefix(1);
+    } else {
+      break;
+    }
+  }
+  const std::string_view start = text.substr(0, 64);
+  return start.starts_with('<') && std::ranges::none_of(start, [](char c) { return c >= 0 && c < 9; });
+}
+
+}  // namespace
 
 const std::vector<FormatInfo>& all_formats() {
   static const std::vector<FormatInfo> formats = {
@@ -19,9 +37,7 @@ const std::vector<FormatInfo>& all_formats() {
   return formats;
 }
 
-const FormatInfo& info_of(Format format) {
-  return *std::ranges::find(all_formats(), format, &FormatInfo::format);
-}
+const FormatInfo& info_of(Format format) { return *std::ranges::find(all_formats(), format, &FormatInfo::format); }
 
 Format format_by_name(std::string_view name) {
   std::string known;
@@ -43,7 +59,7 @@ std::optional<Format> format_by_extension(std::string_view path) {
 }
 
 Format recognise(std::string_view path, const Bytes& contents) {
-  if (onnx::looks_like_text(contents)) return Format::onnx_text;
+  if (looks_like_text(contents)) return Format::onnx_text;
   if (onnx::looks_like_onnx(contents)) return Format::onnx;
   const auto named = format_by_extension(path);
   if (named && info_of(*named).reads) return *named;

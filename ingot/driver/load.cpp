@@ -32,9 +32,12 @@ Loaded load(const std::string& path, const LoadOptions& options) try {
   const Format format = options.from ? *options.from : recognise(path, contents);
   const onnx::ReadOptions read_options{.allow_links = options.allow_links, .budget = options.budget};
   switch (format) {
-    case Format::onnx: return {onnx::read(contents, directory_of(path), read_options), format};
-    case Format::onnx_text: return {onnx::parse(contents.text(), read_options), format};
-    default: break;
+    case Format::onnx:
+      return {onnx::read(contents, directory_of(path), read_options), format};
+    case Format::onnx_text:
+      return {onnx::parse_text(contents.text(), directory_of(path), read_options), format};
+    default:
+      break;
   }
   throw Error(Code::bad_usage, std::string(info_of(format).title) + " files cannot be read");
 } catch (Error& error) {
@@ -51,9 +54,12 @@ void save(const Model& model, const std::string& path, const SaveOptions& option
       onnx::write(model, path,
                   {.external_data = options.external_data, .external_threshold = options.external_threshold});
       return;
-    case Format::onnx_text: return write_text(path, onnx::to_text(model));
-    case Format::json: return write_text(path, onnx::to_json(model));
-    default: break;
+    case Format::onnx_text:
+      return write_text(path, onnx::to_text(model));
+    case Format::json:
+      return write_text(path, onnx::to_json(model));
+    default:
+      break;
   }
   throw Error(Code::bad_usage, std::string(info_of(*format).title) + " files cannot be written");
 } catch (Error& error) {

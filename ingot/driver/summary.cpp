@@ -51,7 +51,8 @@ Summary summarise(const Model& model) {
         for (const std::string& text : t.strings()) bytes += text.size();
       s.parameter_elements += elements;
       s.parameter_bytes += bytes;
-      s.parameters.push_back({v->name(), (v->initializer ? t.type() : v->sparse_initializer->type()).str(), elements, bytes});
+      s.parameters.push_back(
+          {v->name(), (v->initializer ? t.type() : v->sparse_initializer->type()).str(), elements, bytes});
     }
   });
   for (const auto& f : model.functions) {

@@ -178,4 +178,34 @@ struct FunctionField {
   };
 };
 
+// Test data.
+
+struct SequenceField {
+  enum : std::uint32_t {
+    name = 1,
+    elem_type = 2,
+    tensor_values = 3,
+    sparse_tensor_values = 4,
+    sequence_values = 5,
+    map_values = 6,
+    optional_values = 7,
+  };
+};
+
+struct OptionalField {
+  enum : std::uint32_t {
+    name = 1,
+    elem_type = 2,
+    tensor_value = 3,
+    sparse_tensor_value = 4,
+    sequence_value = 5,
+    map_value = 6,
+    optional_value = 7,
+  };
+};
+
+struct MapField {
+  enum : std::uint32_t { name = 1, key_type = 2, keys = 3, string_keys = 4, values = 5 };
+};
+
 }  // namespace ingot::onnx

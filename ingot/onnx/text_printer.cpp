@@ -571,7 +571,7 @@ void Printer::graph(const Graph& g, int indent) {
     output_comma();
     info(*v);
   }
-  out_ << ") ";
+  out_ << ')';
   const std::vector<const Value*> stated = stated_values(g);
   if (!g.initializers().empty() || !stated.empty() || !g.stray_infos.empty()) {
     out_.line(indent);
@@ -613,6 +613,8 @@ void Printer::graph(const Graph& g, int indent) {
     out_.line(indent);
     out_ << '>';
     out_.line(indent);
+  } else {
+    out_ << ' ';
   }
   nodes(g, indent);
 }

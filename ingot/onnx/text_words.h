@@ -24,6 +24,7 @@ std::optional<AttrType> attr_type_from_word(std::string_view word);
 /// Element types, "undefined" included.
 std::optional<DType> element_type_from_word(std::string_view word);
 
+bool is_utf8(std::string_view text);
 /// Whether text can stand in quotes: UTF-8 without control characters but tab and newline.
 bool is_printable(std::string_view text);
 

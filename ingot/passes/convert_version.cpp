@@ -118,11 +118,27 @@ class Converter {
   /// Subgraphs follow their node; then types are inferred while everything is of the newest set.
   void finish(Node& node) {
     if (session_) seed_subgraph_inputs(node);
-    for_each_subgraph(node, [&](Graph& g) { run(g); });
+    convert_subgraphs(node);
     if (session_) {
       infer_node(node, *session_);
     } else {
       infer_if_newest(node);
+    }
+  }
+
+  /// What inference says of a subgraph's nodes on the way is for the steps only: the node itself infers its subgraphs
+  /// again, knowing their inputs and which of them run, and then it counts.
+  void convert_subgraphs(Node& node) {
+    ops::InferSession quiet;
+    if (session_) {
+      std::swap(quiet.on_error, session_->on_error);
+      std::swap(quiet.on_contradiction, session_->on_contradiction);
+      session_->on_error = [](const Node&, const Error&) {};
+    }
+    for_each_subgraph(node, [&](Graph& g) { run(g); });
+    if (session_) {
+      session_->on_error = std::move(quiet.on_error);
+      session_->on_contradiction = std::move(quiet.on_contradiction);
     }
   }
 

@@ -8,9 +8,8 @@
 #include "ingot/passes/inline_functions.h"
 
 namespace ingot::passes {
-namespace {
 
-std::int64_t ir_of(DType dtype) {
+std::int64_t ir_version_of(DType dtype) {
   switch (dtype) {
     case DType::bf16:
       return 4;
@@ -34,6 +33,8 @@ std::int64_t ir_of(DType dtype) {
   }
 }
 
+namespace {
+
 class Need {
  public:
   IrNeed result;
@@ -45,7 +46,7 @@ class Need {
     if (t.kind == Type::Kind::optional) at_least(8, "the optional type of " + where);
     if (t.kind == Type::Kind::sparse_tensor) at_least(8, "the sparse type of " + where);
     if (t.kind != Type::Kind::map)
-      at_least(ir_of(t.elem), "the element type " + std::string(name_of(t.elem)) + " of " + where);
+      at_least(ir_version_of(t.elem), "the element type " + std::string(name_of(t.elem)) + " of " + where);
     if (t.element) type(*t.element, where);
   }
   void value(const Value& v) {
@@ -58,7 +59,7 @@ class Need {
     }
   }
   void tensor(const Tensor& t, const std::string& where) {
-    at_least(ir_of(t.dtype()), "the element type " + std::string(name_of(t.dtype())) + " of " + where);
+    at_least(ir_version_of(t.dtype()), "the element type " + std::string(name_of(t.dtype())) + " of " + where);
     if (t.notes && !t.notes->metadata.empty()) at_least(10, "the metadata of tensor " + where);
   }
   void attribute(const Attribute& a, const Node& node) {

@@ -6,6 +6,9 @@
 
 namespace ingot::passes {
 
+/// The IR version that brought the element type.
+std::int64_t ir_version_of(DType dtype);
+
 /// The lowest IR version that can hold what the model uses: element types, functions, training info, metadata ...
 struct IrNeed {
   std::int64_t version = 3;

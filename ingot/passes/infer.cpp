@@ -101,31 +101,59 @@ bool is_newest(const Model& model) {
   return is_newest(model.opsets);
 }
 
-template <class Visit> void for_each_value(Graph& root, Visit&& visit) {
-  for_each_graph(root, [&](Graph& g) {
-    for (Value* v : g.inputs()) visit(*v);
-    for (Value* v : g.initializers()) visit(*v);
-    for (Node& node : g.nodes())
-      for (Value* v : node.outputs())
-        if (v) visit(*v);
-  });
+template <class Visit> void for_each_own_value(const Graph& graph, Visit&& visit) {
+  for (Value* v : graph.inputs()) visit(*v);
+  for (Value* v : graph.initializers()) visit(*v);
+  for (Node& node : graph.nodes())
+    for (Value* v : node.outputs())
+      if (v) visit(*v);
 }
 
-/// Takes over what is known of the values of the same names. In a valid model a name means one value in a
-/// graph and all graphs nested in it.
-void take_over(Graph& graph, Graph& inferred, bool keep_declared) {
-  std::unordered_map<std::string_view, const Value*> twins;
-  for_each_value(inferred, [&](Value& v) { twins.try_emplace(v.name(), &v); });
-  for_each_value(graph, [&](Value& v) {
-    const auto it = twins.find(v.name());
-    if (it == twins.end()) return;
-    v.known_ints = it->second->known_ints;
-    if (it->second->type && !(keep_declared && v.is_declared && v.type)) {
-      auto notes = v.type.notes;
-      v.type = it->second->type;
-      v.type.notes = std::move(notes);
+template <class Visit> void for_each_value(Graph& root, Visit&& visit) {
+  for_each_graph(root, [&](Graph& g) { for_each_own_value(g, visit); });
+}
+
+/// The node of `graph` that makes the same value as `node` does.
+const Node* twin_of(const Node& node, const Graph& graph) {
+  for (const Value* output : node.outputs())
+    if (output)
+      if (const Value* twin = graph.find(output->name())) return twin->producer();
+  return nullptr;
+}
+
+/// Takes over what is known of the values of the same names, graph by graph: two branches may well use one name for
+/// different values.
+void take_over(Graph& root, Graph& inferred_root, bool keep_declared) {
+  std::vector<std::pair<Graph*, Graph*>> open{{&root, &inferred_root}};
+  while (!open.empty()) {
+    const auto [graph, inferred] = open.back();
+    open.pop_back();
+    for_each_own_value(*graph, [&](Value& v) {
+      const Value* twin = inferred->find(v.name());
+      if (!twin) return;
+      v.known_ints = twin->known_ints;
+      if (twin->type && !(keep_declared && v.is_declared && v.type)) {
+        auto notes = v.type.notes;
+        v.type = twin->type;
+        v.type.notes = std::move(notes);
+      }
+    });
+    for (const Node& node : graph->nodes()) {
+      for (const Attribute& a : node.attributes) {
+        if (a.type() != AttrType::graph && a.type() != AttrType::graphs) continue;
+        const Node* twin = twin_of(node, *inferred);
+        if (!twin) break;
+        if (const auto* mine = std::get_if<GraphPtr>(&a.value)) {
+          const auto* theirs = twin->attributes.get<GraphPtr>(a.name);
+          if (*mine && theirs && *theirs) open.emplace_back(mine->get(), theirs->get());
+        } else if (const auto* many = std::get_if<std::vector<GraphPtr>>(&a.value)) {
+          const auto* theirs = twin->attributes.get<std::vector<GraphPtr>>(a.name);
+          for (std::size_t i = 0; theirs && i < std::min(many->size(), theirs->size()); ++i)
+            open.emplace_back((*many)[i].get(), (*theirs)[i].get());
+        }
+      }
     }
-  });
+  }
 }
 
 void infer_in_place(Model& model, ops::InferSession& session, bool keep_declared) {

@@ -90,7 +90,7 @@ class Writer {
   void flush();
   bool measuring() const { return sink_ == nullptr; }
 
-  static constexpr std::size_t kBufferSize = 64 * 1024;
+  static constexpr std::size_t kBufferSize = std::size_t{64} << 10;
 
   Sink* sink_ = nullptr;              // none: measuring
   std::uint64_t position_ = 0;        // bytes so far; while measuring without the lengths of open messages

@@ -1,4 +1,7 @@
 // If: one of two graphs.
+#include <memory>
+
+#include "ingot/base/error.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/controlflow/merge_types.h"
 
@@ -33,19 +36,36 @@ void infer_values(InferContext& c, std::size_t i, std::optional<bool> taken) {
   c.out_ints(i, std::move(*yes));
 }
 
+// A branch that never runs may hold what cannot: the other one is there for these shapes.
+std::vector<Type> infer_branch(InferContext& c, std::string_view name, bool may_run) {
+  if (may_run) return c.subgraph(name, {});
+  InferSession& session = c.session();
+  const auto restore = [on_error = session.on_error, on_contradiction = session.on_contradiction](InferSession* s) {
+    s->on_error = on_error;
+    s->on_contradiction = on_contradiction;
+  };
+  const std::unique_ptr<InferSession, decltype(restore)> muted(&session, restore);
+  session.on_error = [](const Node&, const Error&) {};
+  session.on_contradiction = nullptr;
+  return c.subgraph(name, {});
+}
+
 void infer(InferContext& c) {
   for (const char* name : {"then_branch", "else_branch"})
     if (!c.node().attributes.has(name)) c.fail("attribute '" + std::string(name) + "' is missing");
-  const std::vector<Type> yes = c.subgraph("then_branch", {}), no = c.subgraph("else_branch", {});
+  std::optional<bool> taken;
+  if (const auto condition = c.const_int(0)) taken = *condition != 0;
+  const std::vector<Type> yes = infer_branch(c, "then_branch", taken.value_or(true));
+  const std::vector<Type> no = infer_branch(c, "else_branch", !taken.value_or(false));
   if (!branch(c, "then_branch") || !branch(c, "else_branch")) return;
   if (yes.size() != no.size() || yes.size() < c.output_count())
     c.fail("the branches have " + std::to_string(yes.size()) + " and " + std::to_string(no.size()) +
            " outputs, the node has " + std::to_string(c.output_count()));
-  std::optional<bool> taken;
-  if (const auto condition = c.const_int(0)) taken = *condition != 0;
   for (std::size_t i = 0; i < c.output_count(); ++i) {
-    const Type both = merged(c, yes[i], no[i], "output " + std::to_string(i));
-    c.out(i, taken ? (*taken ? yes[i] : no[i]) : both);
+    if (taken)
+      c.out(i, *taken ? yes[i] : no[i]);
+    else
+      c.out(i, merged(c, yes[i], no[i], "output " + std::to_string(i)));
     infer_values(c, i, taken);
   }
 }

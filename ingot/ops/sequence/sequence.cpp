@@ -29,7 +29,10 @@ void infer_at(InferContext& c) {
 
 void infer_insert(InferContext& c) {
   expect_sequence(c);
-  c.out(0, Type::sequence(merged(c, c.type(0).inner(), c.type(1), "an element")));
+  const Type both = merged(c, c.type(0).inner(), c.type(1), "an element");
+  const Node* producer = c.node().input(0) ? c.node().input(0)->producer() : nullptr;
+  const bool was_empty = producer && producer->is("SequenceEmpty") && c.type(1);
+  c.out(0, Type::sequence(was_empty ? c.type(1) : both));
 }
 
 void infer_erase(InferContext& c) {

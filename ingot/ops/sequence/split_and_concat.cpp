@@ -38,6 +38,20 @@ void infer_split(InferContext& c) {
   c.out(0, Type::sequence(std::move(element)));
 }
 
+// How many elements the sequence has, or what they have together along an axis, where it is made before our eyes.
+Dim constructed_size(const InferContext& c, std::int64_t axis, bool is_new) {
+  const Node* maker = c.node().input(0) ? c.node().input(0)->producer() : nullptr;
+  if (!maker || !maker->is("SequenceConstruct")) return c.data_dim(0, axis);
+  if (is_new) return static_cast<std::int64_t>(maker->input_count());
+  Dim sum = 0;
+  for (const Value* element : maker->inputs()) {
+    const auto& shape = element->type.shape;
+    sum = sum +
+          (shape && static_cast<std::size_t>(axis) < shape->size() ? (*shape)[static_cast<std::size_t>(axis)] : Dim());
+  }
+  return sum.is_unknown() ? c.data_dim(0, axis) : sum;
+}
+
 void infer_concat(InferContext& c) {
   const Type& sequence = c.type(0);
   if (sequence && !sequence.is_sequence()) c.fail("the input is " + sequence.schema_name() + ", not a sequence");
@@ -52,11 +66,11 @@ void infer_concat(InferContext& c) {
     const auto rank = static_cast<std::int64_t>(all.shape->size());
     if (new_axis) {
       const std::int64_t at = c.axis(*axis, rank + 1);
-      all.shape->insert(all.shape->begin() + at, c.data_dim(0, at));
+      all.shape->insert(all.shape->begin() + at, constructed_size(c, at, true));
       c.require(all.shape->size() <= static_cast<std::size_t>(kMostDims), "the rank is too high");
     } else {
       const std::int64_t at = c.axis(*axis, rank);
-      (*all.shape)[static_cast<std::size_t>(at)] = c.data_dim(0, at);
+      (*all.shape)[static_cast<std::size_t>(at)] = constructed_size(c, at, false);
     }
   }
   c.out(0, std::move(all));

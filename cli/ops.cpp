@@ -1,0 +1,133 @@
+// ingot ops: which operators there are and what Ingot can do with them.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "ingot/driver/catalogue.h"
+#include "terminal.h"
+
+namespace ingot::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string model;
+  bool versions = false, targets = false, json = false, markdown = false;
+};
+
+std::string joined(const std::vector<int>& numbers) {
+  std::string text;
+  for (const int n : numbers) text += (text.empty() ? "" : " ") + std::to_string(n);
+  return text.empty() ? "-" : text;
+}
+
+std::string mark(bool yes) { return yes ? "yes" : "-"; }
+
+using Rows = std::vector<std::vector<std::string>>;
+
+void print_rows(const Rows& rows, bool markdown) {
+  if (!markdown) {
+    Table table;
+    for (const auto& row : rows) table.add(row);
+    std::fputs(table.str("").c_str(), stdout);
+    return;
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const std::string& cell : rows[i]) std::printf("| %s ", cell.c_str());
+    std::printf("|\n");
+    if (i) continue;
+    for (std::size_t k = 0; k < rows[i].size(); ++k) std::printf("|---");
+    std::printf("|\n");
+  }
+}
+
+Json to_json(const driver::OperatorLine& line) {
+  return {{"domain", line.domain},         {"name", line.name},
+          {"versions", line.versions},     {"deprecated", line.is_deprecated},
+          {"inference", line.infers},      {"kernel", line.runs},
+          {"gradient", line.has_gradient}, {"decomposition", line.decomposes},
+          {"steps_up", line.steps_up},     {"steps_down", line.steps_down}};
+}
+
+Rows version_rows() {
+  Rows rows{{"operator", "domain", "versions", "rewritten up into", "rewritten down from", "decomposition"}};
+  for (const auto& line : driver::catalogue())
+    rows.push_back({line.name + (line.is_deprecated ? " (deprecated)" : ""), line.domain, joined(line.versions),
+                    joined(line.steps_up), joined(line.steps_down), mark(line.decomposes)});
+  return rows;
+}
+
+Rows summary_rows() {
+  Rows rows{{"operator", "domain", "newest", "inference", "kernel", "gradient", "decomposition"}};
+  for (const auto& line : driver::catalogue())
+    rows.push_back({line.name, line.domain, std::to_string(line.versions.empty() ? 0 : line.versions.back()),
+                    mark(line.infers), mark(line.runs), mark(line.has_gradient), mark(line.decomposes)});
+  return rows;
+}
+
+int list_model(const Options& options, const Global& global) {
+  const auto loaded = driver::load(options.model, global.load_options());
+  const auto used = driver::operators_of(loaded.model);
+  if (options.json) {
+    Json array = Json::array();
+    for (const auto& op : used) {
+      Json line = to_json(op.line);
+      line["count"] = op.count;
+      line["known"] = op.is_known;
+      line["function"] = op.is_function;
+      array.push_back(std::move(line));
+    }
+    std::printf("%s\n", array.dump(2).c_str());
+    return 0;
+  }
+  Rows rows{{"count", "operator", "domain", "known", "kernel", "gradient", "decomposition"}};
+  for (const auto& op : used)
+    rows.push_back({grouped(op.count), op.line.name, op.line.domain,
+                    op.is_known      ? "yes"
+                    : op.is_function ? "function of the model"
+                                     : "no",
+                    mark(op.line.runs), mark(op.line.has_gradient), mark(op.line.decomposes)});
+  print_rows(rows, options.markdown);
+  return 0;
+}
+
+int run(const Options& options, const Global& global) {
+  if (!options.model.empty()) return list_model(options, global);
+  if (options.targets) {
+    Rows rows{{"--for", "ai.onnx", "ai.onnx.ml", "IR"}};
+    for (const auto& t : driver::targets())
+      rows.push_back({t.name, std::to_string(t.opset), std::to_string(t.ml_opset), std::to_string(t.ir_version)});
+    print_rows(rows, options.markdown);
+    return 0;
+  }
+  if (options.json) {
+    Json array = Json::array();
+    for (const auto& line : driver::catalogue()) array.push_back(to_json(line));
+    std::printf("%s\n", array.dump(2).c_str());
+    return 0;
+  }
+  print_rows(options.versions ? version_rows() : summary_rows(), options.markdown);
+  return 0;
+}
+
+}  // namespace
+
+Command add_ops(CLI::App& program, const Global& global) {
+  auto options = std::make_shared<Options>();
+  CLI::App* app = program.add_subcommand("ops", "Which operators Ingot knows and what it can do with each");
+  app->footer(
+      "--versions shows, for each operator, its versions and where converting between two of them rewrites the node.\n"
+      "Versions without a rewrite differ in element types or attributes only, which the schemas tell. An operator "
+      "that\n"
+      "a target operator set lacks is replaced by its decomposition, if it has one.");
+  app->add_flag("--versions", options->versions, "Versions, rewrites between them, decompositions");
+  app->add_option("--model", options->model, "Only the operators of this model, and what can be done with them");
+  app->add_flag("--targets", options->targets, "The names that 'convert --for' takes, with their versions");
+  app->add_flag("--markdown", options->markdown, "As a Markdown table");
+  app->add_flag("--json", options->json, "For programs");
+  return {app, [options, &global] { return run(*options, global); }};
+}
+
+}  // namespace ingot::cli

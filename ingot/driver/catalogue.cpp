@@ -1,0 +1,73 @@
+// The catalogue of operators as lists for people and programs.
+#include "ingot/driver/catalogue.h"
+
+#include <map>
+
+#include "ingot/ops/catalog.h"
+#include "ingot/ops/schema.h"
+#include "ingot/ops/versions.h"
+
+namespace ingot::driver {
+namespace {
+
+std::string spelt_out(std::string_view domain) {
+  const std::string_view d = normal_domain(domain);
+  return d.empty() ? "ai.onnx" : std::string(d);
+}
+
+OperatorLine line_of(const ops::OpDef& def) {
+  OperatorLine line;
+  line.domain = spelt_out(def.domain);
+  line.name = def.name;
+  for (const ops::Schema& v : ops::versions_of(def.domain, def.name)) {
+    line.versions.push_back(v.since);
+    line.is_deprecated = v.deprecated;
+  }
+  line.infers = def.infer != nullptr;
+  line.runs = def.kernel != nullptr;
+  line.has_gradient = def.gradient != nullptr;
+  line.decomposes = def.decompose != nullptr;
+  for (const ops::Step& step : def.steps) {
+    if (step.up) line.steps_up.push_back(step.since);
+    if (step.down) line.steps_down.push_back(step.since);
+  }
+  return line;
+}
+
+}  // namespace
+
+std::vector<OperatorLine> catalogue() {
+  std::vector<OperatorLine> lines;
+  for (const ops::OpDef* def : ops::all()) lines.push_back(line_of(*def));
+  return lines;
+}
+
+std::vector<UsedOperator> operators_of(const Model& model) {
+  std::map<std::pair<std::string, std::string>, std::size_t> counts;
+  for (const GraphPlace& place : all_graphs(model))
+    for (const Node& node : place.graph->nodes()) ++counts[{spelt_out(node.domain), node.op}];
+  std::vector<UsedOperator> used;
+  for (const auto& [key, count] : counts) {
+    UsedOperator op;
+    op.count = count;
+    if (const ops::OpDef* def = ops::find(key.first, key.second)) {
+      op.line = line_of(*def);
+      op.is_known = true;
+    } else {
+      op.line.domain = key.first;
+      op.line.name = key.second;
+      op.is_function = model.find_function(key.first, key.second) != nullptr;
+    }
+    used.push_back(std::move(op));
+  }
+  return used;
+}
+
+std::vector<TargetLine> targets() {
+  std::vector<TargetLine> lines;
+  for (const ops::Target& t : ops::all_targets())
+    lines.push_back({std::string(t.name), t.opset, t.ml_opset, t.ir_version});
+  return lines;
+}
+
+}  // namespace ingot::driver

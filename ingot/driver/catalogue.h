@@ -1,0 +1,35 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "ingot/ir/model.h"
+
+namespace ingot::driver {
+
+/// What Ingot knows of one operator, read off the catalogue.
+struct OperatorLine {
+  std::string domain, name;    // domain "ai.onnx" spelt out
+  std::vector<int> versions;   // ascending
+  bool is_deprecated = false;  // in its newest version
+  bool infers = false, runs = false, has_gradient = false, decomposes = false;
+  std::vector<int> steps_up, steps_down;  // versions with a rewrite of their own
+};
+
+std::vector<OperatorLine> catalogue();
+
+/// The operators of a model with how often each occurs, those unknown to the catalogue too.
+struct UsedOperator {
+  OperatorLine line;
+  std::size_t count = 0;
+  bool is_known = false, is_function = false;
+};
+std::vector<UsedOperator> operators_of(const Model& model);
+
+/// Names for --for: "onnx-1.12", "ort-1.15", with their versions.
+struct TargetLine {
+  std::string name;
+  int opset, ml_opset, ir_version;
+};
+std::vector<TargetLine> targets();
+
+}  // namespace ingot::driver

@@ -1,0 +1,15 @@
+#pragma once
+#include <vector>
+
+#include "ingot/ir/model.h"
+#include "ingot/passes/check.h"
+
+namespace ingot::driver {
+
+using passes::Problem;
+using passes::Severity;
+
+/// Is it valid ONNX: every problem, with its place.
+std::vector<Problem> check(const Model& model, Budget* budget = nullptr);
+
+}  // namespace ingot::driver

@@ -1,0 +1,147 @@
+// From one model to another as the user asks: shapes, names, operator sets, IR version.
+#include "ingot/driver/convert.h"
+
+#include <algorithm>
+
+#include "ingot/base/error.h"
+#include "ingot/ops/schema.h"
+#include "ingot/ops/versions.h"
+#include "ingot/passes/convert_version.h"
+#include "ingot/passes/fit_ir_version.h"
+#include "ingot/passes/infer.h"
+#include "ingot/passes/rename.h"
+
+namespace ingot::driver {
+namespace {
+
+Value* find_input(const Model& model, const std::string& name) {
+  std::string known;
+  for (Value* v : model.graph->inputs()) {
+    if (v->name() == name) return v;
+    known += (known.empty() ? "" : ", ") + v->name();
+  }
+  throw Error(Code::unknown_name, "the model has no input '" + name + "'").hint("its inputs are: " + known);
+}
+
+void set_input_shape(const Model& model, const std::string& name, const Shape& shape) {
+  Value* input = find_input(model, name);
+  if (input->type.kind != Type::Kind::tensor && input->type)
+    throw Error(Code::bad_usage, "input '" + name + "' is " + input->type.str() + ": only tensors have a shape");
+  Shape wanted = shape;
+  if (const auto& old = input->type.shape) {
+    if (old->size() != wanted.size())
+      throw Error(Code::bad_usage, "input '" + name + "' is " + input->type.str() + ": its rank is not " +
+                                       std::to_string(wanted.size()));
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (wanted[i].is_unknown()) wanted[i] = (*old)[i];
+      if (!may_equal(wanted[i], (*old)[i]))
+        throw Error(Code::bad_usage, "input '" + name + "' is " + input->type.str() + ": dimension " +
+                                         std::to_string(i) + " cannot be " + wanted[i].str());
+    }
+  }
+  input->type.shape = std::move(wanted);
+}
+
+/// The versions of all standard domains that belong together.
+OpsetImports imports_of(const ops::Target& target) {
+  OpsetImports imports;
+  imports.set("", target.opset);
+  imports.set("ai.onnx.ml", target.ml_opset);
+  if (target.training_opset) {
+    imports.set("ai.onnx.training", target.training_opset);
+    imports.set("ai.onnx.preview.training", target.training_opset);
+  }
+  return imports;
+}
+
+OpsetImports imports_of_opset(std::int64_t opset) {
+  for (const ops::Target& t : ops::all_targets())
+    if (t.name.starts_with("onnx-") && t.opset >= opset) {
+      OpsetImports imports = imports_of(t);
+      imports.set("", opset);
+      return imports;
+    }
+  OpsetImports newest;
+  newest.set("", opset);
+  return newest;
+}
+
+/// Only domains that the model uses are moved.
+OpsetImports used(const OpsetImports& targets, const Model& model) {
+  OpsetImports kept;
+  for (const OpsetImport& t : targets) {
+    bool is_used = model.opsets.version(t.domain) != 0;
+    for (const auto& f : model.functions) is_used |= f->opsets.version(t.domain) != 0;
+    if (is_used || normal_domain(t.domain).empty()) kept.push_back(t);
+  }
+  return kept;
+}
+
+void move_versions(Model& model, const OpsetImports& targets, std::optional<std::int64_t> ir_version,
+                   ConvertReport& report) {
+  const passes::VersionReport versions = passes::convert_version(model, used(targets, model));
+  report.nodes_changed += versions.nodes_changed;
+  report.nodes_added += versions.nodes_added;
+  const std::int64_t table = ops::ir_version_for(model.opsets);
+  // IR 3 has every initializer as an input; that form is written only for programs that want it.
+  std::int64_t ir = ir_version.value_or(std::max<std::int64_t>(4, table));
+  if (!ir_version) {
+    const passes::IrNeed need = passes::needed_ir_version(model);
+    const bool can_do_without = need.version <= 10 && (ir < 8 || ir < 10);
+    if (need.version > ir && !can_do_without) {
+      report.notes.push_back("IR version " + std::to_string(need.version) + " instead of " + std::to_string(ir) + ": " +
+                             need.why + " needs it");
+      ir = need.version;
+    }
+  }
+  for (std::string& note : passes::fit_ir_version(model, ir)) report.notes.push_back(std::move(note));
+}
+
+}  // namespace
+
+ConvertReport convert(Model& model, const ConvertOptions& options) {
+  ConvertReport report;
+  for (const auto& [name, shape] : options.input_shapes) set_input_shape(model, name, shape);
+  if (!options.target.empty()) {
+    const ops::Target& target = ops::target_by_name(options.target);
+    move_versions(model, imports_of(target), target.ir_version, report);
+  } else if (options.opset) {
+    move_versions(model, imports_of_opset(*options.opset), std::nullopt, report);
+  }
+  if (!options.renames.empty()) passes::rename_values(model, options.renames);
+  if (options.infer_types) {
+    passes::InferOptions infer_options;
+    infer_options.keep_declared = true;
+    passes::infer(model, infer_options);
+    for (const GraphPlace& place : all_graphs(model))
+      for (Node& node : place.graph->nodes())
+        for (Value* v : node.outputs())
+          if (v && v->type) v->is_declared = true;
+  }
+  return report;
+}
+
+std::pair<std::string, Shape> parse_input_shape(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0)
+    throw Error(Code::bad_usage, "'" + text + "' is not an input shape").hint("such as x:1,3,224,224 or x:N,?,10");
+  Shape shape;
+  std::string rest = text.substr(colon + 1);
+  for (std::size_t start = 0; !rest.empty() && start <= rest.size();) {
+    const std::size_t end = std::min(rest.find(',', start), rest.size());
+    const std::string word = rest.substr(start, end - start);
+    const bool is_number = !word.empty() && std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
+    if (word.empty() || word.size() > 100 || (is_number && word.size() > 18))
+      throw Error(Code::bad_usage, "'" + text + "' is not an input shape").hint("such as x:1,3,224,224 or x:N,?,10");
+    if (is_number)
+      shape.push_back(Dim(std::stoll(word)));
+    else if (word == "?" || word == "-1")
+      shape.push_back(Dim());
+    else
+      shape.push_back(Dim::symbol(word));
+    start = end + 1;
+  }
+  return {text.substr(0, colon), std::move(shape)};
+}
+
+}  // namespace ingot::driver

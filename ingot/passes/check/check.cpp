@@ -1,0 +1,90 @@
+// Runs all rules over a model.
+#include "ingot/passes/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ingot/passes/check/rules.h"
+
+namespace ingot::passes {
+namespace rules {
+
+Imports::Imports(const OpsetImports& imports, std::int64_t ir_version) {
+  for (const OpsetImport& import : imports)
+    versions_.try_emplace(std::string(normal_domain(import.domain)), import.version);
+  if (versions_.empty() && ir_version < 3) versions_.emplace("", 1);
+}
+
+std::int64_t Imports::version(std::string_view domain) const {
+  const auto it = versions_.find(std::string(normal_domain(domain)));
+  return it == versions_.end() ? 0 : it->second;
+}
+
+Context::Context(const Model& checked, const CheckOptions& how)
+    : model(checked),
+      options(how),
+      report(how.most_problems),
+      places(checked),
+      functions(checked),
+      graphs(all_graphs(checked)),
+      model_imports_(checked.opsets, checked.ir_version) {
+  for (const auto& f : checked.functions) function_imports_.emplace(f.get(), Imports(f->opsets, checked.ir_version));
+}
+
+const Imports& Context::imports_of(const Function* function) const {
+  return function ? function_imports_.at(function) : model_imports_;
+}
+
+std::string counted(std::size_t n, std::string_view noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
+
+}  // namespace rules
+
+namespace {
+
+constexpr std::size_t kMostInOneError = 10;
+
+}  // namespace
+
+std::string Problem::str() const {
+  std::string text = fmt::format("{}: {}: {} [{}]", severity == Severity::error ? "error" : "warning", place, message,
+                                 code_name(code));
+  if (!hint.empty()) text += "\n  hint: " + hint;
+  return text;
+}
+
+std::vector<Problem> check(const Model& model, const CheckOptions& options) {
+  rules::Context context(model, options);
+  rules::check_versions(context);
+  rules::check_ir_features(context);
+  rules::check_names(context);
+  rules::check_functions(context);
+  rules::check_operators(context);
+  rules::check_attributes(context);
+  rules::check_stated_types(context);
+  rules::check_tensors(context);
+  rules::check_annotations(context);
+  rules::check_devices(context);
+  const std::optional<Model> inferred = rules::infer_copy(context);
+  const Model& typed = inferred ? *inferred : model;
+  rules::check_type_constraints(context, typed);
+  rules::check_subgraphs(context, typed);
+  rules::check_training(context, typed);
+  return context.report.take();
+}
+
+void require_valid(const Model& model, const CheckOptions& options) {
+  std::vector<Problem> problems = check(model, options);
+  std::erase_if(problems, [](const Problem& p) { return p.severity != Severity::error; });
+  if (problems.empty()) return;
+  const std::size_t shown = std::min(problems.size(), kMostInOneError);
+  std::string text = "the model is not valid: " + rules::counted(problems.size(), "error");
+  for (std::size_t i = 0; i < shown; ++i)
+    text += fmt::format("\n  {}: {} [{}]", problems[i].place, problems[i].message, code_name(problems[i].code));
+  if (shown < problems.size()) text += fmt::format("\n  and {} more", problems.size() - shown);
+  Error error(problems.front().code, text);
+  error.hint(problems.front().hint.empty() ? "`ingot check` lists all of them" : problems.front().hint);
+  throw error;
+}
+
+}  // namespace ingot::passes

@@ -1,0 +1,140 @@
+// What inference has to say about a model, and the types that operators allow.
+#include <fmt/format.h>
+
+#include "ingot/ops/schema.h"
+#include "ingot/passes/check/rules.h"
+#include "ingot/passes/infer.h"
+
+namespace ingot::passes::rules {
+namespace {
+
+using ops::ParamOption;
+using ops::ParamSchema;
+using ops::Schema;
+using ops::TypeConstraint;
+
+bool is_limit(Code code) { return static_cast<int>(code) / 100 == 12; }
+
+Code problem_code(Code code) {
+  const int group = static_cast<int>(code) / 100;
+  return group == 3 || group == 4 ? code : Code::inference_failed;
+}
+
+Type without_shapes(const Type& type) {
+  Type t = type;
+  t.shape.reset();
+  if (t.element) t.element = std::make_shared<const Type>(without_shapes(*t.element));
+  return t;
+}
+
+bool may_be_same(const Type& a, const Type& b) {
+  if (a.is_tensor() && b.is_tensor())
+    return a.elem == b.elem || a.elem == DType::undefined || b.elem == DType::undefined;
+  return may_match(without_shapes(a), without_shapes(b));
+}
+
+/// The types of one node against its operator's.
+class NodeTypes {
+ public:
+  NodeTypes(Context& c, Places& places, const Node& node, const Schema& schema)
+      : c_(c), places_(places), node_(node), schema_(schema) {}
+
+  void check() {
+    for (std::size_t i = 0; i < node_.input_count(); ++i)
+      if (node_.input(i) && schema_.input(i)) look(*node_.input(i), *schema_.input(i), "input");
+    for (std::size_t i = 0; i < node_.output_count(); ++i)
+      if (node_.output(i) && schema_.output(i)) look(*node_.output(i), *schema_.output(i), "output");
+  }
+
+ private:
+  struct Bound {
+    const TypeConstraint* constraint;
+    const Value* value;
+    std::string_view what;
+  };
+
+  void look(const Value& value, const ParamSchema& formal, std::string_view what) {
+    if (!value.type) return;
+    if (!formal.type->allows(value.type)) {
+      c_.report.error(Code::type_mismatch, places_.of(node_),
+                      fmt::format("{} {} is {}, but {} allows {}", what, quoted(value.name()), value.type.schema_name(),
+                                  quoted(formal.name), formal.type->str()),
+                      advice(value, formal, what));
+      return;
+    }
+    if (formal.option == ParamOption::variadic && !formal.homogeneous) return;
+    for (const Bound& b : bound_) {
+      if (b.constraint != formal.type) continue;
+      if (!may_be_same(b.value->type, value.type))
+        c_.report.error(Code::type_mismatch, places_.of(node_),
+                        fmt::format("{} {} is {}, but {} {} is {}: the operator wants one type ({}) for both", what,
+                                    quoted(value.name()), value.type.schema_name(), b.what, quoted(b.value->name()),
+                                    b.value->type.schema_name(), formal.type->name),
+                        "insert a Cast, or correct the type that is stated");
+      return;
+    }
+    bound_.push_back({formal.type, &value, what});
+  }
+
+  std::string advice(const Value& value, const ParamSchema& formal, std::string_view what) const {
+    for (const Schema& later : ops::versions_of(node_.domain, node_.op)) {
+      if (later.since <= schema_.since) continue;
+      for (const ParamSchema& other : what == "input" ? later.inputs : later.outputs)
+        if (other.name == formal.name && other.type->allows(value.type))
+          return fmt::format("the operator allows it since opset {}: convert the model, or insert a Cast", later.since);
+    }
+    return "insert a Cast, or correct the type that is stated";
+  }
+
+  Context& c_;
+  Places& places_;
+  const Node& node_;
+  const Schema& schema_;
+  std::vector<Bound> bound_;
+};
+
+}  // namespace
+
+std::optional<Model> infer_copy(Context& c) {
+  if (!c.options.infer || c.is_ambiguous) return std::nullopt;
+  Model copy = c.model.clone();
+  name_roots(copy);
+  Places places;
+  InferOptions options;
+  options.budget = c.options.budget;
+  options.on_error = [&](const Node& node, const Error& error) {
+    if (is_limit(error.code())) throw error;
+    if (c.report.is_full()) return;
+    places.forget_nested();
+    std::string place = places.of(node);
+    // What is wrong with the node is said; that it cannot be inferred then is no news.
+    if (!c.report.has_error_at(place))
+      c.report.error(problem_code(error.code()), std::move(place), error.message(), error.hint_text());
+  };
+  options.on_contradiction = [&](const ops::Contradiction& found) {
+    if (c.report.is_full()) return;
+    places.forget_nested();
+    if (c.report.has_error_at(places.of(*found.node))) return;
+    c.report.error(Code::shape_contradiction, places.of(*found.value),
+                   fmt::format("it is stated to be {}, but {} gives {} ({})", found.stated.str(),
+                               places.of(*found.node), found.inferred.str(), found.why),
+                   "remove the stated type or correct it");
+  };
+  infer(copy, options);
+  return copy;
+}
+
+void check_type_constraints(Context& c, const Model& typed) {
+  Places places = &typed == &c.model ? Places(typed) : Places();
+  const std::vector<GraphPlace> graphs = all_graphs(typed);
+  for (std::size_t i = 0; i < graphs.size(); ++i) {
+    const Imports& imports = c.imports(c.graphs[i]);
+    for (const Node& node : graphs[i].graph->nodes()) {
+      if (c.functions.find(node)) continue;
+      const Schema* schema = ops::schema_for(node.domain, node.op, imports.version(node.domain));
+      if (schema && !schema->experimental && !schema->deprecated) NodeTypes(c, places, node, *schema).check();
+    }
+  }
+}
+
+}  // namespace ingot::passes::rules

@@ -1,0 +1,74 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "ingot/ir/model.h"
+#include "ingot/passes/check/place.h"
+#include "ingot/passes/check/report.h"
+#include "ingot/passes/inline_functions.h"
+
+// The rules of ONNX, one file per subject. Each function looks at the whole model.
+namespace ingot::passes::rules {
+
+/// The imports of a model or function, for many look-ups.
+class Imports {
+ public:
+  /// A model from before IR 3 cannot say its imports: it means version 1 of ai.onnx.
+  Imports(const OpsetImports& imports, std::int64_t ir_version);
+  /// 0: not imported.
+  std::int64_t version(std::string_view domain) const;
+
+ private:
+  std::unordered_map<std::string, std::int64_t> versions_;
+};
+
+struct Context {
+  Context(const Model& checked, const CheckOptions& how);
+
+  const Imports& imports(const GraphPlace& place) const { return imports_of(place.function); }
+  const Imports& imports_of(const Function* function) const;  // null: the model's
+
+  const Model& model;
+  const CheckOptions& options;
+  Report report;
+  Places places;
+  FunctionIndex functions;
+  std::vector<GraphPlace> graphs;
+  /// A name is defined twice in one graph: what is found by name is not to be trusted.
+  bool is_ambiguous = false;
+
+ private:
+  Imports model_imports_;
+  std::unordered_map<const Function*, Imports> function_imports_;
+};
+
+void check_versions(Context& c);     // IR version, imports, domains in use
+void check_ir_features(Context& c);  // what the IR version stated does not have yet
+void check_names(Context& c);        // definitions, scopes, order
+void check_functions(Context& c);    // signatures, recursion
+void check_operators(Context& c);    // existence, number of inputs and outputs
+void check_attributes(Context& c);
+void check_stated_types(Context& c);
+void check_tensors(Context& c);      // initializers, tensors in attributes
+void check_annotations(Context& c);  // metadata and quantization annotations
+void check_devices(Context& c);
+
+/// A copy of the model with all types that can be inferred, for the rules below; nothing if there is to be none.
+/// Reports what inference refuses and what it finds to be other than stated.
+std::optional<Model> infer_copy(Context& c);
+
+// Rules about types: `typed` is the inferred copy, or the model itself with what it states.
+void check_type_constraints(Context& c, const Model& typed);
+void check_subgraphs(Context& c, const Model& typed);
+void check_training(Context& c, const Model& typed);
+
+/// Nodes of this very graph that form a cycle, along the data, the first repeated at the end; empty if there is none.
+std::vector<const Node*> find_cycle(const Graph& graph);
+
+/// "1 input", "2 inputs"
+std::string counted(std::size_t n, std::string_view noun);
+
+}  // namespace ingot::passes::rules

@@ -1,0 +1,83 @@
+// Types as the model states them: complete where they must be, and well formed.
+#include <fmt/format.h>
+
+#include "ingot/passes/check/rules.h"
+
+namespace ingot::passes::rules {
+namespace {
+
+constexpr TypeSet kMapKeys = TypeSet(Integers{}) | TypeSet{DType::string};
+
+/// What is wrong with a type; empty: nothing.
+std::string flaw(const Type& type) {
+  for (const Type* t = &type; t; t = t->element.get()) {
+    switch (t->kind) {
+      case Type::Kind::map:
+        if (t->elem == DType::undefined) return "a map needs the type of its keys";
+        if (!kMapKeys.has(t->elem))
+          return fmt::format("the keys of a map are integers or strings, not {}", name_of(t->elem));
+        if (!t->inner()) return "a map needs the type of its values";
+        break;
+      case Type::Kind::sequence:
+        if (!t->inner()) return "a sequence needs the type of its elements";
+        break;
+      case Type::Kind::optional:
+        if (!t->inner()) return "an optional needs the type of its element";
+        if (t->inner().is_optional()) return "an optional cannot hold an optional";
+        break;
+      case Type::Kind::opaque:
+        if (!t->notes || t->notes->opaque_name.empty()) return "an opaque type needs a name";
+        break;
+      default:
+        break;
+    }
+  }
+  return {};
+}
+
+void check_form(Context& c, const Value& value) {
+  if (!value.type) return;
+  if (std::string what = flaw(value.type); !what.empty())
+    c.report.error(Code::bad_type, c.places.of(value), std::move(what), "complete the type");
+  for (const Type* t = &value.type; t; t = t->element.get()) {
+    if (!t->shape) continue;
+    for (const Dim& d : *t->shape)
+      if (d.is_known() && d.value() < 0) {
+        c.report.warning(Code::bad_type, c.places.of(value),
+                         fmt::format("dimension {} in {} is negative", d.value(), t->str()),
+                         "leave a size that is not known empty, or give it a name");
+        break;
+      }
+  }
+}
+
+/// The main graph's inputs and outputs are what users see: their type and rank must be stated.
+void check_complete(Context& c, const Value& value, std::string_view what) {
+  const std::string place = fmt::format("{} {}", what, quoted(value.name()));
+  const Type& type = value.type;
+  const bool is_tensor = type.kind == Type::Kind::tensor || type.kind == Type::Kind::sparse_tensor;
+  if (!type)
+    c.report.error(Code::missing_type, place, fmt::format("the {} has no type", what), "state its type and shape");
+  else if (is_tensor && type.elem == DType::undefined)
+    c.report.error(Code::missing_type, place, fmt::format("the {} has no element type", what), "state it");
+  else if (is_tensor && !type.shape)
+    c.report.error(Code::missing_type, place, fmt::format("the {} has no shape", what),
+                   "state its rank at least: sizes that are not known may stay empty");
+}
+
+}  // namespace
+
+void check_stated_types(Context& c) {
+  const Graph& graph = *c.model.graph;
+  for (const Value* v : graph.inputs()) check_complete(c, *v, "input");
+  for (std::size_t i = 0; i < graph.output_count(); ++i)
+    if (const Value* v = graph.output(i); v && !v->is_undefined() && !v->is_input()) check_complete(c, *v, "output");
+  for (const GraphPlace& place : c.graphs) {
+    for (const Value* v : place.graph->inputs()) check_form(c, *v);
+    for (const Node& node : place.graph->nodes())
+      for (std::size_t i = 0; i < node.output_count(); ++i)
+        if (node.output(i)) check_form(c, *node.output(i));
+  }
+}
+
+}  // namespace ingot::passes::rules
