@@ -59,11 +59,11 @@ template <std::integral To, std::integral From> constexpr To narrow(From value) 
 
 /// The integer part, or the end of the range that is nearest; 0 for NaN. The plain cast is undefined for these.
 template <std::integral To, std::floating_point From> constexpr To saturate_cast(From value) {
-  using Limits = std::numeric_limits<To>;
-  constexpr From kBeyond = static_cast<From>(Limits::max() / 2 + 1) * 2;  // a power of two: exact
+  using Range = std::numeric_limits<To>;
+  constexpr From kBeyond = static_cast<From>(Range::max() / 2 + 1) * 2;  // a power of two: exact
   if (value != value) return 0;
-  if (value >= kBeyond) return Limits::max();
-  if (value <= static_cast<From>(Limits::min())) return Limits::min();
+  if (value >= kBeyond) return Range::max();
+  if (value <= static_cast<From>(Range::min())) return Range::min();
   return static_cast<To>(value);
 }
 

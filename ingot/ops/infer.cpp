@@ -1,6 +1,8 @@
 // Inference of one node and of one graph, and what the operators' own functions build on.
 #include "ingot/ops/infer.h"
 
+#include <map>
+
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/ops/catalog.h"
@@ -164,6 +166,13 @@ Dim InferContext::data_dim(std::size_t i, std::int64_t axis) const {
   return value ? Dim::symbol(value->name() + ".dim" + std::to_string(axis)) : Dim();
 }
 
+void InferContext::name_open_dims(std::size_t i) {
+  if (i >= types_.size() || !types_[i].shape) return;
+  Shape& shape = *types_[i].shape;
+  for (std::size_t k = 0; k < shape.size(); ++k)
+    if (shape[k].is_unknown()) shape[k] = data_dim(i, static_cast<std::int64_t>(k));
+}
+
 std::vector<Type> InferContext::subgraph(std::string_view name, const std::vector<Type>& inputs) {
   const auto* graph = node_.attributes.get<GraphPtr>(name);
   if (!graph || !*graph) return {};
@@ -176,9 +185,32 @@ std::vector<Type> InferContext::subgraph(std::string_view name, const std::vecto
   ++session_.depth;
   infer_graph(g, session_);
   --session_.depth;
+  // Another subgraph may have values of the same names.
+  std::map<std::string, Dim, std::less<>> renamed;
+  const std::string base = node_.output_count() && node_.output(0) ? node_.output(0)->name() : node_.name;
+  const auto rename = [&](std::string_view symbol) -> std::optional<Dim> {
+    if (!names_inner_size(symbol, g)) return std::nullopt;
+    const auto found = renamed.find(symbol);
+    if (found != renamed.end()) return found->second;
+    return renamed.emplace(symbol, Dim::symbol(base + ".size" + std::to_string(renamed.size()))).first->second;
+  };
   std::vector<Type> types;
-  for (const Value* output : g.outputs()) types.push_back(output->type);
+  for (const Value* output : g.outputs()) types.push_back(substitute(output->type, rename));
   return types;
+}
+
+bool names_inner_size(std::string_view symbol, const Graph& graph) {
+  const std::size_t dot = symbol.rfind('.');
+  return dot != std::string_view::npos && graph.find(symbol.substr(0, dot)) != nullptr;
+}
+
+Type substitute(const Type& type, const std::function<std::optional<Dim>(std::string_view)>& lookup) {
+  Type changed = type;
+  if (changed.shape)
+    for (Dim& d : *changed.shape)
+      if (d.is_symbolic()) d = d.substitute(lookup);
+  if (type.element) changed.element = std::make_shared<const Type>(substitute(*type.element, lookup));
+  return changed;
 }
 
 std::int64_t InferContext::axis(std::int64_t axis, std::int64_t rank, std::string_view what) const {

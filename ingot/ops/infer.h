@@ -11,7 +11,7 @@
 namespace ingot {
 class Budget;
 class Error;
-}
+}  // namespace ingot
 
 namespace ingot::ops {
 
@@ -103,9 +103,11 @@ class InferContext {
   const Type& out_type(std::size_t i) const { return types_.at(i); }
   /// A size that only the data decides: a name of its own, stable for this output and axis.
   Dim data_dim(std::size_t i, std::int64_t axis) const;
+  /// Gives the sizes of output i that are still unknown such names: the node reads them from its inputs' elements.
+  void name_open_dims(std::size_t i);
 
   /// Infers the subgraph in attribute `name` with these input types (fewer or unknown ones stay as declared)
-  /// and returns its outputs' types.
+  /// and returns its outputs' types. Sizes that have names of values in there are given names of this node's.
   std::vector<Type> subgraph(std::string_view name, const std::vector<Type>& inputs);
 
   /// Normalised to 0 <= axis < rank; refuses others.
@@ -126,6 +128,11 @@ class InferContext {
   std::vector<Type> types_;
   std::vector<std::shared_ptr<const std::vector<Dim>>> ints_;
 };
+
+/// Whether the name stands for a size that only data decides (data_dim) of a value that this graph defines.
+bool names_inner_size(std::string_view symbol, const Graph& graph);
+/// The type with names of sizes replaced; `lookup` says by what.
+Type substitute(const Type& type, const std::function<std::optional<Dim>(std::string_view)>& lookup);
 
 /// Infers one node, which must be of the newest operator set. Nodes of unknown operators keep what is stated.
 /// Throws Error naming the node when the operator refuses its inputs.

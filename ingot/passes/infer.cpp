@@ -69,6 +69,14 @@ std::vector<Type> infer_body(const Node& call, const Function& function, ops::In
   return types;
 }
 
+void collect_symbols(const Value& value, std::vector<std::string>& names) {
+  for (const Type* t = &value.type; t; t = t->element.get())
+    if (t->shape)
+      for (const Dim& d : *t->shape) d.collect_symbols(names);
+  if (value.known_ints)
+    for (const Dim& d : *value.known_ints) d.collect_symbols(names);
+}
+
 void infer_call(Node& call, const Function& function, ops::InferSession& session, CallMemo& memo) {
   const std::string key = signature(call, function);
   auto found = memo.results.find(key);
@@ -81,9 +89,20 @@ void infer_call(Node& call, const Function& function, ops::InferSession& session
     }
     found = memo.results.emplace(key, std::move(types)).first;
   }
+  // Sizes that only data decides have names of the body's values: each call has sizes of its own.
+  std::vector<std::string> names;
+  for (const Value* input : call.inputs())
+    if (input) collect_symbols(*input, names);
+  const std::unordered_set<std::string> given(names.begin(), names.end());
+  const std::string base = call.output() ? call.output()->name() : call.name;
+  const auto own = [&](std::string_view symbol) -> std::optional<Dim> {
+    std::string name(symbol);
+    if (given.contains(name)) return std::nullopt;
+    return Dim::symbol(base + '.' + name);
+  };
   ops::InferContext context(call, session);
   for (std::size_t i = 0; i < found->second.size(); ++i)
-    if (found->second[i]) context.out(i, found->second[i]);
+    if (found->second[i]) context.out(i, ops::substitute(found->second[i], own));
   context.commit();
 }
 

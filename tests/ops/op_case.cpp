@@ -1,5 +1,5 @@
 // Small models for the tests of one operator.
-#include "op_case.h"
+#include "tests/ops/op_case.h"
 
 #include <functional>
 #include <stdexcept>
@@ -36,14 +36,15 @@ Type tensor_type(std::string_view text) {
   return dims == "..." ? Type::tensor(elem) : Type::tensor(elem, parse_dims(dims));
 }
 
-OpCase::OpCase(int opset) {
+OpCase::OpCase(int opset, std::string domain) : domain_(std::move(domain)) {
   model.ir_version = 8;
-  model.opsets.set("", opset ? opset : ops::newest_opset(""));
+  if (!domain_.empty()) model.opsets.set("", ops::newest_opset(""));
+  model.opsets.set(domain_, opset ? opset : ops::newest_opset(domain_));
 }
 
-Value* OpCase::in(std::string_view type) {
+Value* OpCase::in(Type type) {
   Graph& graph = *model.graph;
-  Value* value = graph.add_input(graph.fresh_name("x"), tensor_type(type));
+  Value* value = graph.add_input(graph.fresh_name("x"), std::move(type));
   value->is_declared = true;
   return value;
 }
@@ -60,8 +61,8 @@ Value* OpCase::known(std::string_view dims) {
 
 Values OpCase::ops(std::string_view op, const Values& inputs, const Attrs& attrs, std::size_t outputs) {
   GraphBuilder builder(*model.graph);
-  Node* node = builder.node(op, "", inputs, attrs, outputs);
-  if (model.opsets.version("") == ops::newest_opset("")) {
+  Node* node = builder.node(op, domain_, inputs, attrs, outputs);
+  if (model.opsets.version(domain_) == ops::newest_opset(domain_)) {
     ops::InferSession session;
     ops::infer_node(*node, session);
   }
@@ -71,7 +72,7 @@ Values OpCase::ops(std::string_view op, const Values& inputs, const Attrs& attrs
 
 void OpCase::convert(int opset) {
   OpsetImports targets;
-  targets.set("", opset);
+  targets.set(domain_, opset);
   passes::convert_version(model, targets);
   verify(model);
 }

@@ -14,10 +14,11 @@ Type tensor_type(std::string_view text);
 /// A small model for the tests of one operator.
 class OpCase {
  public:
-  /// Of the newest operator set, or of an older one.
-  explicit OpCase(int opset = 0);
+  /// Of the newest operator set, or of an older one. Of another domain than ai.onnx, that set is newest beside it.
+  explicit OpCase(int opset = 0, std::string domain = {});
 
-  Value* in(std::string_view type);
+  Value* in(std::string_view type) { return in(tensor_type(type)); }
+  Value* in(Type type);
   Value* constant(Tensor value);
   Value* ints(const std::vector<std::int64_t>& values) { return constant(Tensor::ints(values)); }
   /// A vector or scalar of known elements: the sizes of an input that has these dimensions.
@@ -42,6 +43,9 @@ class OpCase {
   std::string type(std::size_t i = 0) const { return output(i)->type.str(); }
 
   Model model;
+
+ private:
+  std::string domain_;
 };
 
 /// What inference refuses with; "" when it does not.

@@ -66,6 +66,8 @@ void Writer::bytes(std::uint32_t field, std::span<const std::byte> value) {
 }
 
 Writer::Nested Writer::open(std::uint32_t field) {
+  if (++depth_ >= kMaxDepth)
+    throw Error(Code::too_deep, fmt::format("messages are nested deeper than {}, which no reader accepts", kMaxDepth));
   tag(field, WireType::length);
   if (measuring()) {
     sizes_.push_back(0);
@@ -77,6 +79,7 @@ Writer::Nested Writer::open(std::uint32_t field) {
 }
 
 void Writer::close(const Nested& nested) {
+  --depth_;
   const std::uint64_t size = position_ - nested.start;
   if (measuring()) {
     sizes_[nested.index] = size;

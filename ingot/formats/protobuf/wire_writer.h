@@ -96,6 +96,7 @@ class Writer {
   std::uint64_t position_ = 0;        // bytes so far; while measuring without the lengths of open messages
   std::vector<std::uint64_t> sizes_;  // of nested messages, in the order in which they open
   std::size_t next_size_ = 0;
+  int depth_ = 0;  // of open messages
   std::vector<std::byte> buffer_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "ingot/base/budget.h"
 #include "ingot/base/checked.h"
 #include "ingot/base/error.h"
 #include "ingot/formats/tflite/associated_files.h"
@@ -20,10 +21,14 @@ template <class T> using List = flatbuffers::Vector<flatbuffers::Offset<T>>;
 
 class Reader {
  public:
-  Reader(const Bytes& file, const ReadLimits& limits) : file_(file) {
-    const auto proportional = checked_mul<std::uint64_t>(file.size(), limits.copied_per_byte);
-    limit_ = proportional ? checked_add(*proportional, limits.copied_bytes).value_or(limit_) : limit_;
+  Reader(const Bytes& file, const ReadOptions& options)
+      : file_(file), budget_(options.budget ? *options.budget : Budget::unlimited()) {
+    const auto proportional = checked_mul<std::uint64_t>(file.size(), options.copied_per_byte);
+    limit_ = proportional ? checked_add(*proportional, options.copied_bytes).value_or(limit_) : limit_;
   }
+  ~Reader() { budget_.release_memory(charged_); }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
 
   Model model(const schema::Model& source);
   /// Where in the file the last thing that was read ends.
@@ -34,6 +39,8 @@ class Reader {
     copied_ += bytes;
     if (copied_ > limit_)
       throw Error(Code::memory_limit, "the file shares its parts so often that the model is far larger than the file");
+    budget_.charge_memory(bytes);
+    charged_ += bytes;
   }
 
   template <class To, class From> std::vector<To> numbers(const flatbuffers::Vector<From>* source) {
@@ -57,7 +64,7 @@ class Reader {
       try {
         result.push_back(convert(*source->Get(i)));
       } catch (const Error& error) {
-        if (error.code() == Code::memory_limit) throw;
+        if (error.exit_code() == 5) throw;  // a limit is no fault of this place
         throw Error(error.code(), fmt::format("{} {}: {}", what, i, error.message()));
       }
     }
@@ -122,6 +129,8 @@ class Reader {
   TensorMap tensor_map(const schema::TensorMap& source);
 
   const Bytes& file_;
+  Budget& budget_;
+  std::uint64_t charged_ = 0;
   std::uint64_t end_ = 0;
   std::uint64_t copied_ = 0;
   std::uint64_t limit_ = UINT64_MAX;
@@ -236,6 +245,8 @@ Options Reader::options(const schema::Operator& source, BuiltinOperator builtin)
 }
 
 Operator Reader::op(const schema::Operator& source, const std::vector<OperatorCode>& codes) {
+  budget_.charge_nodes(1);
+  budget_.poll();
   known(source, schema::Operator::VT_DEBUG_METADATA_INDEX, "operator");
   if (source.opcode_index() >= codes.size())
     throw Error(Code::bad_reference,
@@ -327,11 +338,11 @@ bool looks_like_tflite(const Bytes& file) {
   return file.size() >= 8 && file.text().substr(4, 4) == schema::ModelIdentifier();
 }
 
-Model read(const Bytes& file, const ReadLimits& limits) {
+Model read(const Bytes& file, const ReadOptions& options) {
   if (!looks_like_tflite(file)) throw Error(Code::unknown_format, "this is no TFLite file: 'TFL3' is not in its place");
   if (!verifies(file))
     throw Error(Code::bad_flatbuffer, "the file is damaged or cut short: its flatbuffer does not verify");
-  Reader reader(file, limits);
+  Reader reader(file, options);
   Model model = reader.model(*schema::GetModel(file.data()));
   check(model);
   model.associated_files = associated_files(file, reader.end());

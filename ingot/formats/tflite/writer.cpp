@@ -32,6 +32,9 @@ constexpr std::uint64_t align(std::uint64_t position) { return (position + kAlig
 /// Inside: as vectors of the flatbuffer. Behind: found by their offsets in the file.
 enum class Place : std::uint8_t { inside, behind };
 
+/// Runtimes insist on some lists even where they are empty.
+enum class Presence : std::uint8_t { if_any, always };
+
 class Writer {
  public:
   Writer(const Model& model, Place place) : model_(model), place_(place) {}
@@ -72,18 +75,17 @@ class Writer {
     return builder_.CreateVector(reinterpret_cast<const std::uint8_t*>(value.data()), value.size());
   }
 
-  template <class Table> Offset<flatbuffers::Vector<Offset<Table>>> list(const std::vector<Offset<Table>>& tables) {
-    return tables.empty() ? 0 : builder_.CreateVector(tables);
-  }
-
   /// Applies a member function to each struct and lists the tables.
   template <class Struct, class Table>
-  auto each(const std::vector<Struct>& structs, Offset<Table> (Writer::*convert)(const Struct&)) {
+  Offset<flatbuffers::Vector<Offset<Table>>> each(const std::vector<Struct>& structs,
+                                                  Offset<Table> (Writer::*convert)(const Struct&),
+                                                  Presence presence = Presence::if_any) {
+    if (structs.empty() && presence == Presence::if_any) return 0;
     std::vector<Offset<Table>> tables;
     tables.reserve(structs.size());
     for (const Struct& item : structs) tables.push_back((this->*convert)(item));
     reserve(tables.size() * sizeof(std::uint32_t));
-    return list(tables);
+    return builder_.CreateVector(tables);
   }
 
   Offset<schema::Model> model();
@@ -133,7 +135,7 @@ Offset<flatbuffers::Vector<Offset<schema::OperatorCode>>> Writer::codes() {
     tables.push_back(schema::CreateOperatorCode(builder_, small, custom, code->version,
                                                 static_cast<schema::BuiltinOperator>(number)));
   }
-  return list(tables);
+  return builder_.CreateVector(tables);
 }
 
 Offset<flatbuffers::Vector<Offset<schema::Buffer>>> Writer::buffers() {
@@ -152,7 +154,7 @@ Offset<flatbuffers::Vector<Offset<schema::Buffer>>> Writer::buffers() {
     }
     tables.emplace_back(builder_.EndTable(begin));
   }
-  return list(tables);
+  return builder_.CreateVector(tables);
 }
 
 Offset<void> Writer::indices(const SparseIndices& source) {
@@ -269,10 +271,10 @@ Offset<schema::Operator> Writer::op(const Operator& source) {
 
 Offset<schema::SubGraph> Writer::subgraph(const SubGraph& source) {
   const Text name = text(source.name);
-  const auto tensors = each(source.tensors, &Writer::tensor);
+  const auto tensors = each(source.tensors, &Writer::tensor, Presence::always);
   const auto inputs = builder_.CreateVector(source.inputs);
   const auto outputs = builder_.CreateVector(source.outputs);
-  const auto operators = each(source.operators, &Writer::op);
+  const auto operators = each(source.operators, &Writer::op, Presence::always);
   return schema::CreateSubGraph(builder_, tensors, inputs, outputs, operators, name, source.debug_metadata_index);
 }
 
@@ -304,7 +306,7 @@ Offset<schema::ExternalBufferGroup> Writer::external_buffer_group(const std::str
 Offset<schema::Model> Writer::model() {
   const Text description = text(model_.description);
   const auto operator_codes = codes();
-  const auto subgraphs = each(model_.subgraphs, &Writer::subgraph);
+  const auto subgraphs = each(model_.subgraphs, &Writer::subgraph, Presence::always);
   const auto data = buffers();
   const auto metadata_buffer = numbers<std::int32_t>(model_.metadata_buffer);
   const auto all_metadata = each(model_.metadata, &Writer::metadata);

@@ -1,4 +1,5 @@
 // If: one of two graphs.
+#include <algorithm>
 #include <memory>
 
 #include "ingot/base/error.h"
@@ -16,7 +17,15 @@ const Graph* branch(const InferContext& c, std::string_view name) {
 std::optional<std::vector<Dim>> known_ints(const Graph* graph, std::size_t i) {
   const Value* value = graph ? graph->output(i) : nullptr;
   if (!value) return std::nullopt;
-  if (value->known_ints) return *value->known_ints;
+  if (value->known_ints) {
+    std::vector<Dim> known = *value->known_ints;
+    for (Dim& d : known) {
+      std::vector<std::string> names;
+      d.collect_symbols(names);
+      if (std::ranges::any_of(names, [&](const std::string& n) { return names_inner_size(n, *graph); })) d = Dim();
+    }
+    return known;
+  }
   const Tensor* t = constant_of(value);
   if (!t || !is_integer(t->dtype()) || t->rank() > 1 || t->size() > kMostDims) return std::nullopt;
   const auto numbers = t->to_ints();

@@ -184,6 +184,7 @@ std::optional<Forest> read_ensemble(const Attributes& attributes) {
     return place[i];
   };
   const auto leaf = [&](std::size_t i) {
+    if (targets[i] < 0) refuse("attribute 'leaf_targetids' is negative");
     Forest::Item item;
     item.is_leaf = true;
     item.votes = {{targets[i], leaf_weights[i]}};

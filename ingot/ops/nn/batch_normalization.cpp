@@ -1,6 +1,7 @@
 // BatchNormalization: (x - mean) / sqrt(var + epsilon) * scale + bias per channel, with stored statistics or,
 // in training, those of the batch.
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/nn/agree.h"
 #include "ingot/ops/steps.h"
 
@@ -115,6 +116,7 @@ constexpr Step kSteps[] = {
 
 }  // namespace
 
-constinit const OpDef defs::BatchNormalization = {.name = "BatchNormalization", .infer = infer, .steps = kSteps};
+constinit const OpDef defs::BatchNormalization = {
+    .name = "BatchNormalization", .infer = infer, .steps = kSteps, .decompose = bfloat16_in_float};
 
 }  // namespace ingot::ops

@@ -8,8 +8,6 @@
 namespace ingot::ops {
 namespace {
 
-constexpr std::int64_t kMostRank = 64;
-
 void infer(InferContext& c) {
   require_rank(c, 0, 3, "the input");
   require_rank(c, 1, 1, "image_shape");
@@ -19,7 +17,7 @@ void infer(InferContext& c) {
   if (image && block && image->size() != block->size()) c.fail("image_shape and block_shape differ in length");
   const auto count = image ? std::optional(static_cast<std::int64_t>(image->size())) : axes.as_int();
   if (!count) return;
-  c.require(*count >= 1 && *count <= kMostRank - 2, "the number of spatial axes is out of range");
+  c.require(*count >= 1 && *count <= kMostDims - 2, "the number of spatial axes is out of range");
   Shape y = {c.dim(0, 0), Dim()};
   if (block) {
     const Window window = Window::read(c.node().attributes, block->size(), &*block);
@@ -40,41 +38,34 @@ void infer(InferContext& c) {
   c.out_shape(0, std::move(y));
 }
 
-/// A transposed convolution whose kernel puts row k of a block at the block's position k.
+/// A transposed convolution whose kernel puts row k of a block at the block's position k; then zeros up to the
+/// image's size, where the last blocks do not reach.
 Values decompose(DecomposeContext& c) {
-  const Tensor *image = c.constant(1), *block = c.constant(2);
+  GraphBuilder& g = c.g;
   const DType elem = c.elem(0);
-  if (!image || !block || elem == DType::undefined || !TypeSet(Floats{}).has(elem)) return {};
-  const auto sizes = image->to_ints(), kernel = block->to_ints();
-  const Shape taps(kernel.begin(), kernel.end());
-  const Window window = Window::read(c.node.attributes, kernel.size(), &taps);
-  constexpr std::int64_t kMostTaps = 4096;
-  const Dim count = product(taps);
-  if (sizes.size() != kernel.size() || !count.is_known() || count.value() > kMostTaps) return {};
+  const auto axes = c.constant(2) ? std::optional(c.constant(2)->size()) : stated_size(c.in(2), 0).as_int();
+  if (!c.in(0) || !c.in(1) || elem == DType::undefined || !TypeSet(Floats{}).has(elem)) return {};
+  if (!axes || *axes < 1 || *axes > kMostDims - 2) return {};
+  const Shape unknown(static_cast<std::size_t>(*axes));
+  const Window window = Window::read(c.node.attributes, unknown.size(), &unknown);
+  std::vector<std::int64_t> padding(unknown.size());
+  for (std::size_t i = 0; i < padding.size(); ++i) padding[i] = window.pads[i] + window.pads[i + padding.size()];
 
-  std::vector<std::int64_t> grid = {-1, count.value()}, result = {0, -1}, padding;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const Dim steps = window.output_size(i, sizes[i]);
-    grid.push_back(steps.value());
-    padding.push_back(sizes[i] - window.transposed_size(i, steps).value());
-    result.push_back(sizes[i]);
-  }
-  const auto n = static_cast<std::size_t>(count.value());
-  std::vector<float> spread(n * n, 0);
-  for (std::size_t k = 0; k < n; ++k) spread[k * n + k] = 1;
-  Dims weight_dims = {count.value(), 1};
-  weight_dims.insert(weight_dims.end(), kernel.begin(), kernel.end());
-  Value* weights = c.g.cast(c.g.constant(Tensor::of<float>(weight_dims, spread)), elem);
-  Value* x = c.g.reshape(c.in(0), grid);  // [N * C, taps, ...]
-  Value* y = c.g.op("ConvTranspose", {x, weights},
-                    {{"strides", window.strides},
-                     {"dilations", window.dilations},
-                     {"pads", window.pads},
-                     {"output_padding", padding}});
-  result[0] = 0;
-  Value* batch = size_along(c.g, c.in(0), 0);
-  std::vector<std::int64_t> rest(result.begin() + 1, result.end());
-  return {c.g.op("Reshape", {y, c.g.concat({batch, c.g.ints(rest)}, 0)})};
+  Value *image = c.in(1), *block = c.in(2), *one = g.ints({1}), *strides = g.ints(window.strides);
+  Value* taps = g.op("ReduceProd", {block}, {{"keepdims", 1}});
+  Value* extent = g.add(g.mul(g.sub(block, one), g.ints(window.dilations)), one);
+  Value* padded = g.add(image, g.ints(padding));
+  Value* steps = g.add(g.div(g.sub(padded, extent), strides), one);
+  Value* reached = g.add(g.mul(g.sub(steps, one), strides), extent);
+  Value* square = g.op("ConstantOfShape", {g.concat({taps, taps}, 0)});
+  Value* kernel =
+      g.op("Reshape", {g.op("EyeLike", {square}, {{"dtype", DType::f32}}), g.concat({taps, one, block}, 0)});
+  Value* x = g.op("Reshape", {c.in(0), g.concat({g.ints({-1}), taps, steps}, 0)});  // [N * C, taps, ...]
+  Value* y = g.op("ConvTranspose", {x, g.cast(kernel, elem)},
+                  {{"strides", window.strides}, {"dilations", window.dilations}, {"pads", window.pads}});
+  Value* nothing = g.ints(std::vector<std::int64_t>(unknown.size() + 4));
+  y = g.op("Pad", {y, g.concat({nothing, g.sub(padded, reached)}, 0)});
+  return {g.op("Reshape", {y, g.concat({size_along(g, c.in(0), 0), g.ints({-1}), image}, 0)})};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "ingot/ops/nn/conv.h"
 
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/nn/agree.h"
 #include "ingot/ops/nn/window.h"
 
@@ -25,14 +26,16 @@ void infer_conv(InferContext& c, std::size_t x, std::size_t w, std::size_t bias)
   if (channels.is_known() && channels.value() % group)
     c.fail(channels.str() + " output channels cannot be split into " + std::to_string(group) + " groups");
   if (weights) spatial(c, *weights, "the kernel");
-  if (input && !may_equal(c.dim(x, 1), c.dim(w, 1) * group))
+  if (input) spatial(c, *input, "the input");
+  const bool is_open = Window::is_open(c.node().attributes);
+  if (input && !is_open && !may_equal(c.dim(x, 1), c.dim(w, 1) * group))
     c.fail("the input has " + c.dim(x, 1).str() + " channels, the kernel " + c.dim(w, 1).str() + " in " +
            std::to_string(group) + " groups");
   if (!input && !weights) return;
   Shape y((input ? input : weights)->size());
   y[0] = c.dim(x, 0);
   y[1] = channels;
-  if (input) {
+  if (input && !is_open) {
     const Shape sizes = spatial(c, *input, "the input");
     const Shape kernel = weights ? spatial(c, *weights, "the kernel") : Shape(sizes.size());
     const Window window = Window::read(c.node().attributes, sizes.size(), &kernel);
@@ -41,6 +44,6 @@ void infer_conv(InferContext& c, std::size_t x, std::size_t w, std::size_t bias)
   c.out_shape(0, std::move(y));
 }
 
-constinit const OpDef defs::Conv = {.name = "Conv", .infer = infer};
+constinit const OpDef defs::Conv = {.name = "Conv", .infer = infer, .decompose = bfloat16_in_float};
 
 }  // namespace ingot::ops

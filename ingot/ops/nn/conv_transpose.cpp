@@ -1,5 +1,6 @@
 // ConvTranspose: the transpose of a convolution, which spreads each input element over a window of the output.
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/nn/agree.h"
 #include "ingot/ops/nn/conv.h"
 #include "ingot/ops/nn/window.h"
@@ -36,13 +37,15 @@ void infer(InferContext& c) {
   c.require(group >= 1, "attribute 'group' is less than 1");
   const Shape *input = c.shape(0), *weights = c.shape(1);
   if (weights) spatial(c, *weights, "the kernel");
+  if (input) spatial(c, *input, "the input");
+  const bool is_open = Window::is_open(c.node().attributes);
   if (input && !may_equal(c.dim(0, 1), c.dim(1, 0)))
     c.fail("the input has " + c.dim(0, 1).str() + " channels, the kernel " + c.dim(1, 0).str());
   if (!input && !weights) return;
   Shape y((input ? input : weights)->size());
   y[0] = c.dim(0, 0);
-  y[1] = require_vector(c, 2, c.dim(1, 1) * group, "the bias");
-  if (input) {
+  y[1] = require_vector(c, 2, is_open ? Dim() : c.dim(1, 1) * group, "the bias");
+  if (input && !is_open) {
     const Shape sizes = spatial(c, *input, "the input");
     const Shape kernel = weights ? spatial(c, *weights, "the kernel") : Shape(sizes.size());
     const Window window = Window::read(c.node().attributes, sizes.size(), &kernel);
@@ -53,6 +56,6 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::ConvTranspose = {.name = "ConvTranspose", .infer = infer};
+constinit const OpDef defs::ConvTranspose = {.name = "ConvTranspose", .infer = infer, .decompose = bfloat16_in_float};
 
 }  // namespace ingot::ops

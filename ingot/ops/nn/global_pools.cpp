@@ -1,5 +1,6 @@
 // GlobalAveragePool, GlobalMaxPool, GlobalLpPool: one window that covers all spatial axes.
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/nn/pool.h"
 
 namespace ingot::ops {
@@ -9,8 +10,11 @@ constexpr Step kLpSteps[] = {{.since = 2, .up = norm_order_to_int, .down = norm_
 
 }  // namespace
 
-constinit const OpDef defs::GlobalAveragePool = {.name = "GlobalAveragePool", .infer = infer_global_pool};
-constinit const OpDef defs::GlobalLpPool = {.name = "GlobalLpPool", .infer = infer_global_pool, .steps = kLpSteps};
-constinit const OpDef defs::GlobalMaxPool = {.name = "GlobalMaxPool", .infer = infer_global_pool};
+constinit const OpDef defs::GlobalAveragePool = {
+    .name = "GlobalAveragePool", .infer = infer_global_pool, .decompose = bfloat16_in_float};
+constinit const OpDef defs::GlobalLpPool = {
+    .name = "GlobalLpPool", .infer = infer_global_pool, .steps = kLpSteps, .decompose = bfloat16_in_float};
+constinit const OpDef defs::GlobalMaxPool = {
+    .name = "GlobalMaxPool", .infer = infer_global_pool, .decompose = bfloat16_in_float};
 
 }  // namespace ingot::ops

@@ -7,7 +7,7 @@ namespace ingot::ops {
 namespace {
 
 void infer(InferContext& c) {
-  const std::int64_t groups = c.attr("num_groups", std::int64_t{0});
+  const std::int64_t groups = c.need_int("num_groups").value_or(1);
   c.require(groups >= 1, "attribute 'num_groups' must be positive");
   if (!stash_type(c.node().attributes)) c.fail("attribute 'stash_type' is no floating-point type");
   Dim channels = c.dim(0, 1);

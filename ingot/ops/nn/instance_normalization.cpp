@@ -1,5 +1,6 @@
 // InstanceNormalization: zero mean and unit variance over the spatial axes, then scale and bias per channel.
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/nn/agree.h"
 
 namespace ingot::ops {
@@ -19,6 +20,7 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::InstanceNormalization = {.name = "InstanceNormalization", .infer = infer};
+constinit const OpDef defs::InstanceNormalization = {
+    .name = "InstanceNormalization", .infer = infer, .decompose = bfloat16_in_float};
 
 }  // namespace ingot::ops

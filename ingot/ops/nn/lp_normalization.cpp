@@ -1,6 +1,7 @@
 // LpNormalization: divides by the L1 or L2 norm along one axis.
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/math/wider_type.h"
 
 namespace ingot::ops {
 namespace {
@@ -14,6 +15,7 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::LpNormalization = {.name = "LpNormalization", .infer = infer};
+constinit const OpDef defs::LpNormalization = {
+    .name = "LpNormalization", .infer = infer, .decompose = bfloat16_in_float};
 
 }  // namespace ingot::ops

@@ -1,5 +1,6 @@
 // LpPool: the Lp norm of each window.
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/nn/pool.h"
 
 namespace ingot::ops {
@@ -17,8 +18,24 @@ constexpr Step kSteps[] = {{
                            },
                            {.since = 18, .down = drop_dilations}};
 
+/// (sum of |x|^p)^(1/p), with sums by convolution.
+Values decompose(DecomposeContext& c) {
+  GraphBuilder& g = c.g;
+  const std::int64_t p = c.attr("p", std::int64_t{2});
+  if (c.elem(0) == DType::bf16) return bfloat16_in_float(c);
+  if (!c.in(0) || c.elem(0) == DType::undefined || p < 1) return {};
+  Value* size = g.op("Abs", {c.in(0)});
+  if (p == 1) {
+    Value* sums = window_sums(c, size, c.elem(0));
+    return sums ? Values{sums} : Values{};
+  }
+  Value* sums = window_sums(c, g.op("Pow", {size, g.scalar(static_cast<double>(p), c.elem(0))}), c.elem(0));
+  if (!sums) return {};
+  return {p == 2 ? g.op("Sqrt", {sums}) : g.op("Pow", {sums, g.scalar(1 / static_cast<double>(p), c.elem(0))})};
+}
+
 }  // namespace
 
-constinit const OpDef defs::LpPool = {.name = "LpPool", .infer = infer_pool, .steps = kSteps};
+constinit const OpDef defs::LpPool = {.name = "LpPool", .infer = infer_pool, .steps = kSteps, .decompose = decompose};
 
 }  // namespace ingot::ops

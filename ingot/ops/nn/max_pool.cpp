@@ -1,5 +1,6 @@
 // MaxPool: the largest element of each window, and where it stands.
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/nn/pool.h"
 
 namespace ingot::ops {
@@ -9,6 +10,7 @@ constexpr Step kSteps[] = {{.since = 10, .down = drop_dilations}};
 
 }  // namespace
 
-constinit const OpDef defs::MaxPool = {.name = "MaxPool", .infer = infer_pool, .steps = kSteps};
+constinit const OpDef defs::MaxPool = {
+    .name = "MaxPool", .infer = infer_pool, .steps = kSteps, .decompose = bfloat16_in_float};
 
 }  // namespace ingot::ops

@@ -1,5 +1,6 @@
 // MaxUnpool: puts elements back where MaxPool found them.
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/nn/agree.h"
 #include "ingot/ops/nn/conv.h"
 #include "ingot/ops/nn/window.h"
@@ -11,6 +12,7 @@ void infer(InferContext& c) {
   const Shape* x = c.shape(0);
   if (!x) return;
   const Shape sizes = spatial(c, *x, "the input");
+  if (Window::is_open(c.node().attributes)) return c.out_rank(0, static_cast<std::int64_t>(x->size()));
   const Window window = Window::read(c.node().attributes, sizes.size());
   if (c.shape(1)) {
     require_rank(c, 1, static_cast<std::int64_t>(x->size()), "the indices");
@@ -35,6 +37,6 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::MaxUnpool = {.name = "MaxUnpool", .infer = infer};
+constinit const OpDef defs::MaxUnpool = {.name = "MaxUnpool", .infer = infer, .decompose = bfloat16_in_float};
 
 }  // namespace ingot::ops

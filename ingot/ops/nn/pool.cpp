@@ -13,6 +13,7 @@ void infer_pool(InferContext& c) {
   const Shape* x = c.shape(0);
   if (!x) return;
   const Shape sizes = spatial(c, *x, "the input");
+  if (Window::is_open(c.node().attributes)) return c.out_rank(0, static_cast<std::int64_t>(x->size()));
   const Window window = Window::read(c.node().attributes, sizes.size());
   Shape y = {(*x)[0], (*x)[1]};
   for (std::size_t i = 0; i < sizes.size(); ++i) y.push_back(window.output_size(i, sizes[i]));
@@ -31,10 +32,33 @@ void infer_global_pool(InferContext& c) {
 }
 
 void drop_dilations(StepContext& c) {
-  if (const auto* dilations = c.node.attributes.get<std::vector<std::int64_t>>("dilations"))
-    if (std::ranges::any_of(*dilations, [](std::int64_t d) { return d != 1; }))
-      c.cannot("dilations other than 1 do not exist in the older version");
-  c.node.attributes.erase("dilations");
+  const auto* dilations = c.node.attributes.get<std::vector<std::int64_t>>("dilations");
+  if (dilations && std::ranges::all_of(*dilations, [](std::int64_t d) { return d == 1; }))
+    c.node.attributes.erase("dilations");
+}
+
+Value* window_sums(DecomposeContext& c, Value* x, DType elem) {
+  GraphBuilder& g = c.g;
+  const auto rank = c.rank(0);
+  if (c.attr("ceil_mode", std::int64_t{0}) != 0 || !rank || *rank < 3) return nullptr;
+  const auto kernel = c.node.attributes.ints_or("kernel_shape", {});
+  Dims dims = {1, 1};
+  dims.insert(dims.end(), kernel.begin(), kernel.end());
+  constexpr std::int64_t kMostTaps = 1 << 20;
+  if (tensor_size(dims) > kMostTaps) return nullptr;
+  const std::vector<float> ones(static_cast<std::size_t>(tensor_size(dims)), 1.0f);
+  Attrs attrs;
+  for (const char* name : {"strides", "dilations", "pads"})
+    if (const auto* values = c.node.attributes.get<std::vector<std::int64_t>>(name)) attrs.push_back({name, *values});
+  attrs.push_back({"auto_pad", c.attr("auto_pad", "NOTSET")});
+  // Channels join the batch, so that one kernel of ones serves all.
+  Value* shape = g.shape(c.in(0));
+  const auto part = [&](Value* sizes, std::int64_t first, std::int64_t end) {
+    return g.op("Slice", {sizes, g.ints({first}), g.ints({end})});
+  };
+  Value* single = g.op("Reshape", {x, g.concat({g.ints({-1, 1}), part(shape, 2, *rank)}, 0)});
+  Value* sums = g.op("Conv", {single, g.cast(g.constant(Tensor::of<float>(dims, ones)), elem)}, attrs);
+  return g.op("Reshape", {sums, g.concat({part(shape, 0, 2), part(g.shape(sums), 2, *rank)}, 0)});
 }
 
 void norm_order_to_int(StepContext& c) {

@@ -1,5 +1,6 @@
 // MaxRoiPool and RoiAlign: pool regions of an image, each into the same number of bins.
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/nn/agree.h"
 #include "ingot/ops/steps.h"
 
@@ -8,6 +9,8 @@ namespace {
 
 void infer_max_roi_pool(InferContext& c) {
   const auto* bins = c.attr_ints("pooled_shape");
+  const Attribute* stated = c.node().attributes.find("pooled_shape");
+  if (stated && stated->is_reference()) return c.out_rank(0, 4);
   if (!bins || bins->size() != 2 || (*bins)[0] < 1 || (*bins)[1] < 1)
     c.fail("attribute 'pooled_shape' must be two positive numbers");
   require_rank(c, 0, 4, "the input");
@@ -46,7 +49,9 @@ constexpr Step kRoiAlignSteps[] = {{
 
 }  // namespace
 
-constinit const OpDef defs::MaxRoiPool = {.name = "MaxRoiPool", .infer = infer_max_roi_pool};
-constinit const OpDef defs::RoiAlign = {.name = "RoiAlign", .infer = infer_roi_align, .steps = kRoiAlignSteps};
+constinit const OpDef defs::MaxRoiPool = {
+    .name = "MaxRoiPool", .infer = infer_max_roi_pool, .decompose = bfloat16_in_float};
+constinit const OpDef defs::RoiAlign = {
+    .name = "RoiAlign", .infer = infer_roi_align, .steps = kRoiAlignSteps, .decompose = bfloat16_in_float};
 
 }  // namespace ingot::ops

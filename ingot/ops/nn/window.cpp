@@ -60,6 +60,12 @@ Window Window::read(const Attributes& attributes, std::size_t rank, const Shape*
   return w;
 }
 
+bool Window::is_open(const Attributes& attributes) {
+  for (const Attribute& a : attributes)
+    if (a.is_reference()) return true;
+  return false;
+}
+
 Dim Window::output_size(std::size_t i, const Dim& input) const {
   const Dim stride = strides[i];
   if (is_same()) return ceil_div(input, stride);

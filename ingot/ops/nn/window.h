@@ -21,6 +21,9 @@ struct Window {
   /// attributes that do not fit the number of spatial axes or are out of range.
   static Window read(const Attributes& attributes, std::size_t rank, const Shape* weights = nullptr);
 
+  /// Whether the sizes depend on attributes of a function around the node, which only its call knows.
+  static bool is_open(const Attributes& attributes);
+
   std::size_t rank() const { return kernel.size(); }
   bool is_same() const { return auto_pad == AutoPad::same_upper || auto_pad == AutoPad::same_lower; }
   /// How far the dilated kernel reaches along axis i.

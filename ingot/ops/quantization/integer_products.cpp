@@ -1,8 +1,8 @@
 // ConvInteger, MatMulInteger, QLinearConv, QLinearMatMul: products of quantised operands.
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/nn/conv.h"
-#include "ingot/ops/quantization/matmul_shape.h"
 #include "ingot/ops/steps.h"
+#include "ingot/ops/tensor/matmul.h"
 
 namespace ingot::ops {
 namespace {

@@ -2,6 +2,5 @@ list(APPEND ops_sources
   quantization/dequantize_linear.cpp
   quantization/dynamic_quantize_linear.cpp
   quantization/integer_products.cpp
-  quantization/matmul_shape.cpp
   quantization/quantize_linear.cpp
   quantization/scales.cpp)

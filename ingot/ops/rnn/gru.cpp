@@ -1,5 +1,6 @@
 // GRU: a recurrent layer with gated units.
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/rnn/recurrent.h"
 
 namespace ingot::ops {
@@ -23,6 +24,6 @@ void infer(InferContext& c) { infer_recurrent(c, 3); }
 
 }  // namespace
 
-constinit const OpDef defs::GRU = {.name = "GRU", .infer = infer, .steps = kSteps};
+constinit const OpDef defs::GRU = {.name = "GRU", .infer = infer, .steps = kSteps, .decompose = bfloat16_in_float};
 
 }  // namespace ingot::ops

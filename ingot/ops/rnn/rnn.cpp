@@ -1,5 +1,6 @@
 // RNN: a plain recurrent layer.
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/rnn/recurrent.h"
 
 namespace ingot::ops {
@@ -11,6 +12,6 @@ void infer(InferContext& c) { infer_recurrent(c, 1); }
 
 }  // namespace
 
-constinit const OpDef defs::RNN = {.name = "RNN", .infer = infer, .steps = kSteps};
+constinit const OpDef defs::RNN = {.name = "RNN", .infer = infer, .steps = kSteps, .decompose = bfloat16_in_float};
 
 }  // namespace ingot::ops

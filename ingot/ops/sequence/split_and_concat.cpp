@@ -41,10 +41,12 @@ void infer_split(InferContext& c) {
 // How many elements the sequence has, or what they have together along an axis, where it is made before our eyes.
 Dim constructed_size(const InferContext& c, std::int64_t axis, bool is_new) {
   const Node* maker = c.node().input(0) ? c.node().input(0)->producer() : nullptr;
-  if (!maker || !maker->is("SequenceConstruct")) return c.data_dim(0, axis);
+  constexpr std::size_t kMostElements = 1024;  // many readers of one long sequence must not take quadratic time
+  if (!maker || !maker->is("SequenceConstruct") || maker->input_count() > kMostElements) return c.data_dim(0, axis);
   if (is_new) return static_cast<std::int64_t>(maker->input_count());
   Dim sum = 0;
   for (const Value* element : maker->inputs()) {
+    if (!element) return c.data_dim(0, axis);
     const auto& shape = element->type.shape;
     sum = sum +
           (shape && static_cast<std::size_t>(axis) < shape->size() ? (*shape)[static_cast<std::size_t>(axis)] : Dim());

@@ -1,8 +1,4 @@
 // DFT: the discrete Fourier transform along one axis. The last axis holds real and imaginary part.
-#include <cmath>
-#include <numbers>
-#include <numeric>
-
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/nn/agree.h"
 #include "ingot/ops/nn/sizes.h"
@@ -48,52 +44,71 @@ void infer(InferContext& c) {
   c.out_shape(0, std::move(y));
 }
 
-/// A product with the matrix of roots of unity, where length and axis are known.
+/// A vector of one element: a constant where it is known, else what `make` builds.
+template <class F> Value* size(GraphBuilder& g, const Dim& known, F make) {
+  return known.is_known() ? g.ints({known.value()}) : make();
+}
+
+/// A product with the matrix of roots of unity. All axes before and after the signal's are joined into one each.
 Values decompose(DecomposeContext& c) {
   GraphBuilder& g = c.g;
   const bool onesided = c.attr("onesided", std::int64_t{0}) != 0;
-  const bool inverse = c.attr("inverse", std::int64_t{0}) != 0;
-  const auto rank = c.rank(0);
-  const DType elem = c.elem(0);
-  const Tensor *stated_length = c.constant(1), *stated_axis = c.constant(2);
-  if (!rank || *rank < 2 || elem == DType::undefined || (c.has(1) && !stated_length) || (c.has(2) && !stated_axis))
-    return {};
-  std::int64_t axis = stated_axis ? stated_axis->to_ints().at(0) : -2;
-  if (axis < 0) axis += *rank;
+  const bool inverse = c.attr("inverse", std::int64_t{0}) != 0, to_real = onesided && inverse;
+  const DType elem = c.elem(0), precise = elem == DType::f64 ? DType::f64 : DType::f32;
   const auto parts = stated_size(c.in(0), -1).as_int();
-  const auto size = stated_size(c.in(0), axis).as_int();
-  if (axis < 0 || axis + 1 >= *rank || !parts || !size) return {};
-  std::int64_t length = stated_length ? stated_length->to_ints().at(0) : onesided && inverse ? (*size - 1) * 2 : *size;
-  // A one-sided spectrum stands for all of it: the conjugates have the missing indices.
-  const std::int64_t spectrum = onesided && inverse ? length / 2 + 1 : length;
-  const std::int64_t used = std::min(*size, spectrum), results = onesided && !inverse ? length / 2 + 1 : length;
-  if (length < 1 || used < 1 || used > kMostFourierElements / results) return {};
+  const auto rank = c.rank(0);
+  if (!c.in(0) || elem == DType::undefined || !parts || !rank || *rank < 2) return {};
+  for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
+    if (const Tensor* t = c.constant(i); t && t->size() != 1) return {};
 
-  // The signal's axis last, after which [.., used] x [used, results] sums over it.
-  std::vector<std::int64_t> order(static_cast<std::size_t>(*rank) - 1);
-  std::iota(order.begin(), order.end(), 0);
-  std::swap(order[static_cast<std::size_t>(axis)], order.back());
-  const auto part = [&](std::int64_t i) {
-    Value* x = g.op("Gather", {c.in(0), g.index(i)}, {{"axis", *rank - 1}});
-    if (used < *size) x = g.op("Slice", {x, g.ints({0}), g.ints({used}), g.ints({axis})});
-    return g.transpose(x, order);
+  Dim axis = -2;
+  if (c.has(2)) axis = c.constant(2) ? Dim(c.constant(2)->to_ints().front()) : Dim();
+  if (axis.is_known() && axis.value() < 0) axis = axis + *rank;
+  if (axis.is_known() && (axis.value() < 0 || axis.value() + 1 >= *rank)) return {};
+  Value* shape = g.shape(c.in(0));
+  Value* at = size(g, axis, [&] {
+    Value* stated = g.reshape(c.in(2), {1});
+    return g.where(g.op("Less", {stated, g.ints({0})}), g.add(stated, g.ints({*rank})), stated);
+  });
+  Value* next = size(g, axis + 1, [&] { return g.add(at, g.ints({1})); });
+  const auto part_of_shape = [&](Value* first, Value* end) { return g.op("Slice", {shape, first, end}); };
+  Value *before = part_of_shape(g.ints({0}), at), *after = part_of_shape(next, g.ints({*rank - 1}));
+
+  const Dim given = axis.is_known() ? stated_size(c.in(0), axis.value()) : Dim();
+  Value* signal = size(g, given, [&] { return part_of_shape(at, next); });
+  Dim known_length = to_real ? (given - 1) * 2 : given;
+  if (c.has(1)) known_length = c.constant(1) ? Dim(c.constant(1)->to_ints().front()) : Dim();
+  Value* length = size(g, known_length, [&] {
+    if (c.has(1)) return g.reshape(g.cast(c.in(1), DType::i64), {1});
+    return to_real ? g.mul(g.sub(signal, g.ints({1})), g.ints({2})) : signal;
+  });
+  const Dim known_half = floor_div(known_length, 2) + 1;
+  const auto half = [&] { return size(g, known_half, [&] { return g.add(g.div(length, g.ints({2})), g.ints({1})); }); };
+  // A one-sided spectrum stands for all of it. What the signal lacks counts as 0, what it has beyond is cut.
+  Value* spectrum = to_real ? half() : length;
+  const Dim known_used = min(given, to_real ? known_half : known_length);
+  Value* used = size(g, known_used, [&] { return g.op("Min", {signal, spectrum}); });
+  Value* results = onesided && !inverse ? half() : length;
+
+  const FourierFactors f = fourier_factors(g, used, results, length, inverse, to_real, precise);
+  Value* joined = g.op("ReduceProd", {g.concat({g.ints({1}), after}, 0)}, {{"keepdims", 1}});
+  Value* x = g.op("Reshape", {c.in(0), g.concat({g.ints({-1}), signal, joined, g.ints({*parts})}, 0)});
+  x = g.op("Slice", {g.cast(x, precise), g.ints({0}), used, g.ints({1})});
+  const auto part = [&](std::int64_t i) {  // [before, after, signal]
+    return g.transpose(g.op("Gather", {x, g.index(i)}, {{"axis", 3}}), {0, 2, 1});
   };
-  const FourierMatrices m = fourier_matrices(used, results, length, inverse, onesided && inverse);
-  const DType precise = elem == DType::f64 ? DType::f64 : DType::f32;
-  Value* cos = g.cast(g.constant(m.cos), precise);
-  Value* sin = g.cast(g.constant(m.sin), precise);
-  const auto times = [&](Value* x, Value* matrix) { return g.op("MatMul", {g.cast(x, precise), matrix}); };
-  // (a + ib)(cos + i sin) with sin carrying the sign of the exponent.
+  const auto times = [&](Value* v, Value* matrix) { return g.op("MatMul", {v, matrix}); };
+  // (a + ib)(cos + i sin), with sin carrying the sign of the exponent.
   Value* a = part(0);
-  Value *real = times(a, cos), *imaginary = onesided && inverse ? nullptr : times(a, sin);
+  Value *real = times(a, f.cos), *imaginary = to_real ? nullptr : times(a, f.sin);
   if (*parts == 2) {
     Value* b = part(1);
-    real = g.sub(real, times(b, sin));
-    if (imaginary) imaginary = g.add(imaginary, times(b, cos));
+    real = g.sub(real, times(b, f.sin));
+    if (imaginary) imaginary = g.add(imaginary, times(b, f.cos));
   }
-  const auto finished = [&](Value* x) { return g.unsqueeze(g.transpose(g.cast(x, elem), order), {*rank - 1}); };
-  if (!imaginary) return {finished(real)};
-  return {g.concat({finished(real), finished(imaginary)}, *rank - 1)};
+  const auto finished = [&](Value* v) { return g.unsqueeze(g.transpose(g.cast(v, elem), {0, 2, 1}), {3}); };
+  Value* y = imaginary ? g.concat({finished(real), finished(imaginary)}, 3) : finished(real);
+  return {g.op("Reshape", {y, g.concat({before, results, after, g.ints({imaginary ? 2 : 1})}, 0)})};
 }
 
 /// Until 19, the axis was an attribute, counted from the front by default.

@@ -1,12 +1,9 @@
 #pragma once
-#include "ingot/ir/tensor.h"
+#include "ingot/ops/builder.h"
 
 namespace ingot::ops {
 
-/// Transforms of more elements than this are not written out as matrices.
-inline constexpr std::int64_t kMostFourierElements = std::int64_t{1} << 22;
-
-/// cos and sin of -+2 pi n k / length as float64 [inputs, outputs].
+/// cos and sin of -+2 pi n k / length, as matrices [inputs, outputs].
 struct FourierMatrices {
   Tensor cos, sin;
 };
@@ -15,5 +12,14 @@ struct FourierMatrices {
 /// whose other half are their conjugates; only the real part of the result has a meaning then.
 FourierMatrices fourier_matrices(std::int64_t inputs, std::int64_t outputs, std::int64_t length, bool inverse,
                                  bool from_half);
+
+struct FourierFactors {
+  Value *cos, *sin;
+};
+
+/// The same as operands of type `elem`, float or double: constants where the sizes, vectors of one element, are
+/// constant and the matrices are small; else computed while running.
+FourierFactors fourier_factors(GraphBuilder& g, Value* inputs, Value* outputs, Value* length, bool inverse,
+                               bool from_half, DType elem);
 
 }  // namespace ingot::ops

@@ -32,42 +32,41 @@ void infer(InferContext& c) {
   c.out_shape(0, {c.dim(0, 0), frames, onesided ? floor_div(frame, 2) + 1 : frame, 2});
 }
 
-/// Frames by Gather, then a product with the matrix of roots of unity, where the sizes are known.
+/// Frames by Gather, then a product with the matrix of roots of unity.
 Values decompose(DecomposeContext& c) {
   GraphBuilder& g = c.g;
   const bool onesided = c.attr("onesided", std::int64_t{1}) != 0;
-  const DType elem = c.elem(0);
-  const Tensor *step_tensor = c.constant(1), *frame_tensor = c.constant(3);
-  const auto length = stated_size(c.in(0), 1).as_int();
+  const DType elem = c.elem(0), precise = elem == DType::f64 ? DType::f64 : DType::f32;
   const auto parts = c.rank(0) == 2 ? std::optional<std::int64_t>(1) : stated_size(c.in(0), 2).as_int();
-  if (elem == DType::undefined || !step_tensor || step_tensor->size() != 1 || !length || !parts) return {};
-  auto frame = stated_size(c.in(2), 0).as_int();
-  if (frame_tensor && frame_tensor->size() == 1) frame = frame_tensor->to_ints()[0];
-  const std::int64_t step = step_tensor->to_ints()[0];
-  if (!frame || *frame < 1 || *frame > *length || step < 1) return {};
-  const std::int64_t frames = (*length - *frame) / step + 1, results = onesided ? *frame / 2 + 1 : *frame;
-  if (*frame > kMostFourierElements / std::max(frames, results)) return {};
+  if (elem == DType::undefined || !parts || !c.in(1) || (!c.in(2) && !c.in(3))) return {};
+  Value* step = g.reshape(g.cast(c.in(1), DType::i64), {1});
+  const Tensor* stated = c.constant(3);
+  Value* frame = c.in(2)                         ? size_along(g, c.in(2), 0)
+                 : stated && stated->size() == 1 ? g.ints(stated->to_ints())
+                                                 : g.reshape(g.cast(c.in(3), DType::i64), {1});
+  Value* results = frame;
+  if (const Tensor* known = constant_of(frame); known && onesided)
+    results = g.ints({known->to_ints().front() / 2 + 1});
+  else if (onesided)
+    results = g.add(g.div(frame, g.ints({2})), g.ints({1}));
+  Value *zero = g.index(0), *one = g.index(1);
+  const auto counted = [&](Value* end) { return g.op("Range", {zero, g.squeeze(end, {0}), one}); };
+  Value* frames = g.add(g.div(g.sub(size_along(g, c.in(0), 1), frame), step), g.ints({1}));
+  Value* positions = g.add(g.unsqueeze(g.mul(counted(frames), step), {1}), counted(frame));  // [frames, frame]
 
-  std::vector<std::int64_t> positions;
-  for (std::int64_t f = 0; f < frames; ++f)
-    for (std::int64_t n = 0; n < *frame; ++n) positions.push_back(f * step + n);
-  Value* where = g.constant(Tensor::of<std::int64_t>({frames, *frame}, positions));
-  const DType precise = elem == DType::f64 ? DType::f64 : DType::f32;
-  const FourierMatrices m = fourier_matrices(*frame, results, *frame, false, false);
-  Value* cos = g.cast(g.constant(m.cos), precise);
-  Value* sin = g.cast(g.constant(m.sin), precise);
+  const FourierFactors f = fourier_factors(g, frame, results, frame, false, false, precise);
   const auto part = [&](std::int64_t i) {
     Value* x = c.rank(0) == 2 ? c.in(0) : g.op("Gather", {c.in(0), g.index(i)}, {{"axis", 2}});
-    x = g.op("Gather", {x, where}, {{"axis", 1}});  // [batch, frames, frame]
+    x = g.op("Gather", {x, positions}, {{"axis", 1}});  // [batch, frames, frame]
     if (c.has(2)) x = g.mul(x, c.in(2));
     return g.cast(x, precise);
   };
   Value* a = part(0);
-  Value *real = g.op("MatMul", {a, cos}), *imaginary = g.op("MatMul", {a, sin});
+  Value *real = g.op("MatMul", {a, f.cos}), *imaginary = g.op("MatMul", {a, f.sin});
   if (*parts == 2) {
     Value* b = part(1);
-    real = g.sub(real, g.op("MatMul", {b, sin}));
-    imaginary = g.add(imaginary, g.op("MatMul", {b, cos}));
+    real = g.sub(real, g.op("MatMul", {b, f.sin}));
+    imaginary = g.add(imaginary, g.op("MatMul", {b, f.cos}));
   }
   const auto finished = [&](Value* x) { return g.unsqueeze(g.cast(x, elem), {3}); };
   return {g.concat({finished(real), finished(imaginary)}, 3)};

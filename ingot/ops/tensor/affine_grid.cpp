@@ -27,10 +27,12 @@ void infer(InferContext& c) {
   for (const Dim& d : y)
     if (d.is_known() && d.value() < 0) c.fail("the size has a dimension of " + d.str());
   c.out_shape(0, std::move(y));
+  if (!size) c.name_open_dims(0);
 }
 
 // grid[n, d, h, w] = theta[n] * (x_w, y_h, z_d, 1), where the coordinates go from -1 to 1
 Values decompose(DecomposeContext& c) {
+  if (!c.has(0) || !c.has(1)) return {};
   const Type &theta_type = c.in(0)->type, &size_type = c.in(1)->type;
   std::optional<std::int64_t> dims;
   if (theta_type.shape && theta_type.shape->size() == 3) dims = (*theta_type.shape)[1].as_int();

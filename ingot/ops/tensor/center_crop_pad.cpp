@@ -30,6 +30,7 @@ void infer(InferContext& c) {
   for (std::size_t k = 0; k < axes.size(); ++k) {
     Dim& d = y[static_cast<std::size_t>(c.axis(axes[k], rank, "axes"))];
     d = wanted ? (*wanted)[k] : Dim();
+    if (d.is_unknown()) d = c.data_dim(0, &d - y.data());
     if (d.is_known() && d.value() < 0) c.fail("the shape has a dimension of " + d.str());
   }
   c.out_shape(0, std::move(y));
@@ -37,6 +38,7 @@ void infer(InferContext& c) {
 
 // Pad to what is larger, then cut to what is wanted; of an odd number the larger half is at the end.
 Values decompose(DecomposeContext& c) {
+  if (!c.has(0) || !c.has(1)) return {};
   GraphBuilder& g = c.g;
   const auto axes = c.node.attributes.ints_or("axes", {});
   const bool has_axes = c.node.attributes.has("axes");

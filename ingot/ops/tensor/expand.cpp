@@ -1,4 +1,6 @@
 // Expand: repeats dimensions of size 1 as broadcasting with a given shape would.
+#include <algorithm>
+
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/infer.h"
 
@@ -11,7 +13,7 @@ void infer(InferContext& c) {
   if (!wanted) {
     const auto rank = c.dim(1, 0).as_int();
     if (x && rank && *rank >= 0) c.out_rank(0, std::max(*rank, static_cast<std::int64_t>(x->size())));
-    return;
+    return c.name_open_dims(0);
   }
   for (const Dim& d : *wanted)
     if (d.is_known() && d.value() < 0) c.fail("the shape has a dimension of " + d.str());
@@ -26,6 +28,7 @@ void infer(InferContext& c) {
       c.out_ints(0, *known);
   }
   c.out_shape(0, std::move(y));
+  if (std::ranges::any_of(*wanted, [](const Dim& d) { return d.is_unknown(); })) c.name_open_dims(0);
 }
 
 }  // namespace

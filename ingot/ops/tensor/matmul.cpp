@@ -1,5 +1,6 @@
 // MatMul and Gemm: products of matrices.
-#include "ingot/ops/infer.h"
+#include "ingot/ops/tensor/matmul.h"
+
 #include "ingot/ops/steps.h"
 
 namespace ingot::ops {
@@ -7,21 +8,6 @@ namespace {
 
 void check_inner(const InferContext& c, const Dim& a, const Dim& b) {
   if (!may_equal(a, b)) c.fail("the inner dimensions are " + a.str() + " and " + b.str());
-}
-
-// As numpy's matmul: the last two dimensions are matrices, those before are broadcast, and a vector is a
-// row on the left and a column on the right.
-void infer_matmul(InferContext& c) {
-  const Shape *a = c.shape(0), *b = c.shape(1);
-  for (const Shape* s : {a, b}) c.require(!s || !s->empty(), "an operand is a scalar");
-  if (!a || !b) return;
-  check_inner(c, a->back(), b->size() > 1 ? (*b)[b->size() - 2] : b->back());
-  const Shape batch_a(a->begin(), a->end() - std::min<std::ptrdiff_t>(2, static_cast<std::ptrdiff_t>(a->size())));
-  const Shape batch_b(b->begin(), b->end() - std::min<std::ptrdiff_t>(2, static_cast<std::ptrdiff_t>(b->size())));
-  Shape y = broadcast(c, batch_a, batch_b);
-  if (a->size() > 1) y.push_back((*a)[a->size() - 2]);
-  if (b->size() > 1) y.push_back(b->back());
-  c.out_shape(0, std::move(y));
 }
 
 void infer_gemm(InferContext& c) {
@@ -66,9 +52,24 @@ constexpr Step kGemmSteps[] = {
     {.since = 11, .down = down_to_required_bias},
 };
 
+void infer(InferContext& c) { infer_matmul(c, 0, 1); }
+
 }  // namespace
 
-constinit const OpDef defs::MatMul = {.name = "MatMul", .infer = infer_matmul};
+void infer_matmul(InferContext& c, std::size_t left, std::size_t right) {
+  const Shape *a = c.shape(left), *b = c.shape(right);
+  for (const Shape* s : {a, b}) c.require(!s || !s->empty(), "an operand is a scalar");
+  if (!a || !b) return;
+  check_inner(c, a->back(), b->size() > 1 ? (*b)[b->size() - 2] : b->back());
+  const Shape batch_a(a->begin(), a->end() - std::min<std::ptrdiff_t>(2, static_cast<std::ptrdiff_t>(a->size())));
+  const Shape batch_b(b->begin(), b->end() - std::min<std::ptrdiff_t>(2, static_cast<std::ptrdiff_t>(b->size())));
+  Shape y = broadcast(c, batch_a, batch_b);
+  if (a->size() > 1) y.push_back((*a)[a->size() - 2]);
+  if (b->size() > 1) y.push_back(b->back());
+  c.out_shape(0, std::move(y));
+}
+
+constinit const OpDef defs::MatMul = {.name = "MatMul", .infer = infer};
 constinit const OpDef defs::Gemm = {.name = "Gemm", .infer = infer_gemm, .steps = kGemmSteps};
 
 }  // namespace ingot::ops

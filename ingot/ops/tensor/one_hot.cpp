@@ -57,7 +57,8 @@ void infer(InferContext& c) {
   }
   if (depth.is_known() && depth.value() < 0) c.fail("the depth is " + depth.str());
   Shape y = *indices;
-  y.insert(y.begin() + c.axis(c.attr("axis", std::int64_t{-1}), static_cast<std::int64_t>(y.size()) + 1), depth);
+  const std::int64_t axis = c.axis(c.attr("axis", std::int64_t{-1}), static_cast<std::int64_t>(y.size()) + 1);
+  y.insert(y.begin() + axis, depth.is_unknown() ? c.data_dim(0, axis) : depth);
   c.out_shape(0, std::move(y));
 }
 

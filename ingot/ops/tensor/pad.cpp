@@ -99,7 +99,10 @@ void infer(InferContext& c) {
     axes.emplace(x->size());
     std::iota(axes->begin(), axes->end(), 0);
   }
-  if (!axes) return c.out_rank(0, rank);
+  if (!axes) {
+    c.out_rank(0, rank);
+    return c.name_open_dims(0);
+  }
   if (pads && pads->size() != 2 * axes->size())
     c.fail("there are " + std::to_string(pads->size()) + " pads for " + std::to_string(axes->size()) + " axes");
   Shape y = *x;
@@ -108,7 +111,7 @@ void infer(InferContext& c) {
     const auto i = static_cast<std::size_t>(c.axis((*axes)[k], rank, "axes"));
     c.require(!seen[i], "axes name a dimension twice");
     seen[i] = true;
-    y[i] = pads ? (*x)[i] + (*pads)[k] + (*pads)[k + axes->size()] : Dim();
+    y[i] = pads ? (*x)[i] + (*pads)[k] + (*pads)[k + axes->size()] : c.data_dim(0, static_cast<std::int64_t>(i));
     if (y[i].is_known() && y[i].value() < 0) c.fail("dimension " + std::to_string(i) + " becomes " + y[i].str());
   }
   c.out_shape(0, std::move(y));

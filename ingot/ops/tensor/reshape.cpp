@@ -66,6 +66,7 @@ void infer(InferContext& c) {
     const auto rank = c.dim(1, 0).as_int();
     if (rank && *rank >= 0 && *rank <= kMostDims) {
       c.out_rank(0, *rank);
+      c.name_open_dims(0);
       if (*rank == 1 && x) {
         if (auto known = c.ints(0)) c.out_ints(0, std::move(*known));
         c.out_shape(0, {product(*x)});
@@ -113,6 +114,7 @@ void infer(InferContext& c) {
   if (y.size() <= 1)
     if (auto known = c.ints(0)) c.out_ints(0, std::move(*known));
   c.out_shape(0, std::move(y));
+  if (std::ranges::any_of(*wanted, is_open)) c.name_open_dims(0);
 }
 
 }  // namespace

@@ -58,13 +58,19 @@ void infer(InferContext& c) {
   } else {
     check_count(c, 2, axes.size());
     const auto scales = c.const_doubles(2);
+    const auto whole = c.ints(2);  // computed from shapes, as whole numbers
     for (std::size_t k = 0; k < axes.size(); ++k) {
       const bool known = scales && k < scales->size();
       if (known && !((*scales)[k] > 0)) c.fail("a scale is not positive");
-      y[axes[k]] = known ? scaled_size((*x)[axes[k]], (*scales)[k]) : Dim();
+      Dim& d = y[axes[k]];
+      if (known)
+        d = scaled_size(d, (*scales)[k]);
+      else
+        d = whole && k < whole->size() ? d * (*whole)[k] : Dim();
     }
   }
   c.out_shape(0, std::move(y));
+  if (!(has_sizes ? c.ints(3).has_value() : c.const_doubles(2) || c.ints(2))) c.name_open_dims(0);
 }
 
 constexpr Step kSteps[] = {

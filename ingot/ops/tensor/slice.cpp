@@ -50,19 +50,25 @@ Dim from_front(const Dim& position, const Dim& size) {
   return {};
 }
 
-bool is_beyond_all(const Dim& d) { return d.is_known() && d.value() >= std::numeric_limits<std::int32_t>::max(); }
-bool is_before_all(const Dim& d) { return d.is_known() && d.value() <= std::numeric_limits<std::int32_t>::min(); }
+// Files write the ends of 32 or 64 bits for "to the end".
+bool is_beyond_all(const Dim& d, const Dim& size) {
+  return d.is_known() && d.value() >= (size.is_known() ? size.value() : std::numeric_limits<std::int32_t>::max());
+}
+bool is_before_all(const Dim& d, const Dim& size) {
+  return d.is_known() && d.value() <= (size.is_known() ? -size.value() - 1 : std::numeric_limits<std::int32_t>::min());
+}
 
 Dim sliced_size(const Dim& size, const Dim& start, const Dim& end, std::int64_t step) {
   if (step > 0) {
     // Only the ends that cut are clamped: what lies beyond the other end makes the difference negative.
-    const Dim first = is_before_all(start) ? Dim(0) : max(from_front(start, size), 0);
-    const Dim last = is_beyond_all(end) ? size : min(from_front(end, size), size);
+    const Dim first = is_before_all(start, size) ? Dim(0) : max(from_front(start, size), 0);
+    const Dim last = is_beyond_all(end, size) ? size : min(from_front(end, size), size);
     return max(ceil_div(last - first, step), 0);
   }
   if (step == std::numeric_limits<std::int64_t>::min()) return min(size, 1);
-  const Dim first = is_beyond_all(start) ? size - 1 : min(max(from_front(start, size), 0), size - 1);
-  const Dim last = is_before_all(end) ? Dim(-1) : max(from_front(end, size), -1);
+  const Dim begin = is_before_all(start, size) ? Dim(0) : max(from_front(start, size), 0);
+  const Dim first = is_beyond_all(start, size) ? size - 1 : min(begin, size - 1);
+  const Dim last = is_before_all(end, size) ? Dim(-1) : max(from_front(end, size), -1);
   return max(ceil_div(first - last, -step), 0);
 }
 
@@ -112,7 +118,10 @@ void infer(InferContext& c) {
   } else if (axes) {
     steps.emplace(axes->size(), 1);
   }
-  if (!axes) return c.out_rank(0, rank);
+  if (!axes) {
+    c.out_rank(0, rank);
+    return c.name_open_dims(0);
+  }
   for (const std::optional<std::vector<Dim>>* list : {&starts, &ends})
     c.require(!*list || (*list)->size() == axes->size(), "starts, ends and axes differ in length");
   c.require(!steps || steps->size() == axes->size(), "steps and axes differ in length");
@@ -125,6 +134,7 @@ void infer(InferContext& c) {
     seen[i] = true;
     const bool known = starts && ends && steps;
     y[i] = known ? sliced_size((*x)[i], (*starts)[k], (*ends)[k], (*steps)[k]) : Dim();
+    if (y[i].is_unknown() && !(*x)[i].is_unknown()) y[i] = c.data_dim(0, static_cast<std::int64_t>(i));
   }
   if (rank == 1 && starts && ends && steps && axes->size() == 1) {
     const auto start = starts->front().as_int(), end = ends->front().as_int();

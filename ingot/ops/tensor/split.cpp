@@ -103,7 +103,7 @@ void infer(InferContext& c) {
   bool knows_place = known.has_value();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     Shape y = *x;
-    y[axis] = sizes[i];
+    y[axis] = sizes[i].is_unknown() && c.has(1) ? c.data_dim(i, static_cast<std::int64_t>(axis)) : sizes[i];
     c.out_shape(i, std::move(y));
     const auto size = sizes[i].as_int();
     knows_place = knows_place && size && static_cast<std::size_t>(*size) <= known->size() - at;

@@ -27,7 +27,7 @@ void infer(InferContext& c) {
 // ScatterElements along the axis, with index[b, .., s, ..] = write_indices[b] + s, in a circle if wanted
 Values decompose(DecomposeContext& c) {
   const auto rank = c.rank(0);
-  if (!rank || !newest_schema("", "ScatterElements")->input(0)->type->allows(c.in(0)->type)) return {};
+  if (!rank || !c.has(1) || !newest_schema("", "ScatterElements")->input(0)->type->allows(c.in(0)->type)) return {};
   std::int64_t axis = c.attr("axis", std::int64_t{-2});
   if (axis < 0) axis += *rank;
   if (axis <= 0 || axis >= *rank) return {};

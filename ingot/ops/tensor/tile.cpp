@@ -34,7 +34,10 @@ void infer(InferContext& c) {
   }
   if ((repeats && repeats->size() != x->size()) || (count && *count != static_cast<std::int64_t>(x->size())))
     c.fail("the number of repeats is not the rank " + std::to_string(x->size()));
-  if (!repeats) return c.out_rank(0, static_cast<std::int64_t>(x->size()));
+  if (!repeats) {
+    c.out_rank(0, static_cast<std::int64_t>(x->size()));
+    return c.name_open_dims(0);
+  }
   Shape y;
   for (std::size_t i = 0; i < x->size(); ++i) {
     const Dim& r = (*repeats)[i];

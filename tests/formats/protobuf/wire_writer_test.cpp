@@ -1,5 +1,7 @@
 #include "ingot/formats/protobuf/wire_writer.h"
 
+#include <functional>
+
 #include "ingot/base/error.h"
 #include "ingot/formats/protobuf/wire_reader.h"
 
@@ -104,6 +106,25 @@ TEST(WireWriter, NoticesAFunctionThatChangesItsMind) {
               if (++calls == 1) w.message(1, [] {});
             }),
             Code::internal);
+}
+
+TEST(WireWriter, RefusesNestingThatNoReaderAccepts) {
+  const auto nested = [](int depth) {
+    return [depth](Writer& w) {
+      const std::function<void(int)> fill = [&](int left) {
+        if (left > 0) w.message(1, [&] { fill(left - 1); });
+      };
+      fill(depth);
+    };
+  };
+  Reader r(Bytes::own(serialize(nested(kMaxDepth - 1))));
+  int depth = 0;
+  while (r.next()) {
+    r = r.message();
+    ++depth;
+  }
+  EXPECT_EQ(depth, kMaxDepth - 1);
+  EXPECT_THROW((void)serialize(nested(kMaxDepth)), Error);
 }
 
 TEST(WireWriter, RawFieldsSurvive) {

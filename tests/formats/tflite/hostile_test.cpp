@@ -1,6 +1,7 @@
 // Files that no sound writer makes: damaged, cut short, or built to mislead.
 #include <random>
 
+#include "ingot/base/budget.h"
 #include "ingot/formats/tflite/reader.h"
 #include "ingot/formats/tflite/writer.h"
 #include "tests/formats/tflite/sample.h"
@@ -152,6 +153,20 @@ TEST(TfliteHostile, SharedTablesDoNotMultiplyWithoutLimit) {
   const std::vector<Offset<schema::SubGraph>> graphs = {schema::CreateSubGraphDirect(b, &tensors)};
   b.Finish(schema::CreateModelDirect(b, 3, nullptr, &graphs), schema::ModelIdentifier());
   EXPECT_EQ(code_of({reinterpret_cast<const char*>(b.GetBufferPointer()), b.GetSize()}), Code::memory_limit);
+}
+
+TEST(TfliteHostile, ReadingKeepsToItsBudget) {
+  const Bytes file = Bytes::own(to_bytes(sample_model()));
+  const auto code = [&](const Limits& limits) {
+    Budget budget(limits);
+    const Code found = error_of([&] { read(file, {.budget = &budget}); }).code();
+    EXPECT_EQ(budget.memory(), 0U);
+    return found;
+  };
+  EXPECT_EQ(code({}), Code::internal);
+  EXPECT_EQ(code({.memory = 1000}), Code::memory_limit);
+  EXPECT_EQ(code({.nodes = 0}), Code::node_limit);
+  EXPECT_EQ(code({.time = std::chrono::milliseconds(0)}), Code::time_limit);
 }
 
 /// Flips bytes: whatever comes out is read or refused, and what is read can be written and read again.

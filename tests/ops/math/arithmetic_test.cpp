@@ -1,7 +1,7 @@
 // Add, Sub, Mul, Div, Mod, Pow: shapes, shape arithmetic and the broadcasting of old operator sets.
 #include <gmock/gmock.h>
 
-#include "op_case.h"
+#include "tests/ops/op_case.h"
 
 namespace ingot::test {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "op_case.h"
+#include "tests/ops/op_case.h"
 
 namespace ingot::test {
 namespace {

@@ -1,7 +1,7 @@
 // Reductions: shapes, shape arithmetic, and axes between attribute and input.
 #include <gmock/gmock.h>
 
-#include "op_case.h"
+#include "tests/ops/op_case.h"
 
 namespace ingot::test {
 namespace {

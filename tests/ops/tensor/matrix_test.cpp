@@ -64,7 +64,8 @@ TEST(Einsum, FollowsLabels) {
 TEST(Einsum, RefusesEquationsThatDoNotFit) {
   OpCase c;
   Value* x = c.in("float[2,3]");
-  for (const char* equation : {"ijk->i", "ij,jk->ik", "ij->iz", "ij->ii", "i$->i", "i....j->i", ".ij->i", "-", "i->j->k"})
+  for (const char* equation :
+       {"ijk->i", "ij,jk->ik", "ij->iz", "ij->ii", "i$->i", "i....j->i", ".ij->i", "-", "i->j->k"})
     EXPECT_NE(refusal([&] { c.op("Einsum", {x}, {{"equation", equation}}); }), "") << equation;
   EXPECT_NE(refusal([&] { c.op("Einsum", {x, c.in("float[4,5]")}, {{"equation", "ij,jk->ik"}}); }), "");
   EXPECT_NE(refusal([&] { c.op("Einsum", {x}); }), "");
@@ -84,7 +85,11 @@ TEST(Trilu, IsASelectionBeforeOpset14) {
   c.convert(13);
   EXPECT_EQ(c.nodes(), "Shape Gather Range Unsqueeze Gather Range Unsqueeze Reshape Add LessOrEqual Where");
   EXPECT_EQ(c.type(), "float[B,3,N]");
-  EXPECT_NE(refusal([&] { OpCase d; d.op("Trilu", {d.in("float[3]")}); }), "");
+  EXPECT_NE(refusal([&] {
+              OpCase d;
+              d.op("Trilu", {d.in("float[3]")});
+            }),
+            "");
 }
 
 }  // namespace

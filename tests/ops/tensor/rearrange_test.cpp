@@ -146,9 +146,10 @@ TEST(Compress, GivesASizeOfItsOwn) {
   Value* kept = c.op("Compress", {c.in("float[3,4]"), c.in("bool[3]")}, {{"axis", 0}});
   EXPECT_EQ(kept->type.str(), "float[" + kept->name() + ".dim0,4]");
   EXPECT_EQ(c.op("Compress", {c.in("float[...]"), c.in("bool[3]")})->type.shape->size(), 1u);
-  EXPECT_EQ(c.op("Compress", {c.in("float[3,4]"), c.constant(Tensor::of<bool>({3}, {true, false, true}))}, {{"axis", -2}})
-                ->type.str(),
-            "float[2,4]");
+  EXPECT_EQ(
+      c.op("Compress", {c.in("float[3,4]"), c.constant(Tensor::of<bool>({3}, {true, false, true}))}, {{"axis", -2}})
+          ->type.str(),
+      "float[2,4]");
   EXPECT_NE(refusal([&] { c.op("Compress", {c.in("float[3]"), c.in("bool[3]")}, {{"axis", 1}}); }), "");
 }
 
@@ -172,8 +173,7 @@ TEST(Unique, SharesOneSize) {
 TEST(DepthToSpace, AndSpaceToDepthMoveBlocks) {
   OpCase c;
   EXPECT_EQ(c.op("DepthToSpace", {c.in("float[N,8,H,3]")}, {{"blocksize", 2}})->type.str(), "float[N,2,2*H,6]");
-  EXPECT_EQ(c.op("SpaceToDepth", {c.in("float[N,2,H,6]")}, {{"blocksize", 2}})->type.str(),
-            "float[N,8,floor(H/2),3]");
+  EXPECT_EQ(c.op("SpaceToDepth", {c.in("float[N,2,H,6]")}, {{"blocksize", 2}})->type.str(), "float[N,8,floor(H/2),3]");
   EXPECT_NE(refusal([&] { c.op("DepthToSpace", {c.in("float[N,7,2,3]")}, {{"blocksize", 2}}); }), "");
   EXPECT_NE(refusal([&] { c.op("DepthToSpace", {c.in("float[N,8,2,3]")}, {{"blocksize", 0}}); }), "");
   EXPECT_NE(refusal([&] { c.op("DepthToSpace", {c.in("float[N,8,2]")}, {{"blocksize", 2}}); }), "");

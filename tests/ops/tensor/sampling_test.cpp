@@ -97,7 +97,8 @@ TEST(Resize, IsSymmetricBeforeOpset19OnlyInWholePixels) {
 
 TEST(Upsample, BecomesResize) {
   OpCase first(1);
-  first.op("Upsample", {first.in("float[1,1,2,2]")}, {{"height_scale", 2.0}, {"width_scale", 3.0}, {"mode", "bilinear"}});
+  first.op("Upsample", {first.in("float[1,1,2,2]")},
+           {{"height_scale", 2.0}, {"width_scale", 3.0}, {"mode", "bilinear"}});
   first.convert(11);
   EXPECT_EQ(first.nodes(), "Resize");
   EXPECT_EQ(text(first.node("Resize"), "mode"), "linear");
@@ -136,7 +137,8 @@ TEST(GridSample, DecomposesInAllModes) {
   for (const char* mode : {"nearest", "linear", "cubic"}) {
     for (const char* padding : {"zeros", "border", "reflection"}) {
       OpCase c;
-      c.op("GridSample", {c.in("float16[N,C,4,5]"), c.in("float[N,H,W,2]")}, {{"mode", mode}, {"padding_mode", padding}});
+      c.op("GridSample", {c.in("float16[N,C,4,5]"), c.in("float[N,H,W,2]")},
+           {{"mode", mode}, {"padding_mode", padding}});
       ASSERT_TRUE(c.decompose()) << mode << padding;
       EXPECT_EQ(c.type(), "float16[N,C,H,W]") << mode << padding;
     }

@@ -44,7 +44,9 @@ TEST(Gather, PutsTheIndicesInPlaceOfTheAxis) {
   EXPECT_EQ(c.op("Gather", {c.in("float[V,8]"), c.in("int64[B,T]")})->type.str(), "float[B,T,8]");
   EXPECT_EQ(c.op("Gather", {c.in("float[2,3,4]"), c.in("int32")}, {{"axis", -2}})->type.str(), "float[2,4]");
   EXPECT_EQ(c.op("Gather", {c.in("float[2,3]"), c.in("int32[...]")})->type.str(), "float[...]");
-  EXPECT_EQ(refusal([&] { c.op("Gather", {c.in("float[2]"), c.in("int32")}, {{"axis", 1}}); }),
+  EXPECT_EQ(refusal([&] {
+              c.op("Gather", {c.in("float[2]"), c.in("int32")}, {{"axis", 1}});
+            }),
             "axis 1 is out of range for rank 1");
 }
 

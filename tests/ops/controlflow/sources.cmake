@@ -1,0 +1,2 @@
+list(APPEND ops_tests
+  controlflow/controlflow_test.cpp)

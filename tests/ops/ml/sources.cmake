@@ -1,0 +1,3 @@
+list(APPEND ops_tests
+  ml/ml_test.cpp
+  ml/trees_test.cpp)

@@ -1,0 +1,5 @@
+list(APPEND ops_tests
+  nn/attention_test.cpp
+  nn/conv_test.cpp
+  nn/normalization_test.cpp
+  nn/pool_test.cpp)

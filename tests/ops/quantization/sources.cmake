@@ -1,0 +1,2 @@
+list(APPEND ops_tests
+  quantization/quantization_test.cpp)

@@ -1,0 +1,2 @@
+list(APPEND ops_tests
+  rnn/recurrent_test.cpp)

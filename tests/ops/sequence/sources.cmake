@@ -1,0 +1,2 @@
+list(APPEND ops_tests
+  sequence/sequence_test.cpp)

@@ -1,0 +1,2 @@
+list(APPEND ops_tests
+  signal/signal_test.cpp)

@@ -1,0 +1,5 @@
+list(APPEND ops_tests
+  tensor/matrix_test.cpp
+  tensor/rearrange_test.cpp
+  tensor/sampling_test.cpp
+  tensor/shape_arithmetic_test.cpp)

@@ -1,0 +1,2 @@
+list(APPEND ops_tests
+  text/text_test.cpp)

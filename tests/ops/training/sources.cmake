@@ -1,0 +1,2 @@
+list(APPEND ops_tests
+  training/training_test.cpp)
