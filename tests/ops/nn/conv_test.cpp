@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "ingot/ops/nn/window.h"
-#include "op_case.h"
+#include "tests/ops/op_case.h"
 
 namespace ingot::test {
 namespace {

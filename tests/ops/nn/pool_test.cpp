@@ -1,7 +1,7 @@
 // Pools, regions of interest, and what picks boxes.
 #include <gmock/gmock.h>
 
-#include "op_case.h"
+#include "tests/ops/op_case.h"
 
 namespace ingot::test {
 namespace {
