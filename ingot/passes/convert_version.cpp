@@ -172,7 +172,10 @@ class Converter {
       node.attributes.erase("consumed_inputs");
       if (step && step->up) {
         bool replaced = false;
-        if (!apply(node, step->up, next.since, replaced)) return;
+        if (const auto refusal = apply(node, step->up, next.since, replaced)) {
+          obstacles_.push_back(*refusal);
+          return;
+        }
         ++report_.nodes_changed;
         convert_added(graph, before, replaced ? after : &node, next.since, domain);
         if (replaced) return;
@@ -194,7 +197,7 @@ class Converter {
       Node *before = node.previous(), *after = node.next();
       const Schema* older = std::next(it) == versions.rend() ? nullptr : &*std::next(it);
       if (!older) {
-        if (expand(node, *def)) return;
+        if (expand(node, *def, *it)) return;
         obstacle(node,
                  "exists since opset " + std::to_string(it->since) + " of " + set_name(domain) + " only" +
                      (def->decompose ? ", and this use of it cannot be expressed in older operators" : ""),
@@ -202,7 +205,7 @@ class Converter {
         return;
       }
       if (const Value* value = disallowed(node, *older)) {
-        if (expand(node, *def)) return;
+        if (expand(node, *def, *it)) return;
         obstacle(node,
                  "'" + value->name() + "' is " + value->type.schema_name() +
                      ", which the operator allows since opset " + std::to_string(lowest_allowing(node, versions)) +
@@ -214,13 +217,21 @@ class Converter {
       keep_meaning_of_defaults(node, *it, *older);
       if (step && step->down) {
         bool replaced = false;
-        if (!apply(node, step->down, it->since - 1, replaced)) return;
+        const auto refusal = apply(node, step->down, it->since - 1, replaced);
+        if (refusal) {
+          // What stands in the way of the decomposition is of no interest: the node's own reason is.
+          const std::size_t known = obstacles_.size();
+          if (expand(node, *def, *it) && obstacles_.size() == known) return;
+          obstacles_.resize(known);
+          obstacles_.push_back(*refusal);
+          return;
+        }
         ++report_.nodes_changed;
         convert_added(graph, before, replaced ? after : &node, it->since - 1, domain);
         if (replaced) return;
       }
       if (const std::string reason = fit(node, *older); !reason.empty()) {
-        if (expand(node, *def)) return;
+        if (expand(node, *def, *older)) return;
         obstacle(node, reason, "use --opset " + std::to_string(it->since) + " or newer");
         return;
       }
@@ -276,25 +287,39 @@ class Converter {
     return versions.back().since;
   }
 
-  bool apply(Node& node, void (*step)(StepContext&), std::int64_t opset, bool& replaced) {
+  /// Why the step refused the node, or nothing.
+  std::optional<Obstacle> apply(Node& node, void (*step)(StepContext&), std::int64_t opset, bool& replaced) {
     GraphBuilder builder(node.graph(), &node, false);
     builder.name_after(node);
     StepContext context(node, builder, opset);
     try {
       step(context);
     } catch (const Error& error) {
-      obstacle(node, error.message(), error.hint_text());
-      return false;
+      return obstacle_of(node, error.message(), error.hint_text());
     }
     replaced = context.replaced();
-    return true;
+    return std::nullopt;
   }
 
-  /// Puts the operator's own decomposition, which is written in the newest set, in place of the node.
-  bool expand(Node& node, const OpDef& def) {
+  /// Puts the operator's own decomposition in place of the node, which is of version `now`. Decompositions speak of
+  /// the newest version, so the node is brought there first.
+  bool expand(Node& node, const OpDef& def, const Schema& now) {
     if (!def.decompose) return false;
     Graph& graph = node.graph();
     Node *before = node.previous(), *after = node.next();
+    const Schema* current = &now;
+    for (const Schema& next : ops::versions_of(node.domain, node.op)) {
+      if (next.since <= now.since) continue;
+      keep_meaning_of_defaults(node, *current, next);
+      const Step* step = step_to(def, next.since);
+      bool replaced = false;
+      if (step && step->up && apply(node, step->up, next.since, replaced)) return false;
+      if (replaced) {
+        convert_added(graph, before, after, next.since, normal_domain(def.domain));
+        return true;
+      }
+      current = &next;
+    }
     try {
       if (!decompose_node(node)) return false;
     } catch (const Error&) {
@@ -336,8 +361,11 @@ class Converter {
     }
   }
 
+  static Obstacle obstacle_of(const Node& node, const std::string& reason, const std::string& hint) {
+    return {&node, node.label() + " (" + node.op + "): " + reason, hint};
+  }
   void obstacle(const Node& node, const std::string& reason, const std::string& hint) {
-    obstacles_.push_back({&node, node.label() + " (" + node.op + "): " + reason, hint});
+    obstacles_.push_back(obstacle_of(node, reason, hint));
   }
 
   const OpsetImports& from_;
