@@ -1,7 +1,7 @@
 // Operators that pick, place, pad and rearrange elements.
 #include <gmock/gmock.h>
 
-#include "op_case.h"
+#include "tests/ops/op_case.h"
 
 namespace ingot::test {
 namespace {

@@ -1,7 +1,7 @@
 // Images in other sizes: Resize, Upsample, GridSample, AffineGrid.
 #include <gmock/gmock.h>
 
-#include "op_case.h"
+#include "tests/ops/op_case.h"
 
 namespace ingot::test {
 namespace {

@@ -1,7 +1,7 @@
 // Shape arithmetic: how sizes travel as values from Shape to the operators that take shapes.
 #include <gmock/gmock.h>
 
-#include "op_case.h"
+#include "tests/ops/op_case.h"
 
 namespace ingot::test {
 namespace {
