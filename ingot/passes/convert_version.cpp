@@ -192,20 +192,21 @@ class Converter {
     if (!def || !current) return finish(node);
     Graph& graph = node.graph();
     const std::string domain(normal_domain(node.domain));
+    // What the target lacks altogether is expanded at once: its definition is written in the newest version.
+    if (const int first = versions.front().since; first > target) {
+      if (expand(node, *def, *current)) return;
+      obstacle(node,
+               "exists since opset " + std::to_string(first) + " of " + set_name(domain) + " only" +
+                   (def->decompose ? ", and this use of it cannot be expressed in older operators" : ""),
+               "use --opset " + std::to_string(first) + " or newer");
+      return;
+    }
     for (auto it = versions.rbegin(); it != versions.rend(); ++it) {
       if (it->since > current->since || it->since <= target) continue;
       Node *before = node.previous(), *after = node.next();
-      const Schema* older = std::next(it) == versions.rend() ? nullptr : &*std::next(it);
-      if (!older) {
-        if (expand(node, *def, *it)) return;
-        obstacle(node,
-                 "exists since opset " + std::to_string(it->since) + " of " + set_name(domain) + " only" +
-                     (def->decompose ? ", and this use of it cannot be expressed in older operators" : ""),
-                 "use --opset " + std::to_string(it->since) + " or newer");
-        return;
-      }
+      const Schema* older = &*std::next(it);  // there is one, since the target has the operator
       if (const Value* value = disallowed(node, *older)) {
-        if (expand(node, *def, *it)) return;
+        if (expand(node, *def, *current)) return;
         obstacle(node,
                  "'" + value->name() + "' is " + value->type.schema_name() +
                      ", which the operator allows since opset " + std::to_string(lowest_allowing(node, versions)) +
@@ -217,11 +218,10 @@ class Converter {
       keep_meaning_of_defaults(node, *it, *older);
       if (step && step->down) {
         bool replaced = false;
-        const auto refusal = apply(node, step->down, it->since - 1, replaced);
-        if (refusal) {
+        if (const auto refusal = apply(node, step->down, it->since - 1, replaced)) {
           // What stands in the way of the decomposition is of no interest: the node's own reason is.
           const std::size_t known = obstacles_.size();
-          if (expand(node, *def, *it) && obstacles_.size() == known) return;
+          if (expand(node, *def, *current) && obstacles_.size() == known) return;
           obstacles_.resize(known);
           obstacles_.push_back(*refusal);
           return;
@@ -301,25 +301,28 @@ class Converter {
     return std::nullopt;
   }
 
-  /// Puts the operator's own decomposition in place of the node, which is of version `now`. Decompositions speak of
-  /// the newest version, so the node is brought there first.
-  bool expand(Node& node, const OpDef& def, const Schema& now) {
-    if (!def.decompose) return false;
+  /// Brings the node alone to the newest version of its operator; false when a step replaces or refuses it.
+  bool renew(Node& node, const OpDef& def, const Schema* current) {
+    const std::string domain(normal_domain(node.domain));
+    for (const Schema& next : ops::versions_of(node.domain, node.op)) {
+      if (next.since <= current->since) continue;
+      const Step* step = step_to(def, next.since);
+      keep_meaning_of_defaults(node, *current, next);
+      current = &next;
+      if (!step || !step->up) continue;
+      Node* before = node.previous();
+      bool replaced = false;
+      if (apply(node, step->up, next.since, replaced) || replaced) return false;
+      convert_added(node.graph(), before, &node, next.since, domain);
+    }
+    return true;
+  }
+
+  /// Puts the operator's own decomposition, which is written in the newest set, in place of the node.
+  bool expand(Node& node, const OpDef& def, const Schema& current) {
+    if (!def.decompose || !renew(node, def, &current)) return false;
     Graph& graph = node.graph();
     Node *before = node.previous(), *after = node.next();
-    const Schema* current = &now;
-    for (const Schema& next : ops::versions_of(node.domain, node.op)) {
-      if (next.since <= now.since) continue;
-      keep_meaning_of_defaults(node, *current, next);
-      const Step* step = step_to(def, next.since);
-      bool replaced = false;
-      if (step && step->up && apply(node, step->up, next.since, replaced)) return false;
-      if (replaced) {
-        convert_added(graph, before, after, next.since, normal_domain(def.domain));
-        return true;
-      }
-      current = &next;
-    }
     try {
       if (!decompose_node(node)) return false;
     } catch (const Error&) {
