@@ -189,20 +189,21 @@ class Converter {
     if (!def || !current) return finish(node);
     Graph& graph = node.graph();
     const std::string domain(normal_domain(node.domain));
+    // What the target lacks altogether is expanded at once: its definition is written in the newest version.
+    if (const int first = versions.front().since; first > target) {
+      if (expand(node, *def, *current)) return;
+      obstacle(node,
+               "exists since opset " + std::to_string(first) + " of " + set_name(domain) + " only" +
+                   (def->decompose ? ", and this use of it cannot be expressed in older operators" : ""),
+               "use --opset " + std::to_string(first) + " or newer");
+      return;
+    }
     for (auto it = versions.rbegin(); it != versions.rend(); ++it) {
       if (it->since > current->since || it->since <= target) continue;
       Node *before = node.previous(), *after = node.next();
-      const Schema* older = std::next(it) == versions.rend() ? nullptr : &*std::next(it);
-      if (!older) {
-        if (expand(node, *def)) return;
-        obstacle(node,
-                 "exists since opset " + std::to_string(it->since) + " of " + set_name(domain) + " only" +
-                     (def->decompose ? ", and this use of it cannot be expressed in older operators" : ""),
-                 "use --opset " + std::to_string(it->since) + " or newer");
-        return;
-      }
+      const Schema* older = &*std::next(it);  // there is one, since the target has the operator
       if (const Value* value = disallowed(node, *older)) {
-        if (expand(node, *def)) return;
+        if (expand(node, *def, *current)) return;
         obstacle(node,
                  "'" + value->name() + "' is " + value->type.schema_name() +
                      ", which the operator allows since opset " + std::to_string(lowest_allowing(node, versions)) +
@@ -220,7 +221,7 @@ class Converter {
         if (replaced) return;
       }
       if (const std::string reason = fit(node, *older); !reason.empty()) {
-        if (expand(node, *def)) return;
+        if (expand(node, *def, *older)) return;
         obstacle(node, reason, "use --opset " + std::to_string(it->since) + " or newer");
         return;
       }
@@ -290,9 +291,26 @@ class Converter {
     return true;
   }
 
+  /// Brings the node alone to the newest version of its operator; false when a step replaces or refuses it.
+  bool renew(Node& node, const OpDef& def, const Schema* current) {
+    const std::string domain(normal_domain(node.domain));
+    for (const Schema& next : ops::versions_of(node.domain, node.op)) {
+      if (next.since <= current->since) continue;
+      const Step* step = step_to(def, next.since);
+      keep_meaning_of_defaults(node, *current, next);
+      current = &next;
+      if (!step || !step->up) continue;
+      Node* before = node.previous();
+      bool replaced = false;
+      if (!apply(node, step->up, next.since, replaced) || replaced) return false;
+      convert_added(node.graph(), before, &node, next.since, domain);
+    }
+    return true;
+  }
+
   /// Puts the operator's own decomposition, which is written in the newest set, in place of the node.
-  bool expand(Node& node, const OpDef& def) {
-    if (!def.decompose) return false;
+  bool expand(Node& node, const OpDef& def, const Schema& current) {
+    if (!def.decompose || !renew(node, def, &current)) return false;
     Graph& graph = node.graph();
     Node *before = node.previous(), *after = node.next();
     try {
