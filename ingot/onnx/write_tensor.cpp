@@ -15,10 +15,10 @@ void write_unknown(protobuf::Writer& w, std::string_view fields) {
 }
 
 void write_entries(protobuf::Writer& w, std::uint32_t field, const Metadata& entries) {
-  for (const auto& [key, value] : entries) {
+  for (const auto& entry : entries) {
     w.message(field, [&] {
-      w.string(EntryField::key, key);
-      w.string(EntryField::value, value);
+      w.string(EntryField::key, entry.first);
+      w.string(EntryField::value, entry.second);
     });
   }
 }
@@ -30,15 +30,14 @@ void write_tensor(protobuf::Writer& w, const Tensor& tensor, std::string_view na
   if (tensor) w.int32(TensorField::data_type, static_cast<std::int32_t>(tensor.dtype()));
   for (const std::string& text : tensor.strings()) w.string(TensorField::string_data, text);
   write_text(w, TensorField::name, name.empty() ? std::string_view(notes.name) : name);
-  const auto place = layout ? layout->places.find(&tensor) : decltype(layout->places.find(&tensor))();
-  const bool is_external = layout && place != layout->places.end();
-  if (!is_external && !tensor.bytes().empty()) w.bytes(TensorField::raw_data, tensor.bytes());
+  const ExternalLayout::Place* place = layout ? layout->find(tensor) : nullptr;
+  if (!place && !tensor.bytes().empty()) w.bytes(TensorField::raw_data, tensor.bytes());
   write_text(w, TensorField::doc_string, notes.doc_string);
-  if (is_external) {
+  if (place) {
     write_entries(w, TensorField::external_data,
                   {{"location", layout->file_name},
-                   {"offset", std::to_string(place->second.offset)},
-                   {"length", std::to_string(place->second.length)}});
+                   {"offset", std::to_string(place->offset)},
+                   {"length", std::to_string(place->length)}});
     w.int32(TensorField::data_location, 1);
   }
   write_entries(w, TensorField::metadata_props, notes.metadata);

@@ -16,6 +16,12 @@ struct ExternalLayout {
   };
   std::string file_name;
   std::unordered_map<const Tensor*, Place> places;
+
+  /// Null: the tensor stays in the model.
+  const Place* find(const Tensor& tensor) const {
+    const auto it = places.find(&tensor);
+    return it == places.end() ? nullptr : &it->second;
+  }
 };
 
 /// The fields of a TensorProto. `name` overrides the one in the tensor's notes. `layout`: null, or where the data may

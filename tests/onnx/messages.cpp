@@ -51,10 +51,10 @@ Message external_tensor(const std::vector<std::pair<std::string, std::string>>& 
     w.int64(TensorField::dims, elements);
     w.int32(TensorField::data_type, 1);
     w.string(TensorField::name, "weight");
-    for (const auto& [key, value] : entries) {
+    for (const auto& entry : entries) {
       w.message(TensorField::external_data, [&] {
-        w.string(EntryField::key, key);
-        w.string(EntryField::value, value);
+        w.string(EntryField::key, entry.first);
+        w.string(EntryField::value, entry.second);
       });
     }
     w.int32(TensorField::data_location, 1);

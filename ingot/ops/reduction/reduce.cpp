@@ -69,6 +69,13 @@ Values log_sum_exp(DecomposeContext& c) {
   return in_double(c, [&](Value* x) { return c.g.op("Log", {reduced(c, "ReduceSum", c.g.op("Exp", {x}))}); });
 }
 
+/// The sum over the number of summands, which is found by summing ones.
+Values mean(DecomposeContext& c) {
+  if (!is_float(c.elem(0))) return {};
+  Value* ones = c.g.op("Expand", {c.g.scalar(1, c.elem(0)), c.g.shape(c.in(0))});
+  return {c.g.div(reduced(c, "ReduceSum", c.in(0)), reduced(c, "ReduceSum", ones))};
+}
+
 // Truth values, allowed from 20 on.
 Values truth_in_integers(DecomposeContext& c) { return in_wider_type(c, DType::boolean, DType::u8); }
 
@@ -86,7 +93,8 @@ constinit const OpDef defs::ReduceLogSumExp = {
     .name = "ReduceLogSumExp", .infer = infer_shape, .steps = kPlain, .decompose = log_sum_exp};
 constinit const OpDef defs::ReduceMax = {
     .name = "ReduceMax", .infer = infer<largest>, .steps = kPlain, .decompose = truth_in_integers};
-constinit const OpDef defs::ReduceMean = {.name = "ReduceMean", .infer = infer_shape, .steps = kPlain};
+constinit const OpDef defs::ReduceMean = {
+    .name = "ReduceMean", .infer = infer_shape, .steps = kPlain, .decompose = mean};
 constinit const OpDef defs::ReduceMin = {
     .name = "ReduceMin", .infer = infer<smallest>, .steps = kPlain, .decompose = truth_in_integers};
 constinit const OpDef defs::ReduceProd = {.name = "ReduceProd", .infer = infer<multiplied>, .steps = kPlain};

@@ -26,6 +26,15 @@ TEST(Softmax, OfOpset12RunsOverAMatrix) {
   EXPECT_EQ(last.nodes(), "LogSoftmax");
 }
 
+TEST(Softmax, MovesItsAxisToTheEndForOpset12) {
+  OpCase c(13), wrong(13);
+  c.op("Softmax", {c.in("float[2,3,4]")}, {{"axis", 0}});
+  c.convert(12);
+  EXPECT_EQ(c.nodes(), "Transpose Softmax Transpose");
+  wrong.op("Softmax", {wrong.in("float[2,3,4]")}, {{"axis", 100}});
+  EXPECT_THAT(refusal([&] { wrong.convert(12); }), testing::HasSubstr("axis 100 is out of range"));
+}
+
 TEST(Softmax, CountsItsAxisFromTheFrontBeforeOpset11) {
   OpCase c(13);
   c.op("Softmax", {c.in("float[2,3,4]")});

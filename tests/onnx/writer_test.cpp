@@ -1,0 +1,126 @@
+// Writing files: external data, own input, leftovers, full disks.
+#include "ingot/onnx/writer.h"
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
+#include <iostream>
+
+#include "ingot/base/error.h"
+#include "ingot/ir/equal.h"
+#include "ingot/onnx/reader.h"
+#include "ingot/onnx/text.h"
+#include "tests/support/files.h"
+
+namespace ingot::onnx {
+namespace {
+
+namespace fs = std::filesystem;
+
+Model weights(float value, std::int64_t count = 4096) {
+  Model model = parse_text("<ir_version: 8> g (x) => (y) < int64[1] small = {7} > { y = Mul(x, w) }");
+  Model made = parse_text("<ir_version: 8, opset_import: [\"\" : 17]> g (float[N] x) => (y) {}");
+  made.graph->add_initializer("small", Tensor::ints({7}));
+  made.graph->add_initializer("a",
+                              Tensor::of<float>({count}, std::vector<float>(static_cast<std::size_t>(count), value)));
+  made.graph->add_initializer("b", Tensor::of<float>({1024}, std::vector<float>(1024, value + 1)));
+  return made;
+}
+
+std::vector<std::string> files_in(const fs::path& directory) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(directory)) names.push_back(entry.path().filename());
+  std::ranges::sort(names);
+  return names;
+}
+
+TEST(Write, ExternalDataStandsAlignedInOneFileBesideTheModel) {
+  const test::TempDir dir;
+  const Model model = weights(1);
+  write(model, dir / "m.onnx", {.external_data = true});
+  const auto files = files_in(dir.path());
+  ASSERT_EQ(files.size(), 2u);
+  EXPECT_THAT(files[1], testing::MatchesRegex("m.onnx-[0-9a-f]+\\.data"));
+  EXPECT_EQ(fs::file_size(dir / files[1]), 4096u * 4 + 4096);
+  EXPECT_TRUE(equal(model, read(dir / "m.onnx")));
+  EXPECT_LT(fs::file_size(dir / "m.onnx"), 1000u);
+}
+
+TEST(Write, TheThresholdDecidesWhatStaysInside) {
+  const test::TempDir dir;
+  write(weights(1), dir / "m.onnx", {.external_data = true, .external_threshold = 10000});
+  EXPECT_EQ(fs::file_size(dir / files_in(dir.path())[1]), 4096u * 4);
+  write(weights(1), dir / "n.onnx", {.external_data = true, .external_threshold = 1 << 20});
+  EXPECT_EQ(files_in(dir.path()).size(), 3u);  // n.onnx has no data file
+}
+
+TEST(Write, DataOfEarlierVersionsIsCollected) {
+  const test::TempDir dir;
+  test::write_text(dir / "m.onnx-mine.data", "not ours");
+  write(weights(1), dir / "m.onnx", {.external_data = true});
+  write(weights(2), dir / "m.onnx", {.external_data = true});
+  EXPECT_EQ(files_in(dir.path()).size(), 3u);
+  EXPECT_TRUE(equal(weights(2), read(dir / "m.onnx")));
+  write(weights(3), dir / "m.onnx");
+  EXPECT_EQ(files_in(dir.path()), (std::vector<std::string>{"m.onnx", "m.onnx-mine.data"}));
+}
+
+TEST(Write, AModelMayReplaceTheFileItIsReadFrom) {
+  const test::TempDir dir;
+  write(weights(1), dir / "m.onnx");
+  Model model = read(dir / "m.onnx");
+  model.producer_name = "changed";
+  write(model, dir / "m.onnx");
+  EXPECT_EQ(read(dir / "m.onnx").producer_name, "changed");
+  EXPECT_TRUE(equal(model, read(dir / "m.onnx")));
+  write(model, dir / "m.onnx", {.external_data = true});
+  const Model external = read(dir / "m.onnx");
+  write(external, dir / "m.onnx", {.external_data = true});
+  write(external, dir / "m.onnx");
+  EXPECT_TRUE(equal(model, read(dir / "m.onnx")));
+  EXPECT_EQ(files_in(dir.path()), (std::vector<std::string>{"m.onnx"}));
+}
+
+TEST(Write, TheSameModelGivesTheSameFiles) {
+  const test::TempDir one, two;
+  for (const test::TempDir* dir : {&one, &two}) write(weights(1), *dir / "m.onnx", {.external_data = true});
+  EXPECT_EQ(files_in(one.path()), files_in(two.path()));
+  EXPECT_EQ(test::read_text(one / "m.onnx"), test::read_text(two / "m.onnx"));
+}
+
+TEST(Write, AFullDiskLeavesTheOldModelAndSaysSo) {
+  const test::TempDir dir;
+  write(weights(1), dir / "m.onnx");
+  // The limit on the size of files stands in for a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit old{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
+  for (const bool external : {false, true}) {
+    const rlimit small{.rlim_cur = 8192, .rlim_max = old.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    Code code = Code::answer_is_no;
+    try {
+      write(weights(2, 1 << 20), dir / "m.onnx", {.external_data = external});
+    } catch (const Error& error) {
+      code = error.code();
+    }
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &old), 0);
+    EXPECT_EQ(code, Code::cannot_write);
+    EXPECT_TRUE(equal(weights(1), read(dir / "m.onnx")));
+    EXPECT_EQ(files_in(dir.path()), (std::vector<std::string>{"m.onnx"}));
+  }
+  if (!fs::exists("/dev/full")) return;
+  // A real full device: the directory of a file system is not at hand, but the code is the same for ENOSPC.
+  EXPECT_EQ(system_error(Code::cannot_write, "cannot write", "f", ENOSPC).code(), Code::disk_full);
+}
+
+TEST(Write, FunctionsWithInitializersAreRefused) {
+  Model model = weights(1);
+  model.functions.push_back(std::make_unique<Function>());
+  model.functions[0]->body->add_initializer("w", Tensor::scalar(1.0f));
+  EXPECT_THROW((void)to_bytes(model), Error);
+}
+
+}  // namespace
+}  // namespace ingot::onnx
