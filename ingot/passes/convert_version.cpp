@@ -409,6 +409,7 @@ void convert_all(Model& model, const OpsetImports& targets, ops::InferSession* s
                  std::vector<Obstacle>& obstacles) {
   const auto move = [&](Graph& graph, OpsetImports& imports, ops::InferSession* with) {
     OpsetImports from = imports, to = imports;
+    if (from.empty() && model.ir_version < 3) from.set("", 1);  // before imports existed there was one version
     complete(from, targets);
     complete(to, targets);
     for (OpsetImport& import : to)
