@@ -4,9 +4,9 @@
 #include <map>
 #include <set>
 
-#include "tests/passes/backend_cases.h"
 #include "ingot/base/error.h"
 #include "ingot/passes/infer.h"
+#include "tests/passes/backend_cases.h"
 
 namespace ingot {
 namespace {
