@@ -215,7 +215,17 @@ class Converter {
       keep_meaning_of_defaults(node, *it, *older);
       if (step && step->down) {
         bool replaced = false;
-        if (!apply(node, step->down, it->since - 1, replaced)) return;
+        if (!apply(node, step->down, it->since - 1, replaced)) {
+          // What the older version cannot say, other operators may.
+          const Obstacle refusal = std::move(obstacles_.back());
+          obstacles_.pop_back();
+          const std::size_t others = obstacles_.size();
+          const bool is_untouched = node.previous() == before;
+          if (is_untouched && expand(node, *def, *current) && obstacles_.size() == others) return;
+          obstacles_.resize(others);
+          obstacles_.push_back(refusal);
+          return;
+        }
         ++report_.nodes_changed;
         convert_added(graph, before, replaced ? after : &node, it->since - 1, domain);
         if (replaced) return;
