@@ -221,7 +221,8 @@ class Converter {
         if (const auto refusal = apply(node, step->down, it->since - 1, replaced)) {
           // What stands in the way of the decomposition is of no interest: the node's own reason is.
           const std::size_t known = obstacles_.size();
-          if (expand(node, *def, *current) && obstacles_.size() == known) return;
+          const bool is_untouched = node.previous() == before;
+          if (is_untouched && expand(node, *def, *current) && obstacles_.size() == known) return;
           obstacles_.resize(known);
           obstacles_.push_back(*refusal);
           return;
