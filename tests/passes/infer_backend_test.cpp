@@ -123,17 +123,23 @@ Share infer_all(Shapes shapes) {
 
 TEST(InferBackendSuite, GivesTheStoredTypesAndShapesFromRealShapes) {
   const Share share = infer_all(Shapes::real);
-  if (share.all) EXPECT_GE(share.percent(), kRealPercent);
+  if (share.all) {
+    EXPECT_GE(share.percent(), kRealPercent);
+  }
 }
 
 TEST(InferBackendSuite, NeverContradictsTheStoredShapesWithSymbolicShapes) {
   const Share share = infer_all(Shapes::symbolic);
-  if (share.all) EXPECT_GE(share.percent(), kSymbolicPercent);
+  if (share.all) {
+    EXPECT_GE(share.percent(), kSymbolicPercent);
+  }
 }
 
 TEST(InferBackendSuite, NeverContradictsTheStoredShapesWithoutRanks) {
   const Share share = infer_all(Shapes::unknown_rank);
-  if (share.all) EXPECT_GE(share.percent(), kRanklessPercent);
+  if (share.all) {
+    EXPECT_GE(share.percent(), kRanklessPercent);
+  }
 }
 
 }  // namespace
