@@ -24,6 +24,26 @@ function(ingot_find_packages)
   endforeach()
 endfunction()
 
+# One precompiled header of the standard library for all of ingot/: parsing it is most of what a small file costs.
+# Files include what they use all the same: clang compiles them without it.
+function(ingot_precompiled target)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    return()
+  endif()
+  if(NOT TARGET ingot_std_header)
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/std_header.cpp CONTENT "" @ONLY)
+    add_library(ingot_std_header OBJECT ${PROJECT_BINARY_DIR}/std_header.cpp)
+    target_compile_features(ingot_std_header PRIVATE cxx_std_20)
+    target_link_libraries(ingot_std_header PRIVATE ingot_flags)
+    target_compile_options(ingot_std_header PRIVATE -fpch-preprocess)
+    target_precompile_headers(ingot_std_header PRIVATE <algorithm> <array> <cmath> <cstdint> <functional> <limits>
+                              <map> <memory> <numeric> <optional> <span> <string> <string_view> <unordered_map>
+                              <unordered_set> <variant> <vector>)
+  endif()
+  target_compile_options(${target} PRIVATE -fpch-preprocess)
+  target_precompile_headers(${target} REUSE_FROM ingot_std_header)
+endfunction()
+
 # ingot_library(<folder> SOURCES <file>... [DEPENDS <folder>...] [LIBRARIES <target>...])
 # Called from ingot/<folder>/CMakeLists.txt; files are named relative to it.
 function(ingot_library folder)
@@ -37,6 +57,7 @@ function(ingot_library folder)
   target_include_directories(ingot_${folder} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
                                                     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(ingot_${folder} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_LIBRARIES} $<BUILD_INTERFACE:ingot_flags>)
+  ingot_precompiled(ingot_${folder})
   set_property(GLOBAL APPEND PROPERTY INGOT_COMPONENTS ${folder})
   if(INGOT_INSTALL)
     install(TARGETS ingot_${folder} EXPORT IngotTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -76,14 +76,17 @@ Graph::~Graph() {
     node->resize_inputs(0);
   }
   resize_outputs(0);
+  // Names matter to the graphs around this one only.
+  const bool others_care = names_.use_count() > 1;
   for (Node* node = first_; node;) {
     Node* next = node->next_;
     for (const auto& output : node->outputs_)
-      if (output) name_removed(output.get());
+      if (output && others_care) name_removed(output.get());
     delete node;
     node = next;
   }
-  for (const auto& value : owned_values_) name_removed(value.get());
+  if (others_care)
+    for (const auto& value : owned_values_) name_removed(value.get());
 }
 
 void Graph::name_added(Value* value) {

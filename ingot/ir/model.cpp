@@ -137,6 +137,9 @@ GraphPtr Graph::clone(Graph* parent, ValueMap& map) const {
   copy->unknown = unknown;
   copy->is_function_body = is_function_body;
 
+  copy->by_name_.reserve(by_name_.size());
+  map.reserve(map.size() + by_name_.size());
+
   for (Value* input : inputs_) map[input] = copy->add_input(input->name());
   for (Value* value : initializers_) {
     Value* made = value->sparse_initializer ? copy->add_sparse_initializer(value->name(), *value->sparse_initializer)

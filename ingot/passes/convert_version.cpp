@@ -172,7 +172,10 @@ class Converter {
       node.attributes.erase("consumed_inputs");
       if (step && step->up) {
         bool replaced = false;
-        if (!apply(node, step->up, next.since, replaced)) return;
+        if (const auto refusal = apply(node, step->up, next.since, replaced)) {
+          obstacles_.push_back(*refusal);
+          return;
+        }
         ++report_.nodes_changed;
         convert_added(graph, before, replaced ? after : &node, next.since, domain);
         if (replaced) return;
@@ -189,20 +192,21 @@ class Converter {
     if (!def || !current) return finish(node);
     Graph& graph = node.graph();
     const std::string domain(normal_domain(node.domain));
+    // What the target lacks altogether is expanded at once: its definition is written in the newest version.
+    if (const int first = versions.front().since; first > target) {
+      if (expand(node, *def, *current)) return;
+      obstacle(node,
+               "exists since opset " + std::to_string(first) + " of " + set_name(domain) + " only" +
+                   (def->decompose ? ", and this use of it cannot be expressed in older operators" : ""),
+               "use --opset " + std::to_string(first) + " or newer");
+      return;
+    }
     for (auto it = versions.rbegin(); it != versions.rend(); ++it) {
       if (it->since > current->since || it->since <= target) continue;
       Node *before = node.previous(), *after = node.next();
-      const Schema* older = std::next(it) == versions.rend() ? nullptr : &*std::next(it);
-      if (!older) {
-        if (expand(node, *def)) return;
-        obstacle(node,
-                 "exists since opset " + std::to_string(it->since) + " of " + set_name(domain) + " only" +
-                     (def->decompose ? ", and this use of it cannot be expressed in older operators" : ""),
-                 "use --opset " + std::to_string(it->since) + " or newer");
-        return;
-      }
+      const Schema* older = &*std::next(it);  // there is one, since the target has the operator
       if (const Value* value = disallowed(node, *older)) {
-        if (expand(node, *def)) return;
+        if (expand(node, *def, *current)) return;
         obstacle(node,
                  "'" + value->name() + "' is " + value->type.schema_name() +
                      ", which the operator allows since opset " + std::to_string(lowest_allowing(node, versions)) +
@@ -214,13 +218,21 @@ class Converter {
       keep_meaning_of_defaults(node, *it, *older);
       if (step && step->down) {
         bool replaced = false;
-        if (!apply(node, step->down, it->since - 1, replaced)) return;
+        if (const auto refusal = apply(node, step->down, it->since - 1, replaced)) {
+          // What stands in the way of the decomposition is of no interest: the node's own reason is.
+          const std::size_t known = obstacles_.size();
+          const bool is_untouched = node.previous() == before;
+          if (is_untouched && expand(node, *def, *current) && obstacles_.size() == known) return;
+          obstacles_.resize(known);
+          obstacles_.push_back(*refusal);
+          return;
+        }
         ++report_.nodes_changed;
         convert_added(graph, before, replaced ? after : &node, it->since - 1, domain);
         if (replaced) return;
       }
       if (const std::string reason = fit(node, *older); !reason.empty()) {
-        if (expand(node, *def)) return;
+        if (expand(node, *def, *older)) return;
         obstacle(node, reason, "use --opset " + std::to_string(it->since) + " or newer");
         return;
       }
@@ -276,23 +288,40 @@ class Converter {
     return versions.back().since;
   }
 
-  bool apply(Node& node, void (*step)(StepContext&), std::int64_t opset, bool& replaced) {
+  /// Why the step refused the node, or nothing.
+  std::optional<Obstacle> apply(Node& node, void (*step)(StepContext&), std::int64_t opset, bool& replaced) {
     GraphBuilder builder(node.graph(), &node, false);
     builder.name_after(node);
     StepContext context(node, builder, opset);
     try {
       step(context);
     } catch (const Error& error) {
-      obstacle(node, error.message(), error.hint_text());
-      return false;
+      return obstacle_of(node, error.message(), error.hint_text());
     }
     replaced = context.replaced();
+    return std::nullopt;
+  }
+
+  /// Brings the node alone to the newest version of its operator; false when a step replaces or refuses it.
+  bool renew(Node& node, const OpDef& def, const Schema* current) {
+    const std::string domain(normal_domain(node.domain));
+    for (const Schema& next : ops::versions_of(node.domain, node.op)) {
+      if (next.since <= current->since) continue;
+      const Step* step = step_to(def, next.since);
+      keep_meaning_of_defaults(node, *current, next);
+      current = &next;
+      if (!step || !step->up) continue;
+      Node* before = node.previous();
+      bool replaced = false;
+      if (apply(node, step->up, next.since, replaced) || replaced) return false;
+      convert_added(node.graph(), before, &node, next.since, domain);
+    }
     return true;
   }
 
   /// Puts the operator's own decomposition, which is written in the newest set, in place of the node.
-  bool expand(Node& node, const OpDef& def) {
-    if (!def.decompose) return false;
+  bool expand(Node& node, const OpDef& def, const Schema& current) {
+    if (!def.decompose || !renew(node, def, &current)) return false;
     Graph& graph = node.graph();
     Node *before = node.previous(), *after = node.next();
     try {
@@ -336,8 +365,11 @@ class Converter {
     }
   }
 
+  static Obstacle obstacle_of(const Node& node, const std::string& reason, const std::string& hint) {
+    return {&node, node.label() + " (" + node.op + "): " + reason, hint};
+  }
   void obstacle(const Node& node, const std::string& reason, const std::string& hint) {
-    obstacles_.push_back({&node, node.label() + " (" + node.op + "): " + reason, hint});
+    obstacles_.push_back(obstacle_of(node, reason, hint));
   }
 
   const OpsetImports& from_;
@@ -378,6 +410,7 @@ void convert_all(Model& model, const OpsetImports& targets, ops::InferSession* s
                  std::vector<Obstacle>& obstacles) {
   const auto move = [&](Graph& graph, OpsetImports& imports, ops::InferSession* with) {
     OpsetImports from = imports, to = imports;
+    if (from.empty() && model.ir_version < 3) from.set("", 1);  // before imports existed there was one version
     complete(from, targets);
     complete(to, targets);
     for (OpsetImport& import : to)

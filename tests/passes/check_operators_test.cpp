@@ -85,7 +85,7 @@ TEST(CheckOperators, RequiredInputsAndOutputsHaveNames) {
   EXPECT_THAT(
       problems_in(R"(g (float[2] x) => (bool[2] m) { [n] "", m = Dropout(x) })"),
       ElementsAre("error: node 'n' (Dropout): output 0 ('output') must be given, but its name is empty [IG0306]"));
-  EXPECT_THAT(problems_in(R"(g (float[2] x) => (float[2] y) { y = Clip(x, "", x) })"), ElementsAre());
+  EXPECT_THAT(problems_in(R"(g (float[2] x, float m) => (float[2] y) { y = Clip(x, "", m) })"), ElementsAre());
   EXPECT_THAT(problems_in(R"(g (float[2] x) => (float[4] y) { [n] y = Concat <axis = 0> (x, "", x) })"),
               ElementsAre("warning: node 'n' (Concat): input 1, one of 'inputs', has an empty name [IG0306]"));
 }

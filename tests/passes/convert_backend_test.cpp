@@ -1,15 +1,14 @@
 // Version conversion over the official backend suite: up to the newest operator sets, and down from there.
 #include <gtest/gtest.h>
 
-#include <map>
+#include <sstream>
 
-#include "tests/passes/backend_cases.h"
 #include "ingot/base/error.h"
-#include "ingot/ops/catalog.h"
 #include "ingot/ops/schema.h"
 #include "ingot/passes/check.h"
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/fit_ir_version.h"
+#include "tests/passes/backend_cases.h"
 
 namespace ingot {
 namespace {
@@ -40,21 +39,50 @@ void raise_ir_version(Model& model) {
   model.ir_version = std::max<std::int64_t>({model.ir_version, 8, passes::needed_ir_version(model).version});
 }
 
-/// Whether each operator has a version that is old enough and allows its types, or a decomposition.
-bool should_convert(const Model& newest, std::int64_t version) {
-  for (const GraphPlace& place : all_graphs(newest)) {
-    for (const Node& node : place.graph->nodes()) {
-      const ops::OpDef* def = ops::find(node);
-      if (!def || !normal_domain(node.domain).empty() || def->decompose) continue;
-      const ops::Schema* schema = ops::schema_for(node.domain, node.op, version);
-      if (!schema) return false;
-      for (std::size_t i = 0; i < node.input_count(); ++i)
-        if (node.input(i) && schema->input(i) && !schema->input(i)->type->allows(node.input(i)->type)) return false;
-      for (std::size_t i = 0; i < node.output_count(); ++i)
-        if (node.output(i) && schema->output(i) && !schema->output(i)->type->allows(node.output(i)->type)) return false;
-    }
-  }
-  return true;
+/// Meanings that an older version of an operator cannot express although it allows the types, and that no
+/// decomposition covers. The list must only shrink.
+struct Meaning {
+  const char* op;
+  const char* reason;
+};
+constexpr Meaning kNeedsNewer[] = {
+    {"AveragePool", "attribute 'dilations'"},
+    {"DFT", "the axis must be constant"},
+    {"GridSample", "rank 5"},
+    {"Pad", "mode 'wrap'"},
+    {"QuantizeLinear", "attribute 'block_size'"},
+    {"DequantizeLinear", "attribute 'block_size'"},
+    {"ReduceMax", "axes must be constant"},
+    {"ReduceMin", "axes must be constant"},
+    {"ReduceProd", "axes must be constant"},
+    {"Reshape", "a shape in which 0 means zero must be constant"},
+    {"Resize", "attribute 'antialias'"},
+    {"Resize", "coordinate_transformation_mode 'half_pixel_symmetric'"},
+    {"Resize", "sizes that keep the aspect ratio must be constant"},
+    {"RoiAlign", "coordinate_transformation_mode 'half_pixel'"},
+    {"ScatterElements", "reduction"},
+    {"ScatterND", "reduction"},
+    {"Split", "a dimension of 5 has no 4 parts"},
+};
+
+/// Whether an obstacle is one of the three kinds that may be: the operator does not exist there, it does not allow
+/// the types, or it is in the list above.
+bool is_justified(const std::string& obstacle) {
+  if (obstacle.find("exists since opset") != obstacle.npos) return true;
+  if (obstacle.find("which the operator allows since opset") != obstacle.npos) return true;
+  for (const Meaning& m : kNeedsNewer)
+    if (obstacle.find("(" + std::string(m.op) + ")") != obstacle.npos && obstacle.find(m.reason) != obstacle.npos)
+      return true;
+  return false;
+}
+
+std::vector<std::string> obstacles_in(const Error& error) {
+  std::vector<std::string> lines;
+  std::istringstream text(error.message());
+  std::string line;
+  std::getline(text, line);  // the headline
+  while (std::getline(text, line)) lines.push_back(line);
+  return lines;
 }
 
 TEST(ConvertBackendSuite, EveryModelReachesTheNewestOperatorSetsAndIsValidThere) {
@@ -76,7 +104,7 @@ class Downgrade : public testing::TestWithParam<std::int64_t> {};
 
 TEST_P(Downgrade, SucceedsWhereverTheOperatorsAllowAndListsObstaclesElsewhere) {
   std::size_t converted = 0, refused = 0;
-  std::map<std::string, int> obstacles;
+  std::size_t meanings = 0;
   test::for_each_backend_case([&](test::BackendCase& c) {
     Model& model = c.model;
     try {
@@ -84,7 +112,6 @@ TEST_P(Downgrade, SucceedsWhereverTheOperatorsAllowAndListsObstaclesElsewhere) {
     } catch (const Error&) {
       return;  // the test above reports it
     }
-    const bool expected = should_convert(model, GetParam());
     try {
       passes::convert_version(model, opset(GetParam()));
       raise_ir_version(model);
@@ -93,11 +120,16 @@ TEST_P(Downgrade, SucceedsWhereverTheOperatorsAllowAndListsObstaclesElsewhere) {
     } catch (const Error& error) {
       EXPECT_EQ(error.exit_code(), 4) << c.name << ": " << error.what();
       ++refused;
-      ++obstacles[error.message().substr(error.message().find('\n') + 1)];
-      EXPECT_FALSE(expected) << c.name << ": " << error.what();
+      const auto obstacles = obstacles_in(error);
+      EXPECT_FALSE(obstacles.empty()) << c.name << ": " << error.what();
+      for (const std::string& obstacle : obstacles) {
+        EXPECT_TRUE(is_justified(obstacle)) << c.name << ":" << obstacle;
+        meanings += obstacle.find("since opset") == obstacle.npos ? 1 : 0;
+      }
     }
   });
-  std::printf("opset %d: %zu models converted, %zu refused\n", static_cast<int>(GetParam()), converted, refused);
+  std::printf("opset %d: %zu models converted, %zu refused (%zu obstacles of meaning)\n", static_cast<int>(GetParam()),
+              converted, refused, meanings);
 }
 
 INSTANTIATE_TEST_SUITE_P(ConvertBackendSuite, Downgrade, testing::Values(21, 17, 13),

@@ -4,9 +4,9 @@
 #include <map>
 #include <set>
 
-#include "tests/passes/backend_cases.h"
 #include "ingot/base/error.h"
 #include "ingot/passes/infer.h"
+#include "tests/passes/backend_cases.h"
 
 namespace ingot {
 namespace {
@@ -18,18 +18,19 @@ enum class Shapes { real, symbolic, unknown_rank };
 
 /// Operators whose output sizes depend on data that inference does not have.
 const std::set<std::string> kDataDecides = {
-    "Compress",      // how many conditions hold
-    "ImageDecoder",  // the size of the image in the bytes
-    "Loop",          // how often it runs
-    "NonMaxSuppression",
-    "NonZero",
-    "Unique",
-    "StringSplit",
-    "StringNormalizer",  // how many are left
-    "Range",             // of floating-point numbers
-    "Resize",
-    "Upsample",    // scales that are inputs of the graph
-    "SequenceAt",  // which element of a sequence
+    "Compress",           // how many conditions hold
+    "ImageDecoder",       // the size of the image in the bytes
+    "Loop",               // how often it runs
+    "NonMaxSuppression",  // how many boxes are left
+    "NonZero",            // how many there are
+    "OneHot",             // the depth, where it is given as a floating-point number
+    "Range",              // the same of its ends
+    "Resize",             // scales that are inputs of the graph
+    "SequenceAt",         // which element of a sequence
+    "StringNormalizer",   // how many words are left
+    "StringSplit",        // how many parts there are
+    "Unique",             // how many there are
+    "Upsample",           // scales that are inputs of the graph
 };
 
 Type type_of(const onnx::Data& data) {
@@ -123,17 +124,23 @@ Share infer_all(Shapes shapes) {
 
 TEST(InferBackendSuite, GivesTheStoredTypesAndShapesFromRealShapes) {
   const Share share = infer_all(Shapes::real);
-  if (share.all) EXPECT_GE(share.percent(), kRealPercent);
+  if (share.all) {
+    EXPECT_GE(share.percent(), kRealPercent);
+  }
 }
 
 TEST(InferBackendSuite, NeverContradictsTheStoredShapesWithSymbolicShapes) {
   const Share share = infer_all(Shapes::symbolic);
-  if (share.all) EXPECT_GE(share.percent(), kSymbolicPercent);
+  if (share.all) {
+    EXPECT_GE(share.percent(), kSymbolicPercent);
+  }
 }
 
 TEST(InferBackendSuite, NeverContradictsTheStoredShapesWithoutRanks) {
   const Share share = infer_all(Shapes::unknown_rank);
-  if (share.all) EXPECT_GE(share.percent(), kRanklessPercent);
+  if (share.all) {
+    EXPECT_GE(share.percent(), kRanklessPercent);
+  }
 }
 
 }  // namespace

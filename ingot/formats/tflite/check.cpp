@@ -159,7 +159,7 @@ void check_calls(const Model& model) {
     for (const Operator& op : model.subgraphs[i].operators)
       for (const std::int64_t callee : callees(op)) calls[i].push_back(static_cast<std::size_t>(callee));
     std::ranges::sort(calls[i]);
-    calls[i].erase(std::ranges::unique(calls[i]).begin(), calls[i].end());
+    calls[i].erase(std::unique(calls[i].begin(), calls[i].end()), calls[i].end());
   }
   enum class State : std::uint8_t { fresh, open, done };
   std::vector<State> state(count, State::fresh);

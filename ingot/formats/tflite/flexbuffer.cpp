@@ -76,8 +76,8 @@ class Decoder {
     FlexValue::Map members;
     members.reserve(values.size());
     for (std::size_t i = 0; i < values.size(); ++i)
-      members.emplace_back(text(keys[i].AsKey()), value(values[i], depth + 1));
-    std::ranges::stable_sort(members, {}, &FlexValue::Map::value_type::first);
+      members.push_back({text(keys[i].AsKey()), value(values[i], depth + 1)});
+    std::ranges::stable_sort(members, {}, &FlexValue::Member::key);
     return {std::move(members)};
   }
 
@@ -142,9 +142,11 @@ std::optional<double> as_number(const FlexValue& source) {
 const FlexValue* FlexValue::find(std::string_view key) const {
   const Map* map = std::get_if<Map>(&value);
   if (!map) return nullptr;
-  const auto found = std::ranges::find(*map, key, &Map::value_type::first);
-  return found == map->end() ? nullptr : &found->second;
+  const auto found = std::ranges::find(*map, key, &Member::key);
+  return found == map->end() ? nullptr : &found->value;
 }
+
+bool FlexValue::operator==(const FlexValue& other) const { return value == other.value; }
 
 double FlexValue::number(double otherwise) const { return as_number(*this).value_or(otherwise); }
 

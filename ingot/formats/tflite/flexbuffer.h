@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -12,8 +11,9 @@ namespace ingot::formats::tflite {
 
 /// A value of a FlexBuffer, the schemaless form in which custom operators keep their options.
 struct FlexValue {
+  struct Member;
   using List = std::vector<FlexValue>;
-  using Map = std::vector<std::pair<std::string, FlexValue>>;  ///< sorted by key
+  using Map = std::vector<Member>;  ///< sorted by key
   struct Blob {
     std::string bytes;
     bool operator==(const Blob&) const = default;
@@ -30,7 +30,13 @@ struct FlexValue {
   bool boolean(bool otherwise = false) const;
   std::string_view text(std::string_view otherwise = {}) const;
 
-  bool operator==(const FlexValue&) const = default;
+  bool operator==(const FlexValue& other) const;
+};
+
+struct FlexValue::Member {
+  std::string key;
+  FlexValue value;
+  bool operator==(const Member&) const = default;
 };
 
 /// Reads a FlexBuffer that need not be trusted; throws Error if it is damaged. Empty bytes are null.

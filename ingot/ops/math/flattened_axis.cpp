@@ -25,6 +25,7 @@ void down_to_flattened_axis(StepContext& c) {
     return;
   }
   const std::int64_t rank = c.need_rank(0);
+  if (axis < -rank || axis >= rank) c.cannot("axis " + std::to_string(axis) + " is out of range");
   if (axis < 0) axis += rank;
   if (axis == rank - 1) {
     c.node.attributes.set(Attribute("axis", AttrValue(axis)));

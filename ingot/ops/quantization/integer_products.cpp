@@ -13,14 +13,16 @@ void infer_matmul_integer(InferContext& c) { infer_matmul(c, 0, 1); }
 void infer_qlinear_matmul(InferContext& c) { infer_matmul(c, 0, 3); }
 
 /// Until 20 all scales were float, which holds those of the smaller types exactly.
-void down_qlinear_matmul_21(StepContext& c) {
+Values decompose_qlinear_matmul(DecomposeContext& c) {
+  Values inputs = c.node.inputs();
+  bool is_any_cast = false;
   for (const std::size_t i : {std::size_t{1}, std::size_t{4}, std::size_t{6}}) {
-    const DType elem = c.type(i).elem;
-    if (elem == DType::f16 || elem == DType::bf16) c.node.set_input(i, c.g.cast(c.node.input(i), DType::f32));
+    if (c.elem(i) != DType::f16 && c.elem(i) != DType::bf16) continue;
+    inputs[i] = c.g.cast(inputs[i], DType::f32);
+    is_any_cast = true;
   }
+  return is_any_cast ? c.g.op("QLinearMatMul", inputs, {}, 1) : Values{};
 }
-
-constexpr Step kQLinearMatMulSteps[] = {{.since = 21, .down = down_qlinear_matmul_21}};
 
 }  // namespace
 
@@ -28,6 +30,6 @@ constinit const OpDef defs::ConvInteger = {.name = "ConvInteger", .infer = infer
 constinit const OpDef defs::MatMulInteger = {.name = "MatMulInteger", .infer = infer_matmul_integer};
 constinit const OpDef defs::QLinearConv = {.name = "QLinearConv", .infer = infer_qlinear_conv};
 constinit const OpDef defs::QLinearMatMul = {
-    .name = "QLinearMatMul", .infer = infer_qlinear_matmul, .steps = kQLinearMatMulSteps};
+    .name = "QLinearMatMul", .infer = infer_qlinear_matmul, .decompose = decompose_qlinear_matmul};
 
 }  // namespace ingot::ops

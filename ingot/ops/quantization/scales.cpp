@@ -10,8 +10,12 @@ void check_scales(const InferContext& c) {
   c.require(block >= 0, "attribute 'block_size' is negative");
   const Shape *x = c.shape(0), *scale = c.shape(1), *zero = c.shape(2);
   if (scale && zero) {
-    if (scale->size() != zero->size()) c.fail("scale and zero point differ in rank");
-    for (std::size_t i = 0; i < scale->size(); ++i) agree(c, (*scale)[i], (*zero)[i], "a size of scale and zero point");
+    // A scalar and a list of one element are both one number, and the standard's own tests mix them.
+    const auto may_be_one = [](const Shape& s) { return s.empty() || (s.size() == 1 && may_equal(s[0], 1)); };
+    const bool same_rank = scale->size() == zero->size();
+    if (!same_rank && !(may_be_one(*scale) && may_be_one(*zero))) c.fail("scale and zero point differ in rank");
+    for (std::size_t i = 0; same_rank && i < scale->size(); ++i)
+      agree(c, (*scale)[i], (*zero)[i], "a size of scale and zero point");
   }
   if (!x || !scale || scale->empty()) return;
   const auto rank = static_cast<std::int64_t>(x->size());

@@ -56,7 +56,7 @@ class AttributeRules {
         if (!node.attributes.empty()) check_list(node);
         if (c_.functions.find(node)) continue;
         const Schema* schema = ops::schema_for(node.domain, node.op, imports.version(node.domain));
-        if (schema && !schema->experimental && !schema->deprecated) compare(node, *schema);
+        if (schema && !schema->deprecated) compare(node, *schema);
       }
     }
   }

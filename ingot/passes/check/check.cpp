@@ -70,6 +70,7 @@ std::vector<Problem> check(const Model& model, const CheckOptions& options) {
   rules::check_type_constraints(context, typed);
   rules::check_subgraphs(context, typed);
   rules::check_training(context, typed);
+  rules::report_inference(context);
   return context.report.take();
 }
 

@@ -148,7 +148,7 @@ void check_call(Context& c, const Node& call, const Function& f) {
   if (call.output_count() > outputs)
     c.report.error(
         Code::bad_arity, c.places.of(call),
-        fmt::format("{} wanted, but {} gives {}", counted(call.output_count(), "output"), function_name(f), outputs),
+        fmt::format("{} given, but {} gives {}", counted(call.output_count(), "output"), function_name(f), outputs),
         "remove the outputs beyond the function's");
   std::unordered_set<std::string_view> known(f.attributes.begin(), f.attributes.end());
   for (const Attribute& a : f.attribute_defaults) known.insert(a.name);

@@ -1,6 +1,8 @@
 // What inference has to say about a model, and the types that operators allow.
 #include <fmt/format.h>
 
+#include <unordered_set>
+
 #include "ingot/ops/schema.h"
 #include "ingot/passes/check/rules.h"
 #include "ingot/passes/infer.h"
@@ -43,10 +45,15 @@ class NodeTypes {
     for (std::size_t i = 0; i < node_.input_count(); ++i)
       if (node_.input(i) && schema_.input(i)) look(*node_.input(i), *schema_.input(i), "input");
     for (std::size_t i = 0; i < node_.output_count(); ++i)
-      if (node_.output(i) && schema_.output(i)) look(*node_.output(i), *schema_.output(i), "output");
+      if (node_.output(i) && schema_.output(i) && is_certain(*node_.output(i)))
+        look(*node_.output(i), *schema_.output(i), "output");
   }
 
  private:
+  /// Inference speaks of the newest version of an operator. Where an older one gives another type, conversion inserts a
+  /// Cast, but only for values that are used.
+  static bool is_certain(const Value& output) { return output.is_declared || !output.uses().empty(); }
+
   struct Bound {
     const TypeConstraint* constraint;
     const Value* value;
@@ -93,35 +100,75 @@ class NodeTypes {
   std::vector<Bound> bound_;
 };
 
+/// Whether the version that the model imports could give the inferred type at all: an older Dropout gives a mask of
+/// floats, the newest one, which is inferred, of booleans.
+bool is_of_version(const ops::Contradiction& found, const Context& c) {
+  const Schema* schema =
+      ops::schema_for(found.node->domain, found.node->op, c.imports_of(nullptr).version(found.node->domain));
+  const ParamSchema* formal = schema ? schema->output(found.value->output_index()) : nullptr;
+  return !formal || formal->type->allows(found.inferred);
+}
+
+/// Sizes that are stated as negative numbers are meant to be unknown.
+void forget_negative_sizes(const Model& model) {
+  const auto forget = [](Value& v) {
+    if (!v.type.shape) return;
+    for (Dim& d : *v.type.shape)
+      if (d.is_known() && d.value() < 0) d = Dim();
+  };
+  for (const GraphPlace& place : all_graphs(model)) {
+    for (Value* v : place.graph->inputs()) forget(*v);
+    for (const Node& node : place.graph->nodes())
+      for (std::size_t i = 0; i < node.output_count(); ++i)
+        if (node.output(i)) forget(*node.output(i));
+  }
+}
+
 }  // namespace
 
 std::optional<Model> infer_copy(Context& c) {
   if (!c.options.infer || c.is_ambiguous) return std::nullopt;
   Model copy = c.model.clone();
   name_roots(copy);
+  forget_negative_sizes(copy);
   Places places;
   InferOptions options;
   options.budget = c.options.budget;
+  std::unordered_set<std::string> known;
+  const auto note = [&](Problem problem, std::string node_place) {
+    if (known.insert(problem.place + '\n' + problem.message).second)
+      c.findings.push_back({std::move(problem), std::move(node_place)});
+  };
+  const auto is_enough = [&] { return c.findings.size() >= c.options.most_problems; };
   options.on_error = [&](const Node& node, const Error& error) {
     if (is_limit(error.code())) throw error;
-    if (c.report.is_full()) return;
+    if (is_enough()) return;
     places.forget_nested();
     std::string place = places.of(node);
-    // What is wrong with the node is said; that it cannot be inferred then is no news.
-    if (!c.report.has_error_at(place))
-      c.report.error(problem_code(error.code()), std::move(place), error.message(), error.hint_text());
+    std::string hint = error.hint_text();
+    if (hint.empty())
+      hint = "compare the types and shapes of the inputs, and the attributes, with the operator's definition";
+    note({problem_code(error.code()), Severity::error, place, error.message(), std::move(hint)}, place);
   };
   options.on_contradiction = [&](const ops::Contradiction& found) {
-    if (c.report.is_full()) return;
+    if (is_enough() || !is_of_version(found, c)) return;
     places.forget_nested();
-    if (c.report.has_error_at(places.of(*found.node))) return;
-    c.report.error(Code::shape_contradiction, places.of(*found.value),
-                   fmt::format("it is stated to be {}, but {} gives {} ({})", found.stated.str(),
-                               places.of(*found.node), found.inferred.str(), found.why),
-                   "remove the stated type or correct it");
+    std::string maker = places.of(*found.node);
+    note({Code::shape_contradiction, Severity::error, places.of(*found.value),
+          fmt::format("it is stated to be {}, but {} gives {} ({})", found.stated.str(), maker, found.inferred.str(),
+                      found.why),
+          "remove the stated type or correct it"},
+         maker);
   };
   infer(copy, options);
   return copy;
+}
+
+void report_inference(Context& c) {
+  // What is wrong with the node is said; that it cannot be inferred then is no news.
+  for (auto& [problem, node_place] : c.findings)
+    if (!c.report.has_error_at(node_place))
+      c.report.error(problem.code, std::move(problem.place), std::move(problem.message), std::move(problem.hint));
 }
 
 void check_type_constraints(Context& c, const Model& typed) {
@@ -132,7 +179,7 @@ void check_type_constraints(Context& c, const Model& typed) {
     for (const Node& node : graphs[i].graph->nodes()) {
       if (c.functions.find(node)) continue;
       const Schema* schema = ops::schema_for(node.domain, node.op, imports.version(node.domain));
-      if (schema && !schema->experimental && !schema->deprecated) NodeTypes(c, places, node, *schema).check();
+      if (schema && !schema->deprecated) NodeTypes(c, places, node, *schema).check();
     }
   }
 }

@@ -54,6 +54,23 @@ const Schema* elsewhere(std::string_view name) {
   return nullptr;
 }
 
+/// Experiments of the first releases that later ones dropped. Old models have them, and ONNX's checker lets them be.
+constexpr std::string_view kExperiments[] = {"ATen",
+                                             "Affine",
+                                             "ConstantFill",
+                                             "Crop",
+                                             "DynamicSlice",
+                                             "GRUUnit",
+                                             "GivenTensorFill",
+                                             "ImageScaler",
+                                             "ParametricSoftplus",
+                                             "Scale",
+                                             "ScaledTanh"};
+
+bool is_experiment(const Node& node) {
+  return normal_domain(node.domain).empty() && std::ranges::find(kExperiments, node.op) != std::end(kExperiments);
+}
+
 class OperatorRules {
  public:
   explicit OperatorRules(Context& c) : c_(c) {}
@@ -90,6 +107,17 @@ class OperatorRules {
   const Schema* judge(const Node& node, std::int64_t version) {
     const Schema* schema = ops::schema_for(node.domain, node.op, version);
     const std::string set = fmt::format("opset {} of {}", version, domain_name(node.domain));
+    if (!schema && is_experiment(node)) {
+      c_.report.warning(Code::experimental_operator, c_.places.of(node),
+                        fmt::format("operator {} was an experiment and never became part of ONNX", quoted(node.op)),
+                        "express it by other operators");
+      return nullptr;
+    }
+    if (schema && schema->experimental)
+      c_.report.warning(
+          Code::experimental_operator, c_.places.of(node),
+          fmt::format("operator {} is an experiment: it may change, or never be part of ONNX", quoted(node.op)),
+          "keep to the programs that know it");
     if (!schema) {
       if (ops::is_standard_domain(normal_domain(node.domain)))
         c_.report.error(Code::unknown_operator, c_.places.of(node),
@@ -99,12 +127,6 @@ class OperatorRules {
                           fmt::format("operator {} of domain {} is not known, so its nodes are not checked",
                                       quoted(node.op), quoted(node.domain)),
                           "define it as a function of the model, or ignore this");
-      return nullptr;
-    }
-    if (schema->experimental) {
-      c_.report.warning(Code::experimental_operator, c_.places.of(node),
-                        fmt::format("operator {} was an experiment and never became part of ONNX", quoted(node.op)),
-                        "express it by other operators");
       return nullptr;
     }
     if (schema->deprecated) {

@@ -15,6 +15,8 @@ class Report {
   void error(Code code, std::string place, std::string message, std::string hint = {});
   void warning(Code code, std::string place, std::string message, std::string hint = {});
 
+  /// The problem reported at another place has its cause, or its effect, here too.
+  void mark(std::string place) { places_with_errors_.insert(std::move(place)); }
   bool has_error_at(const std::string& place) const { return places_with_errors_.contains(place); }
   /// Once there are that many errors, looking for more is in vain.
   bool is_full() const { return error_count_ >= most_; }

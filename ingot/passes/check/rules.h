@@ -37,6 +37,12 @@ struct Context {
   Places places;
   FunctionIndex functions;
   std::vector<GraphPlace> graphs;
+  /// What inference found, with the place of the node; reported last, and only where nothing else explains it.
+  struct Finding {
+    Problem problem;
+    std::string node_place;
+  };
+  std::vector<Finding> findings;
   /// A name is defined twice in one graph: what is found by name is not to be trusted.
   bool is_ambiguous = false;
 
@@ -57,13 +63,14 @@ void check_annotations(Context& c);  // metadata and quantization annotations
 void check_devices(Context& c);
 
 /// A copy of the model with all types that can be inferred, for the rules below; nothing if there is to be none.
-/// Reports what inference refuses and what it finds to be other than stated.
+/// Notes what inference refuses and what it finds to be other than stated.
 std::optional<Model> infer_copy(Context& c);
 
 // Rules about types: `typed` is the inferred copy, or the model itself with what it states.
 void check_type_constraints(Context& c, const Model& typed);
 void check_subgraphs(Context& c, const Model& typed);
 void check_training(Context& c, const Model& typed);
+void report_inference(Context& c);
 
 /// Nodes of this very graph that form a cycle, along the data, the first repeated at the end; empty if there is none.
 std::vector<const Node*> find_cycle(const Graph& graph);

@@ -41,6 +41,7 @@ class SubgraphRules {
   void expect(const Graph& graph, std::size_t count, std::size_t expected, std::string_view what,
               std::string_view why) {
     if (count == expected) return;
+    c_.report.mark(c_.places.of(node_));
     c_.report.error(Code::bad_subgraph, c_.places.of(graph),
                     fmt::format("the graph has {}, but {} {} {}", counted(count, what), node_.op,
                                 what == "input" ? "gives it" : "expects",
@@ -123,6 +124,7 @@ class SubgraphRules {
   void compare_input(const Graph& body, std::size_t formal, std::size_t actual) {
     const Value *stated = body.inputs()[formal], *given = typed_.input(actual);
     if (!given || same_kind(stated->type, given->type)) return;
+    c_.report.mark(c_.places.of(node_));
     c_.report.error(Code::type_mismatch, c_.places.of(*stated),
                     fmt::format("the graph states {}, but the node passes {}, which is {}", stated->type.schema_name(),
                                 quoted(given->name()), given->type.schema_name()),

@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "ingot/ops/infer.h"
-#include "op_case.h"
+#include "tests/ops/op_case.h"
 
 namespace ingot::test {
 namespace {

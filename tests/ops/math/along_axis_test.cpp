@@ -26,6 +26,15 @@ TEST(Softmax, OfOpset12RunsOverAMatrix) {
   EXPECT_EQ(last.nodes(), "LogSoftmax");
 }
 
+TEST(Softmax, MovesItsAxisToTheEndForOpset12) {
+  OpCase c(13), wrong(13);
+  c.op("Softmax", {c.in("float[2,3,4]")}, {{"axis", 0}});
+  c.convert(12);
+  EXPECT_EQ(c.nodes(), "Transpose Softmax Transpose");
+  wrong.op("Softmax", {wrong.in("float[2,3,4]")}, {{"axis", 100}});
+  EXPECT_THAT(refusal([&] { wrong.convert(12); }), testing::HasSubstr("axis 100 is out of range"));
+}
+
 TEST(Softmax, CountsItsAxisFromTheFrontBeforeOpset11) {
   OpCase c(13);
   c.op("Softmax", {c.in("float[2,3,4]")});
@@ -75,6 +84,14 @@ TEST(CumProd, ThatExcludesPutsOutWhatCameBefore) {
   ASSERT_TRUE(c.decompose());
   const Graph& body = **c.node("Scan").attributes.get<GraphPtr>("body");
   EXPECT_EQ(body.outputs()[1]->producer()->input(0), body.inputs()[0]);
+}
+
+TEST(CumProd, AlongAComputedAxisIsAScanOfThreeAxes) {
+  OpCase c;
+  c.op("CumProd", {c.in("float[N,3]"), c.in("int32")});
+  c.convert(13);
+  EXPECT_EQ(c.node("Scan").attributes.ints_or("scan_input_axes", {}), (std::vector<std::int64_t>{1}));
+  EXPECT_EQ(c.type(), "float[N,3]");
 }
 
 TEST(TopK, GivesBothOutputsOneShape) {

@@ -1,7 +1,7 @@
 // Trees of ai.onnx.ml, before and since version 5.
 #include <gmock/gmock.h>
 
-#include "op_case.h"
+#include "tests/ops/op_case.h"
 
 namespace ingot::test {
 namespace {

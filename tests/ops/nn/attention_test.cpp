@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "ingot/ops/infer.h"
-#include "op_case.h"
+#include "tests/ops/op_case.h"
 
 namespace ingot::test {
 namespace {

@@ -1,7 +1,7 @@
 // Pools, regions of interest, and what picks boxes.
 #include <gmock/gmock.h>
 
-#include "op_case.h"
+#include "tests/ops/op_case.h"
 
 namespace ingot::test {
 namespace {
@@ -14,7 +14,7 @@ TEST(MaxPool, LeavesOutWindowsThatBeginInThePadding) {
   EXPECT_EQ(c.op("MaxPool", {c.in("float[1,1,2]")}, ceil)->type.str(), "float[1,1,1]");
   EXPECT_EQ(c.op("MaxPool", {c.in("float[1,1,3]")}, ceil)->type.str(), "float[1,1,2]");
   const Attrs whole = {{"kernel_shape", {3, 3}}, {"strides", {2, 2}}, {"ceil_mode", 1}};
-  EXPECT_EQ(c.op("MaxPool", {c.in("float[N,C,4,H]")}, whole)->type.str(), "float[N,C,2,floor((H - 2)/2) + 1]");
+  EXPECT_EQ(c.op("MaxPool", {c.in("float[N,C,4,H]")}, whole)->type.str(), "float[N,C,2,floor(H/2)]");
 }
 
 TEST(MaxPool, GivesIndicesOfTheSameShape) {

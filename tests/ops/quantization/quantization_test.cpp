@@ -1,7 +1,7 @@
 // Quantised operators.
 #include <gmock/gmock.h>
 
-#include "op_case.h"
+#include "tests/ops/op_case.h"
 
 namespace ingot::test {
 namespace {
@@ -30,6 +30,12 @@ TEST(QuantizeLinear, ChecksScalesPerAxisAndBlock) {
   EXPECT_NE(refusal([&] { c.op("QuantizeLinear", {x, c.in("float[2,2]")}, {{"block_size", -2}}); }), "");
 }
 
+TEST(QuantizeLinear, TakesAScalarAndAVectorOfOneForTheSame) {
+  OpCase c;
+  EXPECT_EQ(c.op("QuantizeLinear", {c.in("float[2,6]"), c.in("float"), c.in("int8[1]")})->type.str(), "int8[2,6]");
+  EXPECT_NE(refusal([&] { c.op("QuantizeLinear", {c.in("float[2,6]"), c.in("float"), c.in("int8[6]")}); }), "");
+}
+
 TEST(QuantizeLinear, GetsAZeroPointWhereTheAttributeIsNotKnown) {
   OpCase c;
   c.op("QuantizeLinear", {c.in("float[N,3]"), c.in("float")}, {{"output_dtype", DType::i8}});
@@ -54,7 +60,7 @@ TEST(QuantizeLinear, DividesInThePrecisionAskedFor) {
   c.op("QuantizeLinear", {c.in("float16[N]"), c.in("float16"), c.in("uint8")}, {{"precision", DType::f32}});
   c.convert(21);
   EXPECT_EQ(c.nodes(), "Cast Cast QuantizeLinear");
-  EXPECT_EQ(c.node("QuantizeLinear").input(0)->type.elem, DType::f32);
+  EXPECT_EQ(c.node("QuantizeLinear").input(0)->producer()->attributes.int_or("to", 0), 1);
 }
 
 TEST(DequantizeLinear, HasTheScalesType) {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "ingot/ops/signal/fourier.h"
-#include "op_case.h"
+#include "tests/ops/op_case.h"
 
 namespace ingot::test {
 namespace {

@@ -1,7 +1,7 @@
 // Products of matrices and what belongs to matrices: MatMul, Gemm, Einsum, Det, Trilu.
 #include <gmock/gmock.h>
 
-#include "op_case.h"
+#include "tests/ops/op_case.h"
 
 namespace ingot::test {
 namespace {

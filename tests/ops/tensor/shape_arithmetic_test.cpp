@@ -1,10 +1,19 @@
 // Shape arithmetic: how sizes travel as values from Shape to the operators that take shapes.
 #include <gmock/gmock.h>
 
-#include "op_case.h"
+#include "tests/ops/op_case.h"
 
 namespace ingot::test {
 namespace {
+
+/// The type, with the sizes that only data decides as "dim0", "dim1" ...
+std::string own_names(const Value* value) {
+  std::string text = value->type.str();
+  const std::string prefix = value->name() + ".";
+  for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix))
+    text.erase(at, prefix.size());
+  return text;
+}
 
 TEST(Shape, GivesTheDimensionsAsValues) {
   OpCase c;
@@ -107,8 +116,8 @@ TEST(Slice, ComputesSymbolicSizes) {
   EXPECT_EQ(cut(kEnd, INT64_MIN, 1, -1), "float[N,8]");
   EXPECT_EQ(cut(-1, -100, -1, -3), "float[N,3]");
   EXPECT_EQ(cut(6, 2, 1, 1), "float[N,0]");
-  EXPECT_EQ(cut(1, kEnd, 0, 1), "float[max(N - 1, 0),8]");
-  EXPECT_EQ(cut(0, 4, 0, 1), "float[min(N, 4),8]");
+  EXPECT_EQ(cut(1, kEnd, 0, 1), "float[max(1, N) - 1,8]");
+  EXPECT_EQ(cut(0, 4, 0, 1), "float[min(4, N),8]");
 }
 
 TEST(Slice, RefusesWhatCannotBeCut) {
@@ -123,9 +132,9 @@ TEST(Slice, RefusesWhatCannotBeCut) {
 TEST(Slice, SaysWhatItCanOfUnknownEnds) {
   OpCase c;
   Value* x = c.in("float[N,8]");
-  EXPECT_EQ(c.op("Slice", {x, c.in("int64[1]"), c.in("int64[1]"), c.ints({1})})->type.str(), "float[N,?]");
-  EXPECT_EQ(c.op("Slice", {x, c.in("int64[K]"), c.in("int64[K]"), c.in("int64[K]")})->type.str(), "float[?,?]");
-  EXPECT_EQ(c.op("Slice", {x, c.in("int64[1]"), c.in("int64[1]")})->type.str(), "float[?,8]");
+  EXPECT_EQ(own_names(c.op("Slice", {x, c.in("int64[1]"), c.in("int64[1]"), c.ints({1})})), "float[N,dim1]");
+  EXPECT_EQ(own_names(c.op("Slice", {x, c.in("int64[K]"), c.in("int64[K]"), c.in("int64[K]")})), "float[dim0,dim1]");
+  EXPECT_EQ(own_names(c.op("Slice", {x, c.in("int64[1]"), c.in("int64[1]")})), "float[dim0,8]");
 }
 
 TEST(Slice, HasItsEndsAsAttributesBeforeOpset10) {
@@ -147,7 +156,7 @@ TEST(Reshape, CopiesInfersAndKeepsNames) {
   EXPECT_EQ(c.op("Reshape", {c.in("float[N,T,D]"), c.known("N,T,8,-1")})->type.str(), "float[N,T,8,floor(D/8)]");
   EXPECT_EQ(c.op("Reshape", {c.in("float[?,3,4]"), c.ints({0, -1})})->type.str(), "float[?,12]");
   EXPECT_EQ(c.op("Reshape", {c.in("float[2,6]"), c.known("3,?")})->type.str(), "float[3,4]");
-  EXPECT_EQ(c.op("Reshape", {x, c.in("int64[2]")})->type.str(), "float[?,?]");
+  EXPECT_EQ(own_names(c.op("Reshape", {x, c.in("int64[2]")})), "float[dim0,dim1]");
   EXPECT_EQ(c.op("Reshape", {x, c.in("int64[K]")})->type.str(), "float[...]");
   EXPECT_EQ(c.op("Reshape", {c.in("float[...]"), c.ints({0, -1, 5})})->type.str(), "float[?,?,5]");
   EXPECT_EQ(c.op("Reshape", {c.in("float[1]"), c.ints({})})->type.str(), "float");
@@ -189,7 +198,7 @@ TEST(Expand, BroadcastsWithTheShape) {
   OpCase c;
   EXPECT_EQ(c.op("Expand", {c.in("float[3,1]"), c.known("N,1,6")})->type.str(), "float[N,3,6]");
   EXPECT_EQ(c.op("Expand", {c.in("float[M]"), c.ints({1})})->type.str(), "float[M]");
-  EXPECT_EQ(c.op("Expand", {c.in("float[3]"), c.in("int64[4]")})->type.str(), "float[?,?,?,?]");
+  EXPECT_EQ(own_names(c.op("Expand", {c.in("float[3]"), c.in("int64[4]")})), "float[dim0,dim1,dim2,dim3]");
   EXPECT_EQ(elements(c.op("Expand", {c.ints({7}), c.ints({3})})), "[7,7,7]");
   EXPECT_NE(refusal([&] { c.op("Expand", {c.in("float[3]"), c.ints({2})}); }), "");
   EXPECT_NE(refusal([&] { c.op("Expand", {c.in("float[3]"), c.ints({-1})}); }), "");
