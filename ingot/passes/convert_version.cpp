@@ -221,7 +221,8 @@ class Converter {
         if (const auto refusal = apply(node, step->down, it->since - 1, replaced)) {
           // What stands in the way of the decomposition is of no interest: the node's own reason is.
           const std::size_t known = obstacles_.size();
-          if (expand(node, *def, *current) && obstacles_.size() == known) return;
+          const bool is_untouched = node.previous() == before;
+          if (is_untouched && expand(node, *def, *current) && obstacles_.size() == known) return;
           obstacles_.resize(known);
           obstacles_.push_back(*refusal);
           return;
@@ -409,6 +410,7 @@ void convert_all(Model& model, const OpsetImports& targets, ops::InferSession* s
                  std::vector<Obstacle>& obstacles) {
   const auto move = [&](Graph& graph, OpsetImports& imports, ops::InferSession* with) {
     OpsetImports from = imports, to = imports;
+    if (from.empty() && model.ir_version < 3) from.set("", 1);  // before imports existed there was one version
     complete(from, targets);
     complete(to, targets);
     for (OpsetImport& import : to)

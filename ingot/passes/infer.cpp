@@ -115,6 +115,7 @@ bool is_newest(const OpsetImports& imports) {
 }
 
 bool is_newest(const Model& model) {
+  if (model.opsets.empty()) return false;
   for (const auto& f : model.functions)
     if (!is_newest(f->opsets)) return false;
   return is_newest(model.opsets);

@@ -17,10 +17,7 @@ template <class To, class From> OptionValue list(const Table& table, const Optio
   const auto* items = table.GetPointer<const flatbuffers::Vector<From>*>(field.slot);
   if (!items) return std::monostate();
   copying(std::uint64_t{items->size()} * sizeof(To), items->Data() + items->size() * sizeof(From));
-  std::vector<To> values;
-  values.reserve(items->size());
-  for (const From item : *items) values.push_back(static_cast<To>(item));
-  return values;
+  return elements<To>(*items);
 }
 
 OptionValue text(const Table& table, const OptionField& field, const Copying& copying) {

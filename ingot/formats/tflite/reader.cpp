@@ -47,10 +47,7 @@ class Reader {
     if (!source) return {};
     reach(source->Data(), std::uint64_t{source->size()} * sizeof(From));
     copying(std::uint64_t{source->size()} * sizeof(To));
-    std::vector<To> result;
-    result.reserve(source->size());
-    for (const From item : *source) result.push_back(static_cast<To>(item));
-    return result;
+    return elements<To>(*source);
   }
 
   /// One plain struct for each table of a list.

@@ -18,6 +18,12 @@ Type one_of_batch(const Type& batch) {
   return one;
 }
 
+// A node, not an initializer: files of that time make every initializer an input, which a body cannot have.
+Value* constant(GraphBuilder& g, Tensor value) {
+  return g.node("Constant", "", {}, {{"value", std::move(value)}}, 1)->output();
+}
+Value* index(GraphBuilder& g, std::int64_t i) { return constant(g, Tensor::scalar(i)); }
+
 // The body of Scan-8 with the inputs of a loop's body: the slices are gathered by the counter.
 GraphPtr loop_body(const Graph& scan_body, Graph& parent, const Signature& s, const Values& sequences, Value* length) {
   Graph::ValueMap map;
@@ -34,7 +40,7 @@ GraphPtr loop_body(const Graph& scan_body, Graph& parent, const Signature& s, co
   for (std::size_t i = 0; i < s.scanned; ++i) {
     Value* at = counter;
     if (i < s.directions.size() && s.directions[i] != 0) {
-      if (!backwards) backwards = g.sub(g.sub(length, g.index(1)), counter);
+      if (!backwards) backwards = g.sub(g.sub(length, index(g, 1)), counter);
       at = backwards;
     }
     Value* slice = g.op("Gather", {sequences[i], at}, {{"axis", 0}});
@@ -70,8 +76,8 @@ void scan_8_to_9(StepContext& c) {
   }
   GraphBuilder g(*batch, nullptr, false);
   const Values sequences(ones.begin() + static_cast<std::ptrdiff_t>(s.states), ones.end());
-  Value* length = g.op("Gather", {g.shape(sequences.front()), g.index(0)}, {{"axis", 0}});
-  Values loop_inputs = {length, g.constant(Tensor::scalar<bool>(true))};
+  Value* length = g.op("Gather", {g.shape(sequences.front()), index(g, 0)}, {{"axis", 0}});
+  Values loop_inputs = {length, constant(g, Tensor::scalar<bool>(true))};
   loop_inputs.insert(loop_inputs.end(), ones.begin(), ones.begin() + static_cast<std::ptrdiff_t>(s.states));
   Node* loop = g.node("Loop", "", loop_inputs, {}, (*body)->output_count());
   loop->attributes.set(Attribute("body", AttrValue(loop_body(**body, *batch, s, sequences, length))));

@@ -7,6 +7,8 @@
 namespace ingot::ops {
 namespace {
 
+constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+
 void infer(InferContext& c) {
   c.out_shape_like(0, 0);
   if (const Shape* s = c.shape(1)) c.require(may_equal(product(*s), 1), "axis is not one number");
@@ -17,7 +19,6 @@ void infer(InferContext& c) {
 
 /// Ones in the shape of x without the axis.
 Value* ones_across(GraphBuilder& g, Value* x, std::int64_t axis, DType elem) {
-  constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
   Value* dims = g.shape(x);
   Value* before = g.op("Slice", {dims, g.ints({0}), g.ints({axis})});
   Value* others =
@@ -28,6 +29,7 @@ Value* ones_across(GraphBuilder& g, Value* x, std::int64_t axis, DType elem) {
 /// (so far, x) -> (so far * x, what is put out).
 GraphPtr multiplying_body(Graph& parent, DType elem, const std::optional<Shape>& slice, bool is_exclusive) {
   auto body = std::make_unique<Graph>(&parent);
+  body->name = "cumulative";
   Value* so_far = body->add_input(parent.fresh_name("so_far"), Type::tensor(elem, slice));
   Value* x = body->add_input(parent.fresh_name("x"), Type::tensor(elem, slice));
   GraphBuilder g(*body);
@@ -37,19 +39,11 @@ GraphPtr multiplying_body(Graph& parent, DType elem, const std::optional<Shape>&
   return body;
 }
 
-// A scan along the axis: no formula of sums is exact for products.
-Values decompose_product(DecomposeContext& c) {
-  const Tensor* given = c.constant(1);
+/// A scan along the axis: no formula of sums is exact for products.
+Value* multiply_along(DecomposeContext& c, Value* x, std::int64_t axis, const std::optional<Shape>& slice) {
   const DType elem = c.elem(0);
-  if (!given || given->size() != 1 || elem == DType::undefined) return {};
-  const std::int64_t axis = given->to_ints().front(), is_reverse = c.attr("reverse", std::int64_t{0}) != 0;
-  std::optional<Shape> slice = c.in(0)->type.shape;
-  if (slice) {
-    const auto rank = static_cast<std::int64_t>(slice->size());
-    if (axis < -rank || axis >= rank) return {};
-    slice->erase(slice->begin() + (axis < 0 ? axis + rank : axis));
-  }
-  Node* scan = c.g.node("Scan", "", {ones_across(c.g, c.in(0), axis, elem), c.in(0)},
+  const std::int64_t is_reverse = c.attr("reverse", std::int64_t{0}) != 0;
+  Node* scan = c.g.node("Scan", "", {ones_across(c.g, x, axis, elem), x},
                         {{"num_scan_inputs", 1},
                          {"scan_input_axes", {axis}},
                          {"scan_input_directions", {is_reverse}},
@@ -60,7 +54,35 @@ Values decompose_product(DecomposeContext& c) {
   scan->attributes.append(Attribute("body", AttrValue(multiplying_body(c.g.graph(), elem, slice, is_exclusive))));
   InferSession session;
   infer_node(*scan, session);
-  return {scan->output(1)};
+  return scan->output(1);
+}
+
+/// Where the axis is computed: it becomes the middle one of three.
+Value* multiply_along_computed(DecomposeContext& c) {
+  GraphBuilder& g = c.g;
+  Value* dims = g.shape(c.in(0));
+  Value* given = g.reshape(g.cast(c.in(1), DType::i64), {1});
+  Value* axis = g.op("Mod", {given, g.shape(dims)});
+  Value* before = g.op("ReduceProd", {g.op("Slice", {dims, g.ints({0}), axis})});
+  Value* size = g.op("Gather", {dims, axis});
+  Value* after = g.op("ReduceProd", {g.op("Slice", {dims, g.add(axis, g.ints({1})), g.ints({kEnd})})});
+  Value* x = g.op("Reshape", {c.in(0), g.concat({before, size, after}, 0)});
+  return g.op("Reshape", {multiply_along(c, x, 1, Shape(2)), dims});
+}
+
+Values decompose_product(DecomposeContext& c) {
+  if (c.elem(0) == DType::undefined || !c.has(1)) return {};
+  const Tensor* given = c.constant(1);
+  if (!given) return {multiply_along_computed(c)};
+  if (given->size() != 1) return {};
+  const std::int64_t axis = given->to_ints().front();
+  std::optional<Shape> slice = c.in(0)->type.shape;
+  if (slice) {
+    const auto rank = static_cast<std::int64_t>(slice->size());
+    if (axis < -rank || axis >= rank) return {};
+    slice->erase(slice->begin() + (axis < 0 ? axis + rank : axis));
+  }
+  return {multiply_along(c, c.in(0), axis, slice)};
 }
 
 }  // namespace

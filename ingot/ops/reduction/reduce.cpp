@@ -35,6 +35,43 @@ Value* magnitude(GraphBuilder& g, Value* x) { return g.op("Abs", {x}); }
 Value* square(GraphBuilder& g, Value* x) { return g.mul(x, x); }
 Value* logarithm(GraphBuilder& g, Value* x) { return g.op("Log", {x}); }
 
+// Operators as formulas of ReduceSum, whose axes may be computed from operator set 13 on.
+using Formula = Value*(GraphBuilder&, const Node&);
+
+DType elem_of(const Node& node) { return node.input(0) ? node.input(0)->type.elem : DType::undefined; }
+
+/// Sums along the node's own axes.
+Value* summed(GraphBuilder& g, const Node& node, Value* x) {
+  return g.op("ReduceSum", {x, node.input(1)}, attributes_of(node));
+}
+
+// Roots and logarithms go through double: whole numbers have none, and small types overflow.
+Value* in_double(GraphBuilder& g, const Node& node) { return g.cast(node.input(0), DType::f64); }
+Value* back(GraphBuilder& g, const Node& node, Value* y) { return g.cast(y, elem_of(node)); }
+
+Value* l1(GraphBuilder& g, const Node& node) { return summed(g, node, magnitude(g, node.input(0))); }
+Value* sum_square(GraphBuilder& g, const Node& node) { return summed(g, node, square(g, node.input(0))); }
+Value* l2(GraphBuilder& g, const Node& node) {
+  return back(g, node, g.op("Sqrt", {summed(g, node, square(g, in_double(g, node)))}));
+}
+Value* log_sum(GraphBuilder& g, const Node& node) {
+  return back(g, node, logarithm(g, summed(g, node, in_double(g, node))));
+}
+Value* log_sum_exp(GraphBuilder& g, const Node& node) {
+  return back(g, node, logarithm(g, summed(g, node, g.op("Exp", {in_double(g, node)}))));
+}
+Value* mean(GraphBuilder& g, const Node& node) {
+  Value* x = node.input(0);
+  Value* ones = g.op("ConstantOfShape", {g.shape(x)}, {{"value", Tensor::of<float>({1}, {1.0f})}});
+  Value* sum_of_all = summed(g, node, x);
+  return g.div(sum_of_all, summed(g, node, back(g, node, ones)));
+}
+
+template <Formula formula> Values decompose(DecomposeContext& c) {
+  if (c.elem(0) == DType::undefined) return {};
+  return {formula(c.g, c.node)};
+}
+
 template <Value* (*noop)(GraphBuilder&, Value*)> void down(StepContext& c) { down_to_axes_attribute(c, noop); }
 
 constexpr Step kSumSteps[] = {
@@ -46,60 +83,30 @@ constexpr Step kSteps[] = {
     {.since = 11, .down = down_to_nonnegative_axes},
     {.since = 18, .up = up_to_axes_input, .down = down<noop>},
 };
-
-/// The same reduction, of other numbers.
-Value* reduced(DecomposeContext& c, Name op, Value* x) { return c.g.op(op, {x, c.in(1)}, attributes_of(c.node)); }
-
-/// Through double, as whole numbers have no roots and logarithms and small types overflow; then back.
-template <class F> Values in_double(DecomposeContext& c, F compute) {
-  const DType elem = c.elem(0);
-  if (elem == DType::undefined) return {};
-  return {c.g.cast(compute(c.g.cast(c.in(0), DType::f64)), elem)};
-}
-
-Values l1(DecomposeContext& c) { return {reduced(c, "ReduceSum", c.g.op("Abs", {c.in(0)}))}; }
-Values sum_square(DecomposeContext& c) { return {reduced(c, "ReduceSum", c.g.mul(c.in(0), c.in(0)))}; }
-Values l2(DecomposeContext& c) {
-  return in_double(c, [&](Value* x) { return c.g.op("Sqrt", {reduced(c, "ReduceSum", c.g.mul(x, x))}); });
-}
-Values log_sum(DecomposeContext& c) {
-  return in_double(c, [&](Value* x) { return c.g.op("Log", {reduced(c, "ReduceSum", x)}); });
-}
-Values log_sum_exp(DecomposeContext& c) {
-  return in_double(c, [&](Value* x) { return c.g.op("Log", {reduced(c, "ReduceSum", c.g.op("Exp", {x}))}); });
-}
-
-/// The sum over the number of summands, which is found by summing ones.
-Values mean(DecomposeContext& c) {
-  if (!is_float(c.elem(0))) return {};
-  Value* ones = c.g.op("Expand", {c.g.scalar(1, c.elem(0)), c.g.shape(c.in(0))});
-  return {c.g.div(reduced(c, "ReduceSum", c.in(0)), reduced(c, "ReduceSum", ones))};
-}
+constexpr auto kPlain = std::span<const Step>(kSteps<nullptr>);
 
 // Truth values, allowed from 20 on.
 Values truth_in_integers(DecomposeContext& c) { return in_wider_type(c, DType::boolean, DType::u8); }
 
-constexpr auto kPlain = std::span<const Step>(kSteps<nullptr>);
-
 }  // namespace
 
 constinit const OpDef defs::ReduceL1 = {
-    .name = "ReduceL1", .infer = infer_shape, .steps = kSteps<magnitude>, .decompose = l1};
+    .name = "ReduceL1", .infer = infer_shape, .steps = kSteps<magnitude>, .decompose = decompose<l1>};
 constinit const OpDef defs::ReduceL2 = {
-    .name = "ReduceL2", .infer = infer_shape, .steps = kSteps<magnitude>, .decompose = l2};
+    .name = "ReduceL2", .infer = infer_shape, .steps = kSteps<magnitude>, .decompose = decompose<l2>};
 constinit const OpDef defs::ReduceLogSum = {
-    .name = "ReduceLogSum", .infer = infer_shape, .steps = kSteps<logarithm>, .decompose = log_sum};
+    .name = "ReduceLogSum", .infer = infer_shape, .steps = kSteps<logarithm>, .decompose = decompose<log_sum>};
 constinit const OpDef defs::ReduceLogSumExp = {
-    .name = "ReduceLogSumExp", .infer = infer_shape, .steps = kPlain, .decompose = log_sum_exp};
+    .name = "ReduceLogSumExp", .infer = infer_shape, .steps = kPlain, .decompose = decompose<log_sum_exp>};
 constinit const OpDef defs::ReduceMax = {
     .name = "ReduceMax", .infer = infer<largest>, .steps = kPlain, .decompose = truth_in_integers};
 constinit const OpDef defs::ReduceMean = {
-    .name = "ReduceMean", .infer = infer_shape, .steps = kPlain, .decompose = mean};
+    .name = "ReduceMean", .infer = infer_shape, .steps = kPlain, .decompose = decompose<mean>};
 constinit const OpDef defs::ReduceMin = {
     .name = "ReduceMin", .infer = infer<smallest>, .steps = kPlain, .decompose = truth_in_integers};
 constinit const OpDef defs::ReduceProd = {.name = "ReduceProd", .infer = infer<multiplied>, .steps = kPlain};
 constinit const OpDef defs::ReduceSum = {.name = "ReduceSum", .infer = infer<sum>, .steps = kSumSteps};
 constinit const OpDef defs::ReduceSumSquare = {
-    .name = "ReduceSumSquare", .infer = infer_shape, .steps = kSteps<square>, .decompose = sum_square};
+    .name = "ReduceSumSquare", .infer = infer_shape, .steps = kSteps<square>, .decompose = decompose<sum_square>};
 
 }  // namespace ingot::ops

@@ -31,10 +31,10 @@ class Body {
     return {length, number(-0.5), g.sub(length, 0.5)};
   }
 
-  std::vector<Tap> taps(const Axis& a, Value* n, bool rounds_to_even) {
+  std::vector<Tap> taps(const Axis& a, Value* n) {
     Value* n1 = g.add(n, 1.0);
     Value* x = aligns_ ? g.mul(g.div(n1, 2.0), g.sub(a.length, 1.0)) : g.div(g.sub(g.mul(n1, a.length), 1.0), 2.0);
-    if (mode_ == Mode::nearest) x = round(x, rounds_to_even);
+    if (mode_ == Mode::nearest) x = g.op("Round", {x});
     if (padding_ == Padding::border)
       x = g.where(is_outside(a, x), clamp(a, x), x);
     else if (padding_ == Padding::reflection)
@@ -59,12 +59,6 @@ class Body {
   // ((a d - 5 a) d + 8 a) d - 4 a for a distance from 1 to 2
   Value* far(Value* d) { return g.sub(g.mul(g.add(g.mul(g.sub(g.mul(d, kA), 5 * kA), d), 8 * kA), d), 4 * kA); }
 
-  Value* round(Value* x, bool to_even) {
-    if (to_even) return g.op("Round", {x});
-    Value* up = g.op("Floor", {g.add(x, 0.5)});
-    Value* down = g.op("Ceil", {g.sub(x, 0.5)});
-    return g.where(g.op("Less", {x, number(0)}), down, up);
-  }
   Value* is_outside(const Axis& a, Value* x) {
     return g.op("Or", {g.op("Less", {x, a.low}), g.op("Greater", {x, a.high})});
   }
@@ -149,7 +143,7 @@ Values decompose_grid_sample(DecomposeContext& c) {
   for (std::int64_t i = 0; i < dims; ++i) {
     // The grid names the last dimension first.
     Value* n = g.op("Gather", {grid, g.index(dims - 1 - i)}, {{"axis", -1}});
-    taps.push_back(body.taps(body.axis(shape, i + 2), n, dims != 3));
+    taps.push_back(body.taps(body.axis(shape, i + 2), n));
   }
   std::vector<std::int64_t> channels_last = {0}, channels_first = {0, dims + 1};
   for (std::int64_t i = 0; i < dims; ++i) {

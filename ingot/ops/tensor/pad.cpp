@@ -70,7 +70,8 @@ void down_to_all_axes(StepContext& c) {
 }
 
 void down_to_no_wrap(StepContext& c) {
-  if (c.node.attributes.string_or("mode", "constant") == "wrap") c.cannot("mode 'wrap' exists since opset 19");
+  if (c.node.attributes.string_or("mode", "constant") == "wrap")
+    c.cannot("mode 'wrap' exists since opset 19", "use --opset 19 or newer");
 }
 
 constexpr Step kSteps[] = {
@@ -117,8 +118,31 @@ void infer(InferContext& c) {
   c.out_shape(0, std::move(y));
 }
 
+// Padding by the tensor's own other end: along each axis, the elements (i mod size) for i from -before to size + after.
+Values decompose(DecomposeContext& c) {
+  const auto rank = c.rank(0);
+  const Tensor *pads = c.constant(1), *given = c.constant(3);
+  if (c.attr("mode", "constant") != "wrap" || !rank || !pads || (c.has(3) && !given)) return {};
+  const auto amounts = pads->to_ints();
+  std::vector<std::int64_t> axes(static_cast<std::size_t>(*rank));
+  std::iota(axes.begin(), axes.end(), 0);
+  if (given) axes = given->to_ints();
+  if (amounts.size() != 2 * axes.size()) return {};
+  if (std::ranges::any_of(amounts, [](std::int64_t n) { return n < 0; })) return {};
+  GraphBuilder& g = c.g;
+  Value *x = c.in(0), *shape = g.shape(x);
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const std::int64_t before = amounts[k], after = amounts[k + axes.size()];
+    if (before == 0 && after == 0) continue;
+    Value* size = g.op("Gather", {shape, g.index(axes[k])});
+    Value* places = g.op("Range", {g.index(-before), g.add(size, g.index(after)), g.index(1)});
+    x = g.op("Gather", {x, g.op("Mod", {places, size})}, {{"axis", axes[k]}});
+  }
+  return {x};
+}
+
 }  // namespace
 
-constinit const OpDef defs::Pad = {.name = "Pad", .infer = infer, .steps = kSteps};
+constinit const OpDef defs::Pad = {.name = "Pad", .infer = infer, .steps = kSteps, .decompose = decompose};
 
 }  // namespace ingot::ops

@@ -181,7 +181,8 @@ void resize_19_to_18(StepContext& c) {
       is_whole = size == std::floor(size);
     }
   }
-  if (!is_whole) c.cannot("coordinate_transformation_mode 'half_pixel_symmetric' exists since opset 19");
+  if (!is_whole)
+    c.cannot("coordinate_transformation_mode 'half_pixel_symmetric' exists since opset 19", "use --opset 19 or newer");
   c.node.attributes.set({"coordinate_transformation_mode", "half_pixel"});
 }
 

@@ -16,7 +16,8 @@ Values decompose_scatter(DecomposeContext& c) {
 
 void down_to_add_and_mul(StepContext& c) {
   const std::string reduction = c.node.attributes.string_or("reduction", "none");
-  if (reduction == "max" || reduction == "min") c.cannot("reduction '" + reduction + "' exists since opset 18");
+  if (reduction == "max" || reduction == "min")
+    c.cannot("reduction '" + reduction + "' exists since opset 18", "use --opset 18 or newer");
 }
 
 constexpr Step kScatterSteps[] = {{.since = 11, .up = up_to_elements}};

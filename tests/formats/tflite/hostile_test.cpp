@@ -125,6 +125,31 @@ TEST(TfliteHostile, ShapesMustBeSound) {
   EXPECT_EQ(with_shape({INT32_MAX, INT32_MAX, INT32_MAX}), Code::bad_tensor);
 }
 
+TEST(TfliteHostile, LongsMayLieAnywhere) {
+  // The verifier asks only for the length of a list to be aligned, to four bytes.
+  std::string file = Raw{.tensor = [](FlatBufferBuilder& b) {
+                       const std::vector<std::int64_t> zero_points = {0x1122334455667788, 7};
+                       return schema::CreateTensor(
+                           b, 0, schema::TensorType::INT8, 0, 0,
+                           schema::CreateQuantizationParametersDirect(b, nullptr, nullptr, nullptr, &zero_points));
+                     }}.file();
+  const schema::Model* model = schema::GetModel(file.data());
+  auto* quantization =
+      reinterpret_cast<const flatbuffers::Table*>(model->subgraphs()->Get(0)->tensors()->Get(0)->quantization());
+  auto* field = const_cast<std::uint8_t*>(quantization->GetAddressOf(schema::QuantizationParameters::VT_ZERO_POINT));
+  ASSERT_NE(field, nullptr);
+  // A list of its own behind the file, on every multiple of four.
+  for (const std::size_t shift : {0, 4, 8, 12}) {
+    std::string longer = file + std::string(shift, '\0');
+    const std::size_t field_at = static_cast<std::size_t>(reinterpret_cast<char*>(field) - file.data());
+    const auto distance = static_cast<std::uint32_t>(longer.size() - field_at);
+    std::memcpy(longer.data() + field_at, &distance, sizeof distance);
+    longer += std::string("\1\0\0\0\x2a\0\0\0\0\0\0\0\0\0\0\0", 16);
+    const Model read_back = read(Bytes::own(longer));
+    EXPECT_THAT(read_back.subgraphs[0].tensors[0].quantization->zero_point, ::testing::ElementsAre(42));
+  }
+}
+
 TEST(TfliteHostile, OptionsNewerThanIngotAreKeptByNumberAndNotWritten) {
   const Raw raw{.op = [](FlatBufferBuilder& b) {
     const auto table = schema::CreateSoftmaxOptions(b, 1.0F).Union();

@@ -86,6 +86,14 @@ TEST(CumProd, ThatExcludesPutsOutWhatCameBefore) {
   EXPECT_EQ(body.outputs()[1]->producer()->input(0), body.inputs()[0]);
 }
 
+TEST(CumProd, AlongAComputedAxisIsAScanOfThreeAxes) {
+  OpCase c;
+  c.op("CumProd", {c.in("float[N,3]"), c.in("int32")});
+  c.convert(13);
+  EXPECT_EQ(c.node("Scan").attributes.ints_or("scan_input_axes", {}), (std::vector<std::int64_t>{1}));
+  EXPECT_EQ(c.type(), "float[N,3]");
+}
+
 TEST(TopK, GivesBothOutputsOneShape) {
   OpCase c;
   const Values two = c.ops("TopK", {c.in("float[N,7]"), c.ints({3})}, {}, 2);

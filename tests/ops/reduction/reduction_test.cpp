@@ -82,8 +82,25 @@ TEST(Reduce, OverNoAxesLeavesTheRestOfTheOperator) {
 
 TEST(Reduce, CannotMoveComputedAxesIntoAnAttribute) {
   OpCase c(18);
-  c.op("ReduceMean", {c.in("float[2,3]"), c.in("int64[1]")});
+  c.op("ReduceMax", {c.in("float[2,3]"), c.in("int64[1]")});
   EXPECT_THAT(refusal([&] { c.convert(17); }), testing::HasSubstr("axes must be constant"));
+}
+
+TEST(Reduce, WithComputedAxesBecomesASumWhereThereIsOne) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"ReduceL1", "Abs ReduceSum"},
+      {"ReduceL2", "Cast Mul ReduceSum Sqrt Cast"},
+      {"ReduceLogSum", "Cast ReduceSum Log Cast"},
+      {"ReduceLogSumExp", "Cast Exp ReduceSum Log Cast"},
+      {"ReduceMean", "Shape ConstantOfShape ReduceSum Cast ReduceSum Div"},
+      {"ReduceSumSquare", "Mul ReduceSum"}};
+  for (const auto& [op, sum] : cases) {
+    OpCase c(18);
+    c.op(op, {c.in("float16[2,3]"), c.in("int64[1]")}, {{"keepdims", 0}});
+    c.convert(13);
+    EXPECT_EQ(c.nodes(), sum) << op;
+    EXPECT_EQ(c.node("ReduceSum").attributes.int_or("keepdims", 1), 0) << op;
+  }
 }
 
 TEST(Reduce, DecomposesIntoASum) {

@@ -116,6 +116,16 @@ TEST(Pad, NamesAllAxesBeforeOpset18) {
   EXPECT_THAT(refusal([&] { unranked.convert(13); }), testing::HasSubstr("rank"));
 }
 
+TEST(Pad, WrapsByIndicesBeforeOpset19) {
+  OpCase c(19);
+  c.op("Pad", {c.in("float[2,N]"), c.ints({0, 1, 0, 2})}, {{"mode", "wrap"}});
+  c.convert(13);
+  EXPECT_EQ(c.nodes(), "Shape Gather Add Range Mod Gather");
+  OpCase open(19);
+  open.op("Pad", {open.in("float[2,N]"), open.in("int64[4]")}, {{"mode", "wrap"}});
+  EXPECT_THAT(refusal([&] { open.convert(13); }), testing::HasSubstr("mode 'wrap' exists since opset 19"));
+}
+
 TEST(Pad, HasPadsAsAnAttributeBeforeOpset11) {
   OpCase c(1);
   c.op("Pad", {c.in("float[2,3]")}, {{"paddings", {0, 1, 0, 1}}, {"value", 2.0}});

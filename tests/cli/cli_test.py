@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""The program as a user meets it: outputs, exit codes and files. Usage: cli_test.py PATH_TO_INGOT"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+INGOT = sys.argv.pop(1)
+
+SMALL = """<ir_version: 8, opset_import: ["" : 13]>
+net (float[N, 4] x) => (float[N, 2] y)
+<float[4, 2] w = {1, 2, 3, 4, 5, 6, 7, 8}>
+{
+  h = MatMul(x, w)
+  y = Softmax<axis = -1>(h)
+}
+"""
+
+BROKEN = """<ir_version: 8, opset_import: ["" : 13]>
+net (float[2, 3] a, float[4, 5] b) => (float[2, 5] y)
+{
+  t = MatMul(a, b)
+  y = Relu(t, missing)
+}
+"""
+
+NEW_OPERATOR = """<ir_version: 10, opset_import: ["" : 24]>
+net (uint8[B] x) => (uint8[H, W, 3] y)
+{
+  y = ImageDecoder(x)
+}
+"""
+
+
+class Cli(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        self.path = pathlib.Path(self.directory.name)
+
+    def file(self, name, text):
+        (self.path / name).write_text(text)
+        return name
+
+    def ingot(self, *args, code=0, env=None):
+        done = subprocess.run([INGOT, *map(str, args)], cwd=self.path, capture_output=True, text=True, timeout=120,
+                              env={**os.environ, **(env or {})})
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def test_without_arguments_it_teaches(self):
+        done = self.ingot()
+        for word in ("inspect", "check", "convert", "ops", "First steps", "Exit codes"):
+            self.assertIn(word, done.stdout)
+
+    def test_an_unknown_command_is_a_usage_error(self):
+        done = self.ingot("transmogrify", code=2)
+        self.assertIn("IG1301", done.stderr)
+        self.assertEqual(done.stdout, "")
+
+    def test_each_command_explains_itself(self):
+        for command in ("inspect", "check", "convert", "ops"):
+            self.assertIn("Usage: ingot " + command, self.ingot(command, "--help").stdout)
+
+    def test_a_missing_file_is_an_io_error_that_names_it(self):
+        done = self.ingot("inspect", "nowhere.onnx", code=6)
+        self.assertIn("nowhere.onnx", done.stderr)
+
+    def test_a_file_of_another_kind_is_refused(self):
+        self.file("picture.png", "\x89PNG not a model")
+        self.assertIn("hint", self.ingot("inspect", "picture.png", code=3).stderr)
+
+    def test_inspect_shows_inputs_operators_and_parameters(self):
+        self.file("m.onnxtxt", SMALL)
+        text = self.ingot("inspect", "m.onnxtxt").stdout
+        for word in ("float[N,4]", "MatMul", "Softmax", "8 in 1 tensors, 32 B"):
+            self.assertIn(word, text)
+        report = json.loads(self.ingot("inspect", "m.onnxtxt", "--json", "--weights").stdout)
+        self.assertEqual(report["opsets"], {"ai.onnx": 13})
+        self.assertEqual(report["operators"], {"MatMul": 1, "Softmax": 1})
+        self.assertEqual(report["weights"][0]["type"], "float[4,2]")
+
+    def test_check_lists_every_problem_and_exits_1(self):
+        self.file("m.onnxtxt", SMALL)
+        self.assertIn("valid", self.ingot("check", "m.onnxtxt").stdout)
+        self.file("broken.onnxtxt", BROKEN)
+        report = json.loads(self.ingot("check", "broken.onnxtxt", "--json", code=1).stdout)
+        self.assertFalse(report["valid"])
+        codes = {problem["code"] for problem in report["problems"]}
+        self.assertIn("IG0302", codes)  # the undefined value
+        self.assertIn("IG0306", codes)  # too many inputs
+        self.assertIn("IG0401", codes)  # 3 and 4 cannot be multiplied
+
+    def test_text_and_binary_are_the_same_model(self):
+        self.file("m.onnxtxt", SMALL)
+        self.ingot("convert", "m.onnxtxt", "-o", "a.onnx")
+        self.ingot("convert", "a.onnx", "-o", "b.onnxtxt")
+        self.ingot("convert", "b.onnxtxt", "-o", "b.onnx")
+        self.assertEqual((self.path / "a.onnx").read_bytes(), (self.path / "b.onnx").read_bytes())
+
+    def test_convert_moves_the_operator_set_and_the_ir_version(self):
+        self.file("m.onnxtxt", SMALL)
+        self.ingot("convert", "m.onnxtxt", "-o", "new.onnx", "--opset", 21)
+        report = json.loads(self.ingot("inspect", "new.onnx", "--json").stdout)
+        self.assertEqual((report["opsets"]["ai.onnx"], report["ir_version"]), (21, 10))
+        self.ingot("convert", "new.onnx", "-o", "old.onnx", "--for", "ort-1.4")
+        report = json.loads(self.ingot("inspect", "old.onnx", "--json").stdout)
+        self.assertEqual((report["opsets"]["ai.onnx"], report["ir_version"]), (12, 7))
+        self.ingot("check", "new.onnx", "old.onnx")
+
+    def test_what_cannot_be_converted_is_listed_with_exit_code_4(self):
+        self.file("m.onnxtxt", NEW_OPERATOR)
+        done = self.ingot("convert", "m.onnxtxt", "-o", "old.onnx", "--opset", 13, code=4)
+        self.assertIn("ImageDecoder", done.stderr)
+        self.assertIn("--opset 20", done.stderr)
+        self.assertFalse((self.path / "old.onnx").exists())
+
+    def test_an_unknown_target_lists_the_known_ones(self):
+        self.file("m.onnxtxt", SMALL)
+        self.assertIn("ort-1.15", self.ingot("convert", "m.onnxtxt", "-o", "o.onnx", "--for", "abacus-3", code=2).stderr)
+
+    def test_shapes_and_names_change_on_request_only(self):
+        self.file("m.onnxtxt", SMALL)
+        self.ingot("convert", "m.onnxtxt", "-o", "m.onnx", "--input-shape", "x:7,4", "--rename", "x=pixels")
+        report = json.loads(self.ingot("inspect", "m.onnx", "--json").stdout)
+        self.assertEqual(report["inputs"][0], {"name": "pixels", "type": "float[7,4]", "has_default": False})
+        self.assertEqual(report["outputs"][0]["type"], "float[N,2]")
+        self.ingot("convert", "m.onnxtxt", "-o", "n.onnx", "--input-shape", "x:7,5", code=2)
+        self.ingot("convert", "m.onnxtxt", "-o", "n.onnx", "--rename", "nobody=x", code=2)
+
+    def test_external_data_goes_to_one_file_and_back(self):
+        self.file("m.onnxtxt", SMALL)
+        self.ingot("convert", "m.onnxtxt", "-o", "whole.onnx")
+        self.ingot("convert", "m.onnxtxt", "-o", "split.onnx", "--external-data", "--external-threshold", 16)
+        self.assertEqual(len(list(self.path.glob("split*.data"))), 1)
+        self.ingot("convert", "split.onnx", "-o", "again.onnx")
+        self.assertEqual((self.path / "again.onnx").read_bytes(), (self.path / "whole.onnx").read_bytes())
+
+    def test_a_model_can_be_converted_in_place(self):
+        self.file("m.onnxtxt", SMALL)
+        self.ingot("convert", "m.onnxtxt", "-o", "m.onnx")
+        self.ingot("convert", "m.onnx", "-o", "m.onnx", "--opset", 21)
+        self.ingot("check", "m.onnx")
+
+    def test_results_go_to_stdout_and_the_rest_to_stderr(self):
+        self.file("m.onnxtxt", SMALL)
+        done = self.ingot("convert", "m.onnxtxt", "-o", "m.onnx")
+        self.assertEqual(done.stdout, "")
+        self.assertIn("wrote m.onnx", done.stderr)
+        self.assertEqual(self.ingot("convert", "m.onnxtxt", "-o", "m.onnx", "--quiet").stderr, "")
+
+    def test_there_is_no_colour_outside_a_terminal(self):
+        self.file("broken.onnxtxt", BROKEN)
+        self.assertNotIn("\033", self.ingot("check", "broken.onnxtxt", code=1).stdout)
+
+    def test_ops_lists_every_operator(self):
+        lines = json.loads(self.ingot("ops", "--json").stdout)
+        self.assertEqual(len(lines), 227)
+        self.assertTrue(all(line["inference"] for line in lines))
+        self.assertIn("Softmax", self.ingot("ops", "--versions").stdout)
+        self.assertIn("| ort-1.15 ", self.ingot("ops", "--targets", "--markdown").stdout)
+        self.file("m.onnxtxt", SMALL)
+        self.assertIn("MatMul", self.ingot("ops", "--model", "m.onnxtxt").stdout)
+
+    def test_a_kill_leaves_the_old_model_or_the_new_one(self):
+        self.file("m.onnxtxt", SMALL)
+        for external in ([], ["--external-data", "--external-threshold", "16"]):
+            self.ingot("convert", "m.onnxtxt", "-o", "out.onnx", *external)
+            for wait in range(12):
+                child = subprocess.Popen([INGOT, "convert", "m.onnxtxt", "-o", "out.onnx", "--opset", str(13 + wait % 8),
+                                          *external], cwd=self.path, stderr=subprocess.DEVNULL)
+                time.sleep(wait * 0.0008)
+                child.send_signal(signal.SIGKILL)
+                child.wait()
+                self.ingot("check", "out.onnx")
+        self.ingot("convert", "m.onnxtxt", "-o", "out.onnx")
+        left = [p.name for p in self.path.iterdir() if p.name not in ("m.onnxtxt", "out.onnx")]
+        self.assertEqual(left, [], "leftovers are collected by the next run")
+
+    def test_a_full_disk_leaves_the_old_model(self):
+        self.file("m.onnxtxt", SMALL)
+        self.ingot("convert", "m.onnxtxt", "-o", "out.onnx")
+        before = (self.path / "out.onnx").read_bytes()
+        limited = f"ulimit -f 0; trap '' XFSZ; exec {INGOT} convert m.onnxtxt -o out.onnx --opset 21"
+        done = subprocess.run(["bash", "-c", limited], cwd=self.path, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertEqual((self.path / "out.onnx").read_bytes(), before)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
