@@ -15,12 +15,14 @@ Values decompose(DecomposeContext& c) {
   if (!c.in(0) || c.elem(0) == DType::undefined) return {};
   Value* sums = window_sums(c, c.in(0), c.elem(0));
   if (!sums) return {};
-  if (c.attr("count_include_pad", std::int64_t{0}) != 0) {
+  const bool counts_padding = c.attr("count_include_pad", std::int64_t{0}) != 0;
+  if (counts_padding && c.attr("ceil_mode", std::int64_t{0}) == 0) {
     const auto kernel = c.node.attributes.ints_or("kernel_shape", {});
     return {g.div(sums, g.scalar(static_cast<double>(tensor_size(kernel)), c.elem(0)))};
   }
   Value* ones = g.op("Expand", {g.scalar(1, c.elem(0)), g.shape(c.in(0))});
-  return {g.div(sums, window_sums(c, ones, c.elem(0)))};
+  Value* counts = window_sums(c, ones, c.elem(0), counts_padding);
+  return counts ? Values{g.div(sums, counts)} : Values{};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ingot/ops/nn/conv.h"
+#include "ingot/ops/nn/sizes.h"
 #include "ingot/ops/nn/window.h"
 
 namespace ingot::ops {
@@ -37,10 +38,30 @@ void drop_dilations(StepContext& c) {
     c.node.attributes.erase("dilations");
 }
 
-Value* window_sums(DecomposeContext& c, Value* x, DType elem) {
+Value* window_sums(DecomposeContext& c, Value* x, DType elem, bool padding_is_one) {
   GraphBuilder& g = c.g;
   const auto rank = c.rank(0);
-  if (c.attr("ceil_mode", std::int64_t{0}) != 0 || !rank || *rank < 3) return nullptr;
+  if (!rank || *rank < 3) return nullptr;
+  const Window window = Window::read(c.node.attributes, static_cast<std::size_t>(*rank) - 2);
+  std::vector<std::int64_t> pads = window.pads;
+  if (window.ceil_mode && window.auto_pad == Window::AutoPad::notset) {
+    // As much at the end as the last window needs; less than the padding where no window reaches its end.
+    for (std::size_t i = 0; i < window.rank(); ++i) {
+      const Dim size = stated_size(c.in(0), static_cast<std::int64_t>(i) + 2);
+      const Dim end = (window.output_size(i, size) - 1) * window.strides[i] + window.extent(i) - size - pads[i];
+      if (!end.is_known()) return nullptr;
+      pads[i + window.rank()] = std::max<std::int64_t>(0, end.value());
+    }
+  }
+  if (padding_is_one) {
+    std::vector<std::int64_t> ones(2 * static_cast<std::size_t>(*rank));  // of all axes, at the beginning and end
+    for (std::size_t i = 0; i < pads.size(); ++i) {
+      const std::int64_t inside = std::min(pads[i], window.pads[i]);
+      ones[i + (i < window.rank() ? 2 : 4)] = inside;
+      pads[i] -= inside;
+    }
+    x = g.op("Pad", {x, g.ints(ones), g.scalar(1, elem)});
+  }
   const auto kernel = c.node.attributes.ints_or("kernel_shape", {});
   Dims dims = {1, 1};
   dims.insert(dims.end(), kernel.begin(), kernel.end());
@@ -48,15 +69,18 @@ Value* window_sums(DecomposeContext& c, Value* x, DType elem) {
   if (tensor_size(dims) > kMostTaps) return nullptr;
   const std::vector<float> ones(static_cast<std::size_t>(tensor_size(dims)), 1.0f);
   Attrs attrs;
-  for (const char* name : {"strides", "dilations", "pads"})
+  for (const char* name : {"strides", "dilations"})
     if (const auto* values = c.node.attributes.get<std::vector<std::int64_t>>(name)) attrs.push_back({name, *values});
-  attrs.push_back({"auto_pad", c.attr("auto_pad", "NOTSET")});
+  if (window.auto_pad == Window::AutoPad::notset)
+    attrs.push_back({"pads", pads});
+  else
+    attrs.push_back({"auto_pad", c.attr("auto_pad", "NOTSET")});
   // Channels join the batch, so that one kernel of ones serves all.
-  Value* shape = g.shape(c.in(0));
+  Value *shape = g.shape(c.in(0)), *extended = padding_is_one ? g.shape(x) : shape;
   const auto part = [&](Value* sizes, std::int64_t first, std::int64_t end) {
     return g.op("Slice", {sizes, g.ints({first}), g.ints({end})});
   };
-  Value* single = g.op("Reshape", {x, g.concat({g.ints({-1, 1}), part(shape, 2, *rank)}, 0)});
+  Value* single = g.op("Reshape", {x, g.concat({g.ints({-1, 1}), part(extended, 2, *rank)}, 0)});
   Value* sums = g.op("Conv", {single, g.cast(g.constant(Tensor::of<float>(dims, ones)), elem)}, attrs);
   return g.op("Reshape", {sums, g.concat({part(shape, 0, 2), part(g.shape(sums), 2, *rank)}, 0)});
 }

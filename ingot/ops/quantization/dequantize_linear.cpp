@@ -1,6 +1,5 @@
 // DequantizeLinear: (x - zero point) * scale.
 #include "ingot/ops/catalog.h"
-#include "ingot/ops/nn/sizes.h"
 #include "ingot/ops/quantization/scales.h"
 #include "ingot/ops/steps.h"
 
@@ -17,31 +16,6 @@ void infer(InferContext& c) {
   c.out_shape_like(0, 0);
 }
 
-/// The scale or zero point, given per tensor, axis or block, in a shape that broadcasts against x.
-Value* spread(DecomposeContext& c, Value* parameter, std::int64_t axis) {
-  GraphBuilder& g = c.g;
-  const auto rank = c.rank(1);
-  if (rank == 0) return parameter;
-  const std::int64_t block = c.attr("block_size", std::int64_t{0});
-  if (block == 0) {
-    if (stated_size(parameter, 0).as_int() == 1) return parameter;
-    std::vector<std::int64_t> dims(static_cast<std::size_t>(*c.rank(0) - axis), 1);
-    dims[0] = -1;
-    return g.reshape(parameter, dims);
-  }
-  // Each element `block` times along the axis, cut to the length of x.
-  const auto x_rank = static_cast<std::size_t>(*c.rank(0));
-  std::vector<std::int64_t> repeats(x_rank + 1, 1);
-  repeats[static_cast<std::size_t>(axis) + 1] = block;
-  Value* repeated = g.op("Expand", {g.unsqueeze(parameter, {axis + 1}), g.ints(repeats)});
-  std::vector<Value*> sizes;
-  for (std::size_t i = 0; i < x_rank; ++i)
-    sizes.push_back(static_cast<std::int64_t>(i) == axis ? g.ints({-1})
-                                                         : size_along(g, c.in(0), static_cast<std::int64_t>(i)));
-  Value* rows = g.op("Reshape", {repeated, g.concat(sizes, 0)});
-  return g.op("Slice", {rows, g.ints({0}), size_along(g, c.in(0), axis), g.ints({axis})});
-}
-
 /// As int32. Constants of the types below a byte, which Cast knows since 21 only, become bytes first.
 Value* widened(DecomposeContext& c, std::size_t i) {
   const Tensor* stored = c.constant(i);
@@ -54,23 +28,17 @@ Value* widened(DecomposeContext& c, std::size_t i) {
 /// Plain arithmetic, for the versions that lack blocks, 16-bit integers or scales other than float.
 Values decompose(DecomposeContext& c) {
   const DType x = c.elem(0), scale = c.elem(1);
-  const auto rank = c.rank(0);
-  std::int64_t axis = c.attr("axis", std::int64_t{1});
   if (!c.in(0) || !c.in(1) || !is_integer(x) || scale == DType::undefined || scale == DType::f8e8m0) return {};
-  if (c.rank(1) != 0) {
-    if (!rank || !c.rank(1)) return {};
-    if (axis < 0) axis += *rank;
-    const bool is_blocked = c.attr("block_size", std::int64_t{0}) > 0;
-    if (axis < 0 || axis >= *rank || (is_blocked ? c.rank(1) != rank : c.rank(1) != 1)) return {};
-  }
+  const auto axis = spread_axis(c);
+  if (!axis) return {};
   const std::int64_t stated = c.attr("output_dtype", std::int64_t{0});
   if (stated != 0 && !is_valid_dtype(stated)) return {};
   const DType result = stated ? static_cast<DType>(stated) : scale;
   // int32 holds every difference of the small types; int32 itself has no zero point but 0.
   Value* number = widened(c, 0);
-  if (c.has(2)) number = c.g.sub(number, spread(c, widened(c, 2), axis));
+  if (c.has(2)) number = c.g.sub(number, spread(c, widened(c, 2), *axis));
   // The product in float, which holds both factors better than the types below it.
-  Value* product = c.g.mul(c.g.cast(number, DType::f32), spread(c, c.g.cast(c.in(1), DType::f32), axis));
+  Value* product = c.g.mul(c.g.cast(number, DType::f32), spread(c, c.g.cast(c.in(1), DType::f32), *axis));
   return {c.g.cast(product, result)};
 }
 

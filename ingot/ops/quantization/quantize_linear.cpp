@@ -18,6 +18,27 @@ void infer(InferContext& c) {
   c.out_shape_like(0, 0);
 }
 
+/// Plain arithmetic, for the versions that lack blocks or 16-bit integers.
+Values decompose(DecomposeContext& c) {
+  GraphBuilder& g = c.g;
+  const auto axis = spread_axis(c);
+  const std::int64_t stated = c.attr("output_dtype", std::int64_t{0}), given = c.attr("precision", std::int64_t{0});
+  if (!c.in(0) || !c.in(1) || !axis || c.elem(1) == DType::undefined || (stated && !is_valid_dtype(stated))) return {};
+  const DType to = c.has(2) ? c.elem(2) : stated ? static_cast<DType>(stated) : DType::u8;
+  const unsigned bits = bits_of(to);
+  if (!is_integer(to) || bits > 16 || (given && !is_valid_dtype(given))) return {};
+  const DType precision = given ? static_cast<DType>(given) : c.elem(1);
+  if (!TypeSet({DType::f16, DType::bf16, DType::f32}).has(precision)) return {};
+  Value* quotient = g.div(g.cast(c.in(0), precision), spread(c, g.cast(c.in(1), precision), *axis));
+  // Rounded to even; float holds every 16-bit number and its neighbours.
+  Value* number = g.cast(g.op("Round", {quotient}), DType::f32);
+  if (c.has(2)) number = g.add(number, spread(c, g.cast(c.in(2), DType::f32), *axis));
+  const bool is_signed = TypeSet({DType::i2, DType::i4, DType::i8, DType::i16}).has(to);
+  const double span = static_cast<double>(1u << bits), low = is_signed ? -span / 2 : 0;
+  Value* clipped = g.op("Clip", {number, g.scalar(low, DType::f32), g.scalar(low + span - 1, DType::f32)});
+  return {g.cast(clipped, to)};
+}
+
 /// Since 19, x and scale have one type until 22; before, the scale is float and x may be int32 beside it.
 void up_19(StepContext& c) {
   if (c.type(0).elem == DType::i32) c.node.set_input(0, c.g.cast(c.node.input(0), DType::f32));
@@ -62,6 +83,7 @@ constexpr Step kSteps[] = {
 
 }  // namespace
 
-constinit const OpDef defs::QuantizeLinear = {.name = "QuantizeLinear", .infer = infer, .steps = kSteps};
+constinit const OpDef defs::QuantizeLinear = {
+    .name = "QuantizeLinear", .infer = infer, .steps = kSteps, .decompose = decompose};
 
 }  // namespace ingot::ops

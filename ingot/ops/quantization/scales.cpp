@@ -2,6 +2,7 @@
 #include "ingot/ops/quantization/scales.h"
 
 #include "ingot/ops/nn/agree.h"
+#include "ingot/ops/nn/sizes.h"
 
 namespace ingot::ops {
 
@@ -36,6 +37,41 @@ DType output_dtype(const InferContext& c) {
   if (type == 0) return DType::undefined;
   if (!is_valid_dtype(type)) c.fail("attribute 'output_dtype' is no element type");
   return static_cast<DType>(type);
+}
+
+std::optional<std::int64_t> spread_axis(const DecomposeContext& c) {
+  if (c.rank(1) == 0) return 0;
+  const auto rank = c.rank(0);
+  if (!rank || !c.rank(1)) return std::nullopt;
+  std::int64_t axis = c.attr("axis", std::int64_t{1});
+  if (axis < 0) axis += *rank;
+  const bool is_blocked = c.attr("block_size", std::int64_t{0}) > 0;
+  if (axis < 0 || axis >= *rank || c.rank(1) != (is_blocked ? *rank : 1)) return std::nullopt;
+  return axis;
+}
+
+Value* spread(DecomposeContext& c, Value* parameter, std::int64_t axis) {
+  GraphBuilder& g = c.g;
+  const auto rank = c.rank(1);
+  if (rank == 0) return parameter;
+  const std::int64_t block = c.attr("block_size", std::int64_t{0});
+  if (block == 0) {
+    if (stated_size(parameter, 0).as_int() == 1) return parameter;
+    std::vector<std::int64_t> dims(static_cast<std::size_t>(*c.rank(0) - axis), 1);
+    dims[0] = -1;
+    return g.reshape(parameter, dims);
+  }
+  // Each element `block` times along the axis, cut to the length of x.
+  const auto x_rank = static_cast<std::size_t>(*c.rank(0));
+  std::vector<std::int64_t> repeats(x_rank + 1, 1);
+  repeats[static_cast<std::size_t>(axis) + 1] = block;
+  Value* repeated = g.op("Expand", {g.unsqueeze(parameter, {axis + 1}), g.ints(repeats)});
+  std::vector<Value*> sizes;
+  for (std::size_t i = 0; i < x_rank; ++i)
+    sizes.push_back(static_cast<std::int64_t>(i) == axis ? g.ints({-1})
+                                                         : size_along(g, c.in(0), static_cast<std::int64_t>(i)));
+  Value* rows = g.op("Reshape", {repeated, g.concat(sizes, 0)});
+  return g.op("Slice", {rows, g.ints({0}), size_along(g, c.in(0), axis), g.ints({axis})});
 }
 
 }  // namespace ingot::ops

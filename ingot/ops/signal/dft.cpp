@@ -123,6 +123,12 @@ constexpr Step kSteps[] = {{
     .down =
         [](StepContext& c) {
           std::int64_t axis = -2;
+          if (c.node.input(2) && !c.constant(2)) {
+            DecomposeContext expansion(c.g, c.node);
+            const Values made = decompose(expansion);
+            if (made.empty()) c.cannot("the axis must be constant, or the rank be known");
+            return c.replace(made);
+          }
           if (c.node.input(2)) {
             const auto values = c.need_ints(2, "the axis");
             if (values.size() != 1) c.cannot("the axis must be a scalar");

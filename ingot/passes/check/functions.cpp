@@ -137,8 +137,16 @@ void check_calls(Context& c) {
   }
 }
 
+using Names = std::unordered_set<std::string_view>;
+
+Names attributes_of(const Function& f) {
+  Names names(f.attributes.begin(), f.attributes.end());
+  for (const Attribute& a : f.attribute_defaults) names.insert(a.name);
+  return names;
+}
+
 /// What a call gives a function, compared with what the function declares.
-void check_call(Context& c, const Node& call, const Function& f) {
+void check_call(Context& c, const Node& call, const Function& f, const Names& declared) {
   const std::size_t inputs = f.body->inputs().size(), outputs = f.body->output_count();
   if (call.input_count() > inputs)
     c.report.error(
@@ -150,10 +158,8 @@ void check_call(Context& c, const Node& call, const Function& f) {
         Code::bad_arity, c.places.of(call),
         fmt::format("{} given, but {} gives {}", counted(call.output_count(), "output"), function_name(f), outputs),
         "remove the outputs beyond the function's");
-  std::unordered_set<std::string_view> known(f.attributes.begin(), f.attributes.end());
-  for (const Attribute& a : f.attribute_defaults) known.insert(a.name);
   for (const Attribute& a : call.attributes)
-    if (!known.contains(a.name))
+    if (!declared.contains(a.name))
       c.report.warning(Code::bad_attribute, c.places.of(call),
                        fmt::format("{} does not declare attribute {}", function_name(f), quoted(a.name)),
                        "remove the attribute: it has no effect");
@@ -169,9 +175,11 @@ void check_functions(Context& c) {
     check_versions_agree(c, *f);
   }
   check_calls(c);
+  std::unordered_map<const Function*, Names> declared;
+  for (const auto& f : c.model.functions) declared.emplace(f.get(), attributes_of(*f));
   for (const GraphPlace& place : c.graphs)
     for (const Node& node : place.graph->nodes())
-      if (const Function* f = c.functions.find(node)) check_call(c, node, *f);
+      if (const Function* f = c.functions.find(node)) check_call(c, node, *f, declared.at(f));
 }
 
 }  // namespace ingot::passes::rules

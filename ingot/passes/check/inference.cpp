@@ -61,8 +61,10 @@ class NodeTypes {
   };
 
   void look(const Value& value, const ParamSchema& formal, std::string_view what) {
-    if (!value.type) return;
+    // A wrong input makes outputs of the same type wrong.
+    if (!value.type || formal.type == refused_) return;
     if (!formal.type->allows(value.type)) {
+      refused_ = formal.type;
       c_.report.error(Code::type_mismatch, places_.of(node_),
                       fmt::format("{} {} is {}, but {} allows {}", what, quoted(value.name()), value.type.schema_name(),
                                   quoted(formal.name), formal.type->str()),
@@ -98,6 +100,7 @@ class NodeTypes {
   const Node& node_;
   const Schema& schema_;
   std::vector<Bound> bound_;
+  const TypeConstraint* refused_ = nullptr;
 };
 
 /// Whether the version that the model imports could give the inferred type at all: an older Dropout gives a mask of

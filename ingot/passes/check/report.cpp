@@ -6,6 +6,7 @@
 namespace ingot::passes::rules {
 
 void Report::error(Code code, std::string place, std::string message, std::string hint) {
+  if (is_full()) return;
   places_with_errors_.insert(place);
   add({code, Severity::error, std::move(place), std::move(message), std::move(hint)});
 }

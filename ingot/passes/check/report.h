@@ -20,8 +20,7 @@ class Report {
   bool has_error_at(const std::string& place) const { return places_with_errors_.contains(place); }
   /// Once there are that many errors, looking for more is in vain.
   bool is_full() const { return error_count_ >= most_; }
-  bool has_errors() const { return error_count_ != 0; }
-  /// Errors in file order of the rules, as found, then nothing is left.
+  /// In the order in which they were found.
   std::vector<Problem> take() { return std::move(problems_); }
 
  private:

@@ -50,6 +50,23 @@ TEST(AveragePool, WithDilationsBecomesAConvolution) {
   EXPECT_THAT(c.nodes(), testing::Not(HasSubstr("AveragePool")));
 }
 
+TEST(AveragePool, CountsWhatItsLastWindowsHold) {
+  for (const int include : {0, 1}) {
+    OpCase c;
+    c.op("AveragePool", {c.in("float[N,C,8]")},
+         {{"kernel_shape", {2}},
+          {"dilations", {2}},
+          {"strides", {3}},
+          {"pads", {1, 1}},
+          {"ceil_mode", 1},
+          {"count_include_pad", include}});
+    const std::string type = c.type();
+    c.convert(13);
+    EXPECT_EQ(c.type(), type);
+    EXPECT_THAT(c.nodes(), HasSubstr("Conv"));
+  }
+}
+
 TEST(LpPool, HadAFloatForItsOrder) {
   OpCase c(1);
   c.op("LpPool", {c.in("float[1,1,8]")}, {{"kernel_shape", {2}}, {"p", 3.0}});

@@ -63,6 +63,15 @@ TEST(QuantizeLinear, DividesInThePrecisionAskedFor) {
   EXPECT_EQ(c.node("QuantizeLinear").input(0)->producer()->attributes.int_or("to", 0), 1);
 }
 
+TEST(QuantizeLinear, OfBlocksIsArithmeticInOlderOpsets) {
+  OpCase c;
+  c.op("QuantizeLinear", {c.in("float[N,6]"), c.in("float[N,2]"), c.in("int8[N,2]")}, {{"block_size", 3}});
+  c.convert(13);
+  EXPECT_THAT(c.nodes(), Not(HasSubstr("QuantizeLinear")));
+  EXPECT_THAT(c.nodes(), HasSubstr("Clip Cast"));
+  EXPECT_EQ(c.type(), "int8[N,6]");
+}
+
 TEST(DequantizeLinear, HasTheScalesType) {
   OpCase c;
   EXPECT_EQ(c.op("DequantizeLinear", {c.in("int8[N]"), c.in("float16")})->type.str(), "float16[N]");

@@ -65,6 +65,16 @@ TEST(Dft, IsAProductOfMatrices) {
       }
 }
 
+TEST(Dft, WithAnAxisKnownWhileRunningIsExpanded) {
+  for (const int opset : {19, 13}) {
+    OpCase c;
+    c.op("DFT", {c.in("float[B,8,1]"), nullptr, c.in("int64")}, {{"onesided", 1}});
+    c.convert(opset);
+    EXPECT_THAT(c.nodes(), HasSubstr("MatMul"));
+    EXPECT_THAT(c.nodes(), Not(HasSubstr("DFT")));
+  }
+}
+
 TEST(Fourier, HalfASpectrumGivesTheSignalBack) {
   const std::vector<double> signal = {1, 2, -1, 4, 0.5};
   const auto n = static_cast<std::int64_t>(signal.size());
