@@ -2,10 +2,13 @@
 #include "ingot/onnx/writer.h"
 
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
 #include <iostream>
+#include <random>
 
 #include "ingot/base/error.h"
 #include "ingot/ir/equal.h"
@@ -19,7 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 Model weights(float value, std::int64_t count = 4096) {
-  Model model = parse_text("<ir_version: 8> g (x) => (y) < int64[1] small = {7} > { y = Mul(x, w) }");
   Model made = parse_text("<ir_version: 8, opset_import: [\"\" : 17]> g (float[N] x) => (y) {}");
   made.graph->add_initializer("small", Tensor::ints({7}));
   made.graph->add_initializer("a",
@@ -113,6 +115,37 @@ TEST(Write, AFullDiskLeavesTheOldModelAndSaysSo) {
   if (!fs::exists("/dev/full")) return;
   // A real full device: the directory of a file system is not at hand, but the code is the same for ENOSPC.
   EXPECT_EQ(system_error(Code::cannot_write, "cannot write", "f", ENOSPC).code(), Code::disk_full);
+}
+
+TEST(Write, AKillAtAnyMomentLeavesTheOldModelOrTheNewOne) {
+  const test::TempDir dir;
+  const Model models[] = {weights(1, 1 << 16), weights(2, 1 << 16)};
+  write(models[0], dir / "m.onnx", {.external_data = true});
+  std::minstd_rand random(7);
+  int seen[2] = {};
+  for (int kill = 0; kill < 60; ++kill) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      // With and without external data, over and over, until the end.
+      for (auto i = static_cast<std::size_t>(kill);; ++i)
+        write(models[i % 2], dir / "m.onnx", {.external_data = i % 3 != 0});
+    }
+    ::usleep(static_cast<useconds_t>(random() % 40'000));
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    const Model left = read(dir / "m.onnx");
+    const bool is_first = equal(left, models[0]), is_second = equal(left, models[1]);
+    EXPECT_TRUE(is_first || is_second) << "after kill " << kill;
+    ++seen[is_second];
+  }
+  std::cout << "left the first model " << seen[0] << " times, the second " << seen[1] << " times\n";
+  EXPECT_GT(seen[0], 0);
+  EXPECT_GT(seen[1], 0);
+  // The next run collects what the killed ones left.
+  write(models[0], dir / "m.onnx");
+  EXPECT_EQ(files_in(dir.path()), (std::vector<std::string>{"m.onnx"}));
 }
 
 TEST(Write, FunctionsWithInitializersAreRefused) {
