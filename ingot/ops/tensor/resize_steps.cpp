@@ -113,7 +113,7 @@ void resize_11_to_10(StepContext& c) {
 
 void resize_11_to_13(StepContext& c) {
   if (c.node.input(3)) c.node.set_input(2, nullptr);  // scales had to be there, empty
-  for (const std::size_t i : {1, 2})
+  for (const std::size_t i : {1u, 2u})
     if (is_empty_list(c.node.input(i))) c.node.set_input(i, nullptr);
   if (c.node.attributes.string_or("coordinate_transformation_mode", "") != "tf_half_pixel_for_nn") return;
   // (x + 0.5) / scale is half_pixel's place plus a half: floor(p + 0.5) rounds, and so on.
@@ -125,7 +125,7 @@ void resize_11_to_13(StepContext& c) {
 }
 
 void resize_13_to_11(StepContext& c) {
-  for (const std::size_t i : {1, 2})
+  for (const std::size_t i : {1u, 2u})
     if (!c.node.input(i)) c.node.set_input(i, no_floats(c.g));
 }
 
