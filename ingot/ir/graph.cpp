@@ -4,11 +4,26 @@
 #include <algorithm>
 #include <cassert>
 #include <string>
+#include <unordered_set>
 
 namespace ingot {
 
-/// The names in use in a tree of nested graphs, with how often, and the last suffix tried for each base.
+/// The names in use in a tree of nested graphs, with how often, and the last suffix tried for each base. They are
+/// counted from the first fresh name on: most graphs are only read, copied and thrown away.
 struct Graph::Names {
+  void count_all() {
+    if (is_counted) return;
+    is_counted = true;
+    for (const Graph* graph : graphs) {
+      for (const auto& value : graph->owned_values_) ++count[value->name_];
+      for (const Node& node : graph->nodes())
+        for (const auto& output : node.outputs_)
+          if (output) ++count[output->name_];
+    }
+  }
+
+  std::unordered_set<const Graph*> graphs;
+  bool is_counted = false;
   std::unordered_map<std::string, std::uint32_t> count;
   std::unordered_map<std::string, std::uint32_t> last_suffix;
 };
@@ -67,7 +82,9 @@ std::string Node::label() const {
   return "a node without a name";
 }
 
-Graph::Graph(Graph* parent) : parent_(parent), names_(parent ? parent->names_ : std::make_shared<Names>()) {}
+Graph::Graph(Graph* parent) : parent_(parent), names_(parent ? parent->names_ : std::make_shared<Names>()) {
+  names_->graphs.insert(this);
+}
 
 Graph::~Graph() {
   // Uses first: nodes, and the subgraphs they hold, may read values of any other node.
@@ -77,7 +94,8 @@ Graph::~Graph() {
   }
   resize_outputs(0);
   // Names matter to the graphs around this one only.
-  const bool others_care = names_.use_count() > 1;
+  names_->graphs.erase(this);
+  const bool others_care = names_->is_counted && !names_->graphs.empty();
   for (Node* node = first_; node;) {
     Node* next = node->next_;
     for (const auto& output : node->outputs_)
@@ -90,13 +108,15 @@ Graph::~Graph() {
 }
 
 void Graph::name_added(Value* value) {
-  ++names_->count[value->name_];
+  if (names_->is_counted) ++names_->count[value->name_];
   by_name_.try_emplace(value->name_, value);
 }
 
 void Graph::name_removed(Value* value) {
-  const auto count = names_->count.find(value->name_);
-  if (count != names_->count.end() && --count->second == 0) names_->count.erase(count);
+  if (names_->is_counted) {
+    const auto count = names_->count.find(value->name_);
+    if (count != names_->count.end() && --count->second == 0) names_->count.erase(count);
+  }
   const auto it = by_name_.find(value->name_);
   if (it != by_name_.end() && it->second == value) by_name_.erase(it);
 }
@@ -166,6 +186,7 @@ void Graph::rename(Value* value, std::string new_name) {
 }
 
 std::string Graph::fresh_name(std::string_view base) {
+  names_->count_all();
   std::string candidate(base.empty() ? "value" : base);
   if (!names_->count.contains(candidate)) return candidate;
   std::uint32_t& suffix = names_->last_suffix[candidate];

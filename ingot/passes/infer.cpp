@@ -141,22 +141,15 @@ const Node* twin_of(const Node& node, const Graph& graph) {
   return nullptr;
 }
 
-/// Takes over what is known of the values of the same names, graph by graph: two branches may well use one name for
-/// different values.
-void take_over(Graph& root, Graph& inferred_root, bool keep_declared) {
+/// Calls visit(value, twin) for the values that a graph and its inferred copy both have, by their names and graph by
+/// graph: two branches may well use one name for different values.
+template <class Visit> void for_each_twin(Graph& root, Graph& inferred_root, Visit&& visit) {
   std::vector<std::pair<Graph*, Graph*>> open{{&root, &inferred_root}};
   while (!open.empty()) {
     const auto [graph, inferred] = open.back();
     open.pop_back();
     for_each_own_value(*graph, [&](Value& v) {
-      const Value* twin = inferred->find(v.name());
-      if (!twin) return;
-      v.known_ints = twin->known_ints;
-      if (twin->type && !(keep_declared && v.is_declared && v.type)) {
-        auto notes = v.type.notes;
-        v.type = twin->type;
-        v.type.notes = std::move(notes);
-      }
+      if (const Value* twin = inferred->find(v.name())) visit(v, *twin);
     });
     for (const Node& node : graph->nodes()) {
       for (const Attribute& a : node.attributes) {
@@ -173,6 +166,15 @@ void take_over(Graph& root, Graph& inferred_root, bool keep_declared) {
         }
       }
     }
+  }
+}
+
+template <class Visit> void for_each_twin(const Model& model, const Model& inferred, Visit&& visit) {
+  for_each_twin(*model.graph, *inferred.graph, visit);
+  for (std::size_t i = 0; i < model.training.size(); ++i) {
+    const TrainingInfo &to = model.training[i], &from = inferred.training[i];
+    if (to.initialization) for_each_twin(*to.initialization, *from.initialization, visit);
+    if (to.algorithm) for_each_twin(*to.algorithm, *from.algorithm, visit);
   }
 }
 
@@ -205,7 +207,9 @@ void prepare(ops::InferSession& session, const Model& model) {
   session.infer_call = [memo](Node& call, const Function& f, ops::InferSession& s) { infer_call(call, f, s, *memo); };
 }
 
-void infer(Model& model, const InferOptions& options) {
+namespace {
+
+ops::InferSession session_for(const Model& model, const InferOptions& options) {
   ops::InferSession session;
   session.budget = options.budget;
   session.on_contradiction = options.on_contradiction;
@@ -213,21 +217,45 @@ void infer(Model& model, const InferOptions& options) {
     session.on_error = options.on_error;
   else if (options.tolerate_errors)
     session.on_error = [](const Node&, const Error&) {};
+  prepare(session, model);
+  return session;
+}
+
+}  // namespace
+
+void infer(Model& model, const InferOptions& options) {
   if (is_newest(model)) {
-    prepare(session, model);
+    ops::InferSession session = session_for(model, options);
     infer_in_place(model, session, options.keep_declared);
     return;
   }
   Model copy = model.clone();
-  prepare(session, copy);
+  ops::InferSession session = session_for(copy, options);
   std::vector<Obstacle> obstacles;
   canonicalize(copy, session, obstacles);
-  take_over(*model.graph, *copy.graph, options.keep_declared);
-  for (std::size_t i = 0; i < model.training.size(); ++i) {
-    const TrainingInfo &to = model.training[i], &from = copy.training[i];
-    if (to.initialization) take_over(*to.initialization, *from.initialization, options.keep_declared);
-    if (to.algorithm) take_over(*to.algorithm, *from.algorithm, options.keep_declared);
-  }
+  for_each_twin(model, copy, [&](Value& v, const Value& twin) {
+    v.known_ints = twin.known_ints;
+    if (!twin.type || (options.keep_declared && v.is_declared && v.type)) return;
+    auto notes = v.type.notes;
+    v.type = twin.type;
+    v.type.notes = std::move(notes);
+  });
+}
+
+InferredTypes infer_types(const Model& model, Model copy, const InferOptions& options) {
+  InferredTypes result;
+  result.copy = std::move(copy);
+  ops::InferSession session = session_for(result.copy, options);
+  std::vector<Obstacle> obstacles;
+  if (is_newest(result.copy))
+    infer_in_place(result.copy, session, false);
+  else
+    canonicalize(result.copy, session, obstacles);
+  result.types.reserve(result.copy.graph->node_count());
+  for_each_twin(model, result.copy, [&](const Value& v, const Value& twin) {
+    if (twin.type) result.types.emplace(&v, &twin.type);
+  });
+  return result;
 }
 
 }  // namespace ingot::passes

@@ -24,6 +24,15 @@ struct InferOptions {
 /// an older model is inferred on a copy in the newest operator sets, value by value of the same name.
 void infer(Model& model, const InferOptions& options = {});
 
+/// Types that were inferred without changing the model: pointers into the copy that inference worked on.
+struct InferredTypes {
+  Model copy;
+  std::unordered_map<const Value*, const Type*> types;
+};
+/// `copy` is a copy of the model; its nodes, or what they become in the newest operator sets, are those that the
+/// callbacks see.
+InferredTypes infer_types(const Model& model, Model copy, const InferOptions& options = {});
+
 /// Sets a session up for this model: its functions, and what its IR version says of defaults.
 void prepare(ops::InferSession& session, const Model& model);
 

@@ -36,6 +36,12 @@ const Imports& Context::imports_of(const Function* function) const {
   return function ? function_imports_.at(function) : model_imports_;
 }
 
+const Type& Context::type_of(const Value& value) const {
+  if (!inferred) return value.type;
+  const auto it = inferred->types.find(&value);
+  return it == inferred->types.end() ? value.type : *it->second;
+}
+
 std::string counted(std::size_t n, std::string_view noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
 
 }  // namespace rules
@@ -65,11 +71,10 @@ std::vector<Problem> check(const Model& model, const CheckOptions& options) {
   rules::check_tensors(context);
   rules::check_annotations(context);
   rules::check_devices(context);
-  const std::optional<Model> inferred = rules::infer_copy(context);
-  const Model& typed = inferred ? *inferred : model;
-  rules::check_type_constraints(context, typed);
-  rules::check_subgraphs(context, typed);
-  rules::check_training(context, typed);
+  rules::infer(context);
+  rules::check_type_constraints(context);
+  rules::check_subgraphs(context);
+  rules::check_training(context);
   rules::report_inference(context);
   return context.report.take();
 }

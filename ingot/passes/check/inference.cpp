@@ -5,8 +5,6 @@
 
 #include "ingot/ops/schema.h"
 #include "ingot/passes/check/rules.h"
-#include "ingot/passes/infer.h"
-
 namespace ingot::passes::rules {
 namespace {
 
@@ -38,8 +36,7 @@ bool may_be_same(const Type& a, const Type& b) {
 /// The types of one node against its operator's.
 class NodeTypes {
  public:
-  NodeTypes(Context& c, Places& places, const Node& node, const Schema& schema)
-      : c_(c), places_(places), node_(node), schema_(schema) {}
+  NodeTypes(Context& c, const Node& node, const Schema& schema) : c_(c), node_(node), schema_(schema) {}
 
   void check() {
     for (std::size_t i = 0; i < node_.input_count(); ++i)
@@ -57,46 +54,47 @@ class NodeTypes {
   struct Bound {
     const TypeConstraint* constraint;
     const Value* value;
+    const Type* type;
     std::string_view what;
   };
 
   void look(const Value& value, const ParamSchema& formal, std::string_view what) {
     // A wrong input makes outputs of the same type wrong.
-    if (!value.type || formal.type == refused_) return;
-    if (!formal.type->allows(value.type)) {
+    const Type& type = c_.type_of(value);
+    if (!type || formal.type == refused_) return;
+    if (!formal.type->allows(type)) {
       refused_ = formal.type;
-      c_.report.error(Code::type_mismatch, places_.of(node_),
-                      fmt::format("{} {} is {}, but {} allows {}", what, quoted(value.name()), value.type.schema_name(),
+      c_.report.error(Code::type_mismatch, c_.places.of(node_),
+                      fmt::format("{} {} is {}, but {} allows {}", what, quoted(value.name()), type.schema_name(),
                                   quoted(formal.name), formal.type->str()),
-                      advice(value, formal, what));
+                      advice(type, formal, what));
       return;
     }
     if (formal.option == ParamOption::variadic && !formal.homogeneous) return;
     for (const Bound& b : bound_) {
       if (b.constraint != formal.type) continue;
-      if (!may_be_same(b.value->type, value.type))
-        c_.report.error(Code::type_mismatch, places_.of(node_),
+      if (!may_be_same(*b.type, type))
+        c_.report.error(Code::type_mismatch, c_.places.of(node_),
                         fmt::format("{} {} is {}, but {} {} is {}: the operator wants one type ({}) for both", what,
-                                    quoted(value.name()), value.type.schema_name(), b.what, quoted(b.value->name()),
-                                    b.value->type.schema_name(), formal.type->name),
+                                    quoted(value.name()), type.schema_name(), b.what, quoted(b.value->name()),
+                                    b.type->schema_name(), formal.type->name),
                         "insert a Cast, or correct the type that is stated");
       return;
     }
-    bound_.push_back({formal.type, &value, what});
+    bound_.push_back({formal.type, &value, &type, what});
   }
 
-  std::string advice(const Value& value, const ParamSchema& formal, std::string_view what) const {
+  std::string advice(const Type& type, const ParamSchema& formal, std::string_view what) const {
     for (const Schema& later : ops::versions_of(node_.domain, node_.op)) {
       if (later.since <= schema_.since) continue;
       for (const ParamSchema& other : what == "input" ? later.inputs : later.outputs)
-        if (other.name == formal.name && other.type->allows(value.type))
+        if (other.name == formal.name && other.type->allows(type))
           return fmt::format("the operator allows it since opset {}: convert the model, or insert a Cast", later.since);
     }
     return "insert a Cast, or correct the type that is stated";
   }
 
   Context& c_;
-  Places& places_;
   const Node& node_;
   const Schema& schema_;
   std::vector<Bound> bound_;
@@ -129,8 +127,8 @@ void forget_negative_sizes(const Model& model) {
 
 }  // namespace
 
-std::optional<Model> infer_copy(Context& c) {
-  if (!c.options.infer || c.is_ambiguous) return std::nullopt;
+void infer(Context& c) {
+  if (!c.options.infer || c.is_ambiguous) return;
   Model copy = c.model.clone();
   name_roots(copy);
   forget_negative_sizes(copy);
@@ -163,8 +161,7 @@ std::optional<Model> infer_copy(Context& c) {
           "remove the stated type or correct it"},
          maker);
   };
-  infer(copy, options);
-  return copy;
+  c.inferred = infer_types(c.model, std::move(copy), options);
 }
 
 void report_inference(Context& c) {
@@ -174,15 +171,13 @@ void report_inference(Context& c) {
       c.report.error(problem.code, std::move(problem.place), std::move(problem.message), std::move(problem.hint));
 }
 
-void check_type_constraints(Context& c, const Model& typed) {
-  Places places = &typed == &c.model ? Places(typed) : Places();
-  const std::vector<GraphPlace> graphs = all_graphs(typed);
-  for (std::size_t i = 0; i < graphs.size(); ++i) {
-    const Imports& imports = c.imports(c.graphs[i]);
-    for (const Node& node : graphs[i].graph->nodes()) {
+void check_type_constraints(Context& c) {
+  for (const GraphPlace& place : c.graphs) {
+    const Imports& imports = c.imports(place);
+    for (const Node& node : place.graph->nodes()) {
       if (c.functions.find(node)) continue;
       const Schema* schema = ops::schema_for(node.domain, node.op, imports.version(node.domain));
-      if (schema && !schema->deprecated) NodeTypes(c, places, node, *schema).check();
+      if (schema && !schema->deprecated) NodeTypes(c, node, *schema).check();
     }
   }
 }

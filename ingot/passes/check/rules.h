@@ -8,6 +8,7 @@
 #include "ingot/ir/model.h"
 #include "ingot/passes/check/place.h"
 #include "ingot/passes/check/report.h"
+#include "ingot/passes/infer.h"
 #include "ingot/passes/inline_functions.h"
 
 // The rules of ONNX, one file per subject. Each function looks at the whole model.
@@ -30,6 +31,8 @@ struct Context {
 
   const Imports& imports(const GraphPlace& place) const { return imports_of(place.function); }
   const Imports& imports_of(const Function* function) const;  // null: the model's
+  /// As inferred; where it is not, as stated.
+  const Type& type_of(const Value& value) const;
 
   const Model& model;
   const CheckOptions& options;
@@ -37,6 +40,8 @@ struct Context {
   Places places;
   FunctionIndex functions;
   std::vector<GraphPlace> graphs;
+  /// Empty: only what the model states is known.
+  std::optional<InferredTypes> inferred;
   /// What inference found, with the place of the node; reported last, and only where nothing else explains it.
   struct Finding {
     Problem problem;
@@ -62,14 +67,11 @@ void check_tensors(Context& c);      // initializers, tensors in attributes
 void check_annotations(Context& c);  // metadata and quantization annotations
 void check_devices(Context& c);
 
-/// A copy of the model with all types that can be inferred, for the rules below; nothing if there is to be none.
-/// Notes what inference refuses and what it finds to be other than stated.
-std::optional<Model> infer_copy(Context& c);
-
-// Rules about types: `typed` is the inferred copy, or the model itself with what it states.
-void check_type_constraints(Context& c, const Model& typed);
-void check_subgraphs(Context& c, const Model& typed);
-void check_training(Context& c, const Model& typed);
+/// Finds the types for the rules below; notes what inference refuses and what it finds to be other than stated.
+void infer(Context& c);
+void check_type_constraints(Context& c);
+void check_subgraphs(Context& c);
+void check_training(Context& c);
 void report_inference(Context& c);
 
 /// Nodes of this very graph that form a cycle, along the data, the first repeated at the end; empty if there is none.

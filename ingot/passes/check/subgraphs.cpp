@@ -1,17 +1,17 @@
 // The graphs inside of nodes: as many inputs and outputs as the operator passes in and out, of the same types.
 #include <fmt/format.h>
 
-#include "ingot/ops/schema.h"
+#include <algorithm>
+
 #include "ingot/passes/check/rules.h"
 
 namespace ingot::passes::rules {
 namespace {
 
-/// One node as the model has it and as it is in the inferred copy.
+/// The rules for one node.
 class SubgraphRules {
  public:
-  SubgraphRules(Context& c, const Node& node, const Node& typed, std::int64_t opset)
-      : c_(c), node_(node), typed_(typed), opset_(opset) {}
+  SubgraphRules(Context& c, const Node& node, std::int64_t opset) : c_(c), node_(node), opset_(opset) {}
 
   void check() {
     if (node_.is("If"))
@@ -56,14 +56,13 @@ class SubgraphRules {
       expect(*branch, input_count(*branch), 0, "input", "");
       expect(*branch, branch->output_count(), node_.output_count(), "output", "one per output of the node");
     }
-    const Graph *then_typed = held(typed_, "then_branch"), *else_typed = held(typed_, "else_branch");
-    if (!then_typed || !else_typed) return;
-    for (std::size_t i = 0; i < std::min(then_typed->output_count(), else_typed->output_count()); ++i) {
-      const Value *a = then_typed->output(i), *b = else_typed->output(i);
-      if (!a || !b || same_kind(a->type, b->type)) continue;
+    if (!branches[0] || !branches[1]) return;
+    for (std::size_t i = 0; i < std::min(branches[0]->output_count(), branches[1]->output_count()); ++i) {
+      const Value *a = branches[0]->output(i), *b = branches[1]->output(i);
+      if (!a || !b || same_kind(c_.type_of(*a), c_.type_of(*b))) continue;
       c_.report.error(Code::type_mismatch, c_.places.of(node_),
-                      fmt::format("output {} is {} in then_branch and {} in else_branch", i, a->type.schema_name(),
-                                  b->type.schema_name()),
+                      fmt::format("output {} is {} in then_branch and {} in else_branch", i,
+                                  c_.type_of(*a).schema_name(), c_.type_of(*b).schema_name()),
                       "make both branches give the same type");
     }
   }
@@ -122,12 +121,12 @@ class SubgraphRules {
 
   /// What the graph states of its input against what the node passes. Shapes may change from turn to turn.
   void compare_input(const Graph& body, std::size_t formal, std::size_t actual) {
-    const Value *stated = body.inputs()[formal], *given = typed_.input(actual);
-    if (!given || same_kind(stated->type, given->type)) return;
+    const Value *stated = body.inputs()[formal], *given = node_.input(actual);
+    if (!given || same_kind(stated->type, c_.type_of(*given))) return;
     c_.report.mark(c_.places.of(node_));
     c_.report.error(Code::type_mismatch, c_.places.of(*stated),
                     fmt::format("the graph states {}, but the node passes {}, which is {}", stated->type.schema_name(),
-                                quoted(given->name()), given->type.schema_name()),
+                                quoted(given->name()), c_.type_of(*given).schema_name()),
                     "correct the type that the graph states");
   }
 
@@ -139,21 +138,17 @@ class SubgraphRules {
   }
 
   Context& c_;
-  const Node &node_, &typed_;
+  const Node& node_;
   std::int64_t opset_;
 };
 
 }  // namespace
 
-void check_subgraphs(Context& c, const Model& typed) {
-  const std::vector<GraphPlace> graphs = all_graphs(typed);
-  for (std::size_t i = 0; i < graphs.size(); ++i) {
-    const std::int64_t opset = c.imports(c.graphs[i]).version("");
-    const Node* typed_node = graphs[i].graph->first();
-    for (const Node& node : c.graphs[i].graph->nodes()) {
-      if (!node.attributes.empty() && !c.functions.find(node)) SubgraphRules(c, node, *typed_node, opset).check();
-      typed_node = typed_node->next();
-    }
+void check_subgraphs(Context& c) {
+  for (const GraphPlace& place : c.graphs) {
+    const std::int64_t opset = c.imports(place).version("");
+    for (const Node& node : place.graph->nodes())
+      if (!node.attributes.empty() && !c.functions.find(node)) SubgraphRules(c, node, opset).check();
   }
 }
 

@@ -35,15 +35,12 @@ struct Bindings {
 
 class TrainingRules {
  public:
-  TrainingRules(Context& c, const Model& typed)
-      : c_(c),
-        model_(typed),
-        state_(initializers_of(typed.graph.get())),
-        inference_outputs_(outputs_of(typed.graph.get())) {}
+  explicit TrainingRules(Context& c)
+      : c_(c), state_(initializers_of(c.model.graph.get())), inference_outputs_(outputs_of(c.model.graph.get())) {}
 
   void run() {
-    for (std::size_t i = 0; i < model_.training.size(); ++i) {
-      const TrainingInfo& t = model_.training[i];
+    for (std::size_t i = 0; i < c_.model.training.size(); ++i) {
+      const TrainingInfo& t = c_.model.training[i];
       place_ = fmt::format("training info {}", i);
       own_state_ = initializers_of(t.algorithm.get());
       if (!t.algorithm && !t.initialization)
@@ -106,16 +103,16 @@ class TrainingRules {
 
   void compare(const std::string& at, const Value& variable, const Value& output) {
     const Type held = variable.initializer ? variable.initializer->type() : variable.type;
+    const Type& given = c_.type_of(output);
     std::string why;
-    if (!may_match(output.type, held, &why))
-      c_.report.error(Code::bad_training_info, at,
-                      fmt::format("{} is {}, but the variable is {} ({})", quoted(output.name()), output.type.str(),
-                                  held.str(), why),
-                      "give the variable a value of its own type and shape");
+    if (!may_match(given, held, &why))
+      c_.report.error(
+          Code::bad_training_info, at,
+          fmt::format("{} is {}, but the variable is {} ({})", quoted(output.name()), given.str(), held.str(), why),
+          "give the variable a value of its own type and shape");
   }
 
   Context& c_;
-  const Model& model_;
   const Names state_, inference_outputs_;
   Names own_state_;
   std::unordered_set<std::string_view> updated_;
@@ -152,8 +149,8 @@ void check_gradient(Context& c, const Node& node) {
 
 }  // namespace
 
-void check_training(Context& c, const Model& typed) {
-  TrainingRules(c, typed).run();
+void check_training(Context& c) {
+  TrainingRules(c).run();
   for (const GraphPlace& place : c.graphs)
     for (const Node& node : place.graph->nodes())
       if (node.is("Gradient", "ai.onnx.preview.training")) check_gradient(c, node);
