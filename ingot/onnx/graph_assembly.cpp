@@ -23,7 +23,7 @@ Value* GraphAssembly::resolve(const std::string& name) {
 void GraphAssembly::state(Value& value, ValueInfo&& info) {
   if (value.is_declared)
     value.type = refine(value.type, info.type);
-  else if (info.type)
+  else if (info.type || info.type.notes)
     value.type = std::move(info.type);
   // A subgraph may hand out a value of an outer graph: what it says does not make the outer graph say it.
   if (&value.graph() == &graph_) value.is_declared = true;
@@ -41,7 +41,12 @@ void GraphAssembly::connect() {
   }
   for (ValueInfo& info : infos_) {
     Value* value = graph_.find(info.name);
-    if (value && !value->is_undefined())
+    const bool is_defined = value && !value->is_undefined();
+    // In a function, where inputs and outputs are bare names anyway, one more of them says nothing.
+    if (kind_ == Kind::function && is_defined && !info.type && !info.type.notes && info.doc_string.empty() &&
+        info.metadata.empty() && info.unknown.empty())
+      continue;
+    if (is_defined)
       state(*value, std::move(info));
     else
       graph_.stray_infos.push_back(std::move(info));

@@ -12,7 +12,8 @@ namespace ingot::onnx {
 /// connected before it.
 class GraphAssembly {
  public:
-  explicit GraphAssembly(Graph& graph) : graph_(graph) {}
+  enum class Kind { graph, function };
+  explicit GraphAssembly(Graph& graph, Kind kind = Kind::graph) : graph_(graph), kind_(kind) {}
   Graph& graph() const { return graph_; }
 
   /// Inputs come before initializers, initializers before nodes. `is_declared`: the file states more than the name.
@@ -38,6 +39,7 @@ class GraphAssembly {
   void state(Value& value, ValueInfo&& info);
 
   Graph& graph_;
+  Kind kind_;
   std::vector<NodeInput> node_inputs_;
   std::vector<Output> outputs_;
   std::vector<ValueInfo> infos_;

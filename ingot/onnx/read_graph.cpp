@@ -200,8 +200,7 @@ void GraphReader::read_node_fields(protobuf::Reader message, Node& node, GraphAs
 }
 
 void GraphReader::read_function(Function& function, protobuf::Reader message) {
-  Graph& body = *function.body;
-  GraphAssembly assembly(body);
+  GraphAssembly assembly(*function.body, GraphAssembly::Kind::function);
   depth_ = 1;
   for (protobuf::Reader first = message; first.next();) {
     if (first.field() != FunctionField::input) continue;

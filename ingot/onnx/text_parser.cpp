@@ -213,7 +213,7 @@ Function TextParser::function() {
         f.attribute_defaults.push_back(attribute(std::move(attribute_name), nullptr));
     });
   }
-  GraphAssembly& assembly = open_.emplace_back(*f.body);
+  GraphAssembly& assembly = open_.emplace_back(*f.body, GraphAssembly::Kind::function);
   std::vector<ValueInfo> typed;  // a formal input or output may state its type in place
   const auto formal = [&](auto&& add) {
     list("(", ")", [&] {

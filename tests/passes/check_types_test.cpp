@@ -55,7 +55,8 @@ TEST(CheckTypes, InnerTypesAreComplete) {
 TEST(CheckTypes, OperatorsAllowTheTypes) {
   EXPECT_THAT(problems_in("g (string[2] x) => (string[2] y) { [n] y = Neg(x) }"),
               ElementsAre(testing::StartsWith("error: node 'n' (Neg): input 'x' is tensor(string), but 'X' allows "
-                                              "tensor(float), tensor(int8)")));
+                                              "tensor(float), tensor(int8)"),
+                          testing::StartsWith("error: node 'n' (Neg): output 'y' is tensor(string), but 'Y' allows")));
 }
 
 TEST(CheckTypes, OlderOpsetsAllowFewerTypes) {

@@ -29,7 +29,7 @@ Value* ones_across(GraphBuilder& g, Value* x, std::int64_t axis, DType elem) {
 /// (so far, x) -> (so far * x, what is put out).
 GraphPtr multiplying_body(Graph& parent, DType elem, const std::optional<Shape>& slice, bool is_exclusive) {
   auto body = std::make_unique<Graph>(&parent);
-  body->name = "step";
+  body->name = "cumulative";
   Value* so_far = body->add_input(parent.fresh_name("so_far"), Type::tensor(elem, slice));
   Value* x = body->add_input(parent.fresh_name("x"), Type::tensor(elem, slice));
   GraphBuilder g(*body);

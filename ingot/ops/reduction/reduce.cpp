@@ -35,7 +35,7 @@ Value* magnitude(GraphBuilder& g, Value* x) { return g.op("Abs", {x}); }
 Value* square(GraphBuilder& g, Value* x) { return g.mul(x, x); }
 Value* logarithm(GraphBuilder& g, Value* x) { return g.op("Log", {x}); }
 
-// Operators as formulas of ReduceSum, in the words of operator set 13 and all later ones.
+// Operators as formulas of ReduceSum, whose axes may be computed from operator set 13 on.
 using Formula = Value*(GraphBuilder&, const Node&);
 
 DType elem_of(const Node& node) { return node.input(0) ? node.input(0)->type.elem : DType::undefined; }
@@ -72,25 +72,18 @@ template <Formula formula> Values decompose(DecomposeContext& c) {
   return {formula(c.g, c.node)};
 }
 
-/// To axes as an attribute; where they are computed, to a sum, which has had them as an input since 13.
-template <Value* (*noop)(GraphBuilder&, Value*), Formula* formula> void down(StepContext& c) {
-  const bool is_computed = c.node.input(1) && !c.constant(1);
-  if (is_computed && formula && c.target() >= 13 && elem_of(c.node) != DType::undefined)
-    c.replace({formula(c.g, c.node)});
-  else
-    down_to_axes_attribute(c, noop);
-}
+template <Value* (*noop)(GraphBuilder&, Value*)> void down(StepContext& c) { down_to_axes_attribute(c, noop); }
 
 constexpr Step kSumSteps[] = {
     {.since = 11, .down = down_to_nonnegative_axes},
-    {.since = 13, .up = up_to_axes_input, .down = down<nullptr, nullptr>},
+    {.since = 13, .up = up_to_axes_input, .down = down<nullptr>},
 };
-template <Value* (*noop)(GraphBuilder&, Value*), Formula* formula>
+template <Value* (*noop)(GraphBuilder&, Value*)>
 constexpr Step kSteps[] = {
     {.since = 11, .down = down_to_nonnegative_axes},
-    {.since = 18, .up = up_to_axes_input, .down = down<noop, formula>},
+    {.since = 18, .up = up_to_axes_input, .down = down<noop>},
 };
-constexpr auto kPlain = std::span<const Step>(kSteps<nullptr, nullptr>);
+constexpr auto kPlain = std::span<const Step>(kSteps<nullptr>);
 
 // Truth values, allowed from 20 on.
 Values truth_in_integers(DecomposeContext& c) { return in_wider_type(c, DType::boolean, DType::u8); }
@@ -98,25 +91,22 @@ Values truth_in_integers(DecomposeContext& c) { return in_wider_type(c, DType::b
 }  // namespace
 
 constinit const OpDef defs::ReduceL1 = {
-    .name = "ReduceL1", .infer = infer_shape, .steps = kSteps<magnitude, l1>, .decompose = decompose<l1>};
+    .name = "ReduceL1", .infer = infer_shape, .steps = kSteps<magnitude>, .decompose = decompose<l1>};
 constinit const OpDef defs::ReduceL2 = {
-    .name = "ReduceL2", .infer = infer_shape, .steps = kSteps<magnitude, l2>, .decompose = decompose<l2>};
+    .name = "ReduceL2", .infer = infer_shape, .steps = kSteps<magnitude>, .decompose = decompose<l2>};
 constinit const OpDef defs::ReduceLogSum = {
-    .name = "ReduceLogSum", .infer = infer_shape, .steps = kSteps<logarithm, log_sum>, .decompose = decompose<log_sum>};
-constinit const OpDef defs::ReduceLogSumExp = {.name = "ReduceLogSumExp",
-                                               .infer = infer_shape,
-                                               .steps = kSteps<nullptr, log_sum_exp>,
-                                               .decompose = decompose<log_sum_exp>};
+    .name = "ReduceLogSum", .infer = infer_shape, .steps = kSteps<logarithm>, .decompose = decompose<log_sum>};
+constinit const OpDef defs::ReduceLogSumExp = {
+    .name = "ReduceLogSumExp", .infer = infer_shape, .steps = kPlain, .decompose = decompose<log_sum_exp>};
 constinit const OpDef defs::ReduceMax = {
     .name = "ReduceMax", .infer = infer<largest>, .steps = kPlain, .decompose = truth_in_integers};
-constinit const OpDef defs::ReduceMean = {.name = "ReduceMean", .infer = infer_shape, .steps = kSteps<nullptr, mean>};
+constinit const OpDef defs::ReduceMean = {
+    .name = "ReduceMean", .infer = infer_shape, .steps = kPlain, .decompose = decompose<mean>};
 constinit const OpDef defs::ReduceMin = {
     .name = "ReduceMin", .infer = infer<smallest>, .steps = kPlain, .decompose = truth_in_integers};
 constinit const OpDef defs::ReduceProd = {.name = "ReduceProd", .infer = infer<multiplied>, .steps = kPlain};
 constinit const OpDef defs::ReduceSum = {.name = "ReduceSum", .infer = infer<sum>, .steps = kSumSteps};
-constinit const OpDef defs::ReduceSumSquare = {.name = "ReduceSumSquare",
-                                               .infer = infer_shape,
-                                               .steps = kSteps<square, sum_square>,
-                                               .decompose = decompose<sum_square>};
+constinit const OpDef defs::ReduceSumSquare = {
+    .name = "ReduceSumSquare", .infer = infer_shape, .steps = kSteps<square>, .decompose = decompose<sum_square>};
 
 }  // namespace ingot::ops
