@@ -1,10 +1,8 @@
-// Trees as ai.onnx.ml stores them, before and since version 5.
+// Reads trees as ai.onnx.ml stores them, before and since version 5.
 #include "ingot/ops/ml/forest.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <unordered_map>
 
 #include "ingot/base/error.h"
 
@@ -14,10 +12,6 @@ namespace {
 using Ints = std::vector<std::int64_t>;
 using Floats = std::vector<float>;
 using Strings = std::vector<std::string>;
-
-constexpr std::array<std::string_view, 6> kModes = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
-                                                    "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};
-constexpr std::size_t kMostItems = std::size_t{1} << 26;
 
 [[noreturn]] void refuse(std::string message) { throw Error(Code::bad_attribute, std::move(message)); }
 
@@ -81,7 +75,7 @@ void check_trees(const Forest& forest, const std::vector<std::size_t>& parents) 
 
 Forest::Votes Forest::votes_below(std::size_t root) const {
   Votes votes;
-  std::size_t least = kMostItems;
+  std::size_t least = kMostTreeItems;
   std::vector<std::size_t> open = {root};
   while (!open.empty()) {
     const Item& item = items[open.back()];
@@ -120,9 +114,9 @@ Forest read_forest(const Attributes& attributes, const std::string& prefix) {
     Forest::Item& item = forest.items[i];
     item.is_leaf = modes[i] == "LEAF";
     if (item.is_leaf) continue;
-    const auto mode = std::ranges::find(kModes, modes[i]);
-    if (mode == kModes.end()) refuse("attribute 'nodes_modes' holds '" + modes[i] + "'");
-    item.mode = static_cast<std::uint8_t>(mode - kModes.begin());
+    const auto mode = std::ranges::find(kTreeModes, modes[i]);
+    if (mode == kTreeModes.end()) refuse("attribute 'nodes_modes' holds '" + modes[i] + "'");
+    item.mode = static_cast<std::uint8_t>(mode - kTreeModes.begin());
     item.missing_goes_true = missing && !missing->empty() && (*missing)[i] != 0;
     item.feature = features[i];
     item.split = splits[i];
@@ -166,7 +160,7 @@ std::optional<Forest> read_ensemble(const Attributes& attributes) {
   const auto mode_values = modes.to_ints();
 
   // Depth first from each root: what is reached twice is shared, which the older form cannot say.
-  std::vector<std::size_t> place(n, kMostItems);
+  std::vector<std::size_t> place(n, kMostTreeItems);
   const auto at = [](std::int64_t i, std::size_t size) {
     if (i < 0 || static_cast<std::size_t>(i) >= size) refuse("a branch leads to a node that does not exist");
     return static_cast<std::size_t>(i);
@@ -174,7 +168,7 @@ std::optional<Forest> read_ensemble(const Attributes& attributes) {
   std::vector<std::size_t> open;
   bool is_shared = false;
   const auto branch = [&](std::size_t i) {
-    if (place[i] != kMostItems) {
+    if (place[i] != kMostTreeItems) {
       is_shared = true;
       return place[i];
     }
@@ -196,7 +190,7 @@ std::optional<Forest> read_ensemble(const Attributes& attributes) {
     while (!open.empty() && !is_shared) {
       const std::size_t i = open.back();
       open.pop_back();
-      if (mode_values[i] < 0 || mode_values[i] >= static_cast<std::int64_t>(kModes.size())) return std::nullopt;
+      if (mode_values[i] < 0 || mode_values[i] >= static_cast<std::int64_t>(kTreeModes.size())) return std::nullopt;
       Forest::Item item;
       item.mode = static_cast<std::uint8_t>(mode_values[i]);
       item.feature = features[i];
@@ -209,132 +203,6 @@ std::optional<Forest> read_ensemble(const Attributes& attributes) {
     if (is_shared) return std::nullopt;
   }
   return forest;
-}
-
-namespace {
-
-Tensor tensor_of(const std::vector<double>& values, DType elem) {
-  const Dims dims = {static_cast<std::int64_t>(values.size())};
-  if (elem == DType::f64) return Tensor::of<double>(dims, values);
-  return Tensor::of<float>(dims, std::vector<float>(values.begin(), values.end()));
-}
-
-/// Collects the arrays of TreeEnsemble, tree by tree.
-struct EnsembleArrays {
-  Ints features, yes, no, yes_leafs, no_leafs, missing, targets, roots;
-  std::vector<std::uint8_t> modes;
-  std::vector<double> splits, weights;
-  bool has_missing = false;
-
-  std::int64_t add_leaf(const Forest::Item& item, std::size_t vote) {
-    const bool votes = vote < item.votes.size();
-    targets.push_back(votes ? item.votes[vote].target : 0);
-    weights.push_back(votes ? item.votes[vote].weight : 0);
-    return static_cast<std::int64_t>(weights.size()) - 1;
-  }
-
-  std::int64_t add_branch(const Forest::Item& item) {
-    features.push_back(item.feature);
-    splits.push_back(item.split);
-    modes.push_back(item.mode);
-    missing.push_back(item.missing_goes_true);
-    has_missing |= item.missing_goes_true;
-    for (Ints* list : {&yes, &no, &yes_leafs, &no_leafs}) list->push_back(0);
-    if (features.size() > kMostItems) refuse("the trees are too large to be repeated for each of their targets");
-    return static_cast<std::int64_t>(features.size()) - 1;
-  }
-
-  void add_tree(const Forest& forest, std::size_t root, std::size_t vote) {
-    const Forest::Item& top = forest.items[root];
-    // A tree that is one leaf becomes a branch with the same leaf on both sides.
-    const std::int64_t first = add_branch(top.is_leaf ? Forest::Item() : top);
-    roots.push_back(first);
-    const auto at = static_cast<std::size_t>(first);
-    if (top.is_leaf) {
-      yes[at] = no[at] = add_leaf(top, vote);
-      yes_leafs[at] = no_leafs[at] = 1;
-      return;
-    }
-    std::vector<std::pair<std::size_t, std::size_t>> open = {{root, at}};
-    while (!open.empty()) {
-      const auto [source, place] = open.back();
-      open.pop_back();
-      const auto attach = [&](std::size_t child, Ints& index, Ints& is_leaf) {
-        const Forest::Item& item = forest.items[child];
-        const std::int64_t made = item.is_leaf ? add_leaf(item, vote) : add_branch(item);
-        index[place] = made;
-        is_leaf[place] = item.is_leaf;
-        if (!item.is_leaf) open.emplace_back(child, static_cast<std::size_t>(made));
-      };
-      attach(forest.items[source].yes, yes, yes_leafs);
-      attach(forest.items[source].no, no, no_leafs);
-    }
-  }
-};
-
-}  // namespace
-
-Attrs ensemble_attributes(const Forest& forest, DType elem) {
-  EnsembleArrays a;
-  for (const std::size_t root : forest.roots) {
-    const std::size_t copies = std::max<std::size_t>(1, forest.votes_below(root).most);
-    for (std::size_t vote = 0; vote < copies; ++vote) a.add_tree(forest, root, vote);
-  }
-  Attrs attrs = {{"nodes_featureids", a.features},
-                 {"nodes_truenodeids", a.yes},
-                 {"nodes_falsenodeids", a.no},
-                 {"nodes_trueleafs", a.yes_leafs},
-                 {"nodes_falseleafs", a.no_leafs},
-                 {"tree_roots", a.roots},
-                 {"leaf_targetids", a.targets},
-                 {"leaf_weights", tensor_of(a.weights, elem)},
-                 {"nodes_splits", tensor_of(a.splits, elem)},
-                 {"nodes_modes", Tensor::of<std::uint8_t>({static_cast<std::int64_t>(a.modes.size())}, a.modes)}};
-  if (a.has_missing) attrs.push_back({"nodes_missing_value_tracks_true", a.missing});
-  return attrs;
-}
-
-Attrs forest_attributes(const Forest& forest, const std::string& prefix) {
-  Ints trees, ids, features, yes, no, missing, targets, vote_trees, vote_nodes;
-  Strings modes;
-  std::vector<float> splits, weights;
-  for (std::size_t t = 0; t < forest.roots.size(); ++t) {
-    const auto tree = static_cast<std::int64_t>(t);
-    // Numbered from the root on, level by level.
-    std::vector<std::size_t> order = {forest.roots[t]};
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      const Forest::Item& item = forest.items[order[i]];
-      trees.push_back(tree);
-      ids.push_back(static_cast<std::int64_t>(i));
-      features.push_back(item.feature);
-      splits.push_back(static_cast<float>(item.split));
-      missing.push_back(item.missing_goes_true);
-      modes.emplace_back(item.is_leaf ? "LEAF" : kModes[item.mode]);
-      yes.push_back(item.is_leaf ? 0 : static_cast<std::int64_t>(order.size()));
-      no.push_back(item.is_leaf ? 0 : static_cast<std::int64_t>(order.size()) + 1);
-      if (!item.is_leaf) order.insert(order.end(), {item.yes, item.no});
-      for (const Forest::Vote& vote : item.votes) {
-        targets.push_back(vote.target);
-        weights.push_back(static_cast<float>(vote.weight));
-        vote_trees.push_back(tree);
-        vote_nodes.push_back(static_cast<std::int64_t>(i));
-      }
-    }
-  }
-  // The names of votes outlive the call: there are two prefixes.
-  const bool is_target = prefix == "target";
-  return {{"nodes_treeids", trees},
-          {"nodes_nodeids", ids},
-          {"nodes_featureids", features},
-          {"nodes_values", splits},
-          {"nodes_modes", modes},
-          {"nodes_truenodeids", yes},
-          {"nodes_falsenodeids", no},
-          {"nodes_missing_value_tracks_true", missing},
-          {is_target ? "target_treeids" : "class_treeids", vote_trees},
-          {is_target ? "target_nodeids" : "class_nodeids", vote_nodes},
-          {is_target ? "target_ids" : "class_ids", targets},
-          {is_target ? "target_weights" : "class_weights", weights}};
 }
 
 }  // namespace ingot::ops

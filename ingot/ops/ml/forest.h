@@ -1,9 +1,17 @@
 #pragma once
+#include <array>
+#include <string_view>
 #include <vector>
 
 #include "ingot/ops/builder.h"
 
 namespace ingot::ops {
+
+/// How nodes compare, in the order in which TreeEnsemble counts them.
+inline constexpr std::array<std::string_view, 6> kTreeModes = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
+                                                               "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};
+/// Forests of more nodes are refused.
+inline constexpr std::size_t kMostTreeItems = std::size_t{1} << 26;
 
 /// The trees of TreeEnsembleRegressor, TreeEnsembleClassifier and TreeEnsemble in one form.
 struct Forest {
@@ -14,7 +22,7 @@ struct Forest {
   /// A branch, or a leaf with votes.
   struct Item {
     bool is_leaf = false;
-    std::uint8_t mode = 0;  // as TreeEnsemble counts: LEQ, LT, GTE, GT, EQ, NEQ
+    std::uint8_t mode = 0;  // index into kTreeModes
     bool missing_goes_true = false;
     std::int64_t feature = 0;
     double split = 0;

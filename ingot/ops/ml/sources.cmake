@@ -2,6 +2,7 @@ list(APPEND ops_sources
   ml/category_mapper.cpp
   ml/features.cpp
   ml/forest.cpp
+  ml/forest_attributes.cpp
   ml/label_encoder.cpp
   ml/linear.cpp
   ml/maps.cpp
