@@ -107,6 +107,14 @@ TEST(CheckTypes, StatedTypesInBranchesAgreeWithInferredOnes) {
                   "then_branch: node 'n' (Neg) gives float[2] (dimension 0: 2 is not 3) [IG0402]"));
 }
 
+TEST(CheckTypes, BranchesMayUseOneNameForDifferentTypes) {
+  EXPECT_THAT(problems_of(R"(<ir_version: 8, opset_import: ["": 13]> g (bool c, float[2] x) => (float[2] y) {
+      y = If (c) <then_branch = t () => (float[2] z) { a = Cast <to = 7> (x) b = Neg(a) z = Cast <to = 1> (b) },
+                  else_branch = e () => (float[2] z) { a = Neg(x) b = Add(a, x) z = Relu(b) }>
+    })"),
+              IsEmpty());
+}
+
 TEST(CheckTypes, ShapesFitTheOperator) {
   EXPECT_THAT(problems_in("g (float[2,3] x, float[4,5] z) => (float[2,5] y) { [n] y = MatMul(x, z) }"),
               ElementsAre(testing::StartsWith("error: node 'n' (MatMul): ")));
