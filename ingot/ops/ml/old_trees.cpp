@@ -1,8 +1,6 @@
 // What TreeEnsembleRegressor and TreeEnsembleClassifier share on the way to TreeEnsemble.
 #include "ingot/ops/ml/old_trees.h"
 
-#include <algorithm>
-
 namespace ingot::ops {
 
 DType working_type(const StepContext& c, const Forest& forest) {
@@ -20,12 +18,19 @@ std::vector<double> base_values(StepContext& c, std::int64_t targets) {
   return values;
 }
 
-std::int64_t transform_number(StepContext& c) {
+Transform transform_of(StepContext& c) {
   const std::string text = c.node.attributes.string_or("post_transform", "NONE");
-  const std::string_view known[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
-  const auto it = std::ranges::find(known, text);
-  if (it == std::end(known)) c.cannot("attribute 'post_transform' is '" + text + "'");
-  return it - std::begin(known);
+  if (text == "NONE") return {};
+  if (text == "SOFTMAX") return {.is_softmax = true};
+  if (text == "LOGISTIC") return {.is_logistic = true};
+  if (text == "SOFTMAX_ZERO") return {.number = 3};
+  if (text == "PROBIT") return {.number = 4};
+  c.cannot("attribute 'post_transform' is '" + text + "'");
+}
+
+Value* transformed(GraphBuilder& g, Value* scores, const Transform& transform) {
+  if (transform.is_softmax) return g.op("Softmax", {scores}, {{"axis", 1}});
+  return transform.is_logistic ? g.op("Sigmoid", {scores}) : scores;
 }
 
 void add_constant_trees(Forest& forest, const std::vector<double>& values) {

@@ -15,7 +15,7 @@ namespace {
 using Ints = std::vector<std::int64_t>;
 using Strings = std::vector<std::string>;
 
-constexpr std::int64_t kSum = 1, kNone = 0, kLogistic = 2;
+constexpr std::int64_t kSum = 1, kNone = 0;
 
 void infer(InferContext& c) {
   const Attributes& a = c.node().attributes;
@@ -43,9 +43,10 @@ Value* label(StepContext& c, Value* scores) {
 
 /// Two classes, all weights for the first of them, which they take for the score of the second: [1 - s, s], or, as
 /// something is to be made of it, [-s, s]. Runtimes agree on the label in these two cases only.
-Value* two_columns(StepContext& c, Value* score, std::int64_t transform, bool has_negative, DType elem) {
-  if (transform == kNone && !has_negative) return c.g.concat({c.g.sub(c.g.scalar(1, elem), score), score}, 1);
-  if (transform == kLogistic && has_negative) return c.g.op("Sigmoid", {c.g.concat({c.g.neg(score), score}, 1)});
+Value* two_columns(StepContext& c, Value* score, const Transform& transform, bool has_negative, DType elem) {
+  const bool is_none = transform.number == kNone && !transform.is_softmax && !transform.is_logistic;
+  if (is_none && !has_negative) return c.g.concat({c.g.sub(c.g.scalar(1, elem), score), score}, 1);
+  if (transform.is_logistic && has_negative) return transformed(c.g, c.g.concat({c.g.neg(score), score}, 1), transform);
   c.cannot("what a classifier of two classes with one score does here differs between runtimes");
 }
 
@@ -54,7 +55,7 @@ void up_5(StepContext& c) {
   const auto labels =
       static_cast<std::int64_t>(label_count(c.node.attributes, "classlabels_strings", "classlabels_int64s"));
   if (labels < 2) c.cannot("what a classifier of one class does differs between runtimes");
-  const std::int64_t transform = transform_number(c);
+  const Transform transform = transform_of(c);
   std::int64_t lowest = labels, highest = -1;
   bool has_negative = false;
   for (const Forest::Item& item : forest.items)
@@ -66,13 +67,13 @@ void up_5(StepContext& c) {
   const DType elem = working_type(c, forest);
   Value* scores = nullptr;
   if (labels == 2 && lowest == highest) {
-    if (!base_values(c, labels).empty()) c.cannot("base values for two classes with one score");
     for (Forest::Item& item : forest.items)
       for (Forest::Vote& vote : item.votes) vote.target = 0;
+    add_constant_trees(forest, base_values(c, 1));
     scores = two_columns(c, ensemble(c, forest, 1, kSum, kNone), transform, has_negative, elem);
   } else {
     add_constant_trees(forest, base_values(c, labels));
-    scores = ensemble(c, forest, labels, kSum, transform);
+    scores = transformed(c.g, ensemble(c, forest, labels, kSum, transform.number), transform);
   }
   Value* best = label(c, scores);
   c.replace({best, elem == DType::f32 ? scores : c.g.op("Cast", {scores}, {{"to", DType::f32}})});

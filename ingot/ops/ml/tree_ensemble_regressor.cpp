@@ -32,7 +32,7 @@ void up_5(StepContext& c) {
   if (!targets || *targets < 1) c.cannot("attribute 'n_targets' is missing");
   constexpr std::int64_t kAverage = 0, kSum = 1;
   std::int64_t aggregate = aggregate_of(c);
-  const std::int64_t transform = transform_number(c);
+  const Transform transform = transform_of(c);
   const auto base = base_values(c, *targets);
   bool is_repeated = false, is_uneven = false;
   for (const std::size_t root : forest.roots) {
@@ -44,16 +44,17 @@ void up_5(StepContext& c) {
     c.cannot("leaves without a weight for each target have no meaning in MIN and MAX of TreeEnsemble");
   // Repeated trees would count more than once in the mean.
   const bool divides = aggregate == kAverage && is_repeated;
-  if (transform != 0 && (divides || (!base.empty() && aggregate != kSum)))
+  if (transform.number != 0 && (divides || (!base.empty() && aggregate != kSum)))
     c.cannot("TreeEnsemble cannot add base values between aggregate_function and post_transform");
   if (divides) aggregate = kSum;
-  if (transform != 0) add_constant_trees(forest, base);
+  if (transform.number != 0) add_constant_trees(forest, base);
 
   const double count = static_cast<double>(forest.roots.size());
-  Value* y = ensemble(c, forest, *targets, aggregate, transform);
+  Value* y = ensemble(c, forest, *targets, aggregate, transform.number);
   const DType elem = working_type(c, forest);
   if (divides) y = c.g.div(y, c.g.scalar(count, elem));
-  if (transform == 0 && !base.empty()) y = c.g.add(y, row(c.g, base, elem));
+  if (transform.number == 0 && !base.empty()) y = c.g.add(y, row(c.g, base, elem));
+  y = transformed(c.g, y, transform);
   c.replace({elem == DType::f32 ? y : c.g.op("Cast", {y}, {{"to", DType::f32}})});
 }
 

@@ -125,8 +125,8 @@ TEST(TreeEnsembleClassifier, BecomesEnsembleArgMaxAndLabels) {
             {{"class_ids", {0, 1, 2}}, {"classlabels_strings", Strings{"a", "b", "c"}}, {"post_transform", "SOFTMAX"}}),
         2);
   c.convert(5);
-  EXPECT_EQ(c.nodes(), "TreeEnsemble ArgMax LabelEncoder");
-  EXPECT_EQ(c.node("TreeEnsemble").attributes.int_or("post_transform", 0), 1);
+  EXPECT_EQ(c.nodes(), "TreeEnsemble Softmax ArgMax LabelEncoder");
+  EXPECT_EQ(c.node("TreeEnsemble").attributes.int_or("post_transform", 0), 0);
   EXPECT_EQ(c.type(0), "string[N]");
   EXPECT_EQ(c.type(1), "float[N,3]");
 }
