@@ -232,17 +232,26 @@ void Graph::bind(Slot& slot, Value* value, Use use) {
   }
 }
 
+namespace {
+
+/// Drops the values that are no longer anything and that nobody reads.
+template <class Forget> void erase_undefined(std::vector<std::unique_ptr<Value>>& values, Forget forget) {
+  std::erase_if(values, [&](const std::unique_ptr<Value>& v) {
+    if (!v->is_undefined() || !v->uses().empty()) return false;
+    forget(v.get());
+    return true;
+  });
+}
+
+}  // namespace
+
 void Graph::erase_inputs_if(const std::function<bool(const Value&)>& unwanted) {
   std::erase_if(inputs_, [&](Value* v) {
     if (!unwanted(*v)) return false;
     v->is_input_ = false;
     return true;
   });
-  std::erase_if(owned_values_, [&](const std::unique_ptr<Value>& v) {
-    if (!v->is_undefined() || !v->uses_.empty()) return false;
-    name_removed(v.get());
-    return true;
-  });
+  erase_undefined(owned_values_, [this](Value* v) { name_removed(v); });
 }
 
 void Graph::erase_initializers_if(const std::function<bool(const Value&)>& unwanted) {
@@ -252,11 +261,7 @@ void Graph::erase_initializers_if(const std::function<bool(const Value&)>& unwan
     v->sparse_initializer.reset();
     return true;
   });
-  std::erase_if(owned_values_, [&](const std::unique_ptr<Value>& v) {
-    if (!v->is_undefined() || !v->uses_.empty()) return false;
-    name_removed(v.get());
-    return true;
-  });
+  erase_undefined(owned_values_, [this](Value* v) { name_removed(v); });
 }
 
 void Graph::set_is_input(Value* initializer, bool is_input) {
