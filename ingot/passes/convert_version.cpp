@@ -254,10 +254,8 @@ class Converter {
   /// Drops what the older version does not know and does not need; says what it would need.
   std::string fit(Node& node, const Schema& older) {
     std::vector<std::string> drop;
-    const Schema* newer = nullptr;
     for (const Attribute& a : node.attributes) {
       if (older.attribute(a.name)) continue;
-      if (!newer) newer = ops::newest_schema(node.domain, node.op);
       const AttrSchema* known = nullptr;
       for (const Schema& v : ops::versions_of(node.domain, node.op))
         if (v.since > older.since && !known) known = v.attribute(a.name);
