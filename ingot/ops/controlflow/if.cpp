@@ -81,6 +81,9 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::If = {.name = "If", .infer = infer};
+constinit const OpDef defs::If = {
+    .name = "If",
+    .infer = infer,
+};
 
 }  // namespace ingot::ops

@@ -90,6 +90,10 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Scan = {.name = "Scan", .infer = infer, .steps = kSteps};
+constinit const OpDef defs::Scan = {
+    .name = "Scan",
+    .infer = infer,
+    .steps = kSteps,
+};
 
 }  // namespace ingot::ops

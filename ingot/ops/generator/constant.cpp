@@ -77,6 +77,10 @@ constexpr Step kSteps[] = {{.since = 12, .down = down_to_tensor}};
 
 }  // namespace
 
-constinit const OpDef defs::Constant = {.name = "Constant", .infer = infer, .steps = kSteps};
+constinit const OpDef defs::Constant = {
+    .name = "Constant",
+    .infer = infer,
+    .steps = kSteps,
+};
 
 }  // namespace ingot::ops

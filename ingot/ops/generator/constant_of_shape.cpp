@@ -43,6 +43,10 @@ Values decompose(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::ConstantOfShape = {.name = "ConstantOfShape", .infer = infer, .decompose = decompose};
+constinit const OpDef defs::ConstantOfShape = {
+    .name = "ConstantOfShape",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

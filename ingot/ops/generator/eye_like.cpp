@@ -24,6 +24,10 @@ Values decompose(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::EyeLike = {.name = "EyeLike", .infer = infer, .decompose = decompose};
+constinit const OpDef defs::EyeLike = {
+    .name = "EyeLike",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

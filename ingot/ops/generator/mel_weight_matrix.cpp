@@ -70,6 +70,10 @@ Values decompose(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::MelWeightMatrix = {.name = "MelWeightMatrix", .infer = infer, .decompose = decompose};
+constinit const OpDef defs::MelWeightMatrix = {
+    .name = "MelWeightMatrix",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

@@ -64,16 +64,35 @@ Values decompose_bernoulli(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Bernoulli = {.name = "Bernoulli", .infer = infer_like, .decompose = decompose_bernoulli};
+constinit const OpDef defs::Bernoulli = {
+    .name = "Bernoulli",
+    .infer = infer_like,
+    .decompose = decompose_bernoulli,
+};
 constinit const OpDef defs::Multinomial = {
-    .name = "Multinomial", .infer = infer_multinomial, .decompose = bfloat16_in_float};
+    .name = "Multinomial",
+    .infer = infer_multinomial,
+    .decompose = bfloat16_in_float,
+};
 constinit const OpDef defs::RandomNormal = {
-    .name = "RandomNormal", .infer = infer_shaped, .decompose = decompose_shaped};
+    .name = "RandomNormal",
+    .infer = infer_shaped,
+    .decompose = decompose_shaped,
+};
 constinit const OpDef defs::RandomNormalLike = {
-    .name = "RandomNormalLike", .infer = infer_like, .decompose = decompose_like};
+    .name = "RandomNormalLike",
+    .infer = infer_like,
+    .decompose = decompose_like,
+};
 constinit const OpDef defs::RandomUniform = {
-    .name = "RandomUniform", .infer = infer_shaped, .decompose = decompose_shaped};
+    .name = "RandomUniform",
+    .infer = infer_shaped,
+    .decompose = decompose_shaped,
+};
 constinit const OpDef defs::RandomUniformLike = {
-    .name = "RandomUniformLike", .infer = infer_like, .decompose = decompose_like};
+    .name = "RandomUniformLike",
+    .infer = infer_like,
+    .decompose = decompose_like,
+};
 
 }  // namespace ingot::ops

@@ -80,6 +80,10 @@ Values decompose(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Range = {.name = "Range", .infer = infer, .decompose = decompose};
+constinit const OpDef defs::Range = {
+    .name = "Range",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

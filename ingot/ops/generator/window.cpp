@@ -35,8 +35,20 @@ Values hann(DecomposeContext& c) { return decompose(c, 0.5, 0.5, 0); }
 
 }  // namespace
 
-constinit const OpDef defs::BlackmanWindow = {.name = "BlackmanWindow", .infer = infer, .decompose = blackman};
-constinit const OpDef defs::HammingWindow = {.name = "HammingWindow", .infer = infer, .decompose = hamming};
-constinit const OpDef defs::HannWindow = {.name = "HannWindow", .infer = infer, .decompose = hann};
+constinit const OpDef defs::BlackmanWindow = {
+    .name = "BlackmanWindow",
+    .infer = infer,
+    .decompose = blackman,
+};
+constinit const OpDef defs::HammingWindow = {
+    .name = "HammingWindow",
+    .infer = infer,
+    .decompose = hamming,
+};
+constinit const OpDef defs::HannWindow = {
+    .name = "HannWindow",
+    .infer = infer,
+    .decompose = hann,
+};
 
 }  // namespace ingot::ops

@@ -20,10 +20,26 @@ Values decompose_not(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::BitShift = {.name = "BitShift", .infer = infer_shift};
-constinit const OpDef defs::BitwiseAnd = {.name = "BitwiseAnd", .infer = infer_broadcast};
-constinit const OpDef defs::BitwiseNot = {.name = "BitwiseNot", .infer = infer_same_shape, .decompose = decompose_not};
-constinit const OpDef defs::BitwiseOr = {.name = "BitwiseOr", .infer = infer_broadcast};
-constinit const OpDef defs::BitwiseXor = {.name = "BitwiseXor", .infer = infer_broadcast};
+constinit const OpDef defs::BitShift = {
+    .name = "BitShift",
+    .infer = infer_shift,
+};
+constinit const OpDef defs::BitwiseAnd = {
+    .name = "BitwiseAnd",
+    .infer = infer_broadcast,
+};
+constinit const OpDef defs::BitwiseNot = {
+    .name = "BitwiseNot",
+    .infer = infer_same_shape,
+    .decompose = decompose_not,
+};
+constinit const OpDef defs::BitwiseOr = {
+    .name = "BitwiseOr",
+    .infer = infer_broadcast,
+};
+constinit const OpDef defs::BitwiseXor = {
+    .name = "BitwiseXor",
+    .infer = infer_broadcast,
+};
 
 }  // namespace ingot::ops

@@ -32,12 +32,29 @@ Values decompose_less_or_equal(DecomposeContext& c) {
 }  // namespace
 
 constinit const OpDef defs::Equal = {
-    .name = "Equal", .infer = infer_predicate<equal>, .steps = kLegacyBroadcastCommuting};
-constinit const OpDef defs::Greater = {.name = "Greater", .infer = infer_predicate<greater>, .steps = kLegacyBroadcast};
+    .name = "Equal",
+    .infer = infer_predicate<equal>,
+    .steps = kLegacyBroadcastCommuting,
+};
+constinit const OpDef defs::Greater = {
+    .name = "Greater",
+    .infer = infer_predicate<greater>,
+    .steps = kLegacyBroadcast,
+};
 constinit const OpDef defs::GreaterOrEqual = {
-    .name = "GreaterOrEqual", .infer = infer_predicate<greater_or_equal>, .decompose = decompose_greater_or_equal};
-constinit const OpDef defs::Less = {.name = "Less", .infer = infer_predicate<less>, .steps = kLegacyBroadcast};
+    .name = "GreaterOrEqual",
+    .infer = infer_predicate<greater_or_equal>,
+    .decompose = decompose_greater_or_equal,
+};
+constinit const OpDef defs::Less = {
+    .name = "Less",
+    .infer = infer_predicate<less>,
+    .steps = kLegacyBroadcast,
+};
 constinit const OpDef defs::LessOrEqual = {
-    .name = "LessOrEqual", .infer = infer_predicate<less_or_equal>, .decompose = decompose_less_or_equal};
+    .name = "LessOrEqual",
+    .infer = infer_predicate<less_or_equal>,
+    .decompose = decompose_less_or_equal,
+};
 
 }  // namespace ingot::ops

@@ -14,7 +14,15 @@ Values in_float(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::IsInf = {.name = "IsInf", .infer = infer_same_shape, .decompose = in_float};
-constinit const OpDef defs::IsNaN = {.name = "IsNaN", .infer = infer_same_shape, .decompose = in_float};
+constinit const OpDef defs::IsInf = {
+    .name = "IsInf",
+    .infer = infer_same_shape,
+    .decompose = in_float,
+};
+constinit const OpDef defs::IsNaN = {
+    .name = "IsNaN",
+    .infer = infer_same_shape,
+    .decompose = in_float,
+};
 
 }  // namespace ingot::ops

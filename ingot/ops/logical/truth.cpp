@@ -23,10 +23,24 @@ Dim opposite(std::span<const Dim> x) { return x[0].is_known() ? Dim(x[0].value()
 
 }  // namespace
 
-constinit const OpDef defs::And = {.name = "And", .infer = infer_predicate<both>, .steps = kLegacyBroadcastCommuting};
-constinit const OpDef defs::Not = {.name = "Not", .infer = infer_unary<opposite>};
-constinit const OpDef defs::Or = {.name = "Or", .infer = infer_predicate<either>, .steps = kLegacyBroadcastCommuting};
+constinit const OpDef defs::And = {
+    .name = "And",
+    .infer = infer_predicate<both>,
+    .steps = kLegacyBroadcastCommuting,
+};
+constinit const OpDef defs::Not = {
+    .name = "Not",
+    .infer = infer_unary<opposite>,
+};
+constinit const OpDef defs::Or = {
+    .name = "Or",
+    .infer = infer_predicate<either>,
+    .steps = kLegacyBroadcastCommuting,
+};
 constinit const OpDef defs::Xor = {
-    .name = "Xor", .infer = infer_predicate<differing>, .steps = kLegacyBroadcastCommuting};
+    .name = "Xor",
+    .infer = infer_predicate<differing>,
+    .steps = kLegacyBroadcastCommuting,
+};
 
 }  // namespace ingot::ops

@@ -17,6 +17,10 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Where = {.name = "Where", .infer = infer, .decompose = bfloat16_in_float};
+constinit const OpDef defs::Where = {
+    .name = "Where",
+    .infer = infer,
+    .decompose = bfloat16_in_float,
+};
 
 }  // namespace ingot::ops

@@ -104,19 +104,70 @@ Values shrink(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Celu = {.name = "Celu", .infer = infer_same_shape, .decompose = celu};
-constinit const OpDef defs::Elu = {.name = "Elu", .infer = infer_same_shape, .decompose = elu};
-constinit const OpDef defs::HardSigmoid = {.name = "HardSigmoid", .infer = infer_same_shape, .decompose = hard_sigmoid};
-constinit const OpDef defs::HardSwish = {.name = "HardSwish", .infer = infer_same_shape, .decompose = hard_swish};
-constinit const OpDef defs::LeakyRelu = {.name = "LeakyRelu", .infer = infer_same_shape, .decompose = leaky_relu};
-constinit const OpDef defs::Mish = {.name = "Mish", .infer = infer_same_shape, .decompose = mish};
-constinit const OpDef defs::Relu = {.name = "Relu", .infer = infer_unary<relu_of>, .decompose = relu};
-constinit const OpDef defs::Selu = {.name = "Selu", .infer = infer_same_shape, .decompose = selu};
-constinit const OpDef defs::Shrink = {.name = "Shrink", .infer = infer_same_shape, .decompose = shrink};
-constinit const OpDef defs::Softplus = {.name = "Softplus", .infer = infer_same_shape, .decompose = softplus};
-constinit const OpDef defs::Softsign = {.name = "Softsign", .infer = infer_same_shape, .decompose = softsign};
-constinit const OpDef defs::Swish = {.name = "Swish", .infer = infer_same_shape, .decompose = swish};
+constinit const OpDef defs::Celu = {
+    .name = "Celu",
+    .infer = infer_same_shape,
+    .decompose = celu,
+};
+constinit const OpDef defs::Elu = {
+    .name = "Elu",
+    .infer = infer_same_shape,
+    .decompose = elu,
+};
+constinit const OpDef defs::HardSigmoid = {
+    .name = "HardSigmoid",
+    .infer = infer_same_shape,
+    .decompose = hard_sigmoid,
+};
+constinit const OpDef defs::HardSwish = {
+    .name = "HardSwish",
+    .infer = infer_same_shape,
+    .decompose = hard_swish,
+};
+constinit const OpDef defs::LeakyRelu = {
+    .name = "LeakyRelu",
+    .infer = infer_same_shape,
+    .decompose = leaky_relu,
+};
+constinit const OpDef defs::Mish = {
+    .name = "Mish",
+    .infer = infer_same_shape,
+    .decompose = mish,
+};
+constinit const OpDef defs::Relu = {
+    .name = "Relu",
+    .infer = infer_unary<relu_of>,
+    .decompose = relu,
+};
+constinit const OpDef defs::Selu = {
+    .name = "Selu",
+    .infer = infer_same_shape,
+    .decompose = selu,
+};
+constinit const OpDef defs::Shrink = {
+    .name = "Shrink",
+    .infer = infer_same_shape,
+    .decompose = shrink,
+};
+constinit const OpDef defs::Softplus = {
+    .name = "Softplus",
+    .infer = infer_same_shape,
+    .decompose = softplus,
+};
+constinit const OpDef defs::Softsign = {
+    .name = "Softsign",
+    .infer = infer_same_shape,
+    .decompose = softsign,
+};
+constinit const OpDef defs::Swish = {
+    .name = "Swish",
+    .infer = infer_same_shape,
+    .decompose = swish,
+};
 constinit const OpDef defs::ThresholdedRelu = {
-    .name = "ThresholdedRelu", .infer = infer_same_shape, .decompose = thresholded_relu};
+    .name = "ThresholdedRelu",
+    .infer = infer_same_shape,
+    .decompose = thresholded_relu,
+};
 
 }  // namespace ingot::ops

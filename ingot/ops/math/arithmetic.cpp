@@ -76,20 +76,39 @@ Values decompose_pow(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Add = {.name = "Add",
-                                   .infer = infer_binary<add>,
-                                   .steps = kLegacyBroadcastCommuting,
-                                   .decompose = small_integers_in_int32};
+constinit const OpDef defs::Add = {
+    .name = "Add",
+    .infer = infer_binary<add>,
+    .steps = kLegacyBroadcastCommuting,
+    .decompose = small_integers_in_int32,
+};
 constinit const OpDef defs::Sub = {
-    .name = "Sub", .infer = infer_binary<sub>, .steps = kLegacyBroadcast, .decompose = small_integers_in_int32};
-constinit const OpDef defs::Mul = {.name = "Mul",
-                                   .infer = infer_binary<mul>,
-                                   .steps = kLegacyBroadcastCommuting,
-                                   .decompose = small_integers_in_int32};
+    .name = "Sub",
+    .infer = infer_binary<sub>,
+    .steps = kLegacyBroadcast,
+    .decompose = small_integers_in_int32,
+};
+constinit const OpDef defs::Mul = {
+    .name = "Mul",
+    .infer = infer_binary<mul>,
+    .steps = kLegacyBroadcastCommuting,
+    .decompose = small_integers_in_int32,
+};
 constinit const OpDef defs::Div = {
-    .name = "Div", .infer = infer_div, .steps = kLegacyBroadcast, .decompose = small_integers_in_int32};
-constinit const OpDef defs::Mod = {.name = "Mod", .infer = infer_mod};
+    .name = "Div",
+    .infer = infer_div,
+    .steps = kLegacyBroadcast,
+    .decompose = small_integers_in_int32,
+};
+constinit const OpDef defs::Mod = {
+    .name = "Mod",
+    .infer = infer_mod,
+};
 constinit const OpDef defs::Pow = {
-    .name = "Pow", .infer = infer_binary<power>, .steps = kPowSteps, .decompose = decompose_pow};
+    .name = "Pow",
+    .infer = infer_binary<power>,
+    .steps = kPowSteps,
+    .decompose = decompose_pow,
+};
 
 }  // namespace ingot::ops

@@ -91,9 +91,20 @@ Values decompose_cast_like(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::BitCast = {.name = "BitCast", .infer = infer_bit_cast};
-constinit const OpDef defs::Cast = {.name = "Cast", .infer = infer_cast, .steps = kSteps};
+constinit const OpDef defs::BitCast = {
+    .name = "BitCast",
+    .infer = infer_bit_cast,
+};
+constinit const OpDef defs::Cast = {
+    .name = "Cast",
+    .infer = infer_cast,
+    .steps = kSteps,
+};
 constinit const OpDef defs::CastLike = {
-    .name = "CastLike", .infer = infer_cast_like, .steps = kLikeSteps, .decompose = decompose_cast_like};
+    .name = "CastLike",
+    .infer = infer_cast_like,
+    .steps = kLikeSteps,
+    .decompose = decompose_cast_like,
+};
 
 }  // namespace ingot::ops

@@ -79,6 +79,11 @@ Values decompose(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Clip = {.name = "Clip", .infer = infer, .steps = kSteps, .decompose = decompose};
+constinit const OpDef defs::Clip = {
+    .name = "Clip",
+    .infer = infer,
+    .steps = kSteps,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

@@ -87,7 +87,15 @@ Values decompose_product(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::CumProd = {.name = "CumProd", .infer = infer, .decompose = decompose_product};
-constinit const OpDef defs::CumSum = {.name = "CumSum", .infer = infer, .decompose = halves_in_float};
+constinit const OpDef defs::CumProd = {
+    .name = "CumProd",
+    .infer = infer,
+    .decompose = decompose_product,
+};
+constinit const OpDef defs::CumSum = {
+    .name = "CumSum",
+    .infer = infer,
+    .decompose = halves_in_float,
+};
 
 }  // namespace ingot::ops

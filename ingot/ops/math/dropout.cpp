@@ -96,6 +96,11 @@ Values decompose(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Dropout = {.name = "Dropout", .infer = infer, .steps = kSteps, .decompose = decompose};
+constinit const OpDef defs::Dropout = {
+    .name = "Dropout",
+    .infer = infer,
+    .steps = kSteps,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

@@ -28,6 +28,10 @@ Values decompose(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Gelu = {.name = "Gelu", .infer = infer, .decompose = decompose};
+constinit const OpDef defs::Gelu = {
+    .name = "Gelu",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

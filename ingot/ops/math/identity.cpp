@@ -12,6 +12,9 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Identity = {.name = "Identity", .infer = infer};
+constinit const OpDef defs::Identity = {
+    .name = "Identity",
+    .infer = infer,
+};
 
 }  // namespace ingot::ops

@@ -51,6 +51,11 @@ Values decompose(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::PRelu = {.name = "PRelu", .infer = infer, .steps = kSteps, .decompose = decompose};
+constinit const OpDef defs::PRelu = {
+    .name = "PRelu",
+    .infer = infer,
+    .steps = kSteps,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

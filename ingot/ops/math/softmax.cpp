@@ -53,10 +53,22 @@ Values decompose_hardmax(DecomposeContext& c) {
 }  // namespace
 
 constinit const OpDef defs::Hardmax = {
-    .name = "Hardmax", .infer = infer, .steps = kSteps, .decompose = decompose_hardmax};
+    .name = "Hardmax",
+    .infer = infer,
+    .steps = kSteps,
+    .decompose = decompose_hardmax,
+};
 constinit const OpDef defs::LogSoftmax = {
-    .name = "LogSoftmax", .infer = infer, .steps = kSteps, .decompose = decompose_log_softmax};
+    .name = "LogSoftmax",
+    .infer = infer,
+    .steps = kSteps,
+    .decompose = decompose_log_softmax,
+};
 constinit const OpDef defs::Softmax = {
-    .name = "Softmax", .infer = infer, .steps = kSteps, .decompose = decompose_softmax};
+    .name = "Softmax",
+    .infer = infer,
+    .steps = kSteps,
+    .decompose = decompose_softmax,
+};
 
 }  // namespace ingot::ops

@@ -18,6 +18,10 @@ Values decompose(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::SwiGLU = {.name = "SwiGLU", .infer = infer, .decompose = decompose};
+constinit const OpDef defs::SwiGLU = {
+    .name = "SwiGLU",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

@@ -38,6 +38,11 @@ constexpr Step kSteps[] = {{.since = 10, .up = up_to_input, .down = down_to_attr
 
 }  // namespace
 
-constinit const OpDef defs::TopK = {.name = "TopK", .infer = infer, .steps = kSteps, .decompose = bfloat16_in_float};
+constinit const OpDef defs::TopK = {
+    .name = "TopK",
+    .infer = infer,
+    .steps = kSteps,
+    .decompose = bfloat16_in_float,
+};
 
 }  // namespace ingot::ops

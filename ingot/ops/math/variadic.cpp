@@ -71,11 +71,27 @@ Values decompose_mean(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Max = {.name = "Max", .infer = infer_variadic<largest>, .steps = kSteps};
-constinit const OpDef defs::Min = {.name = "Min", .infer = infer_variadic<smallest>, .steps = kSteps};
+constinit const OpDef defs::Max = {
+    .name = "Max",
+    .infer = infer_variadic<largest>,
+    .steps = kSteps,
+};
+constinit const OpDef defs::Min = {
+    .name = "Min",
+    .infer = infer_variadic<smallest>,
+    .steps = kSteps,
+};
 constinit const OpDef defs::Sum = {
-    .name = "Sum", .infer = infer_variadic<total>, .steps = kSumSteps, .decompose = decompose_sum};
+    .name = "Sum",
+    .infer = infer_variadic<total>,
+    .steps = kSumSteps,
+    .decompose = decompose_sum,
+};
 constinit const OpDef defs::Mean = {
-    .name = "Mean", .infer = infer_broadcast, .steps = kSteps, .decompose = decompose_mean};
+    .name = "Mean",
+    .infer = infer_broadcast,
+    .steps = kSteps,
+    .decompose = decompose_mean,
+};
 
 }  // namespace ingot::ops

@@ -39,6 +39,10 @@ Values decompose(DecomposeContext& c) {
 }  // namespace
 
 constinit const OpDef defs::CategoryMapper = {
-    .name = "CategoryMapper", .domain = "ai.onnx.ml", .infer = infer, .decompose = decompose};
+    .name = "CategoryMapper",
+    .domain = "ai.onnx.ml",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

@@ -109,18 +109,43 @@ Values decompose_scaler(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::ArrayFeatureExtractor = {.name = "ArrayFeatureExtractor",
-                                                     .domain = "ai.onnx.ml",
-                                                     .infer = infer_extractor,
-                                                     .decompose = decompose_extractor};
+constinit const OpDef defs::ArrayFeatureExtractor = {
+    .name = "ArrayFeatureExtractor",
+    .domain = "ai.onnx.ml",
+    .infer = infer_extractor,
+    .decompose = decompose_extractor,
+};
 constinit const OpDef defs::Binarizer = {
-    .name = "Binarizer", .domain = "ai.onnx.ml", .infer = infer_same_shape, .decompose = decompose_binarizer};
+    .name = "Binarizer",
+    .domain = "ai.onnx.ml",
+    .infer = infer_same_shape,
+    .decompose = decompose_binarizer,
+};
 constinit const OpDef defs::FeatureVectorizer = {
-    .name = "FeatureVectorizer", .domain = "ai.onnx.ml", .infer = infer_vectorizer};
-constinit const OpDef defs::Imputer = {.name = "Imputer", .domain = "ai.onnx.ml", .infer = infer_imputer};
-constinit const OpDef defs::Normalizer = {.name = "Normalizer", .domain = "ai.onnx.ml", .infer = infer_normalizer};
-constinit const OpDef defs::OneHotEncoder = {.name = "OneHotEncoder", .domain = "ai.onnx.ml", .infer = infer_encoder};
+    .name = "FeatureVectorizer",
+    .domain = "ai.onnx.ml",
+    .infer = infer_vectorizer,
+};
+constinit const OpDef defs::Imputer = {
+    .name = "Imputer",
+    .domain = "ai.onnx.ml",
+    .infer = infer_imputer,
+};
+constinit const OpDef defs::Normalizer = {
+    .name = "Normalizer",
+    .domain = "ai.onnx.ml",
+    .infer = infer_normalizer,
+};
+constinit const OpDef defs::OneHotEncoder = {
+    .name = "OneHotEncoder",
+    .domain = "ai.onnx.ml",
+    .infer = infer_encoder,
+};
 constinit const OpDef defs::Scaler = {
-    .name = "Scaler", .domain = "ai.onnx.ml", .infer = infer_scaler, .decompose = decompose_scaler};
+    .name = "Scaler",
+    .domain = "ai.onnx.ml",
+    .infer = infer_scaler,
+    .decompose = decompose_scaler,
+};
 
 }  // namespace ingot::ops

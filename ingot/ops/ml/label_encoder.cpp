@@ -116,6 +116,10 @@ constexpr Step kSteps[] = {{.since = 2, .up = up_2, .down = down_2}, {.since = 4
 }  // namespace
 
 constinit const OpDef defs::LabelEncoder = {
-    .name = "LabelEncoder", .domain = "ai.onnx.ml", .infer = infer, .steps = kSteps};
+    .name = "LabelEncoder",
+    .domain = "ai.onnx.ml",
+    .infer = infer,
+    .steps = kSteps,
+};
 
 }  // namespace ingot::ops

@@ -78,14 +78,25 @@ void infer_svm_regressor(InferContext& c) {
 }  // namespace
 
 constinit const OpDef defs::LinearClassifier = {
-    .name = "LinearClassifier", .domain = "ai.onnx.ml", .infer = infer_linear_classifier};
-constinit const OpDef defs::LinearRegressor = {.name = "LinearRegressor",
-                                               .domain = "ai.onnx.ml",
-                                               .infer = infer_linear_regressor,
-                                               .decompose = decompose_linear_regressor};
+    .name = "LinearClassifier",
+    .domain = "ai.onnx.ml",
+    .infer = infer_linear_classifier,
+};
+constinit const OpDef defs::LinearRegressor = {
+    .name = "LinearRegressor",
+    .domain = "ai.onnx.ml",
+    .infer = infer_linear_regressor,
+    .decompose = decompose_linear_regressor,
+};
 constinit const OpDef defs::SVMClassifier = {
-    .name = "SVMClassifier", .domain = "ai.onnx.ml", .infer = infer_svm_classifier};
+    .name = "SVMClassifier",
+    .domain = "ai.onnx.ml",
+    .infer = infer_svm_classifier,
+};
 constinit const OpDef defs::SVMRegressor = {
-    .name = "SVMRegressor", .domain = "ai.onnx.ml", .infer = infer_svm_regressor};
+    .name = "SVMRegressor",
+    .domain = "ai.onnx.ml",
+    .infer = infer_svm_regressor,
+};
 
 }  // namespace ingot::ops

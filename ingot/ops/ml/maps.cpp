@@ -43,9 +43,20 @@ void infer_zip(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::CastMap = {.name = "CastMap", .domain = "ai.onnx.ml", .infer = infer_cast_map};
+constinit const OpDef defs::CastMap = {
+    .name = "CastMap",
+    .domain = "ai.onnx.ml",
+    .infer = infer_cast_map,
+};
 constinit const OpDef defs::DictVectorizer = {
-    .name = "DictVectorizer", .domain = "ai.onnx.ml", .infer = infer_vectorizer};
-constinit const OpDef defs::ZipMap = {.name = "ZipMap", .domain = "ai.onnx.ml", .infer = infer_zip};
+    .name = "DictVectorizer",
+    .domain = "ai.onnx.ml",
+    .infer = infer_vectorizer,
+};
+constinit const OpDef defs::ZipMap = {
+    .name = "ZipMap",
+    .domain = "ai.onnx.ml",
+    .infer = infer_zip,
+};
 
 }  // namespace ingot::ops

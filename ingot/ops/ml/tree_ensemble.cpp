@@ -56,6 +56,10 @@ Values decompose(DecomposeContext& c) {
 }  // namespace
 
 constinit const OpDef defs::TreeEnsemble = {
-    .name = "TreeEnsemble", .domain = "ai.onnx.ml", .infer = infer, .decompose = decompose};
+    .name = "TreeEnsemble",
+    .domain = "ai.onnx.ml",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

@@ -84,6 +84,10 @@ constexpr Step kSteps[] = {{.since = 5, .up = up_5}};
 }  // namespace
 
 constinit const OpDef defs::TreeEnsembleClassifier = {
-    .name = "TreeEnsembleClassifier", .domain = "ai.onnx.ml", .infer = infer, .steps = kSteps};
+    .name = "TreeEnsembleClassifier",
+    .domain = "ai.onnx.ml",
+    .infer = infer,
+    .steps = kSteps,
+};
 
 }  // namespace ingot::ops

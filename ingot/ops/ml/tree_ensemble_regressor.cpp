@@ -63,6 +63,10 @@ constexpr Step kSteps[] = {{.since = 5, .up = up_5}};
 }  // namespace
 
 constinit const OpDef defs::TreeEnsembleRegressor = {
-    .name = "TreeEnsembleRegressor", .domain = "ai.onnx.ml", .infer = infer, .steps = kSteps};
+    .name = "TreeEnsembleRegressor",
+    .domain = "ai.onnx.ml",
+    .infer = infer,
+    .steps = kSteps,
+};
 
 }  // namespace ingot::ops

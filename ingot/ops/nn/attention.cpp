@@ -240,6 +240,11 @@ constexpr Step kSteps[] = {{.since = 24, .down = down_24}, {.since = 25, .down =
 
 }  // namespace
 
-constinit const OpDef defs::Attention = {.name = "Attention", .infer = infer, .steps = kSteps, .decompose = decompose};
+constinit const OpDef defs::Attention = {
+    .name = "Attention",
+    .infer = infer,
+    .steps = kSteps,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

@@ -28,6 +28,10 @@ Values decompose(DecomposeContext& c) {
 }  // namespace
 
 constinit const OpDef defs::AveragePool = {
-    .name = "AveragePool", .infer = infer_pool, .steps = kSteps, .decompose = decompose};
+    .name = "AveragePool",
+    .infer = infer_pool,
+    .steps = kSteps,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

@@ -117,6 +117,10 @@ constexpr Step kSteps[] = {
 }  // namespace
 
 constinit const OpDef defs::BatchNormalization = {
-    .name = "BatchNormalization", .infer = infer, .steps = kSteps, .decompose = bfloat16_in_float};
+    .name = "BatchNormalization",
+    .infer = infer,
+    .steps = kSteps,
+    .decompose = bfloat16_in_float,
+};
 
 }  // namespace ingot::ops

@@ -58,6 +58,9 @@ Values decompose(DecomposeContext& c) {
 }  // namespace
 
 constinit const OpDef defs::CausalConvWithState = {
-    .name = "CausalConvWithState", .infer = infer, .decompose = decompose};
+    .name = "CausalConvWithState",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

@@ -44,6 +44,10 @@ void infer_conv(InferContext& c, std::size_t x, std::size_t w, std::size_t bias)
   c.out_shape(0, std::move(y));
 }
 
-constinit const OpDef defs::Conv = {.name = "Conv", .infer = infer, .decompose = bfloat16_in_float};
+constinit const OpDef defs::Conv = {
+    .name = "Conv",
+    .infer = infer,
+    .decompose = bfloat16_in_float,
+};
 
 }  // namespace ingot::ops

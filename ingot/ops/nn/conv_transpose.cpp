@@ -56,6 +56,10 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::ConvTranspose = {.name = "ConvTranspose", .infer = infer, .decompose = bfloat16_in_float};
+constinit const OpDef defs::ConvTranspose = {
+    .name = "ConvTranspose",
+    .infer = infer,
+    .decompose = bfloat16_in_float,
+};
 
 }  // namespace ingot::ops

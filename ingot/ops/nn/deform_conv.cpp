@@ -79,6 +79,10 @@ Values decompose(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::DeformConv = {.name = "DeformConv", .infer = infer, .decompose = decompose};
+constinit const OpDef defs::DeformConv = {
+    .name = "DeformConv",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

@@ -91,6 +91,10 @@ Values decompose(DecomposeContext& c) {
 }  // namespace
 
 constinit const OpDef defs::FlexAttention = {
-    .name = "FlexAttention", .domain = "ai.onnx.preview", .infer = infer, .decompose = decompose};
+    .name = "FlexAttention",
+    .domain = "ai.onnx.preview",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

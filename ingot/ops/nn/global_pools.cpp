@@ -11,10 +11,20 @@ constexpr Step kLpSteps[] = {{.since = 2, .up = norm_order_to_int, .down = norm_
 }  // namespace
 
 constinit const OpDef defs::GlobalAveragePool = {
-    .name = "GlobalAveragePool", .infer = infer_global_pool, .decompose = bfloat16_in_float};
+    .name = "GlobalAveragePool",
+    .infer = infer_global_pool,
+    .decompose = bfloat16_in_float,
+};
 constinit const OpDef defs::GlobalLpPool = {
-    .name = "GlobalLpPool", .infer = infer_global_pool, .steps = kLpSteps, .decompose = bfloat16_in_float};
+    .name = "GlobalLpPool",
+    .infer = infer_global_pool,
+    .steps = kLpSteps,
+    .decompose = bfloat16_in_float,
+};
 constinit const OpDef defs::GlobalMaxPool = {
-    .name = "GlobalMaxPool", .infer = infer_global_pool, .decompose = bfloat16_in_float};
+    .name = "GlobalMaxPool",
+    .infer = infer_global_pool,
+    .decompose = bfloat16_in_float,
+};
 
 }  // namespace ingot::ops

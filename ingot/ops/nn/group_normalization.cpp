@@ -79,6 +79,10 @@ constexpr Step kSteps[] = {{.since = 21, .up = up_21, .down = down_21}};
 }  // namespace
 
 constinit const OpDef defs::GroupNormalization = {
-    .name = "GroupNormalization", .infer = infer, .steps = kSteps, .decompose = decompose};
+    .name = "GroupNormalization",
+    .infer = infer,
+    .steps = kSteps,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

@@ -15,6 +15,9 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::ImageDecoder = {.name = "ImageDecoder", .infer = infer};
+constinit const OpDef defs::ImageDecoder = {
+    .name = "ImageDecoder",
+    .infer = infer,
+};
 
 }  // namespace ingot::ops

@@ -21,6 +21,9 @@ void infer(InferContext& c) {
 }  // namespace
 
 constinit const OpDef defs::InstanceNormalization = {
-    .name = "InstanceNormalization", .infer = infer, .decompose = bfloat16_in_float};
+    .name = "InstanceNormalization",
+    .infer = infer,
+    .decompose = bfloat16_in_float,
+};
 
 }  // namespace ingot::ops

@@ -41,6 +41,10 @@ Values decompose(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::LayerNormalization = {.name = "LayerNormalization", .infer = infer, .decompose = decompose};
+constinit const OpDef defs::LayerNormalization = {
+    .name = "LayerNormalization",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

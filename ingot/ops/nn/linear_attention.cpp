@@ -146,6 +146,10 @@ Values decompose(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::LinearAttention = {.name = "LinearAttention", .infer = infer, .decompose = decompose};
+constinit const OpDef defs::LinearAttention = {
+    .name = "LinearAttention",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

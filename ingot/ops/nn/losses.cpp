@@ -83,8 +83,14 @@ Values decompose_cross_entropy(DecomposeContext& c) {
 }  // namespace
 
 constinit const OpDef defs::NegativeLogLikelihoodLoss = {
-    .name = "NegativeLogLikelihoodLoss", .infer = infer, .decompose = decompose_likelihood};
+    .name = "NegativeLogLikelihoodLoss",
+    .infer = infer,
+    .decompose = decompose_likelihood,
+};
 constinit const OpDef defs::SoftmaxCrossEntropyLoss = {
-    .name = "SoftmaxCrossEntropyLoss", .infer = infer, .decompose = decompose_cross_entropy};
+    .name = "SoftmaxCrossEntropyLoss",
+    .infer = infer,
+    .decompose = decompose_cross_entropy,
+};
 
 }  // namespace ingot::ops

@@ -16,6 +16,9 @@ void infer(InferContext& c) {
 }  // namespace
 
 constinit const OpDef defs::LpNormalization = {
-    .name = "LpNormalization", .infer = infer, .decompose = bfloat16_in_float};
+    .name = "LpNormalization",
+    .infer = infer,
+    .decompose = bfloat16_in_float,
+};
 
 }  // namespace ingot::ops

@@ -36,6 +36,11 @@ Values decompose(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::LpPool = {.name = "LpPool", .infer = infer_pool, .steps = kSteps, .decompose = decompose};
+constinit const OpDef defs::LpPool = {
+    .name = "LpPool",
+    .infer = infer_pool,
+    .steps = kSteps,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

@@ -14,6 +14,10 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::LRN = {.name = "LRN", .infer = infer, .decompose = bfloat16_in_float};
+constinit const OpDef defs::LRN = {
+    .name = "LRN",
+    .infer = infer,
+    .decompose = bfloat16_in_float,
+};
 
 }  // namespace ingot::ops

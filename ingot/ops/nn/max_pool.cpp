@@ -11,6 +11,10 @@ constexpr Step kSteps[] = {{.since = 10, .down = drop_dilations}};
 }  // namespace
 
 constinit const OpDef defs::MaxPool = {
-    .name = "MaxPool", .infer = infer_pool, .steps = kSteps, .decompose = bfloat16_in_float};
+    .name = "MaxPool",
+    .infer = infer_pool,
+    .steps = kSteps,
+    .decompose = bfloat16_in_float,
+};
 
 }  // namespace ingot::ops

@@ -37,6 +37,10 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::MaxUnpool = {.name = "MaxUnpool", .infer = infer, .decompose = bfloat16_in_float};
+constinit const OpDef defs::MaxUnpool = {
+    .name = "MaxUnpool",
+    .infer = infer,
+    .decompose = bfloat16_in_float,
+};
 
 }  // namespace ingot::ops

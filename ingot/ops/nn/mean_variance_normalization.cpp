@@ -27,6 +27,9 @@ Values decompose(DecomposeContext& c) {
 }  // namespace
 
 constinit const OpDef defs::MeanVarianceNormalization = {
-    .name = "MeanVarianceNormalization", .infer = infer, .decompose = decompose};
+    .name = "MeanVarianceNormalization",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

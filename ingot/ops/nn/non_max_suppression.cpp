@@ -16,6 +16,9 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::NonMaxSuppression = {.name = "NonMaxSuppression", .infer = infer};
+constinit const OpDef defs::NonMaxSuppression = {
+    .name = "NonMaxSuppression",
+    .infer = infer,
+};
 
 }  // namespace ingot::ops

@@ -31,6 +31,10 @@ Values decompose(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::RMSNormalization = {.name = "RMSNormalization", .infer = infer, .decompose = decompose};
+constinit const OpDef defs::RMSNormalization = {
+    .name = "RMSNormalization",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

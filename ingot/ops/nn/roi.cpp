@@ -50,8 +50,15 @@ constexpr Step kRoiAlignSteps[] = {{
 }  // namespace
 
 constinit const OpDef defs::MaxRoiPool = {
-    .name = "MaxRoiPool", .infer = infer_max_roi_pool, .decompose = bfloat16_in_float};
+    .name = "MaxRoiPool",
+    .infer = infer_max_roi_pool,
+    .decompose = bfloat16_in_float,
+};
 constinit const OpDef defs::RoiAlign = {
-    .name = "RoiAlign", .infer = infer_roi_align, .steps = kRoiAlignSteps, .decompose = bfloat16_in_float};
+    .name = "RoiAlign",
+    .infer = infer_roi_align,
+    .steps = kRoiAlignSteps,
+    .decompose = bfloat16_in_float,
+};
 
 }  // namespace ingot::ops

@@ -75,6 +75,10 @@ Values decompose(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::RotaryEmbedding = {.name = "RotaryEmbedding", .infer = infer, .decompose = decompose};
+constinit const OpDef defs::RotaryEmbedding = {
+    .name = "RotaryEmbedding",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

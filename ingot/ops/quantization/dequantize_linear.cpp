@@ -65,6 +65,10 @@ constexpr Step kSteps[] = {{.since = 23, .down = down_23}};
 }  // namespace
 
 constinit const OpDef defs::DequantizeLinear = {
-    .name = "DequantizeLinear", .infer = infer, .steps = kSteps, .decompose = decompose};
+    .name = "DequantizeLinear",
+    .infer = infer,
+    .steps = kSteps,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

@@ -29,6 +29,9 @@ Values decompose(DecomposeContext& c) {
 }  // namespace
 
 constinit const OpDef defs::DynamicQuantizeLinear = {
-    .name = "DynamicQuantizeLinear", .infer = infer, .decompose = decompose};
+    .name = "DynamicQuantizeLinear",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

@@ -26,10 +26,22 @@ Values decompose_qlinear_matmul(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::ConvInteger = {.name = "ConvInteger", .infer = infer_conv_integer};
-constinit const OpDef defs::MatMulInteger = {.name = "MatMulInteger", .infer = infer_matmul_integer};
-constinit const OpDef defs::QLinearConv = {.name = "QLinearConv", .infer = infer_qlinear_conv};
+constinit const OpDef defs::ConvInteger = {
+    .name = "ConvInteger",
+    .infer = infer_conv_integer,
+};
+constinit const OpDef defs::MatMulInteger = {
+    .name = "MatMulInteger",
+    .infer = infer_matmul_integer,
+};
+constinit const OpDef defs::QLinearConv = {
+    .name = "QLinearConv",
+    .infer = infer_qlinear_conv,
+};
 constinit const OpDef defs::QLinearMatMul = {
-    .name = "QLinearMatMul", .infer = infer_qlinear_matmul, .decompose = decompose_qlinear_matmul};
+    .name = "QLinearMatMul",
+    .infer = infer_qlinear_matmul,
+    .decompose = decompose_qlinear_matmul,
+};
 
 }  // namespace ingot::ops

@@ -84,6 +84,10 @@ constexpr Step kSteps[] = {
 }  // namespace
 
 constinit const OpDef defs::QuantizeLinear = {
-    .name = "QuantizeLinear", .infer = infer, .steps = kSteps, .decompose = decompose};
+    .name = "QuantizeLinear",
+    .infer = infer,
+    .steps = kSteps,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

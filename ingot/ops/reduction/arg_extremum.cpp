@@ -23,8 +23,16 @@ constexpr Step kSteps[] = {{.since = 11, .down = down_to_nonnegative_axis}};
 }  // namespace
 
 constinit const OpDef defs::ArgMax = {
-    .name = "ArgMax", .infer = infer, .steps = kSteps, .decompose = bfloat16_in_float};
+    .name = "ArgMax",
+    .infer = infer,
+    .steps = kSteps,
+    .decompose = bfloat16_in_float,
+};
 constinit const OpDef defs::ArgMin = {
-    .name = "ArgMin", .infer = infer, .steps = kSteps, .decompose = bfloat16_in_float};
+    .name = "ArgMin",
+    .infer = infer,
+    .steps = kSteps,
+    .decompose = bfloat16_in_float,
+};
 
 }  // namespace ingot::ops

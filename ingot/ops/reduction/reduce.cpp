@@ -91,22 +91,62 @@ Values truth_in_integers(DecomposeContext& c) { return in_wider_type(c, DType::b
 }  // namespace
 
 constinit const OpDef defs::ReduceL1 = {
-    .name = "ReduceL1", .infer = infer_shape, .steps = kSteps<magnitude>, .decompose = decompose<l1>};
+    .name = "ReduceL1",
+    .infer = infer_shape,
+    .steps = kSteps<magnitude>,
+    .decompose = decompose<l1>,
+};
 constinit const OpDef defs::ReduceL2 = {
-    .name = "ReduceL2", .infer = infer_shape, .steps = kSteps<magnitude>, .decompose = decompose<l2>};
+    .name = "ReduceL2",
+    .infer = infer_shape,
+    .steps = kSteps<magnitude>,
+    .decompose = decompose<l2>,
+};
 constinit const OpDef defs::ReduceLogSum = {
-    .name = "ReduceLogSum", .infer = infer_shape, .steps = kSteps<logarithm>, .decompose = decompose<log_sum>};
+    .name = "ReduceLogSum",
+    .infer = infer_shape,
+    .steps = kSteps<logarithm>,
+    .decompose = decompose<log_sum>,
+};
 constinit const OpDef defs::ReduceLogSumExp = {
-    .name = "ReduceLogSumExp", .infer = infer_shape, .steps = kPlain, .decompose = decompose<log_sum_exp>};
+    .name = "ReduceLogSumExp",
+    .infer = infer_shape,
+    .steps = kPlain,
+    .decompose = decompose<log_sum_exp>,
+};
 constinit const OpDef defs::ReduceMax = {
-    .name = "ReduceMax", .infer = infer<largest>, .steps = kPlain, .decompose = truth_in_integers};
+    .name = "ReduceMax",
+    .infer = infer<largest>,
+    .steps = kPlain,
+    .decompose = truth_in_integers,
+};
 constinit const OpDef defs::ReduceMean = {
-    .name = "ReduceMean", .infer = infer_shape, .steps = kPlain, .decompose = decompose<mean>};
+    .name = "ReduceMean",
+    .infer = infer_shape,
+    .steps = kPlain,
+    .decompose = decompose<mean>,
+};
 constinit const OpDef defs::ReduceMin = {
-    .name = "ReduceMin", .infer = infer<smallest>, .steps = kPlain, .decompose = truth_in_integers};
-constinit const OpDef defs::ReduceProd = {.name = "ReduceProd", .infer = infer<multiplied>, .steps = kPlain};
-constinit const OpDef defs::ReduceSum = {.name = "ReduceSum", .infer = infer<sum>, .steps = kSumSteps};
+    .name = "ReduceMin",
+    .infer = infer<smallest>,
+    .steps = kPlain,
+    .decompose = truth_in_integers,
+};
+constinit const OpDef defs::ReduceProd = {
+    .name = "ReduceProd",
+    .infer = infer<multiplied>,
+    .steps = kPlain,
+};
+constinit const OpDef defs::ReduceSum = {
+    .name = "ReduceSum",
+    .infer = infer<sum>,
+    .steps = kSumSteps,
+};
 constinit const OpDef defs::ReduceSumSquare = {
-    .name = "ReduceSumSquare", .infer = infer_shape, .steps = kSteps<square>, .decompose = decompose<sum_square>};
+    .name = "ReduceSumSquare",
+    .infer = infer_shape,
+    .steps = kSteps<square>,
+    .decompose = decompose<sum_square>,
+};
 
 }  // namespace ingot::ops

@@ -24,6 +24,11 @@ void infer(InferContext& c) { infer_recurrent(c, 3); }
 
 }  // namespace
 
-constinit const OpDef defs::GRU = {.name = "GRU", .infer = infer, .steps = kSteps, .decompose = bfloat16_in_float};
+constinit const OpDef defs::GRU = {
+    .name = "GRU",
+    .infer = infer,
+    .steps = kSteps,
+    .decompose = bfloat16_in_float,
+};
 
 }  // namespace ingot::ops

@@ -12,6 +12,11 @@ void infer(InferContext& c) { infer_recurrent(c, 4); }
 
 }  // namespace
 
-constinit const OpDef defs::LSTM = {.name = "LSTM", .infer = infer, .steps = kSteps, .decompose = bfloat16_in_float};
+constinit const OpDef defs::LSTM = {
+    .name = "LSTM",
+    .infer = infer,
+    .steps = kSteps,
+    .decompose = bfloat16_in_float,
+};
 
 }  // namespace ingot::ops

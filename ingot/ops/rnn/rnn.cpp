@@ -12,6 +12,11 @@ void infer(InferContext& c) { infer_recurrent(c, 1); }
 
 }  // namespace
 
-constinit const OpDef defs::RNN = {.name = "RNN", .infer = infer, .steps = kSteps, .decompose = bfloat16_in_float};
+constinit const OpDef defs::RNN = {
+    .name = "RNN",
+    .infer = infer,
+    .steps = kSteps,
+    .decompose = bfloat16_in_float,
+};
 
 }  // namespace ingot::ops

@@ -51,10 +51,20 @@ constexpr Step kHasSteps[] = {{.since = 18, .down = down_to_an_input}};
 
 }  // namespace
 
-constinit const OpDef defs::Optional = {.name = "Optional", .infer = infer_optional};
+constinit const OpDef defs::Optional = {
+    .name = "Optional",
+    .infer = infer_optional,
+};
 constinit const OpDef defs::OptionalGetElement = {
-    .name = "OptionalGetElement", .infer = infer_get, .decompose = decompose_get};
+    .name = "OptionalGetElement",
+    .infer = infer_get,
+    .decompose = decompose_get,
+};
 constinit const OpDef defs::OptionalHasElement = {
-    .name = "OptionalHasElement", .infer = infer_has, .steps = kHasSteps, .decompose = decompose_has};
+    .name = "OptionalHasElement",
+    .infer = infer_has,
+    .steps = kHasSteps,
+    .decompose = decompose_has,
+};
 
 }  // namespace ingot::ops

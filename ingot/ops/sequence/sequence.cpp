@@ -47,11 +47,29 @@ void infer_length(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::SequenceAt = {.name = "SequenceAt", .infer = infer_at};
-constinit const OpDef defs::SequenceConstruct = {.name = "SequenceConstruct", .infer = infer_construct};
-constinit const OpDef defs::SequenceEmpty = {.name = "SequenceEmpty", .infer = infer_empty};
-constinit const OpDef defs::SequenceErase = {.name = "SequenceErase", .infer = infer_erase};
-constinit const OpDef defs::SequenceInsert = {.name = "SequenceInsert", .infer = infer_insert};
-constinit const OpDef defs::SequenceLength = {.name = "SequenceLength", .infer = infer_length};
+constinit const OpDef defs::SequenceAt = {
+    .name = "SequenceAt",
+    .infer = infer_at,
+};
+constinit const OpDef defs::SequenceConstruct = {
+    .name = "SequenceConstruct",
+    .infer = infer_construct,
+};
+constinit const OpDef defs::SequenceEmpty = {
+    .name = "SequenceEmpty",
+    .infer = infer_empty,
+};
+constinit const OpDef defs::SequenceErase = {
+    .name = "SequenceErase",
+    .infer = infer_erase,
+};
+constinit const OpDef defs::SequenceInsert = {
+    .name = "SequenceInsert",
+    .infer = infer_insert,
+};
+constinit const OpDef defs::SequenceLength = {
+    .name = "SequenceLength",
+    .infer = infer_length,
+};
 
 }  // namespace ingot::ops

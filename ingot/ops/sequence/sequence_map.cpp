@@ -73,6 +73,10 @@ Values decompose(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::SequenceMap = {.name = "SequenceMap", .infer = infer, .decompose = decompose};
+constinit const OpDef defs::SequenceMap = {
+    .name = "SequenceMap",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

@@ -80,7 +80,13 @@ void infer_concat(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::SplitToSequence = {.name = "SplitToSequence", .infer = infer_split};
-constinit const OpDef defs::ConcatFromSequence = {.name = "ConcatFromSequence", .infer = infer_concat};
+constinit const OpDef defs::SplitToSequence = {
+    .name = "SplitToSequence",
+    .infer = infer_split,
+};
+constinit const OpDef defs::ConcatFromSequence = {
+    .name = "ConcatFromSequence",
+    .infer = infer_concat,
+};
 
 }  // namespace ingot::ops

@@ -142,6 +142,11 @@ constexpr Step kSteps[] = {{
 
 }  // namespace
 
-constinit const OpDef defs::DFT = {.name = "DFT", .infer = infer, .steps = kSteps, .decompose = decompose};
+constinit const OpDef defs::DFT = {
+    .name = "DFT",
+    .infer = infer,
+    .steps = kSteps,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

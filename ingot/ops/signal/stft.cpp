@@ -74,6 +74,10 @@ Values decompose(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::STFT = {.name = "STFT", .infer = infer, .decompose = decompose};
+constinit const OpDef defs::STFT = {
+    .name = "STFT",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

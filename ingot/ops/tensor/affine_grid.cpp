@@ -68,6 +68,10 @@ Values decompose(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::AffineGrid = {.name = "AffineGrid", .infer = infer, .decompose = decompose};
+constinit const OpDef defs::AffineGrid = {
+    .name = "AffineGrid",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

@@ -58,6 +58,10 @@ Values decompose(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::CenterCropPad = {.name = "CenterCropPad", .infer = infer, .decompose = decompose};
+constinit const OpDef defs::CenterCropPad = {
+    .name = "CenterCropPad",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

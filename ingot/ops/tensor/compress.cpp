@@ -51,8 +51,18 @@ void infer_unique(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Compress = {.name = "Compress", .infer = infer_compress, .steps = kCompressSteps};
-constinit const OpDef defs::NonZero = {.name = "NonZero", .infer = infer_non_zero};
-constinit const OpDef defs::Unique = {.name = "Unique", .infer = infer_unique};
+constinit const OpDef defs::Compress = {
+    .name = "Compress",
+    .infer = infer_compress,
+    .steps = kCompressSteps,
+};
+constinit const OpDef defs::NonZero = {
+    .name = "NonZero",
+    .infer = infer_non_zero,
+};
+constinit const OpDef defs::Unique = {
+    .name = "Unique",
+    .infer = infer_unique,
+};
 
 }  // namespace ingot::ops

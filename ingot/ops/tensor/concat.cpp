@@ -70,6 +70,10 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Concat = {.name = "Concat", .infer = infer, .steps = kSteps};
+constinit const OpDef defs::Concat = {
+    .name = "Concat",
+    .infer = infer,
+    .steps = kSteps,
+};
 
 }  // namespace ingot::ops

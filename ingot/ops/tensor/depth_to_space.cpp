@@ -40,7 +40,13 @@ void infer_to_depth(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::DepthToSpace = {.name = "DepthToSpace", .infer = infer_to_space};
-constinit const OpDef defs::SpaceToDepth = {.name = "SpaceToDepth", .infer = infer_to_depth};
+constinit const OpDef defs::DepthToSpace = {
+    .name = "DepthToSpace",
+    .infer = infer_to_space,
+};
+constinit const OpDef defs::SpaceToDepth = {
+    .name = "SpaceToDepth",
+    .infer = infer_to_depth,
+};
 
 }  // namespace ingot::ops

@@ -16,6 +16,9 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Det = {.name = "Det", .infer = infer};
+constinit const OpDef defs::Det = {
+    .name = "Det",
+    .infer = infer,
+};
 
 }  // namespace ingot::ops

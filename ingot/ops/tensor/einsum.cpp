@@ -122,6 +122,9 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Einsum = {.name = "Einsum", .infer = infer};
+constinit const OpDef defs::Einsum = {
+    .name = "Einsum",
+    .infer = infer,
+};
 
 }  // namespace ingot::ops

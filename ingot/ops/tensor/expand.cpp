@@ -33,6 +33,9 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Expand = {.name = "Expand", .infer = infer};
+constinit const OpDef defs::Expand = {
+    .name = "Expand",
+    .infer = infer,
+};
 
 }  // namespace ingot::ops

@@ -20,6 +20,10 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Flatten = {.name = "Flatten", .infer = infer, .steps = kSteps};
+constinit const OpDef defs::Flatten = {
+    .name = "Flatten",
+    .infer = infer,
+    .steps = kSteps,
+};
 
 }  // namespace ingot::ops

@@ -40,7 +40,13 @@ void infer_nd(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::GatherElements = {.name = "GatherElements", .infer = infer_elements};
-constinit const OpDef defs::GatherND = {.name = "GatherND", .infer = infer_nd};
+constinit const OpDef defs::GatherElements = {
+    .name = "GatherElements",
+    .infer = infer_elements,
+};
+constinit const OpDef defs::GatherND = {
+    .name = "GatherND",
+    .infer = infer_nd,
+};
 
 }  // namespace ingot::ops

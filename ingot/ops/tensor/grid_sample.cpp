@@ -42,6 +42,10 @@ void infer(InferContext& c) {
 }  // namespace
 
 constinit const OpDef defs::GridSample = {
-    .name = "GridSample", .infer = infer, .steps = kSteps, .decompose = decompose_grid_sample};
+    .name = "GridSample",
+    .infer = infer,
+    .steps = kSteps,
+    .decompose = decompose_grid_sample,
+};
 
 }  // namespace ingot::ops

@@ -69,7 +69,14 @@ void infer_matmul(InferContext& c, std::size_t left, std::size_t right) {
   c.out_shape(0, std::move(y));
 }
 
-constinit const OpDef defs::MatMul = {.name = "MatMul", .infer = infer};
-constinit const OpDef defs::Gemm = {.name = "Gemm", .infer = infer_gemm, .steps = kGemmSteps};
+constinit const OpDef defs::MatMul = {
+    .name = "MatMul",
+    .infer = infer,
+};
+constinit const OpDef defs::Gemm = {
+    .name = "Gemm",
+    .infer = infer_gemm,
+    .steps = kGemmSteps,
+};
 
 }  // namespace ingot::ops

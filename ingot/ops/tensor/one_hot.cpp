@@ -64,6 +64,10 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::OneHot = {.name = "OneHot", .infer = infer, .steps = kSteps};
+constinit const OpDef defs::OneHot = {
+    .name = "OneHot",
+    .infer = infer,
+    .steps = kSteps,
+};
 
 }  // namespace ingot::ops

@@ -143,6 +143,11 @@ Values decompose(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Pad = {.name = "Pad", .infer = infer, .steps = kSteps, .decompose = decompose};
+constinit const OpDef defs::Pad = {
+    .name = "Pad",
+    .infer = infer,
+    .steps = kSteps,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

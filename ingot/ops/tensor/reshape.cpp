@@ -119,6 +119,10 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Reshape = {.name = "Reshape", .infer = infer, .steps = kSteps};
+constinit const OpDef defs::Reshape = {
+    .name = "Reshape",
+    .infer = infer,
+    .steps = kSteps,
+};
 
 }  // namespace ingot::ops

@@ -82,6 +82,10 @@ constexpr Step kSteps[] = {
 
 }  // namespace
 
-constinit const OpDef defs::Resize = {.name = "Resize", .infer = infer, .steps = kSteps};
+constinit const OpDef defs::Resize = {
+    .name = "Resize",
+    .infer = infer,
+    .steps = kSteps,
+};
 
 }  // namespace ingot::ops

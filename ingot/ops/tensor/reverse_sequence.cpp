@@ -18,6 +18,9 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::ReverseSequence = {.name = "ReverseSequence", .infer = infer};
+constinit const OpDef defs::ReverseSequence = {
+    .name = "ReverseSequence",
+    .infer = infer,
+};
 
 }  // namespace ingot::ops

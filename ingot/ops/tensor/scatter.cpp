@@ -63,8 +63,20 @@ void infer_nd(InferContext& c) {
 }  // namespace
 
 constinit const OpDef defs::Scatter = {
-    .name = "Scatter", .infer = infer_elements, .steps = kScatterSteps, .decompose = decompose_scatter};
-constinit const OpDef defs::ScatterElements = {.name = "ScatterElements", .infer = infer_elements, .steps = kSteps};
-constinit const OpDef defs::ScatterND = {.name = "ScatterND", .infer = infer_nd, .steps = kSteps};
+    .name = "Scatter",
+    .infer = infer_elements,
+    .steps = kScatterSteps,
+    .decompose = decompose_scatter,
+};
+constinit const OpDef defs::ScatterElements = {
+    .name = "ScatterElements",
+    .infer = infer_elements,
+    .steps = kSteps,
+};
+constinit const OpDef defs::ScatterND = {
+    .name = "ScatterND",
+    .infer = infer_nd,
+    .steps = kSteps,
+};
 
 }  // namespace ingot::ops

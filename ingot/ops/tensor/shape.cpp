@@ -40,7 +40,14 @@ constexpr Step kShapeSteps[] = {{.since = 15, .down = down_to_whole_shape}};
 
 }  // namespace
 
-constinit const OpDef defs::Shape = {.name = "Shape", .infer = infer_shape, .steps = kShapeSteps};
-constinit const OpDef defs::Size = {.name = "Size", .infer = infer_size};
+constinit const OpDef defs::Shape = {
+    .name = "Shape",
+    .infer = infer_shape,
+    .steps = kShapeSteps,
+};
+constinit const OpDef defs::Size = {
+    .name = "Size",
+    .infer = infer_size,
+};
 
 }  // namespace ingot::ops

@@ -145,6 +145,10 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Slice = {.name = "Slice", .infer = infer, .steps = kSteps};
+constinit const OpDef defs::Slice = {
+    .name = "Slice",
+    .infer = infer,
+    .steps = kSteps,
+};
 
 }  // namespace ingot::ops

@@ -116,6 +116,10 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Split = {.name = "Split", .infer = infer, .steps = kSteps};
+constinit const OpDef defs::Split = {
+    .name = "Split",
+    .infer = infer,
+    .steps = kSteps,
+};
 
 }  // namespace ingot::ops

@@ -46,6 +46,10 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Squeeze = {.name = "Squeeze", .infer = infer, .steps = kSteps};
+constinit const OpDef defs::Squeeze = {
+    .name = "Squeeze",
+    .infer = infer,
+    .steps = kSteps,
+};
 
 }  // namespace ingot::ops

@@ -48,6 +48,10 @@ Values decompose(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::TensorScatter = {.name = "TensorScatter", .infer = infer, .decompose = decompose};
+constinit const OpDef defs::TensorScatter = {
+    .name = "TensorScatter",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

@@ -56,6 +56,10 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Tile = {.name = "Tile", .infer = infer, .steps = kSteps};
+constinit const OpDef defs::Tile = {
+    .name = "Tile",
+    .infer = infer,
+    .steps = kSteps,
+};
 
 }  // namespace ingot::ops

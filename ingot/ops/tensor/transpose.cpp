@@ -33,6 +33,9 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Transpose = {.name = "Transpose", .infer = infer};
+constinit const OpDef defs::Transpose = {
+    .name = "Transpose",
+    .infer = infer,
+};
 
 }  // namespace ingot::ops

@@ -30,6 +30,10 @@ Values decompose(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Trilu = {.name = "Trilu", .infer = infer, .decompose = decompose};
+constinit const OpDef defs::Trilu = {
+    .name = "Trilu",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

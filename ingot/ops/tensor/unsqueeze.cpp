@@ -47,6 +47,10 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Unsqueeze = {.name = "Unsqueeze", .infer = infer, .steps = kSteps};
+constinit const OpDef defs::Unsqueeze = {
+    .name = "Unsqueeze",
+    .infer = infer,
+    .steps = kSteps,
+};
 
 }  // namespace ingot::ops

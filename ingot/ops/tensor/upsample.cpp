@@ -64,6 +64,11 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Upsample = {.name = "Upsample", .infer = infer, .steps = kSteps, .decompose = decompose};
+constinit const OpDef defs::Upsample = {
+    .name = "Upsample",
+    .infer = infer,
+    .steps = kSteps,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

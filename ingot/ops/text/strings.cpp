@@ -31,9 +31,21 @@ void infer_split(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::RegexFullMatch = {.name = "RegexFullMatch", .infer = infer_same_shape};
-constinit const OpDef defs::StringConcat = {.name = "StringConcat", .infer = infer_broadcast};
-constinit const OpDef defs::StringNormalizer = {.name = "StringNormalizer", .infer = infer_normalizer};
-constinit const OpDef defs::StringSplit = {.name = "StringSplit", .infer = infer_split};
+constinit const OpDef defs::RegexFullMatch = {
+    .name = "RegexFullMatch",
+    .infer = infer_same_shape,
+};
+constinit const OpDef defs::StringConcat = {
+    .name = "StringConcat",
+    .infer = infer_broadcast,
+};
+constinit const OpDef defs::StringNormalizer = {
+    .name = "StringNormalizer",
+    .infer = infer_normalizer,
+};
+constinit const OpDef defs::StringSplit = {
+    .name = "StringSplit",
+    .infer = infer_split,
+};
 
 }  // namespace ingot::ops

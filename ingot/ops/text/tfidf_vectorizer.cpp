@@ -20,6 +20,9 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::TfIdfVectorizer = {.name = "TfIdfVectorizer", .infer = infer};
+constinit const OpDef defs::TfIdfVectorizer = {
+    .name = "TfIdfVectorizer",
+    .infer = infer,
+};
 
 }  // namespace ingot::ops

@@ -25,6 +25,10 @@ Values decompose(DecomposeContext& c) { return decompose_optimizer(c, kGroups, u
 }  // namespace
 
 constinit const OpDef defs::Adagrad = {
-    .name = "Adagrad", .domain = "ai.onnx.preview.training", .infer = infer, .decompose = decompose};
+    .name = "Adagrad",
+    .domain = "ai.onnx.preview.training",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

@@ -35,6 +35,10 @@ Values decompose(DecomposeContext& c) { return decompose_optimizer(c, kGroups, u
 }  // namespace
 
 constinit const OpDef defs::Adam = {
-    .name = "Adam", .domain = "ai.onnx.preview.training", .infer = infer, .decompose = decompose};
+    .name = "Adam",
+    .domain = "ai.onnx.preview.training",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops

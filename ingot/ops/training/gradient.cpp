@@ -16,6 +16,10 @@ void infer(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::Gradient = {.name = "Gradient", .domain = "ai.onnx.preview.training", .infer = infer};
+constinit const OpDef defs::Gradient = {
+    .name = "Gradient",
+    .domain = "ai.onnx.preview.training",
+    .infer = infer,
+};
 
 }  // namespace ingot::ops

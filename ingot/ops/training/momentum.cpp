@@ -30,6 +30,10 @@ Values decompose(DecomposeContext& c) { return decompose_optimizer(c, kGroups, u
 }  // namespace
 
 constinit const OpDef defs::Momentum = {
-    .name = "Momentum", .domain = "ai.onnx.preview.training", .infer = infer, .decompose = decompose};
+    .name = "Momentum",
+    .domain = "ai.onnx.preview.training",
+    .infer = infer,
+    .decompose = decompose,
+};
 
 }  // namespace ingot::ops
