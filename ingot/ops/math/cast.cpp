@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/math/known_elements.h"
 #include "ingot/ops/math/type_attribute.h"
 #include "ingot/ops/steps.h"
@@ -89,6 +90,11 @@ Values decompose_cast_like(DecomposeContext& c) {
   return {c.g.op("Cast", {c.in(0)}, attrs)};
 }
 
+Values gradient_cast(GradContext& c) {
+  if (!is_float(c.elem()) || !is_float(c.y()->type.elem)) return {};
+  return {c.g.cast(c.dy(), c.elem())};
+}
+
 }  // namespace
 
 constinit const OpDef defs::BitCast = {
@@ -99,12 +105,14 @@ constinit const OpDef defs::Cast = {
     .name = "Cast",
     .infer = infer_cast,
     .steps = kSteps,
+    .gradient = gradient_cast,
 };
 constinit const OpDef defs::CastLike = {
     .name = "CastLike",
     .infer = infer_cast_like,
     .steps = kLikeSteps,
     .decompose = decompose_cast_like,
+    .gradient = gradient_cast,
 };
 
 }  // namespace ingot::ops

@@ -1,6 +1,7 @@
 // Clip: numbers held between a least and a most.
 #include <limits>
 
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/math/known_elements.h"
 #include "ingot/ops/steps.h"
 
@@ -77,6 +78,23 @@ Values decompose(DecomposeContext& c) {
   return {x == c.in(0) ? c.g.op("Identity", {x}) : x};
 }
 
+// On a bound the gradient passes, as if x were inside.
+Values gradient_clip(GradContext& c) {
+  GraphBuilder& g = c.g;
+  Value *dx = c.dy(), *least = nullptr, *most = nullptr;
+  if (c.has(1)) {
+    Value* is_below = c.less(c.x(), c.x(1));
+    least = c.sum_to(c.keep(is_below, c.dy()), c.x(1));
+    dx = g.where(is_below, c.number(0), dx);
+  }
+  if (c.has(2)) {
+    Value* is_above = c.less(c.x(2), c.x());
+    most = c.sum_to(c.keep(is_above, c.dy()), c.x(2));
+    dx = g.where(is_above, c.number(0), dx);
+  }
+  return {dx, least, most};
+}
+
 }  // namespace
 
 constinit const OpDef defs::Clip = {
@@ -84,6 +102,7 @@ constinit const OpDef defs::Clip = {
     .infer = infer,
     .steps = kSteps,
     .decompose = decompose,
+    .gradient = gradient_clip,
 };
 
 }  // namespace ingot::ops

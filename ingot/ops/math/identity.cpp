@@ -1,5 +1,6 @@
 // Identity: what goes in comes out, of any type.
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 
 namespace ingot::ops {
@@ -10,11 +11,14 @@ void infer(InferContext& c) {
   if (auto known = c.ints(0)) c.out_ints(0, std::move(*known));
 }
 
+Values gradient_identity(GradContext& c) { return {c.dy()}; }
+
 }  // namespace
 
 constinit const OpDef defs::Identity = {
     .name = "Identity",
     .infer = infer,
+    .gradient = gradient_identity,
 };
 
 }  // namespace ingot::ops

@@ -1,6 +1,7 @@
 // PRelu: x, or slope * x where x is negative.
 #include <numeric>
 
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/steps.h"
 
@@ -49,6 +50,14 @@ Values decompose(DecomposeContext& c) {
   return {c.g.where(is_below, c.g.mul(c.in(1), c.in(0)), c.in(0))};
 }
 
+Values gradient_prelu(GradContext& c) {
+  Value* is_positive = c.less(c.number(0), c.x());
+  Value* dx = c.g.where(is_positive, c.dy(), c.g.mul(c.dy(), c.x(1)));
+  Value* rise = c.g.mul(c.dy(), c.x());
+  Value* each = c.g.where(is_positive, c.number(0), rise);
+  return {dx, c.sum_to(each, c.x(1))};
+}
+
 }  // namespace
 
 constinit const OpDef defs::PRelu = {
@@ -56,6 +65,7 @@ constinit const OpDef defs::PRelu = {
     .infer = infer,
     .steps = kSteps,
     .decompose = decompose,
+    .gradient = gradient_prelu,
 };
 
 }  // namespace ingot::ops

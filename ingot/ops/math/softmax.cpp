@@ -1,4 +1,5 @@
 // Softmax, LogSoftmax and Hardmax along one axis.
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/math/flattened_axis.h"
 #include "ingot/ops/math/nonnegative_axis.h"
@@ -50,6 +51,17 @@ Values decompose_hardmax(DecomposeContext& c) {
   return {c.g.op("OneHot", {place, depth, marks}, {{"axis", axis}})};
 }
 
+Values gradient_softmax(GradContext& c) {
+  Value* weighted = c.g.mul(c.dy(), c.y());
+  Value* mean = c.g.reduce_sum(weighted, {c.attr("axis", std::int64_t{-1})});
+  return {c.g.sub(weighted, c.g.mul(c.y(), mean))};
+}
+
+Values gradient_log_softmax(GradContext& c) {
+  Value* sum = c.g.reduce_sum(c.dy(), {c.attr("axis", std::int64_t{-1})});
+  return {c.g.sub(c.dy(), c.g.mul(c.g.op("Exp", {c.y()}), sum))};
+}
+
 }  // namespace
 
 constinit const OpDef defs::Hardmax = {
@@ -57,18 +69,21 @@ constinit const OpDef defs::Hardmax = {
     .infer = infer,
     .steps = kSteps,
     .decompose = decompose_hardmax,
+    .gradient = gradient_zero,
 };
 constinit const OpDef defs::LogSoftmax = {
     .name = "LogSoftmax",
     .infer = infer,
     .steps = kSteps,
     .decompose = decompose_log_softmax,
+    .gradient = gradient_log_softmax,
 };
 constinit const OpDef defs::Softmax = {
     .name = "Softmax",
     .infer = infer,
     .steps = kSteps,
     .decompose = decompose_softmax,
+    .gradient = gradient_softmax,
 };
 
 }  // namespace ingot::ops

@@ -1,4 +1,5 @@
 // TopK: the k largest or smallest numbers along an axis, and where they are.
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/math/wider_type.h"
 
@@ -36,6 +37,12 @@ void down_to_attribute(StepContext& c) {
 
 constexpr Step kSteps[] = {{.since = 10, .up = up_to_input, .down = down_to_attribute}};
 
+Values gradient_topk(GradContext& c) {
+  if (!c.dy()) return {};
+  Value* places = c.ensure_output(1);
+  return {c.g.op("ScatterElements", {c.zeros(c.x()), places, c.dy()}, {{"axis", c.attr("axis", std::int64_t{-1})}})};
+}
+
 }  // namespace
 
 constinit const OpDef defs::TopK = {
@@ -43,6 +50,7 @@ constinit const OpDef defs::TopK = {
     .infer = infer,
     .steps = kSteps,
     .decompose = bfloat16_in_float,
+    .gradient = gradient_topk,
 };
 
 }  // namespace ingot::ops

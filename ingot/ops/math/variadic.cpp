@@ -1,4 +1,5 @@
 // Max, Min, Sum and Mean of any number of inputs, broadcast.
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/math/known_elements.h"
 #include "ingot/ops/steps.h"
 
@@ -69,29 +70,62 @@ Values decompose_mean(DecomposeContext& c) {
   return {c.g.div(add_up(c.g, c.node.inputs()), static_cast<double>(c.node.input_count()))};
 }
 
+// Inputs that share the extremum share the gradient.
+Values gradient_extremum(GradContext& c) {
+  GraphBuilder& g = c.g;
+  Values winners;
+  Value* count = nullptr;
+  for (std::size_t i = 0; i < c.node.input_count(); ++i) {
+    winners.push_back(c.equal(c.x(i), c.y()));
+    Value* one = g.cast(winners.back(), c.elem());
+    count = count ? g.add(count, one) : one;
+  }
+  Value* share = g.div(c.dy(), count);
+  Values dxs;
+  for (std::size_t i = 0; i < winners.size(); ++i) dxs.push_back(c.sum_to(c.keep(winners[i], share), c.x(i)));
+  return dxs;
+}
+
+Values gradient_sum(GradContext& c) {
+  Values dxs;
+  for (Value* x : c.node.inputs()) dxs.push_back(c.sum_to(c.dy(), x));
+  return dxs;
+}
+
+Values gradient_mean(GradContext& c) {
+  Value* share = c.g.div(c.dy(), static_cast<double>(c.node.input_count()));
+  Values dxs;
+  for (Value* x : c.node.inputs()) dxs.push_back(c.sum_to(share, x));
+  return dxs;
+}
+
 }  // namespace
 
 constinit const OpDef defs::Max = {
     .name = "Max",
     .infer = infer_variadic<largest>,
     .steps = kSteps,
+    .gradient = gradient_extremum,
 };
 constinit const OpDef defs::Min = {
     .name = "Min",
     .infer = infer_variadic<smallest>,
     .steps = kSteps,
+    .gradient = gradient_extremum,
 };
 constinit const OpDef defs::Sum = {
     .name = "Sum",
     .infer = infer_variadic<total>,
     .steps = kSumSteps,
     .decompose = decompose_sum,
+    .gradient = gradient_sum,
 };
 constinit const OpDef defs::Mean = {
     .name = "Mean",
     .infer = infer_broadcast,
     .steps = kSteps,
     .decompose = decompose_mean,
+    .gradient = gradient_mean,
 };
 
 }  // namespace ingot::ops
