@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "ingot/base/error.h"
+#include "ingot/engine/session.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/schema.h"
 #include "ingot/passes/convert_version.h"
@@ -81,6 +82,44 @@ bool OpCase::decompose() {
   const bool is_done = passes::decompose_node(*model.graph->last());
   check_invariants(model);
   return is_done;
+}
+
+std::vector<Datum> OpCase::run(const std::vector<Datum>& inputs) const {
+  std::vector<engine::NamedDatum> named;
+  for (std::size_t i = 0; i < inputs.size(); ++i) named.push_back({model.graph->inputs()[i]->name(), inputs[i]});
+  std::vector<Datum> outputs;
+  for (engine::NamedDatum& output : engine::Session(model).run(named)) outputs.push_back(std::move(output.value));
+  return outputs;
+}
+
+namespace {
+
+Type type_of(const Datum& datum) {
+  if (const Array* array = datum.array()) return Type::tensor(array->dtype());
+  if (const Sequence* sequence = datum.sequence())
+    return Type::sequence(sequence->empty() ? Type() : type_of(sequence->front()));
+  if (const MapData* map = datum.map())
+    return Type::map(map->string_keys.empty() ? DType::i64 : DType::string, Type::tensor(map->values.dtype()));
+  return {};
+}
+
+}  // namespace
+
+std::vector<Datum> run_ops(std::string_view op, const std::vector<Datum>& inputs, const Attrs& attrs,
+                           std::size_t outputs, std::string domain) {
+  OpCase model(0, std::move(domain));
+  Values values;
+  std::vector<Datum> given;
+  for (const Datum& input : inputs) {
+    values.push_back(input ? model.in(type_of(input)) : nullptr);
+    if (input) given.push_back(input);
+  }
+  model.ops(op, values, attrs, outputs);
+  return model.run(given);
+}
+
+Array run_op(std::string_view op, const std::vector<Datum>& inputs, const Attrs& attrs) {
+  return *run_ops(op, inputs, attrs, 1).front().array();
 }
 
 std::string OpCase::nodes() const {

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "ingot/ir/array.h"
 #include "ingot/ir/model.h"
 #include "ingot/ops/builder.h"
 
@@ -35,6 +36,9 @@ class OpCase {
   /// Puts the decomposition of the last node in its place; false: it has none for this case.
   bool decompose();
 
+  /// Runs the model on values of its inputs, in order.
+  std::vector<Datum> run(const std::vector<Datum>& inputs) const;
+
   /// The graph's operators in order: "Unsqueeze Add".
   std::string nodes() const;
   Node& node(std::string_view op) const;
@@ -47,6 +51,12 @@ class OpCase {
  private:
   std::string domain_;
 };
+
+/// Runs one operator of the newest operator set on these inputs (nothing: absent) and returns its first output.
+Array run_op(std::string_view op, const std::vector<Datum>& inputs, const Attrs& attrs = {});
+/// As run_op, all outputs.
+std::vector<Datum> run_ops(std::string_view op, const std::vector<Datum>& inputs, const Attrs& attrs,
+                           std::size_t outputs, std::string domain = {});
 
 /// What inference refuses with; "" when it does not.
 std::string refusal(const std::function<void()>& run);

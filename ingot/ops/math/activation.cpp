@@ -1,6 +1,7 @@
 // Activations of one number, each with its formula in simpler operators.
 #include <cmath>
 
+#include "ingot/ops/compute.h"
 #include "ingot/ops/math/known_elements.h"
 #include "ingot/ops/steps.h"
 
@@ -102,6 +103,11 @@ Values shrink(DecomposeContext& c) {
   return {c.g.where(is_below, raised, c.g.where(is_above, lowered, number(0)))};
 }
 
+void run_relu(KernelContext& c) {
+  // NaN stays NaN.
+  map_unary(c, ComputeNumbers{}, []<class T>(T x) { return x < T{0} ? T{0} : x; });
+}
+
 }  // namespace
 
 constinit const OpDef defs::Celu = {
@@ -138,6 +144,7 @@ constinit const OpDef defs::Relu = {
     .name = "Relu",
     .infer = infer_unary<relu_of>,
     .decompose = relu,
+    .kernel = run_relu,
 };
 constinit const OpDef defs::Selu = {
     .name = "Selu",

@@ -2,6 +2,7 @@
 #include "ingot/ops/math/known_elements.h"
 #include "ingot/ops/math/legacy_broadcast.h"
 #include "ingot/ops/math/wider_type.h"
+#include "ingot/ops/walk.h"
 
 namespace ingot::ops {
 namespace {
@@ -74,6 +75,27 @@ Values decompose_pow(DecomposeContext& c) {
   return {c.g.op("Pow", {c.in(0), c.g.cast(c.in(1), other)})};
 }
 
+/// Integers wrap around, which C++ promises for unsigned ones only.
+template <class T>
+using Wrapping = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
+
+template <class Op> void run(KernelContext& c) {
+  map_binary(c, ComputeNumbers{}, []<class T>(T x, T y) {
+    return static_cast<T>(Op()(static_cast<Wrapping<T>>(x), static_cast<Wrapping<T>>(y)));
+  });
+}
+
+void run_div(KernelContext& c) {
+  map_binary(c, ComputeNumbers{}, [&]<class T>(T x, T y) {
+    if constexpr (std::is_integral_v<T>) {
+      if (y == 0) c.fail("integer division by zero");
+      if constexpr (std::is_signed_v<T>)
+        if (y == -1) return static_cast<T>(Wrapping<T>{0} - static_cast<Wrapping<T>>(x));
+    }
+    return static_cast<T>(x / y);
+  });
+}
+
 }  // namespace
 
 constinit const OpDef defs::Add = {
@@ -81,24 +103,28 @@ constinit const OpDef defs::Add = {
     .infer = infer_binary<add>,
     .steps = kLegacyBroadcastCommuting,
     .decompose = small_integers_in_int32,
+    .kernel = run<std::plus<>>,
 };
 constinit const OpDef defs::Sub = {
     .name = "Sub",
     .infer = infer_binary<sub>,
     .steps = kLegacyBroadcast,
     .decompose = small_integers_in_int32,
+    .kernel = run<std::minus<>>,
 };
 constinit const OpDef defs::Mul = {
     .name = "Mul",
     .infer = infer_binary<mul>,
     .steps = kLegacyBroadcastCommuting,
     .decompose = small_integers_in_int32,
+    .kernel = run<std::multiplies<>>,
 };
 constinit const OpDef defs::Div = {
     .name = "Div",
     .infer = infer_div,
     .steps = kLegacyBroadcast,
     .decompose = small_integers_in_int32,
+    .kernel = run_div,
 };
 constinit const OpDef defs::Mod = {
     .name = "Mod",

@@ -1,6 +1,7 @@
 // Transpose: dimensions in another order.
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/walk.h"
 
 namespace ingot::ops {
 namespace {
@@ -31,11 +32,33 @@ void infer(InferContext& c) {
   c.out_shape(0, std::move(y));
 }
 
+void run(KernelContext& c) {
+  const Array& x = c.in(0);
+  std::vector<std::int64_t> perm = c.attr_ints("perm");
+  if (perm.empty())
+    for (std::int64_t axis = x.rank(); axis-- > 0;) perm.push_back(axis);
+  if (static_cast<std::int64_t>(perm.size()) != x.rank()) c.fail("perm does not have one entry per dimension");
+  const Dims dense = strides_of(x.dims());
+  Walk walk{{}, {{}}};
+  std::vector<bool> seen(perm.size(), false);
+  for (const std::int64_t entry : perm) {
+    const auto axis = static_cast<std::size_t>(c.axis(entry, x.rank()));
+    if (seen[axis]) c.fail("perm names a dimension twice");
+    seen[axis] = true;
+    walk.dims.push_back(x.dims()[axis]);
+    walk.strides[0].push_back(dense[axis]);
+  }
+  Array& y = c.make(0, x.dtype(), walk.dims);
+  join_axes(walk);
+  gather_walk(walk, x, 0, y, c.host().budget());
+}
+
 }  // namespace
 
 constinit const OpDef defs::Transpose = {
     .name = "Transpose",
     .infer = infer,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops
