@@ -2,7 +2,9 @@
 #include <numeric>
 
 #include "ingot/ops/infer.h"
+#include "ingot/ops/math/scalar_functions.h"
 #include "ingot/ops/steps.h"
+#include "ingot/ops/walk.h"
 
 namespace ingot::ops {
 namespace {
@@ -49,6 +51,13 @@ Values decompose(DecomposeContext& c) {
   return {c.g.where(is_below, c.g.mul(c.in(1), c.in(0)), c.in(0))};
 }
 
+void run(KernelContext& c) {
+  const Dims &x = c.in(0).dims(), &slope = c.in(1).dims();
+  if (broadcast_dims(c, {&x, &slope}) != x) c.fail("the slope does not broadcast to the input");
+  map_binary(c, ComputeNumbers{},
+             []<class T>(T number, T factor) { return number < T{0} ? wrapping_mul(factor, number) : number; });
+}
+
 }  // namespace
 
 constinit const OpDef defs::PRelu = {
@@ -56,6 +65,7 @@ constinit const OpDef defs::PRelu = {
     .infer = infer,
     .steps = kSteps,
     .decompose = decompose,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops
