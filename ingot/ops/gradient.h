@@ -19,6 +19,8 @@ class GradContext {
   Value* dy(std::size_t i = 0) const { return i < dys_.size() ? dys_[i] : nullptr; }
   bool has(std::size_t i) const { return node.input(i) != nullptr; }
   bool wants(std::size_t i) const { return has(i) && (wanted_.empty() || (i < wanted_.size() && wanted_[i])); }
+  /// The same for a value that a subgraph of the node reads: those are counted after the inputs.
+  bool wants_read(std::size_t i) const { return wanted_.empty() || (i < wanted_.size() && wanted_[i]); }
   DType elem(std::size_t i = 0) const { return node.input(i) ? node.input(i)->type.elem : DType::undefined; }
   /// The rank of an input; refuses the node where it is not known.
   std::int64_t rank(std::size_t i = 0) const;

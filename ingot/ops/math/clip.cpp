@@ -1,6 +1,7 @@
 // Clip: numbers held between a least and a most.
 #include <limits>
 
+#include "ingot/ops/compute.h"
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/math/known_elements.h"
 #include "ingot/ops/steps.h"
@@ -78,6 +79,25 @@ Values decompose(DecomposeContext& c) {
   return {x == c.in(0) ? c.g.op("Identity", {x}) : x};
 }
 
+/// A bound, which must be one number.
+template <class T> std::optional<T> bound(KernelContext& c, std::size_t i) {
+  if (!c.has(i)) return std::nullopt;
+  const Array number = computable(c, i);
+  if (number.size() != 1) c.fail(i == 1 ? "min is not one number" : "max is not one number");
+  return number.data<T>()[0];
+}
+
+// NaN stays NaN; where the bounds cross, the upper one counts.
+void run(KernelContext& c) {
+  dispatch(compute_dtype(c.in(0).dtype()), ComputeNumbers{}, [&]<class T>() {
+    const auto least = bound<T>(c, 1), most = bound<T>(c, 2);
+    map_unary(c, Types<T>{}, [&](T x) {
+      if (least && x < *least) x = *least;
+      return most && *most < x ? *most : x;
+    });
+  });
+}
+
 // On a bound the gradient passes, as if x were inside.
 Values gradient_clip(GradContext& c) {
   GraphBuilder& g = c.g;
@@ -102,6 +122,7 @@ constinit const OpDef defs::Clip = {
     .infer = infer,
     .steps = kSteps,
     .decompose = decompose,
+    .kernel = run,
     .gradient = gradient_clip,
 };
 

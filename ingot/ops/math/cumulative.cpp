@@ -1,8 +1,11 @@
 // CumSum and CumProd: the sums or products of all numbers up to each along one axis.
+#include <functional>
 #include <limits>
 
+#include "ingot/ops/compute.h"
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/math/lanes.h"
 #include "ingot/ops/math/wider_type.h"
 
 namespace ingot::ops {
@@ -86,6 +89,34 @@ Values decompose_product(DecomposeContext& c) {
   return {multiply_along(c, c.in(0), axis, slice)};
 }
 
+/// Floats are summed up in double, so that errors do not add up as well.
+template <class Op> void run(KernelContext& c, int start) {
+  const Array x = computable(c, 0);
+  if (c.in(1).size() != 1) c.fail("axis is not one number");
+  const std::int64_t axis = c.axis(c.in(1).to_ints().front(), x.rank());
+  const bool is_exclusive = c.attr("exclusive", std::int64_t{0}) != 0;
+  const bool is_reverse = c.attr("reverse", std::int64_t{0}) != 0;
+  const Lanes lanes = lanes_along(x, axis);
+  Array y = scratch(c, x.dtype(), x.dims());
+  dispatch(x.dtype(), ComputeNumbers{}, [&]<class T>() {
+    using Sum = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;
+    const T* in = x.data<T>().data();
+    T* out = y.mutable_data<T>().data();
+    for_each_lane(lanes, c.host().budget(), [&](std::int64_t first) {
+      auto so_far = static_cast<Sum>(start);
+      for (std::int64_t i = 0; i < lanes.size; ++i) {
+        const std::int64_t at = first + (is_reverse ? lanes.size - 1 - i : i) * lanes.inner;
+        const Sum next = Op()(so_far, static_cast<Sum>(in[at]));
+        out[at] = static_cast<T>(is_exclusive ? so_far : next);
+        so_far = next;
+      }
+    });
+  });
+  put(c, 0, y, c.in(0).dtype());
+}
+void run_sum(KernelContext& c) { run<std::plus<>>(c, 0); }
+void run_product(KernelContext& c) { run<std::multiplies<>>(c, 1); }
+
 // Each number was added to all sums from its own on: those are summed from the other end.
 Values gradient_cumsum(GradContext& c) {
   Attrs attrs = c.same_attrs({"exclusive"});
@@ -133,12 +164,14 @@ constinit const OpDef defs::CumProd = {
     .name = "CumProd",
     .infer = infer,
     .decompose = decompose_product,
+    .kernel = run_product,
     .gradient = gradient_cumprod,
 };
 constinit const OpDef defs::CumSum = {
     .name = "CumSum",
     .infer = infer,
     .decompose = halves_in_float,
+    .kernel = run_sum,
     .gradient = gradient_cumsum,
 };
 

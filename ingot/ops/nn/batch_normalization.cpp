@@ -4,6 +4,7 @@
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/nn/agree.h"
+#include "ingot/ops/nn/moments.h"
 #include "ingot/ops/steps.h"
 
 namespace ingot::ops {
@@ -115,6 +116,34 @@ constexpr Step kSteps[] = {
     {.since = 15, .down = down_15},
 };
 
+/// What the statistics will be after this batch.
+Array moving(KernelContext& c, const Array& old, const Array& batch, double momentum) {
+  const auto mix = [&](double v, const auto& other) { return v * momentum + other[0] * (1 - momentum); };
+  return map_with(c, old, mix, batch.reshaped(old.dims()));
+}
+
+void run(KernelContext& c) {
+  const Array x = converted(c.in(0), DType::f64, c.host());
+  if (x.rank() < 1) c.fail("the input is a scalar");
+  // A batch alone, without a channel axis, has one channel.
+  const std::int64_t channels = x.rank() > 1 ? x.dims()[1] : 1;
+  const auto parameter = [&](std::size_t i) { return channel_parameter(c, i, channels, x.rank()); };
+  const Array scale = parameter(1), bias = parameter(2);
+  const Moments given{parameter(3), parameter(4)};
+  Moments used = given, next = given;
+  if (c.attr("training_mode", std::int64_t{0}) != 0) {
+    Dims dims(x.dims().size(), 1);
+    if (x.rank() > 1) dims[1] = channels;
+    used = moments_over(c, x, dims);
+    const double momentum = c.attr("momentum", 0.9f);
+    next = {moving(c, given.mean, used.mean, momentum), moving(c, given.variance, used.variance, momentum)};
+  }
+  const Array normal = normalised(c, x, used, c.attr("epsilon", 1e-5f));
+  put(c, 0, scaled(c, normal, scale, bias), c.in(0).dtype());
+  if (c.wants(1)) put(c, 1, next.mean.reshaped({channels}), c.in(3).dtype());
+  if (c.wants(2)) put(c, 2, next.variance.reshaped({channels}), c.in(4).dtype());
+}
+
 // The running statistics are no function to be trained: nothing flows back through them.
 Values gradient_batch_normalization(GradContext& c) {
   GraphBuilder& g = c.g;
@@ -158,6 +187,7 @@ constinit const OpDef defs::BatchNormalization = {
     .infer = infer,
     .steps = kSteps,
     .decompose = bfloat16_in_float,
+    .kernel = run,
     .gradient = gradient_batch_normalization,
 };
 

@@ -5,7 +5,9 @@
 #include "ingot/ops/nn/agree.h"
 #include "ingot/ops/nn/conv.h"
 #include "ingot/ops/nn/conv_gradient.h"
+#include "ingot/ops/nn/sliding.h"
 #include "ingot/ops/nn/window.h"
+#include "ingot/ops/pace.h"
 
 namespace ingot::ops {
 namespace {
@@ -54,6 +56,77 @@ void infer(InferContext& c) {
     for (std::size_t i = 0; i < sizes.size(); ++i) y[i + 2] = size_along(c, window, i, sizes[i]);
   }
   c.out_shape(0, std::move(y));
+}
+
+/// The same as the window of a convolution that takes the output to the input.
+Sliding opposite(KernelContext& c, const Dims& x, const Dims& w) {
+  const Dims windows = spatial_dims(c, x), weights = spatial_dims(c, w);
+  const std::size_t rank = windows.size();
+  const Shape kernel(weights.begin(), weights.end());
+  const Window window = Window::read(c.node.attributes, rank, &kernel);
+  const auto sizes = c.attr_ints("output_shape"), extra = c.attr_ints("output_padding");
+  if (!sizes.empty() && sizes.size() != rank && sizes.size() != rank + 2)
+    c.fail("attribute 'output_shape' does not have one element per spatial axis");
+  if (!extra.empty() && extra.size() != rank)
+    c.fail("attribute 'output_padding' does not have one element per spatial axis");
+  Dims plane, before, after;
+  for (std::size_t i = 0; i < rank; ++i) {
+    const Dim more = extra.empty() ? 0 : extra[i];
+    const Dim reach = (Dim(windows[i]) - 1) * window.strides[i] + window.extent(i) + more;
+    Dim size = sizes.empty() ? Dim(0) : Dim(sizes[i + sizes.size() - rank]);
+    Dim begin = 0;
+    if (sizes.empty() && !window.is_same()) {
+      size = window.transposed_size(i, windows[i]) + more;
+      if (window.auto_pad == Window::AutoPad::notset) begin = window.pads[i];
+    } else {
+      if (sizes.empty()) size = Dim(windows[i]) * window.strides[i];
+      // What the stated size leaves over is cut off; the odd element at the beginning, unless SAME_UPPER.
+      const Dim total = max(0, reach - size);
+      const Dim half = floor_div(total, 2);
+      begin = window.auto_pad == Window::AutoPad::same_upper ? half : total - half;
+    }
+    if (!size.is_known() || !begin.is_known() || size.value() < 0 || more.value() < 0)
+      c.fail("the size of the output is negative or overflows");
+    plane.push_back(size.value());
+    before.push_back(begin.value());
+    after.push_back(0);
+  }
+  return Sliding::of(c, window, std::move(plane), windows, std::move(before), std::move(after));
+}
+
+void run(KernelContext& c) {
+  const Array x = computable(c, 0), w = computable(c, 1);
+  const std::int64_t group = c.attr("group", std::int64_t{1});
+  const Sliding s = opposite(c, x.dims(), w.dims());
+  const std::int64_t batch = x.dims()[0], channels = x.dims()[1], width = w.dims()[1];
+  if (group < 1 || channels % group || w.dims()[0] != channels)
+    c.fail("the channels of input and kernel do not fit " + std::to_string(group) + " groups");
+  Dims dims = {batch, tensor_size(Dims{width, group})};
+  dims.insert(dims.end(), s.plane.begin(), s.plane.end());
+  Array y = scratch(c, DType::f64, dims);
+  double* sums = y.mutable_data<double>().data();
+  fill_with_bias(c, y);
+  if (x.size() == 0 || y.size() == 0) return put(c, 0, y, c.in(0).dtype());
+  Pace pace(c.host().budget());
+  dispatch(x.dtype(), ComputeFloats{}, [&]<class T>() {
+    const T *in = x.data<T>().data(), *weights = w.data<T>().data();
+    for (Taps taps(c, s); taps.next();) {
+      for (std::int64_t plane = 0; plane < batch * channels; ++plane) {
+        const std::int64_t n = plane / channels, k = plane % channels;
+        const std::int64_t first = (n * group + k / (channels / group)) * width;
+        const T* from = in + plane * s.window_count;
+        for (std::int64_t m = 0; m < width; ++m) {
+          const double weight = weights[(k * width + m) * s.tap_count + taps.index()];
+          double* to = sums + (first + m) * s.plane_size;
+          taps.each_row([&](std::int64_t window, std::int64_t element, std::int64_t count, std::int64_t step) {
+            for (std::int64_t i = 0; i < count; ++i) to[element + i * step] += weight * from[window + i];
+          });
+          pace.step(s.window_count);
+        }
+      }
+    }
+  });
+  put(c, 0, y, c.in(0).dtype());
 }
 
 /// The padding before each axis that the output's size leaves.
@@ -110,6 +183,7 @@ constinit const OpDef defs::ConvTranspose = {
     .name = "ConvTranspose",
     .infer = infer,
     .decompose = bfloat16_in_float,
+    .kernel = run,
     .gradient = gradient_conv_transpose,
 };
 

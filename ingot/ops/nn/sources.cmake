@@ -24,11 +24,13 @@ list(APPEND ops_sources
   nn/max_pool.cpp
   nn/max_unpool.cpp
   nn/mean_variance_normalization.cpp
+  nn/moments.cpp
   nn/non_max_suppression.cpp
   nn/pool.cpp
   nn/rms_normalization.cpp
   nn/roi.cpp
   nn/rotary_embedding.cpp
   nn/sizes.cpp
+  nn/sliding.cpp
   nn/trailing_axes.cpp
   nn/window.cpp)
