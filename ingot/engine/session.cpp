@@ -9,7 +9,9 @@
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/base/threads.h"
+#include "ingot/engine/blocked.h"
 #include "ingot/engine/fast_kernel.h"
+#include "ingot/engine/fold_normalization.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/kernel.h"
 #include "ingot/passes/convert_version.h"
@@ -52,9 +54,9 @@ void prepare(Programs& programs) {
     program->prepared.resize(program->nodes.size());
     for (std::size_t i = 0; i < program->nodes.size(); ++i) {
       const Node& node = *program->nodes[i];
-      if (!node.domain.empty()) continue;
       const auto [first, last] = kernels.equal_range(node.op);
       for (auto it = first; it != last && !program->prepared[i]; ++it) {
+        if (it->second->domain != node.domain) continue;
         PrepareContext context(node, constant_of, &programs);
         program->prepared[i] = it->second->prepare(context);
       }
@@ -185,6 +187,7 @@ struct Session::Plan {
   Budget* budget = nullptr;
   std::unique_ptr<Budget> own_budget;
   std::unique_ptr<ThreadPool> pool;
+  std::vector<std::string> output_names;  // as the user knows them
 };
 
 Session::Session(const Model& model, const SessionOptions& options) : plan_(std::make_unique<Plan>()) {
@@ -209,6 +212,12 @@ Session::Session(const Model& model, const SessionOptions& options) : plan_(std:
     for (const auto& [op, where] : missing) text += "\n  " + op + " (" + where + ")";
     throw Error(Code::no_kernel, text).hint("an operator of another domain runs if the model defines it by a function");
   }
+  for (const Value* v : m.graph->outputs()) plan_->output_names.push_back(v->name());
+  if (options.is_fast)
+    for_each_graph(*m.graph, [](Graph& graph) {
+      fold_normalization(graph);
+      block_convolutions(graph);
+    });
   plan_->pool = std::make_unique<ThreadPool>(options.threads);
   add_programs(*m.graph, plan_->programs);
   if (options.is_fast)
@@ -246,7 +255,7 @@ std::vector<NamedDatum> Session::run(const std::vector<NamedDatum>& inputs) cons
   Run run(plan_->programs, *plan_->budget, *plan_->pool);
   std::vector<Datum> results = run.run_graph(graph, ordered);
   std::vector<NamedDatum> named;
-  for (std::size_t i = 0; i < results.size(); ++i) named.push_back({graph.output(i)->name(), std::move(results[i])});
+  for (std::size_t i = 0; i < results.size(); ++i) named.push_back({plan_->output_names[i], std::move(results[i])});
   return named;
 }
 
