@@ -5,11 +5,10 @@
 
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/compute.h"
-#include "ingot/ops/nn/agree.h"
-#include "ingot/ops/pace.h"
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/nn/agree.h"
 #include "ingot/ops/nn/sizes.h"
+#include "ingot/ops/pace.h"
 #include "ingot/ops/steps.h"
 
 namespace ingot::ops {
@@ -157,6 +156,8 @@ void run_cross_entropy(KernelContext& c) {
   const Array log_probabilities = log_softmax(c, scores, position_count(c, scores.dims()));
   put_loss(c, log_probabilities);
   if (c.wants(1)) put(c, 1, log_probabilities, c.in(0).dtype());
+}
+
 // Probabilities minus the target's, weighted; through the log-probabilities, if they are used, as in LogSoftmax.
 Values gradient_cross_entropy(GradContext& c) {
   GraphBuilder& g = c.g;
