@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ingot/ops/compute.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/math/type_attribute.h"
 #include "ingot/ops/steps.h"
 
@@ -47,6 +48,7 @@ constinit const OpDef defs::EyeLike = {
     .infer = infer,
     .decompose = decompose,
     .kernel = run,
+    .gradient = gradient_zero,
 };
 
 }  // namespace ingot::ops

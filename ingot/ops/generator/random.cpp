@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ingot/ops/compute.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/math/type_attribute.h"
 #include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/pace.h"
@@ -161,6 +162,7 @@ constinit const OpDef defs::Bernoulli = {
     .infer = infer_like,
     .decompose = decompose_bernoulli,
     .kernel = run_bernoulli,
+    .gradient = gradient_zero,
 };
 constinit const OpDef defs::Multinomial = {
     .name = "Multinomial",
@@ -179,6 +181,7 @@ constinit const OpDef defs::RandomNormalLike = {
     .infer = infer_like,
     .decompose = decompose_like,
     .kernel = run_like<draw_normal>,
+    .gradient = gradient_zero,
 };
 constinit const OpDef defs::RandomUniform = {
     .name = "RandomUniform",
@@ -191,6 +194,7 @@ constinit const OpDef defs::RandomUniformLike = {
     .infer = infer_like,
     .decompose = decompose_like,
     .kernel = run_like<draw_uniform>,
+    .gradient = gradient_zero,
 };
 
 }  // namespace ingot::ops

@@ -1,4 +1,5 @@
 // Where: from one input where the condition holds, else from the other; all broadcast.
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/math/known_elements.h"
 #include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/walk.h"
@@ -34,6 +35,12 @@ void run(KernelContext& c) {
   });
 }
 
+Values gradient_where(GradContext& c) {
+  Value* yes = c.wants(1) ? c.sum_to(c.keep(c.x(0), c.dy()), c.x(1)) : nullptr;
+  Value* no = c.wants(2) ? c.sum_to(c.g.where(c.x(0), c.g.scalar(0, c.elem(2)), c.dy()), c.x(2)) : nullptr;
+  return {nullptr, yes, no};
+}
+
 }  // namespace
 
 constinit const OpDef defs::Where = {
@@ -41,6 +48,7 @@ constinit const OpDef defs::Where = {
     .infer = infer,
     .decompose = bfloat16_in_float,
     .kernel = run,
+    .gradient = gradient_where,
 };
 
 }  // namespace ingot::ops

@@ -3,6 +3,7 @@
 
 #include "ingot/base/checked.h"
 #include "ingot/ops/compute.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/math/known_elements.h"
 #include "ingot/ops/math/scalar_functions.h"
 #include "ingot/ops/steps.h"
@@ -178,6 +179,61 @@ void run_shrink(KernelContext& c) {
   });
 }
 
+Value* is_positive(GradContext& c) { return c.less(c.number(0), c.x()); }
+
+Values gradient_relu(GradContext& c) { return {c.keep(is_positive(c), c.dy())}; }
+
+Values gradient_leaky_relu(GradContext& c) {
+  Value* below = c.g.mul(c.dy(), c.attr("alpha", 0.01f));
+  return {c.g.where(is_positive(c), c.dy(), below)};
+}
+
+Values gradient_thresholded_relu(GradContext& c) {
+  return {c.keep(c.less(c.number(c.attr("alpha", 1.0f)), c.x()), c.dy())};
+}
+
+// Below zero the exponential is the result itself, moved up.
+Values gradient_elu(GradContext& c) {
+  Value* below = c.g.mul(c.dy(), c.g.add(c.y(), c.attr("alpha", 1.0f)));
+  return {c.g.where(is_positive(c), c.dy(), below)};
+}
+
+Values gradient_celu(GradContext& c) {
+  Value* below = c.g.mul(c.dy(), c.g.add(c.g.div(c.y(), c.attr("alpha", 1.0f)), 1));
+  return {c.g.where(is_positive(c), c.dy(), below)};
+}
+
+Values gradient_selu(GradContext& c) {
+  const double alpha = c.attr("alpha", 1.67326319217681884765625f), gamma = c.attr("gamma", 1.05070102214813232421875f);
+  Value* below = c.g.mul(c.dy(), c.g.add(c.y(), alpha * gamma));
+  Value* above = c.g.mul(c.dy(), gamma);
+  return {c.g.where(is_positive(c), above, below)};
+}
+
+Values gradient_hard_sigmoid(GradContext& c) {
+  Value *is_above = c.less(c.number(0), c.y()), *is_below = c.less(c.y(), c.number(1));
+  Value* slope = c.g.mul(c.dy(), c.attr("alpha", 0.2f));
+  return {c.keep(c.g.op("And", {is_above, is_below}), slope)};
+}
+
+Values gradient_hard_swish(GradContext& c) {
+  Value* curve = c.g.mul(c.dy(), c.g.add(c.g.div(c.x(), 3), 0.5));
+  Value *is_low = c.less(c.x(), c.number(-3)), *is_high = c.less(c.number(3), c.x());
+  return {c.g.where(is_high, c.dy(), c.g.where(is_low, c.number(0), curve))};
+}
+
+Values gradient_softplus(GradContext& c) { return {c.g.mul(c.dy(), c.g.op("Sigmoid", {c.x()}))}; }
+
+Values gradient_softsign(GradContext& c) {
+  Value* size = c.g.add(c.g.op("Abs", {c.x()}), 1);
+  return {c.g.div(c.dy(), c.g.mul(size, size))};
+}
+
+Values gradient_shrink(GradContext& c) {
+  Value* lambd = c.number(c.attr("lambd", 0.5f));
+  return {c.keep(c.less(lambd, c.g.op("Abs", {c.x()})), c.dy())};
+}
+
 }  // namespace
 
 constinit const OpDef defs::Celu = {
@@ -185,30 +241,35 @@ constinit const OpDef defs::Celu = {
     .infer = infer_same_shape,
     .decompose = celu,
     .kernel = run_celu,
+    .gradient = gradient_celu,
 };
 constinit const OpDef defs::Elu = {
     .name = "Elu",
     .infer = infer_same_shape,
     .decompose = elu,
     .kernel = run_elu,
+    .gradient = gradient_elu,
 };
 constinit const OpDef defs::HardSigmoid = {
     .name = "HardSigmoid",
     .infer = infer_same_shape,
     .decompose = hard_sigmoid,
     .kernel = run_hard_sigmoid,
+    .gradient = gradient_hard_sigmoid,
 };
 constinit const OpDef defs::HardSwish = {
     .name = "HardSwish",
     .infer = infer_same_shape,
     .decompose = hard_swish,
     .kernel = run_hard_swish,
+    .gradient = gradient_hard_swish,
 };
 constinit const OpDef defs::LeakyRelu = {
     .name = "LeakyRelu",
     .infer = infer_same_shape,
     .decompose = leaky_relu,
     .kernel = run_leaky_relu,
+    .gradient = gradient_leaky_relu,
 };
 constinit const OpDef defs::Mish = {
     .name = "Mish",
@@ -221,30 +282,35 @@ constinit const OpDef defs::Relu = {
     .infer = infer_unary<relu_of>,
     .decompose = relu,
     .kernel = run_relu,
+    .gradient = gradient_relu,
 };
 constinit const OpDef defs::Selu = {
     .name = "Selu",
     .infer = infer_same_shape,
     .decompose = selu,
     .kernel = run_selu,
+    .gradient = gradient_selu,
 };
 constinit const OpDef defs::Shrink = {
     .name = "Shrink",
     .infer = infer_same_shape,
     .decompose = shrink,
     .kernel = run_shrink,
+    .gradient = gradient_shrink,
 };
 constinit const OpDef defs::Softplus = {
     .name = "Softplus",
     .infer = infer_same_shape,
     .decompose = softplus,
     .kernel = run_softplus,
+    .gradient = gradient_softplus,
 };
 constinit const OpDef defs::Softsign = {
     .name = "Softsign",
     .infer = infer_same_shape,
     .decompose = softsign,
     .kernel = run_softsign,
+    .gradient = gradient_softsign,
 };
 constinit const OpDef defs::Swish = {
     .name = "Swish",
@@ -257,6 +323,7 @@ constinit const OpDef defs::ThresholdedRelu = {
     .infer = infer_same_shape,
     .decompose = thresholded_relu,
     .kernel = run_thresholded_relu,
+    .gradient = gradient_thresholded_relu,
 };
 
 }  // namespace ingot::ops

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ingot/base/checked.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/math/known_elements.h"
 #include "ingot/ops/math/legacy_broadcast.h"
 #include "ingot/ops/math/scalar_functions.h"
@@ -167,6 +168,53 @@ void run_pow(KernelContext& c) {
   });
 }
 
+Values gradient_add(GradContext& c) { return {c.sum_to(c.dy(), c.x(0)), c.sum_to(c.dy(), c.x(1))}; }
+
+Values gradient_sub(GradContext& c) { return {c.sum_to(c.dy(), c.x(0)), c.sum_to(c.g.neg(c.dy()), c.x(1))}; }
+
+Values gradient_mul(GradContext& c) {
+  Value* da = c.wants(0) ? c.sum_to(c.g.mul(c.dy(), c.x(1)), c.x(0)) : nullptr;
+  Value* db = c.wants(1) ? c.sum_to(c.g.mul(c.dy(), c.x(0)), c.x(1)) : nullptr;
+  return {da, db};
+}
+
+Values gradient_div(GradContext& c) {
+  Value* ratio = c.g.div(c.dy(), c.x(1));
+  Value* da = c.wants(0) ? c.sum_to(ratio, c.x(0)) : nullptr;
+  Value* db = c.wants(1) ? c.sum_to(c.g.neg(c.g.mul(ratio, c.y())), c.x(1)) : nullptr;
+  return {da, db};
+}
+
+// a - b * n, with n a whole number that does not change nearby.
+Values gradient_mod(GradContext& c) {
+  Value* da = c.sum_to(c.dy(), c.x(0));
+  if (!c.wants(1)) return {da};
+  Value* multiple = c.g.op("Round", {c.g.div(c.g.sub(c.x(0), c.y()), c.x(1))});
+  return {da, c.sum_to(c.g.neg(c.g.mul(c.dy(), multiple)), c.x(1))};
+}
+
+Values gradient_pow(GradContext& c) {
+  GraphBuilder& g = c.g;
+  if (!is_float(c.elem())) return {};
+  Value* exponent = g.cast(c.x(1), c.elem());
+  Value *da = nullptr, *db = nullptr;
+  if (c.wants(0)) {
+    // x^0 does not change, even at 0.
+    Value* slope = g.mul(exponent, g.op("Pow", {c.x(0), g.sub(exponent, 1)}));
+    Value* is_constant = c.equal(exponent, c.number(0));
+    da = c.sum_to(g.mul(c.dy(), g.where(is_constant, c.number(0), slope)), c.x(0));
+  }
+  if (c.wants(1) && is_float(c.elem(1))) {
+    // 0^b is 0 for all positive b.
+    Value* is_zero = c.equal(c.x(0), c.number(0));
+    Value* is_flat = g.op("And", {is_zero, g.op("GreaterOrEqual", {exponent, c.number(0)})});
+    Value* slope = g.mul(c.y(), g.op("Log", {c.x(0)}));
+    Value* each = g.mul(c.dy(), g.where(is_flat, c.number(0), slope));
+    db = c.sum_to(g.cast(each, c.elem(1)), c.x(1));
+  }
+  return {da, db};
+}
+
 }  // namespace
 
 constinit const OpDef defs::Add = {
@@ -175,6 +223,7 @@ constinit const OpDef defs::Add = {
     .steps = kLegacyBroadcastCommuting,
     .decompose = small_integers_in_int32,
     .kernel = run<std::plus<>>,
+    .gradient = gradient_add,
 };
 constinit const OpDef defs::Sub = {
     .name = "Sub",
@@ -182,6 +231,7 @@ constinit const OpDef defs::Sub = {
     .steps = kLegacyBroadcast,
     .decompose = small_integers_in_int32,
     .kernel = run<std::minus<>>,
+    .gradient = gradient_sub,
 };
 constinit const OpDef defs::Mul = {
     .name = "Mul",
@@ -189,6 +239,7 @@ constinit const OpDef defs::Mul = {
     .steps = kLegacyBroadcastCommuting,
     .decompose = small_integers_in_int32,
     .kernel = run<std::multiplies<>>,
+    .gradient = gradient_mul,
 };
 constinit const OpDef defs::Div = {
     .name = "Div",
@@ -196,11 +247,13 @@ constinit const OpDef defs::Div = {
     .steps = kLegacyBroadcast,
     .decompose = small_integers_in_int32,
     .kernel = run_div,
+    .gradient = gradient_div,
 };
 constinit const OpDef defs::Mod = {
     .name = "Mod",
     .infer = infer_mod,
     .kernel = run_mod,
+    .gradient = gradient_mod,
 };
 constinit const OpDef defs::Pow = {
     .name = "Pow",
@@ -208,6 +261,7 @@ constinit const OpDef defs::Pow = {
     .steps = kPowSteps,
     .decompose = decompose_pow,
     .kernel = run_pow,
+    .gradient = gradient_pow,
 };
 
 }  // namespace ingot::ops

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/math/cast_kernel.h"
 #include "ingot/ops/math/known_elements.h"
 #include "ingot/ops/math/type_attribute.h"
@@ -125,6 +126,11 @@ void run_bit_cast(KernelContext& c) {
   }
 }
 
+Values gradient_cast(GradContext& c) {
+  if (!is_float(c.elem()) || !is_float(c.y()->type.elem)) return {};
+  return {c.g.cast(c.dy(), c.elem())};
+}
+
 }  // namespace
 
 constinit const OpDef defs::BitCast = {
@@ -137,6 +143,7 @@ constinit const OpDef defs::Cast = {
     .infer = infer_cast,
     .steps = kSteps,
     .kernel = run_cast,
+    .gradient = gradient_cast,
 };
 constinit const OpDef defs::CastLike = {
     .name = "CastLike",
@@ -144,6 +151,7 @@ constinit const OpDef defs::CastLike = {
     .steps = kLikeSteps,
     .decompose = decompose_cast_like,
     .kernel = run_cast_like,
+    .gradient = gradient_cast,
 };
 
 }  // namespace ingot::ops

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "ingot/ops/compute.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/math/known_elements.h"
 #include "ingot/ops/steps.h"
 
@@ -97,6 +98,23 @@ void run(KernelContext& c) {
   });
 }
 
+// On a bound the gradient passes, as if x were inside.
+Values gradient_clip(GradContext& c) {
+  GraphBuilder& g = c.g;
+  Value *dx = c.dy(), *least = nullptr, *most = nullptr;
+  if (c.has(1)) {
+    Value* is_below = c.less(c.x(), c.x(1));
+    least = c.sum_to(c.keep(is_below, c.dy()), c.x(1));
+    dx = g.where(is_below, c.number(0), dx);
+  }
+  if (c.has(2)) {
+    Value* is_above = c.less(c.x(2), c.x());
+    most = c.sum_to(c.keep(is_above, c.dy()), c.x(2));
+    dx = g.where(is_above, c.number(0), dx);
+  }
+  return {dx, least, most};
+}
+
 }  // namespace
 
 constinit const OpDef defs::Clip = {
@@ -105,6 +123,7 @@ constinit const OpDef defs::Clip = {
     .steps = kSteps,
     .decompose = decompose,
     .kernel = run,
+    .gradient = gradient_clip,
 };
 
 }  // namespace ingot::ops

@@ -3,6 +3,7 @@
 
 #include "ingot/ops/compute.h"
 #include "ingot/ops/generator/random.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/steps.h"
 
@@ -125,6 +126,14 @@ void run(KernelContext& c) {
   });
   put(c, 0, y, x.dtype());
   c.set(1, mask);
+Values gradient_dropout(GradContext& c) {
+  GraphBuilder& g = c.g;
+  const Tensor* mode = c.constant(2);
+  if (!c.has(2) || (mode && mode->size() == 1 && mode->to_ints().front() == 0)) return {c.dy()};
+  Value* mask = c.ensure_output(1);
+  Value* ratio = c.has(1) ? g.cast(c.x(1), c.elem()) : c.number(0.5);
+  Value* drops = g.where(c.x(2), ratio, c.number(0));
+  return {c.keep(mask, g.div(c.dy(), g.sub(1, drops)))};
 }
 
 }  // namespace
@@ -135,6 +144,7 @@ constinit const OpDef defs::Dropout = {
     .steps = kSteps,
     .decompose = decompose,
     .kernel = run,
+    .gradient = gradient_dropout,
 };
 
 }  // namespace ingot::ops

@@ -1,5 +1,6 @@
 // Identity: what goes in comes out, of any type.
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/kernel.h"
 
@@ -16,12 +17,15 @@ void run(KernelContext& c) {
   c.set(0, c.datum(0));
 }
 
+Values gradient_identity(GradContext& c) { return {c.dy()}; }
+
 }  // namespace
 
 constinit const OpDef defs::Identity = {
     .name = "Identity",
     .infer = infer,
     .kernel = run,
+    .gradient = gradient_identity,
 };
 
 }  // namespace ingot::ops

@@ -1,6 +1,7 @@
 // PRelu: x, or slope * x where x is negative.
 #include <numeric>
 
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/math/scalar_functions.h"
 #include "ingot/ops/steps.h"
@@ -58,6 +59,14 @@ void run(KernelContext& c) {
              []<class T>(T number, T factor) { return number < T{0} ? wrapping_mul(factor, number) : number; });
 }
 
+Values gradient_prelu(GradContext& c) {
+  Value* is_positive = c.less(c.number(0), c.x());
+  Value* dx = c.g.where(is_positive, c.dy(), c.g.mul(c.dy(), c.x(1)));
+  Value* rise = c.g.mul(c.dy(), c.x());
+  Value* each = c.g.where(is_positive, c.number(0), rise);
+  return {dx, c.sum_to(each, c.x(1))};
+}
+
 }  // namespace
 
 constinit const OpDef defs::PRelu = {
@@ -66,6 +75,7 @@ constinit const OpDef defs::PRelu = {
     .steps = kSteps,
     .decompose = decompose,
     .kernel = run,
+    .gradient = gradient_prelu,
 };
 
 }  // namespace ingot::ops

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ingot/ops/compute.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/math/flattened_axis.h"
 #include "ingot/ops/math/lanes.h"
@@ -98,6 +99,17 @@ template <Kind kind> void run(KernelContext& c) {
   put(c, 0, y, c.in(0).dtype());
 }
 
+Values gradient_softmax(GradContext& c) {
+  Value* weighted = c.g.mul(c.dy(), c.y());
+  Value* mean = c.g.reduce_sum(weighted, {c.attr("axis", std::int64_t{-1})});
+  return {c.g.sub(weighted, c.g.mul(c.y(), mean))};
+}
+
+Values gradient_log_softmax(GradContext& c) {
+  Value* sum = c.g.reduce_sum(c.dy(), {c.attr("axis", std::int64_t{-1})});
+  return {c.g.sub(c.dy(), c.g.mul(c.g.op("Exp", {c.y()}), sum))};
+}
+
 }  // namespace
 
 constinit const OpDef defs::Hardmax = {
@@ -106,6 +118,7 @@ constinit const OpDef defs::Hardmax = {
     .steps = kSteps,
     .decompose = decompose_hardmax,
     .kernel = run<Kind::hardmax>,
+    .gradient = gradient_zero,
 };
 constinit const OpDef defs::LogSoftmax = {
     .name = "LogSoftmax",
@@ -113,6 +126,7 @@ constinit const OpDef defs::LogSoftmax = {
     .steps = kSteps,
     .decompose = decompose_log_softmax,
     .kernel = run<Kind::log_softmax>,
+    .gradient = gradient_log_softmax,
 };
 constinit const OpDef defs::Softmax = {
     .name = "Softmax",
@@ -120,6 +134,7 @@ constinit const OpDef defs::Softmax = {
     .steps = kSteps,
     .decompose = decompose_softmax,
     .kernel = run<Kind::softmax>,
+    .gradient = gradient_softmax,
 };
 
 }  // namespace ingot::ops

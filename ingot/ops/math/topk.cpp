@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "ingot/ops/compute.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/math/lanes.h"
 #include "ingot/ops/math/scalar_functions.h"
@@ -87,6 +88,12 @@ void run(KernelContext& c) {
   c.set(1, indices);
 }
 
+Values gradient_topk(GradContext& c) {
+  if (!c.dy()) return {};
+  Value* places = c.ensure_output(1);
+  return {c.g.op("ScatterElements", {c.zeros(c.x()), places, c.dy()}, {{"axis", c.attr("axis", std::int64_t{-1})}})};
+}
+
 }  // namespace
 
 constinit const OpDef defs::TopK = {
@@ -95,6 +102,7 @@ constinit const OpDef defs::TopK = {
     .steps = kSteps,
     .decompose = bfloat16_in_float,
     .kernel = run,
+    .gradient = gradient_topk,
 };
 
 }  // namespace ingot::ops

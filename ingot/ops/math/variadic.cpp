@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/math/known_elements.h"
 #include "ingot/ops/math/scalar_functions.h"
 #include "ingot/ops/steps.h"
@@ -112,6 +113,35 @@ void run_scaled_sum(KernelContext& c, double divisor) {
 void run_sum(KernelContext& c) { run_scaled_sum(c, 1); }
 void run_mean(KernelContext& c) { run_scaled_sum(c, static_cast<double>(c.input_count())); }
 
+// Inputs that share the extremum share the gradient.
+Values gradient_extremum(GradContext& c) {
+  GraphBuilder& g = c.g;
+  Values winners;
+  Value* count = nullptr;
+  for (std::size_t i = 0; i < c.node.input_count(); ++i) {
+    winners.push_back(c.equal(c.x(i), c.y()));
+    Value* one = g.cast(winners.back(), c.elem());
+    count = count ? g.add(count, one) : one;
+  }
+  Value* share = g.div(c.dy(), count);
+  Values dxs;
+  for (std::size_t i = 0; i < winners.size(); ++i) dxs.push_back(c.sum_to(c.keep(winners[i], share), c.x(i)));
+  return dxs;
+}
+
+Values gradient_sum(GradContext& c) {
+  Values dxs;
+  for (Value* x : c.node.inputs()) dxs.push_back(c.sum_to(c.dy(), x));
+  return dxs;
+}
+
+Values gradient_mean(GradContext& c) {
+  Value* share = c.g.div(c.dy(), static_cast<double>(c.node.input_count()));
+  Values dxs;
+  for (Value* x : c.node.inputs()) dxs.push_back(c.sum_to(share, x));
+  return dxs;
+}
+
 }  // namespace
 
 constinit const OpDef defs::Max = {
@@ -119,12 +149,14 @@ constinit const OpDef defs::Max = {
     .infer = infer_variadic<largest>,
     .steps = kSteps,
     .kernel = run_extremum<std::greater<>>,
+    .gradient = gradient_extremum,
 };
 constinit const OpDef defs::Min = {
     .name = "Min",
     .infer = infer_variadic<smallest>,
     .steps = kSteps,
     .kernel = run_extremum<std::less<>>,
+    .gradient = gradient_extremum,
 };
 constinit const OpDef defs::Sum = {
     .name = "Sum",
@@ -132,6 +164,7 @@ constinit const OpDef defs::Sum = {
     .steps = kSumSteps,
     .decompose = decompose_sum,
     .kernel = run_sum,
+    .gradient = gradient_sum,
 };
 constinit const OpDef defs::Mean = {
     .name = "Mean",
@@ -139,6 +172,7 @@ constinit const OpDef defs::Mean = {
     .steps = kSteps,
     .decompose = decompose_mean,
     .kernel = run_mean,
+    .gradient = gradient_mean,
 };
 
 }  // namespace ingot::ops

@@ -4,8 +4,10 @@
 #include <algorithm>
 
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/nn/agree.h"
+#include "ingot/ops/nn/conv_gradient.h"
 #include "ingot/ops/nn/sliding.h"
 #include "ingot/ops/nn/window.h"
 #include "ingot/ops/pace.h"
@@ -49,6 +51,19 @@ void run(KernelContext& c) {
     }
   });
   put(c, 0, y, c.in(0).dtype());
+}
+
+Values gradient_conv(GradContext& c) {
+  const ConvGeometry conv = ConvGeometry::read(c, c.x(0), c.y(), c.x(1));
+  Value *dx = nullptr, *dw = nullptr, *db = nullptr;
+  if (c.wants(0)) dx = conv_input_gradient(c, conv, c.dy(), c.x(1), c.x(0));
+  if (c.wants(1)) dw = conv_kernel_gradient(c, conv, c.dy(), c.x(0), c.x(1));
+  if (c.wants(2)) {
+    std::vector<std::int64_t> axes = {0};
+    for (std::int64_t i = 2; i < c.rank(); ++i) axes.push_back(i);
+    db = c.g.reduce_sum(c.dy(), axes, false);
+  }
+  return {dx, dw, db};
 }
 
 }  // namespace
@@ -102,6 +117,7 @@ constinit const OpDef defs::Conv = {
     .infer = infer,
     .decompose = bfloat16_in_float,
     .kernel = run,
+    .gradient = gradient_conv,
 };
 
 }  // namespace ingot::ops

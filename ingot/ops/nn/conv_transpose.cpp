@@ -1,8 +1,10 @@
 // ConvTranspose: the transpose of a convolution, which spreads each input element over a window of the output.
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/nn/agree.h"
 #include "ingot/ops/nn/conv.h"
+#include "ingot/ops/nn/conv_gradient.h"
 #include "ingot/ops/nn/sliding.h"
 #include "ingot/ops/nn/window.h"
 #include "ingot/ops/pace.h"
@@ -127,6 +129,54 @@ void run(KernelContext& c) {
   put(c, 0, y, c.in(0).dtype());
 }
 
+/// The padding before each axis that the output's size leaves.
+std::vector<std::int64_t> begins_of(GradContext& c, const Window& window) {
+  const bool is_stated = c.node.attributes.has("output_shape");
+  if (!is_stated && !window.is_same()) {
+    if (window.auto_pad == Window::AutoPad::valid) return std::vector<std::int64_t>(window.rank());
+    return {window.pads.begin(), window.pads.begin() + static_cast<std::ptrdiff_t>(window.rank())};
+  }
+  const auto extra = c.node.attributes.ints_or("output_padding", std::vector<std::int64_t>(window.rank()));
+  std::vector<std::int64_t> begins;
+  for (std::size_t i = 0; i < window.rank(); ++i) {
+    const Dim in = (*c.x()->type.shape)[i + 2], out = (*c.y()->type.shape)[i + 2];
+    const Dim total = (in - 1) * window.strides[i] + extra[i] + window.extent(i) - out;
+    if (!total.is_known()) c.fail("the gradient needs the spatial sizes where padding follows from them");
+    const std::int64_t amount = std::max<std::int64_t>(0, total.value()), half = amount / 2;
+    begins.push_back(window.auto_pad == Window::AutoPad::same_upper ? half : amount - half);
+  }
+  return begins;
+}
+
+// The other way round it is a convolution: from the output to the input, with the same kernel.
+Values gradient_conv_transpose(GradContext& c) {
+  GraphBuilder& g = c.g;
+  const std::int64_t rank = c.rank(), kernel_rank = c.rank(1);
+  if (rank != kernel_rank || !c.y()->type.shape) c.fail("the gradient needs the ranks of input and kernel");
+  const Shape kernel(c.x(1)->type.shape->begin() + 2, c.x(1)->type.shape->end());
+  ConvGeometry conv;
+  conv.window = Window::read(c.node.attributes, kernel.size(), &kernel);
+  conv.window.auto_pad = Window::AutoPad::notset;
+  conv.group = c.attr("group", std::int64_t{1});
+  const Window stated = Window::read(c.node.attributes, kernel.size(), &kernel);
+  conv.begins = g.ints(begins_of(c, stated));
+  Value* dy = fitted(c, conv, c.dy(), c.x(0), c.x(1));
+  Value *dx = nullptr, *dw = nullptr, *db = nullptr;
+  const Attrs attrs = {{"strides", stated.strides}, {"dilations", stated.dilations}, {"group", conv.group}};
+  if (c.wants(0)) dx = g.op("Conv", {dy, c.x(1)}, attrs);
+  if (c.wants(1)) {
+    conv.known_begins = std::vector<std::int64_t>(kernel.size());
+    conv.begins = g.ints(*conv.known_begins);
+    dw = conv_kernel_gradient(c, conv, c.x(0), dy, c.x(1));
+  }
+  if (c.wants(2)) {
+    std::vector<std::int64_t> axes = {0};
+    for (std::int64_t i = 2; i < rank; ++i) axes.push_back(i);
+    db = g.reduce_sum(c.dy(), axes, false);
+  }
+  return {dx, dw, db};
+}
+
 }  // namespace
 
 constinit const OpDef defs::ConvTranspose = {
@@ -134,6 +184,7 @@ constinit const OpDef defs::ConvTranspose = {
     .infer = infer,
     .decompose = bfloat16_in_float,
     .kernel = run,
+    .gradient = gradient_conv_transpose,
 };
 
 }  // namespace ingot::ops

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/nn/moments.h"
@@ -30,6 +31,19 @@ void run(KernelContext& c) {
   put(c, 0, map_with(c, x, divide, sums), c.in(0).dtype());
 }
 
+Values gradient_lp_normalization(GradContext& c) {
+  GraphBuilder& g = c.g;
+  const bool is_l1 = c.attr("p", std::int64_t{2}) == 1;
+  Value* axes = g.ints({c.attr("axis", std::int64_t{-1})});
+  Value* norm = is_l1 ? g.op("ReduceL1", {c.x(), axes}) : g.op("ReduceL2", {c.x(), axes});
+  Value* is_zero = c.equal(norm, c.number(0));
+  Value* along = g.op("ReduceSum", {g.mul(c.dy(), c.y()), axes});
+  Value* direction = is_l1 ? g.op("Sign", {c.x()}) : c.y();
+  Value* across = g.sub(c.dy(), g.mul(direction, along));
+  Value* dx = g.div(across, norm);
+  return {g.where(is_zero, c.number(0), dx)};
+}
+
 }  // namespace
 
 constinit const OpDef defs::LpNormalization = {
@@ -37,6 +51,7 @@ constinit const OpDef defs::LpNormalization = {
     .infer = infer,
     .decompose = bfloat16_in_float,
     .kernel = run,
+    .gradient = gradient_lp_normalization,
 };
 
 }  // namespace ingot::ops

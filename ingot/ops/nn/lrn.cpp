@@ -4,6 +4,7 @@
 
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/compute.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/pace.h"
@@ -44,6 +45,32 @@ void run(KernelContext& c) {
   put(c, 0, y, c.in(0).dtype());
 }
 
+/// The sum over `before` channels below each to `after` above it.
+Value* sum_of_neighbours(GradContext& c, Value* x, std::int64_t before, std::int64_t after) {
+  GraphBuilder& g = c.g;
+  const std::int64_t size = before + after + 1;
+  Value* plane = g.unsqueeze(g.reshape(x, {0, 0, -1}), {1});
+  const std::vector<float> taps(static_cast<std::size_t>(size), 1.0f);
+  Value* ones = g.cast(g.constant(Tensor::of<float>({1, 1, size, 1}, taps)), c.elem());
+  Value* sums = g.op("Conv", {plane, ones}, {{"pads", {before, 0, after, 0}}});
+  return c.shaped(sums, c.x());
+}
+
+Values gradient_lrn(GradContext& c) {
+  GraphBuilder& g = c.g;
+  const std::int64_t size = c.attr("size", std::int64_t{1});
+  const std::int64_t before = (size - 1) / 2, after = size - 1 - before;
+  const double alpha = c.attr("alpha", 0.0001f), beta = c.attr("beta", 0.75f), bias = c.attr("bias", 1.0f);
+  const double each = alpha / static_cast<double>(size);
+  Value* squares = sum_of_neighbours(c, g.mul(c.x(), c.x()), before, after);
+  Value* base = g.add(g.mul(squares, each), bias);
+  Value* own = g.div(c.dy(), g.op("Pow", {base, c.number(beta)}));
+  // A channel is a neighbour of those whose neighbour it is, seen from the other side.
+  Value* arriving = g.div(g.mul(c.dy(), c.y()), base);
+  Value* shared = sum_of_neighbours(c, arriving, after, before);
+  return {g.sub(own, g.mul(g.mul(c.x(), shared), 2 * each * beta))};
+}
+
 }  // namespace
 
 constinit const OpDef defs::LRN = {
@@ -51,6 +78,7 @@ constinit const OpDef defs::LRN = {
     .infer = infer,
     .decompose = bfloat16_in_float,
     .kernel = run,
+    .gradient = gradient_lrn,
 };
 
 }  // namespace ingot::ops

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/nn/pool.h"
 
@@ -71,6 +72,19 @@ void run(KernelContext& c) {
   put(c, 0, y, c.in(0).dtype());
 }
 
+// Where windows overlap, what arrives adds up; of equal elements MaxPool names the first.
+Values gradient_max_pool(GradContext& c) {
+  if (!c.dy()) return {};
+  Value* places = nullptr;
+  if (c.attr("storage_order", std::int64_t{0}) == 0) {
+    places = c.ensure_output(1);
+  } else {
+    const Attrs attrs = c.same_attrs({"auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "strides"});
+    places = c.g.op("MaxPool", {c.x()}, attrs, 2)[1];
+  }
+  return {c.add_at(c.x(), places, c.dy())};
+}
+
 }  // namespace
 
 constinit const OpDef defs::MaxPool = {
@@ -79,6 +93,7 @@ constinit const OpDef defs::MaxPool = {
     .steps = kSteps,
     .decompose = bfloat16_in_float,
     .kernel = run,
+    .gradient = gradient_max_pool,
 };
 
 }  // namespace ingot::ops

@@ -6,6 +6,7 @@ list(APPEND ops_sources
   nn/causal_conv_with_state.cpp
   nn/col2im.cpp
   nn/conv.cpp
+  nn/conv_gradient.cpp
   nn/conv_transpose.cpp
   nn/deform_conv.cpp
   nn/flex_attention.cpp

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ingot/base/checked.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/math/nonnegative_axis.h"
 #include "ingot/ops/math/scalar_functions.h"
 #include "ingot/ops/math/wider_type.h"
@@ -204,6 +205,80 @@ template <class Better> void run_extremum(KernelContext& c) {
   });
 }
 
+/// A reduced value with the axes in place again, each of size 1.
+Value* with_axes(GradContext& c, Value* reduced) {
+  GraphBuilder& g = c.g;
+  if (c.attr("keepdims", std::int64_t{1}) != 0) return reduced;
+  const Tensor* axes = c.has(1) ? c.constant(1) : nullptr;
+  const bool is_empty = !c.has(1) || (axes && axes->size() == 0);
+  const bool is_noop = c.attr("noop_with_empty_axes", std::int64_t{0}) != 0;
+  if (is_empty) return reduced;  // a scalar, or nothing was reduced
+  if (axes && !is_noop) return g.op("Unsqueeze", {reduced, c.x(1)});
+  // Which axes there are is known when it runs.
+  Value* kept = g.op("ReduceSum", {c.x(), c.x(1)}, {{"keepdims", 1}, {"noop_with_empty_axes", is_noop}});
+  return c.shaped(reduced, kept);
+}
+
+Values gradient_sum(GradContext& c) { return {c.stretched(with_axes(c, c.dy()), c.x())}; }
+
+Values gradient_mean(GradContext& c) {
+  Value* share = c.g.div(c.dy(), c.ratio_of_sizes(c.x(), c.y()));
+  return {c.stretched(with_axes(c, share), c.x())};
+}
+
+// Elements that share the extremum share the gradient.
+Values gradient_extremum(GradContext& c) {
+  GraphBuilder& g = c.g;
+  if (!is_float(c.elem())) return {};
+  Value* is_winner = c.equal(c.x(), with_axes(c, c.y()));
+  Value* ones = g.cast(is_winner, c.elem());
+  Value* count = g.op("ReduceSum", {ones, c.x(1)}, attributes_of(c.node));
+  return {c.keep(is_winner, with_axes(c, g.div(c.dy(), count)))};
+}
+
+Values gradient_l1(GradContext& c) {
+  Value* dy = with_axes(c, c.dy());
+  return {c.g.mul(c.g.op("Sign", {c.x()}), dy)};
+}
+
+Values gradient_sum_square(GradContext& c) {
+  Value* dy = with_axes(c, c.dy());
+  return {c.g.mul(c.g.mul(c.x(), 2), dy)};
+}
+
+Values gradient_l2(GradContext& c) {
+  GraphBuilder& g = c.g;
+  Value* is_zero = c.equal(c.y(), c.number(0));
+  Value* norm = g.where(is_zero, c.number(1), c.y());  // at zero: x is zero too
+  return {g.mul(c.x(), with_axes(c, g.div(c.dy(), norm)))};
+}
+
+Values gradient_log_sum(GradContext& c) {
+  Value* sum = c.g.op("Exp", {c.y()});
+  return {c.stretched(with_axes(c, c.g.div(c.dy(), sum)), c.x())};
+}
+
+Values gradient_log_sum_exp(GradContext& c) {
+  Value* share = c.g.op("Exp", {c.g.sub(c.x(), with_axes(c, c.y()))});
+  return {c.g.mul(share, with_axes(c, c.dy()))};
+}
+
+// The product of all others: where one element is zero, only that one has such a product.
+Values gradient_prod(GradContext& c) {
+  GraphBuilder& g = c.g;
+  if (!is_float(c.elem())) return {};
+  const Attrs attrs = attributes_of(c.node);
+  Value* is_zero = c.equal(c.x(), c.number(0));
+  Value* zeros = with_axes(c, g.op("ReduceSum", {g.cast(is_zero, c.elem()), c.x(1)}, attrs));
+  Value* nonzero = g.where(is_zero, c.number(1), c.x());
+  Value* product = with_axes(c, g.op("ReduceProd", {nonzero, c.x(1)}, attrs));
+  Value* of_a_zero = c.keep(c.equal(zeros, c.number(1)), product);
+  Value* quotient = g.div(product, nonzero);
+  Value* of_others = c.keep(c.equal(zeros, c.number(0)), quotient);
+  Value* dy = with_axes(c, c.dy());
+  return {g.mul(dy, g.where(is_zero, of_a_zero, of_others))};
+}
+
 }  // namespace
 
 constinit const OpDef defs::ReduceL1 = {
@@ -212,6 +287,7 @@ constinit const OpDef defs::ReduceL1 = {
     .steps = kSteps<magnitude>,
     .decompose = decompose<l1>,
     .kernel = run_l1,
+    .gradient = gradient_l1,
 };
 constinit const OpDef defs::ReduceL2 = {
     .name = "ReduceL2",
@@ -219,6 +295,7 @@ constinit const OpDef defs::ReduceL2 = {
     .steps = kSteps<magnitude>,
     .decompose = decompose<l2>,
     .kernel = run_l2,
+    .gradient = gradient_l2,
 };
 constinit const OpDef defs::ReduceLogSum = {
     .name = "ReduceLogSum",
@@ -226,6 +303,7 @@ constinit const OpDef defs::ReduceLogSum = {
     .steps = kSteps<logarithm>,
     .decompose = decompose<log_sum>,
     .kernel = run_log_sum,
+    .gradient = gradient_log_sum,
 };
 constinit const OpDef defs::ReduceLogSumExp = {
     .name = "ReduceLogSumExp",
@@ -233,6 +311,7 @@ constinit const OpDef defs::ReduceLogSumExp = {
     .steps = kPlain,
     .decompose = decompose<log_sum_exp>,
     .kernel = run_log_sum_exp,
+    .gradient = gradient_log_sum_exp,
 };
 constinit const OpDef defs::ReduceMax = {
     .name = "ReduceMax",
@@ -240,6 +319,7 @@ constinit const OpDef defs::ReduceMax = {
     .steps = kPlain,
     .decompose = truth_in_integers,
     .kernel = run_extremum<std::greater<>>,
+    .gradient = gradient_extremum,
 };
 constinit const OpDef defs::ReduceMean = {
     .name = "ReduceMean",
@@ -247,6 +327,7 @@ constinit const OpDef defs::ReduceMean = {
     .steps = kPlain,
     .decompose = decompose<mean>,
     .kernel = run_mean,
+    .gradient = gradient_mean,
 };
 constinit const OpDef defs::ReduceMin = {
     .name = "ReduceMin",
@@ -254,18 +335,21 @@ constinit const OpDef defs::ReduceMin = {
     .steps = kPlain,
     .decompose = truth_in_integers,
     .kernel = run_extremum<std::less<>>,
+    .gradient = gradient_extremum,
 };
 constinit const OpDef defs::ReduceProd = {
     .name = "ReduceProd",
     .infer = infer<multiplied>,
     .steps = kPlain,
     .kernel = run_product,
+    .gradient = gradient_prod,
 };
 constinit const OpDef defs::ReduceSum = {
     .name = "ReduceSum",
     .infer = infer<sum>,
     .steps = kSumSteps,
     .kernel = run_sum,
+    .gradient = gradient_sum,
 };
 constinit const OpDef defs::ReduceSumSquare = {
     .name = "ReduceSumSquare",
@@ -273,6 +357,7 @@ constinit const OpDef defs::ReduceSumSquare = {
     .steps = kSteps<square>,
     .decompose = decompose<sum_square>,
     .kernel = run_sum_square,
+    .gradient = gradient_sum_square,
 };
 
 }  // namespace ingot::ops

@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "ingot/base/checked.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/math/scalar_functions.h"
+#include "ingot/ops/nn/sizes.h"
 #include "ingot/ops/steps.h"
 #include "ingot/ops/walk.h"
 
@@ -118,6 +120,59 @@ void run_gemm(KernelContext& c) {
   put(c, 0, y, c.in(0).dtype());
 }
 
+Value* swap_last_axes(GraphBuilder& g, Value* x, std::int64_t rank) {
+  std::vector<std::int64_t> perm;
+  for (std::int64_t i = 0; i < rank - 2; ++i) perm.push_back(i);
+  perm.push_back(rank - 1);
+  perm.push_back(rank - 2);
+  return g.transpose(x, perm);
+}
+
+// A vector counts as a matrix of one row or, on the right, of one column.
+Values gradient_matmul(GradContext& c) {
+  GraphBuilder& g = c.g;
+  const std::int64_t left = c.rank(0), right = c.rank(1);
+  Value* a = left == 1 ? g.unsqueeze(c.x(0), {0}) : c.x(0);
+  Value* b = right == 1 ? g.unsqueeze(c.x(1), {1}) : c.x(1);
+  Value* dy = c.dy();
+  if (right == 1) dy = g.unsqueeze(dy, {-1});
+  if (left == 1) dy = g.unsqueeze(dy, {-2});
+  Value *da = nullptr, *db = nullptr;
+  if (c.wants(0)) {
+    Value* turned = swap_last_axes(g, b, std::max<std::int64_t>(right, 2));
+    da = c.sum_to(g.op("MatMul", {dy, turned}), a);
+    if (left == 1) da = g.squeeze(da, {0});
+  }
+  if (c.wants(1) && right <= 2 && left > 2) {
+    // One matrix for the whole batch: its rows are the rows of one long matrix.
+    Value *inner = size_along(g, a, -1), *columns = size_along(g, b, -1);
+    Value* rows = g.op("Reshape", {a, g.concat({g.ints({-1}), inner}, 0)});
+    Value* arriving = g.op("Reshape", {dy, g.concat({g.ints({-1}), columns}, 0)});
+    db = g.op("MatMul", {g.transpose(rows, {1, 0}), arriving});
+  } else if (c.wants(1)) {
+    Value* turned = swap_last_axes(g, a, std::max<std::int64_t>(left, 2));
+    db = c.sum_to(g.op("MatMul", {turned, dy}), b);
+  }
+  if (db && right == 1) db = g.squeeze(db, {1});
+  return {da, db};
+}
+
+Values gradient_gemm(GradContext& c) {
+  GraphBuilder& g = c.g;
+  const bool turns_a = c.attr("transA", std::int64_t{0}) != 0, turns_b = c.attr("transB", std::int64_t{0}) != 0;
+  const auto product = [&](Value* a, bool turn_a, Value* b, bool turn_b) {
+    return g.op("Gemm", {a, b}, {{"transA", turn_a}, {"transB", turn_b}, {"alpha", c.attr("alpha", 1.0f)}});
+  };
+  Value *da = nullptr, *db = nullptr, *dc = nullptr;
+  if (c.wants(0)) da = turns_a ? product(c.x(1), turns_b, c.dy(), true) : product(c.dy(), false, c.x(1), !turns_b);
+  if (c.wants(1)) db = turns_b ? product(c.dy(), true, c.x(0), turns_a) : product(c.x(0), !turns_a, c.dy(), false);
+  if (c.wants(2)) {
+    const float beta = c.attr("beta", 1.0f);
+    dc = c.sum_to(beta == 1 ? c.dy() : g.mul(c.dy(), beta), c.x(2));
+  }
+  return {da, db, dc};
+}
+
 }  // namespace
 
 void infer_matmul(InferContext& c, std::size_t left, std::size_t right) {
@@ -175,12 +230,14 @@ constinit const OpDef defs::MatMul = {
     .name = "MatMul",
     .infer = infer,
     .kernel = run_matmul,
+    .gradient = gradient_matmul,
 };
 constinit const OpDef defs::Gemm = {
     .name = "Gemm",
     .infer = infer_gemm,
     .steps = kGemmSteps,
     .kernel = run_gemm,
+    .gradient = gradient_gemm,
 };
 
 }  // namespace ingot::ops
