@@ -126,6 +126,8 @@ void run(KernelContext& c) {
   });
   put(c, 0, y, x.dtype());
   c.set(1, mask);
+}
+
 Values gradient_dropout(GradContext& c) {
   GraphBuilder& g = c.g;
   const Tensor* mode = c.constant(2);
