@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ingot/base/checked.h"
+
 namespace ingot::ops {
 
 Dims strides_of(const Dims& dims) {
@@ -10,7 +12,7 @@ Dims strides_of(const Dims& dims) {
   std::int64_t stride = 1;
   for (std::size_t i = dims.size(); i-- > 0;) {
     strides[i] = stride;
-    stride *= dims[i];
+    stride = checked_mul(stride, dims[i]).value_or(0);  // does not fit: empty, since another dimension is 0
   }
   return strides;
 }
@@ -48,6 +50,10 @@ Walk broadcast(const Dims& out, std::initializer_list<const Dims*> operands) {
 }
 
 void join_axes(Walk& walk) {
+  if (std::ranges::find(walk.dims, 0) != walk.dims.end()) {
+    walk = {{0}, std::vector<Dims>(walk.strides.size(), Dims{0})};
+    return;
+  }
   Walk joined{{}, std::vector<Dims>(walk.strides.size())};
   for (std::size_t i = 0; i < walk.dims.size(); ++i) {
     const std::int64_t d = walk.dims[i];

@@ -1,5 +1,6 @@
 // Concat: tensors one after the other along an axis.
 #include "ingot/ops/infer.h"
+#include "ingot/ops/tensor/blocks.h"
 #include "ingot/ops/tensor/negative_axes.h"
 
 namespace ingot::ops {
@@ -68,12 +69,19 @@ void infer(InferContext& c) {
   if (*rank == 1) infer_values(c);
 }
 
+void run(KernelContext& c) {
+  std::vector<Array> parts;
+  for (std::size_t i = 0; i < c.input_count(); ++i) parts.push_back(c.in(i));
+  c.set(0, joined(c, parts, c.attr("axis", std::int64_t{0})));
+}
+
 }  // namespace
 
 constinit const OpDef defs::Concat = {
     .name = "Concat",
     .infer = infer,
     .steps = kSteps,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

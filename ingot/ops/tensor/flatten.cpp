@@ -1,5 +1,6 @@
 // Flatten: a matrix whose rows are the dimensions before an axis and whose columns are the rest.
 #include "ingot/ops/infer.h"
+#include "ingot/ops/kernel.h"
 #include "ingot/ops/tensor/negative_axes.h"
 
 namespace ingot::ops {
@@ -18,12 +19,21 @@ void infer(InferContext& c) {
   c.out_shape(0, {product({x->begin(), split}), product({split, x->end()})});
 }
 
+void run(KernelContext& c) {
+  const Array& x = c.in(0);
+  std::int64_t axis = c.attr("axis", std::int64_t{1});
+  if (axis != x.rank()) axis = c.axis(axis, x.rank());
+  const auto split = x.dims().begin() + axis;
+  c.set(0, x.reshaped({tensor_size({x.dims().begin(), split}), tensor_size({split, x.dims().end()})}));
+}
+
 }  // namespace
 
 constinit const OpDef defs::Flatten = {
     .name = "Flatten",
     .infer = infer,
     .steps = kSteps,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "ingot/ops/infer.h"
+#include "ingot/ops/tensor/resize_kernel.h"
 #include "ingot/ops/tensor/resize_shape.h"
 #include "ingot/ops/tensor/resize_steps.h"
 
@@ -86,6 +87,7 @@ constinit const OpDef defs::Resize = {
     .name = "Resize",
     .infer = infer,
     .steps = kSteps,
+    .kernel = run_resize,
 };
 
 }  // namespace ingot::ops
