@@ -88,7 +88,8 @@ int run(int argc, char** argv) {
   program.add_option("--max-time", global.max_time, "Longest time to take, such as 60s (default: no limit)");
 
   const std::vector<Command> commands = {add_inspect(program, global), add_check(program, global),
-                                         add_convert(program, global), add_ops(program, global)};
+                                         add_convert(program, global), add_test(program, global),
+                                         add_ops(program, global)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -90,7 +90,7 @@ std::string_view normal_domain(std::string_view domain);
 
 /// Checks the invariants of the IR itself (use lists, ownership, scoping); a breach is a bug in Ingot.
 /// Every pass is followed by this in debug builds.
-void verify(const Model& model);
-void verify(const Graph& graph);
+void check_invariants(const Model& model);
+void check_invariants(const Graph& graph);
 
 }  // namespace ingot

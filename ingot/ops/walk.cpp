@@ -3,16 +3,15 @@
 
 #include <algorithm>
 
-#include "ingot/base/checked.h"
-
 namespace ingot::ops {
 
 Dims strides_of(const Dims& dims) {
   Dims strides(dims.size());
-  std::int64_t stride = 1;
+  // Beside a dimension of 0 the others may have any product.
+  std::uint64_t stride = 1;
   for (std::size_t i = dims.size(); i-- > 0;) {
-    strides[i] = stride;
-    stride = checked_mul(stride, dims[i]).value_or(0);  // does not fit: empty, since another dimension is 0
+    strides[i] = static_cast<std::int64_t>(stride);
+    stride *= static_cast<std::uint64_t>(dims[i]);
   }
   return strides;
 }
@@ -51,7 +50,7 @@ Walk broadcast(const Dims& out, std::initializer_list<const Dims*> operands) {
 
 void join_axes(Walk& walk) {
   if (std::ranges::find(walk.dims, 0) != walk.dims.end()) {
-    walk = {{0}, std::vector<Dims>(walk.strides.size(), Dims{0})};
+    walk = {{0}, std::vector<Dims>(walk.strides.size(), Dims{1})};
     return;
   }
   Walk joined{{}, std::vector<Dims>(walk.strides.size())};

@@ -33,7 +33,7 @@ void check(const Bytes& file) {
   }
   // From here on nothing may be refused: the model was accepted.
   try {
-    verify(model);
+    check_invariants(model);
     const std::string bytes = onnx::to_bytes(model);
     std::string difference;
     const Model again = onnx::read(Bytes::own(bytes), "");

@@ -29,7 +29,7 @@ void check(std::string_view text) {
     return;  // refused, as it should be
   }
   try {
-    verify(model);
+    check_invariants(model);
     const std::string printed = onnx::to_text(model);
     const Model again = onnx::parse_text(printed);
     std::string difference;

@@ -12,7 +12,7 @@ namespace {
 
 TEST(Corpus, ReadingWhatWasWrittenGivesTheSameModel) {
   test::for_each_shared_model([](const std::string& name, const Model& model) {
-    verify(model);
+    check_invariants(model);
     const std::string once = to_bytes(model);
     const Model again = read(Bytes::own(once), "");
     std::string difference;

@@ -23,7 +23,7 @@ using test::Writer;
 /// Reads, and checks that the model comes back from what it is written as, and from its text.
 Model read_message(const Message& bytes) {
   Model model = read(Bytes::own(bytes), "");
-  verify(model);
+  check_invariants(model);
   std::string difference;
   EXPECT_TRUE(equal(model, read(Bytes::own(to_bytes(model)), ""), &difference)) << difference;
   EXPECT_EQ(to_bytes(model), to_bytes(parse_text(to_text(model))));

@@ -14,7 +14,7 @@ namespace {
 /// Parses, prints and parses again, which must agree.
 Model parse(std::string_view text) {
   Model model = parse_text(text);
-  verify(model);
+  check_invariants(model);
   const std::string printed = to_text(model);
   std::string difference;
   try {

@@ -75,12 +75,12 @@ void OpCase::convert(int opset) {
   OpsetImports targets;
   targets.set(domain_, opset);
   passes::convert_version(model, targets);
-  verify(model);
+  check_invariants(model);
 }
 
 bool OpCase::decompose() {
   const bool is_done = passes::decompose_node(*model.graph->last());
-  verify(model);
+  check_invariants(model);
   return is_done;
 }
 

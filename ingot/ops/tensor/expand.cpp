@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/tensor/blocks.h"
 #include "ingot/ops/walk.h"
@@ -43,6 +44,7 @@ void run(KernelContext& c) {
   Array& y = c.make(0, x.dtype(), dims);
   gather_walk(broadcast(dims, {&x.dims()}), x, 0, y, c.host().budget());
 }
+Values gradient_expand(GradContext& c) { return {c.sum_to(c.dy(), c.x())}; }
 
 }  // namespace
 
@@ -50,6 +52,7 @@ constinit const OpDef defs::Expand = {
     .name = "Expand",
     .infer = infer,
     .kernel = run,
+    .gradient = gradient_expand,
 };
 
 }  // namespace ingot::ops

@@ -1,4 +1,5 @@
 // Flatten: a matrix whose rows are the dimensions before an axis and whose columns are the rest.
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/kernel.h"
 #include "ingot/ops/tensor/negative_axes.h"
@@ -26,6 +27,7 @@ void run(KernelContext& c) {
   const auto split = x.dims().begin() + axis;
   c.set(0, x.reshaped({tensor_size({x.dims().begin(), split}), tensor_size({split, x.dims().end()})}));
 }
+Values gradient_flatten(GradContext& c) { return {c.shaped(c.dy(), c.x())}; }
 
 }  // namespace
 
@@ -34,6 +36,7 @@ constinit const OpDef defs::Flatten = {
     .infer = infer,
     .steps = kSteps,
     .kernel = run,
+    .gradient = gradient_flatten,
 };
 
 }  // namespace ingot::ops

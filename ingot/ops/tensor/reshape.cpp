@@ -1,6 +1,7 @@
 // Reshape: the same elements in another shape; 0 copies a dimension and -1 is what is left.
 #include <algorithm>
 
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/steps.h"
 #include "ingot/ops/tensor/blocks.h"
@@ -154,6 +155,7 @@ void run(KernelContext& c) {
   }
   c.set(0, x.reshaped(std::move(y)));
 }
+Values gradient_reshape(GradContext& c) { return {c.shaped(c.dy(), c.x())}; }
 
 }  // namespace
 
@@ -162,6 +164,7 @@ constinit const OpDef defs::Reshape = {
     .infer = infer,
     .steps = kSteps,
     .kernel = run,
+    .gradient = gradient_reshape,
 };
 
 }  // namespace ingot::ops

@@ -1,6 +1,7 @@
 // Squeeze: removes dimensions of size 1.
 #include <algorithm>
 
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/tensor/blocks.h"
 #include "ingot/ops/tensor/negative_axes.h"
@@ -63,6 +64,7 @@ void run(KernelContext& c) {
     if (!drop[i]) y.push_back(x.dims()[i]);
   c.set(0, x.reshaped(std::move(y)));
 }
+Values gradient_squeeze(GradContext& c) { return {c.shaped(c.dy(), c.x())}; }
 
 }  // namespace
 
@@ -71,6 +73,7 @@ constinit const OpDef defs::Squeeze = {
     .infer = infer,
     .steps = kSteps,
     .kernel = run,
+    .gradient = gradient_squeeze,
 };
 
 }  // namespace ingot::ops

@@ -1,4 +1,5 @@
 // Unsqueeze: adds dimensions of size 1.
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/tensor/blocks.h"
 #include "ingot/ops/tensor/negative_axes.h"
@@ -58,6 +59,7 @@ void run(KernelContext& c) {
     if (d == 0) d = x.dims()[next++];
   c.set(0, x.reshaped(std::move(y)));
 }
+Values gradient_unsqueeze(GradContext& c) { return {c.shaped(c.dy(), c.x())}; }
 
 }  // namespace
 
@@ -66,6 +68,7 @@ constinit const OpDef defs::Unsqueeze = {
     .infer = infer,
     .steps = kSteps,
     .kernel = run,
+    .gradient = gradient_unsqueeze,
 };
 
 }  // namespace ingot::ops

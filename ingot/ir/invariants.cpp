@@ -60,9 +60,9 @@ void verify_one(Graph& graph) {
 
 }  // namespace
 
-void verify(const Graph& graph) { for_each_graph(const_cast<Graph&>(graph), verify_one); }
+void check_invariants(const Graph& graph) { for_each_graph(const_cast<Graph&>(graph), verify_one); }
 
-void verify(const Model& model) {
+void check_invariants(const Model& model) {
   for (const GraphPlace& place : all_graphs(model)) verify_one(*place.graph);
 }
 
