@@ -1,8 +1,8 @@
 // Concat: tensors one after the other along an axis.
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
-#include "ingot/ops/tensor/blocks.h"
 #include "ingot/ops/nn/sizes.h"
+#include "ingot/ops/tensor/blocks.h"
 #include "ingot/ops/tensor/negative_axes.h"
 
 namespace ingot::ops {
@@ -71,10 +71,6 @@ void infer(InferContext& c) {
   if (*rank == 1) infer_values(c);
 }
 
-void run(KernelContext& c) {
-  std::vector<Array> parts;
-  for (std::size_t i = 0; i < c.input_count(); ++i) parts.push_back(c.in(i));
-  c.set(0, joined(c, parts, c.attr("axis", std::int64_t{0})));
 Values gradient_concat(GradContext& c) {
   GraphBuilder& g = c.g;
   const std::int64_t axis = c.attr("axis", std::int64_t{0});
@@ -82,6 +78,12 @@ Values gradient_concat(GradContext& c) {
   Values sizes;
   for (Value* x : c.node.inputs()) sizes.push_back(size_along(g, x, axis));
   return g.op("Split", {c.dy(), g.concat(sizes, 0)}, {{"axis", axis}}, sizes.size());
+}
+
+void run(KernelContext& c) {
+  std::vector<Array> parts;
+  for (std::size_t i = 0; i < c.input_count(); ++i) parts.push_back(c.in(i));
+  c.set(0, joined(c, parts, c.attr("axis", std::int64_t{0})));
 }
 
 }  // namespace

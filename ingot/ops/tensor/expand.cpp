@@ -34,6 +34,8 @@ void infer(InferContext& c) {
   if (std::ranges::any_of(*wanted, [](const Dim& d) { return d.is_unknown(); })) c.name_open_dims(0);
 }
 
+Values gradient_expand(GradContext& c) { return {c.sum_to(c.dy(), c.x())}; }
+
 void run(KernelContext& c) {
   const Array& x = c.in(0);
   const Dims wanted = list_of_ints(c, 1);
@@ -44,7 +46,6 @@ void run(KernelContext& c) {
   Array& y = c.make(0, x.dtype(), dims);
   gather_walk(broadcast(dims, {&x.dims()}), x, 0, y, c.host().budget());
 }
-Values gradient_expand(GradContext& c) { return {c.sum_to(c.dy(), c.x())}; }
 
 }  // namespace
 

@@ -20,6 +20,8 @@ void infer(InferContext& c) {
   c.out_shape(0, {product({x->begin(), split}), product({split, x->end()})});
 }
 
+Values gradient_flatten(GradContext& c) { return {c.shaped(c.dy(), c.x())}; }
+
 void run(KernelContext& c) {
   const Array& x = c.in(0);
   std::int64_t axis = c.attr("axis", std::int64_t{1});
@@ -27,7 +29,6 @@ void run(KernelContext& c) {
   const auto split = x.dims().begin() + axis;
   c.set(0, x.reshaped({tensor_size({x.dims().begin(), split}), tensor_size({split, x.dims().end()})}));
 }
-Values gradient_flatten(GradContext& c) { return {c.shaped(c.dy(), c.x())}; }
 
 }  // namespace
 

@@ -42,6 +42,20 @@ void infer_nd(InferContext& c) {
   c.out_shape(0, std::move(y));
 }
 
+Values gradient_gather_elements(GradContext& c) {
+  const std::int64_t axis = c.attr("axis", std::int64_t{0});
+  Value* zeros = c.zeros(c.x());
+  return {c.g.op("ScatterElements", {zeros, c.x(1), c.dy()}, {{"axis", axis}, {"reduction", "add"}})};
+}
+
+Values gradient_gather_nd(GradContext& c) {
+  if (c.attr("batch_dims", std::int64_t{0}) == 0)
+    return {c.g.op("ScatterND", {c.zeros(c.x()), c.x(1), c.dy()}, {{"reduction", "add"}})};
+  return {c.back_to_picked(c.x(), c.dy(), [&](Value* places) {
+    return c.g.op("GatherND", {places, c.x(1)}, c.same_attrs({"batch_dims"}));
+  })};
+}
+
 void run_elements(KernelContext& c) {
   const Array &x = c.in(0), &indices = c.in(1);
   const Array places = places_of_elements(c, x, indices, c.axis(c.attr("axis", std::int64_t{0}), x.rank()));
@@ -64,18 +78,6 @@ void run_nd(KernelContext& c) {
     to += slices.size;
     meter.did(slices.size);
   }
-Values gradient_gather_elements(GradContext& c) {
-  const std::int64_t axis = c.attr("axis", std::int64_t{0});
-  Value* zeros = c.zeros(c.x());
-  return {c.g.op("ScatterElements", {zeros, c.x(1), c.dy()}, {{"axis", axis}, {"reduction", "add"}})};
-}
-
-Values gradient_gather_nd(GradContext& c) {
-  if (c.attr("batch_dims", std::int64_t{0}) == 0)
-    return {c.g.op("ScatterND", {c.zeros(c.x()), c.x(1), c.dy()}, {{"reduction", "add"}})};
-  return {c.back_to_picked(c.x(), c.dy(), [&](Value* places) {
-    return c.g.op("GatherND", {places, c.x(1)}, c.same_attrs({"batch_dims"}));
-  })};
 }
 
 }  // namespace

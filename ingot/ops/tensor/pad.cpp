@@ -145,6 +145,22 @@ Values decompose(DecomposeContext& c) {
   return {x};
 }
 
+Values gradient_pad(GradContext& c) {
+  GraphBuilder& g = c.g;
+  const std::string mode = c.attr("mode", "constant");
+  if (mode != "constant") {
+    return {c.back_to_picked(c.x(), c.dy(), [&](Value* places) {
+      return g.op("Pad", {places, c.x(1), nullptr, c.x(3)}, {{"mode", mode}});
+    })};
+  }
+  // Negative padding cuts off.
+  Value* dx = g.op("Pad", {c.dy(), g.neg(c.x(1)), nullptr, c.x(3)});
+  if (!c.wants(2)) return {dx};
+  Value* inside = g.op("ReduceSum", {dx}, {{"keepdims", 0}});
+  Value* all = g.op("ReduceSum", {c.dy()}, {{"keepdims", 0}});
+  return {dx, nullptr, c.shaped(g.sub(all, inside), c.x(2))};
+}
+
 /// Where the elements of a padded axis come from; -1: from nowhere. Counts below 0 cut, before the rest is padded.
 class PaddedAxis {
  public:
@@ -208,20 +224,6 @@ void run(KernelContext& c) {
     maps.push_back(map);
   }
   gather_by_maps(c, x, maps, fill, y);
-Values gradient_pad(GradContext& c) {
-  GraphBuilder& g = c.g;
-  const std::string mode = c.attr("mode", "constant");
-  if (mode != "constant") {
-    return {c.back_to_picked(c.x(), c.dy(), [&](Value* places) {
-      return g.op("Pad", {places, c.x(1), nullptr, c.x(3)}, {{"mode", mode}});
-    })};
-  }
-  // Negative padding cuts off.
-  Value* dx = g.op("Pad", {c.dy(), g.neg(c.x(1)), nullptr, c.x(3)});
-  if (!c.wants(2)) return {dx};
-  Value* inside = g.op("ReduceSum", {dx}, {{"keepdims", 0}});
-  Value* all = g.op("ReduceSum", {c.dy()}, {{"keepdims", 0}});
-  return {dx, nullptr, c.shaped(g.sub(all, inside), c.x(2))};
 }
 
 }  // namespace

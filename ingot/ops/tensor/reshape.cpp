@@ -119,6 +119,8 @@ void infer(InferContext& c) {
   if (std::ranges::any_of(*wanted, is_open)) c.name_open_dims(0);
 }
 
+Values gradient_reshape(GradContext& c) { return {c.shaped(c.dy(), c.x())}; }
+
 // What is left for -1 once the dimensions that are copied have been set aside: so an empty batch can be flattened too.
 std::int64_t left_for_rest(const KernelContext& c, const Array& x, const std::vector<std::int64_t>& wanted) {
   Dims from, to;
@@ -155,7 +157,6 @@ void run(KernelContext& c) {
   }
   c.set(0, x.reshaped(std::move(y)));
 }
-Values gradient_reshape(GradContext& c) { return {c.shaped(c.dy(), c.x())}; }
 
 }  // namespace
 

@@ -4,8 +4,8 @@
 
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
-#include "ingot/ops/tensor/resize_kernel.h"
 #include "ingot/ops/nn/sizes.h"
+#include "ingot/ops/tensor/resize_kernel.h"
 #include "ingot/ops/tensor/resize_shape.h"
 #include "ingot/ops/tensor/resize_steps.h"
 

@@ -63,6 +63,54 @@ void infer_nd(InferContext& c) {
   c.out_shape_like(0, 0);
 }
 
+/// What both operators do: write numbers at places, and read them there.
+struct Access {
+  std::function<Value*(Value* data, Value* updates, const char* reduction)> write;
+  std::function<Value*(Value* data)> read;
+};
+
+// Places written twice are only defined with a reduction.
+Values gradient_scatter(GradContext& c, const Access& at) {
+  GraphBuilder& g = c.g;
+  const std::string reduction = c.attr("reduction", "none");
+  Value *data = c.x(0), *updates = c.x(2), *dy = c.dy();
+  if (reduction == "add") return {dy, nullptr, at.read(dy)};
+  if (reduction == "none") return {at.write(dy, c.zeros(updates), "none"), nullptr, at.read(dy)};
+  if (reduction == "mul") {
+    Value* factors = at.write(c.ones(data), updates, "mul");
+    Value* weighted = at.read(g.mul(dy, c.y()));
+    return {g.mul(dy, factors), nullptr, g.div(weighted, updates)};
+  }
+  // The largest or smallest: those that share it share the gradient.
+  Value* data_wins = g.cast(c.equal(data, c.y()), c.elem());
+  Value* update_wins = g.cast(c.equal(updates, at.read(c.y())), c.elem());
+  Value* share = g.div(dy, at.write(data_wins, update_wins, "add"));
+  Value* of_updates = at.read(share);
+  return {g.mul(data_wins, share), nullptr, g.mul(update_wins, of_updates)};
+}
+
+Values gradient_scatter_elements(GradContext& c) {
+  const std::int64_t axis = c.attr("axis", std::int64_t{0});
+  Value* places = c.x(1);
+  return gradient_scatter(
+      c, {[&](Value* data, Value* updates, const char* reduction) {
+            return c.g.op("ScatterElements", {data, places, updates}, {{"axis", axis}, {"reduction", reduction}});
+          },
+          [&](Value* data) {
+            return c.g.op("GatherElements", {data, places}, {{"axis", axis}});
+          }});
+}
+
+Values gradient_scatter_nd(GradContext& c) {
+  Value* places = c.x(1);
+  return gradient_scatter(c, {[&](Value* data, Value* updates, const char* reduction) {
+                                return c.g.op("ScatterND", {data, places, updates}, {{"reduction", reduction}});
+                              },
+                              [&](Value* data) {
+                                return c.g.op("GatherND", {data, places});
+                              }});
+}
+
 /// How an update meets the element it is written to.
 enum class Meet { replace, add, mul, max, min };
 
@@ -138,52 +186,6 @@ void run_nd(KernelContext& c) {
   const Slices slices = slices_of_tuples(c, c.in(0), c.in(1), 0);
   if (c.in(2).dims() != slices.dims) c.fail("the updates do not have the shape that data and indices ask for");
   write_slices(c, slices.places, slices.size);
-/// What both operators do: write numbers at places, and read them there.
-struct Access {
-  std::function<Value*(Value* data, Value* updates, const char* reduction)> write;
-  std::function<Value*(Value* data)> read;
-};
-
-// Places written twice are only defined with a reduction.
-Values gradient_scatter(GradContext& c, const Access& at) {
-  GraphBuilder& g = c.g;
-  const std::string reduction = c.attr("reduction", "none");
-  Value *data = c.x(0), *updates = c.x(2), *dy = c.dy();
-  if (reduction == "add") return {dy, nullptr, at.read(dy)};
-  if (reduction == "none") return {at.write(dy, c.zeros(updates), "none"), nullptr, at.read(dy)};
-  if (reduction == "mul") {
-    Value* factors = at.write(c.ones(data), updates, "mul");
-    Value* weighted = at.read(g.mul(dy, c.y()));
-    return {g.mul(dy, factors), nullptr, g.div(weighted, updates)};
-  }
-  // The largest or smallest: those that share it share the gradient.
-  Value* data_wins = g.cast(c.equal(data, c.y()), c.elem());
-  Value* update_wins = g.cast(c.equal(updates, at.read(c.y())), c.elem());
-  Value* share = g.div(dy, at.write(data_wins, update_wins, "add"));
-  Value* of_updates = at.read(share);
-  return {g.mul(data_wins, share), nullptr, g.mul(update_wins, of_updates)};
-}
-
-Values gradient_scatter_elements(GradContext& c) {
-  const std::int64_t axis = c.attr("axis", std::int64_t{0});
-  Value* places = c.x(1);
-  return gradient_scatter(
-      c, {[&](Value* data, Value* updates, const char* reduction) {
-            return c.g.op("ScatterElements", {data, places, updates}, {{"axis", axis}, {"reduction", reduction}});
-          },
-          [&](Value* data) {
-            return c.g.op("GatherElements", {data, places}, {{"axis", axis}});
-          }});
-}
-
-Values gradient_scatter_nd(GradContext& c) {
-  Value* places = c.x(1);
-  return gradient_scatter(c, {[&](Value* data, Value* updates, const char* reduction) {
-                                return c.g.op("ScatterND", {data, places, updates}, {{"reduction", reduction}});
-                              },
-                              [&](Value* data) {
-                                return c.g.op("GatherND", {data, places});
-                              }});
 }
 
 }  // namespace

@@ -116,6 +116,15 @@ void infer(InferContext& c) {
   }
 }
 
+Values gradient_split(GradContext& c) {
+  Values parts;
+  for (std::size_t i = 0; i < c.node.output_count(); ++i) {
+    if (!c.dy(i)) c.ensure_output(i);
+    parts.push_back(c.dy(i) ? c.dy(i) : c.zeros(c.y(i)));
+  }
+  return {c.g.concat(parts, c.attr("axis", std::int64_t{0}))};
+}
+
 std::vector<std::int64_t> run_sizes(const KernelContext& c, std::int64_t whole) {
   const auto count = static_cast<std::int64_t>(c.output_count());
   std::vector<std::int64_t> sizes;
@@ -150,13 +159,6 @@ void run(KernelContext& c) {
     if (c.wants(i)) c.set(i, part_of(c, x, axis, first, sizes[i]));
     first += sizes[i];
   }
-Values gradient_split(GradContext& c) {
-  Values parts;
-  for (std::size_t i = 0; i < c.node.output_count(); ++i) {
-    if (!c.dy(i)) c.ensure_output(i);
-    parts.push_back(c.dy(i) ? c.dy(i) : c.zeros(c.y(i)));
-  }
-  return {c.g.concat(parts, c.attr("axis", std::int64_t{0}))};
 }
 
 }  // namespace

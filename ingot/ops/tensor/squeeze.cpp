@@ -46,6 +46,8 @@ void infer(InferContext& c) {
   c.out_shape(0, std::move(y));
 }
 
+Values gradient_squeeze(GradContext& c) { return {c.shaped(c.dy(), c.x())}; }
+
 void run(KernelContext& c) {
   const Array& x = c.in(0);
   std::vector<bool> drop(x.dims().size(), false);
@@ -64,7 +66,6 @@ void run(KernelContext& c) {
     if (!drop[i]) y.push_back(x.dims()[i]);
   c.set(0, x.reshaped(std::move(y)));
 }
-Values gradient_squeeze(GradContext& c) { return {c.shaped(c.dy(), c.x())}; }
 
 }  // namespace
 

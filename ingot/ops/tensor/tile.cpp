@@ -58,6 +58,17 @@ void infer(InferContext& c) {
   c.out_shape(0, std::move(y));
 }
 
+// Each axis is a number of copies of the old one: those are summed.
+Values gradient_tile(GradContext& c) {
+  GraphBuilder& g = c.g;
+  Value *copies = g.unsqueeze(c.x(1), {1}), *sizes = g.unsqueeze(g.shape(c.x()), {1});
+  Value* split = g.reshape(g.concat({copies, sizes}, 1), {-1});
+  Value* parted = g.op("Reshape", {c.dy(), split}, {{"allowzero", 1}});
+  std::vector<std::int64_t> axes;
+  for (std::int64_t i = 0; i < c.rank(); ++i) axes.push_back(2 * i);
+  return {axes.empty() ? c.dy() : g.reduce_sum(parted, axes, false)};
+}
+
 void run(KernelContext& c) {
   const Array& x = c.in(0);
   const std::vector<std::int64_t> repeats = list_of_ints(c, 1);
@@ -77,15 +88,6 @@ void run(KernelContext& c) {
   Array& y = c.make(0, x.dtype(), dims);
   join_axes(walk);
   gather_walk(walk, x, 0, y, c.host().budget());
-// Each axis is a number of copies of the old one: those are summed.
-Values gradient_tile(GradContext& c) {
-  GraphBuilder& g = c.g;
-  Value *copies = g.unsqueeze(c.x(1), {1}), *sizes = g.unsqueeze(g.shape(c.x()), {1});
-  Value* split = g.reshape(g.concat({copies, sizes}, 1), {-1});
-  Value* parted = g.op("Reshape", {c.dy(), split}, {{"allowzero", 1}});
-  std::vector<std::int64_t> axes;
-  for (std::int64_t i = 0; i < c.rank(); ++i) axes.push_back(2 * i);
-  return {axes.empty() ? c.dy() : g.reduce_sum(parted, axes, false)};
 }
 
 }  // namespace

@@ -47,6 +47,8 @@ void infer(InferContext& c) {
   c.out_shape(0, std::move(y));
 }
 
+Values gradient_unsqueeze(GradContext& c) { return {c.shaped(c.dy(), c.x())}; }
+
 void run(KernelContext& c) {
   const Array& x = c.in(0);
   const std::vector<std::int64_t> axes = c.in(1).to_ints();  // some files give a scalar
@@ -59,7 +61,6 @@ void run(KernelContext& c) {
     if (d == 0) d = x.dims()[next++];
   c.set(0, x.reshaped(std::move(y)));
 }
-Values gradient_unsqueeze(GradContext& c) { return {c.shaped(c.dy(), c.x())}; }
 
 }  // namespace
 
