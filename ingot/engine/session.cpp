@@ -1,12 +1,15 @@
 // Runs a model node by node with the operators' reference kernels.
 #include "ingot/engine/session.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <unordered_map>
 
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
+#include "ingot/base/threads.h"
+#include "ingot/engine/fast_kernel.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/kernel.h"
 #include "ingot/passes/convert_version.h"
@@ -20,13 +23,44 @@ namespace {
 struct Program {
   const Graph* graph = nullptr;
   std::vector<const Node*> nodes;
+  std::vector<std::unique_ptr<PreparedNode>> prepared;  // by node; null: the reference kernel runs it
   std::unordered_map<const Value*, std::uint32_t> slots;
-  std::vector<std::pair<std::uint32_t, Datum>> constants;
+  std::vector<std::pair<std::uint32_t, Datum>> constants;  // ascending by slot
   /// Slots that no later node reads, by node: their memory is given back.
   std::vector<std::vector<std::uint32_t>> dead_after;
 };
 
 using Programs = std::unordered_map<const Graph*, std::unique_ptr<Program>>;
+
+/// The value of an initializer that no input stands before, wherever it is defined.
+const Array* constant_of(const Value& value, const void* programs) {
+  if (value.is_input() || !value.initializer) return nullptr;
+  const auto& all = *static_cast<const Programs*>(programs);
+  const auto program = all.find(&value.graph());
+  if (program == all.end()) return nullptr;
+  const std::uint32_t slot = program->second->slots.at(&value);
+  const auto& constants = program->second->constants;
+  const auto it = std::ranges::lower_bound(constants, slot, {}, [](const auto& constant) { return constant.first; });
+  return it != constants.end() && it->first == slot ? it->second.array() : nullptr;
+}
+
+/// Gives each node the first fast kernel that takes it.
+void prepare(Programs& programs) {
+  std::unordered_multimap<std::string_view, const FastKernel*> kernels;
+  for (const FastKernel& kernel : fast_kernels()) kernels.emplace(kernel.op, &kernel);
+  for (auto& [graph, program] : programs) {
+    program->prepared.resize(program->nodes.size());
+    for (std::size_t i = 0; i < program->nodes.size(); ++i) {
+      const Node& node = *program->nodes[i];
+      if (!node.domain.empty()) continue;
+      const auto [first, last] = kernels.equal_range(node.op);
+      for (auto it = first; it != last && !program->prepared[i]; ++it) {
+        PrepareContext context(node, constant_of, &programs);
+        program->prepared[i] = it->second->prepare(context);
+      }
+    }
+  }
+}
 
 void add_programs(Graph& root, Programs& programs) {
   for_each_graph(root, [&](Graph& graph) {
@@ -45,6 +79,7 @@ void add_programs(Graph& root, Programs& programs) {
         program->constants.emplace_back(slot, SparseArray{Array::from(s.values), Array::from(s.indices), s.dims});
       }
     }
+    std::ranges::sort(program->constants, {}, [](const auto& constant) { return constant.first; });
     const auto order = topological_order(graph);
     if (!order) throw Error(Code::not_sorted, "graph '" + graph.name + "' has a cycle");
     std::unordered_map<const Value*, std::size_t> last_use;
@@ -79,7 +114,7 @@ struct Frame {
 
 class Run final : public ops::KernelHost {
  public:
-  Run(const Programs& programs, Budget& budget) : programs_(programs), budget_(budget) {}
+  Run(const Programs& programs, Budget& budget, ThreadPool& pool) : programs_(programs), budget_(budget), pool_(pool) {}
 
   Array allocate(DType dtype, Dims dims) override {
     budget_.poll();
@@ -97,7 +132,7 @@ class Run final : public ops::KernelHost {
     try {
       for (std::size_t i = 0; i < program.nodes.size(); ++i) {
         budget_.poll();
-        step(*program.nodes[i], frame);
+        step(*program.nodes[i], program.prepared[i].get(), frame);
         for (const std::uint32_t slot : program.dead_after[i]) frame.values[slot] = {};
       }
     } catch (...) {
@@ -119,12 +154,15 @@ class Run final : public ops::KernelHost {
     return {};
   }
 
-  void step(const Node& node, Frame& frame) {
+  void step(const Node& node, const PreparedNode* prepared, Frame& frame) {
     std::vector<Datum> inputs, outputs(node.output_count());
     for (const Value* v : node.inputs()) inputs.push_back(v ? find(frame, v) : Datum());
     ops::KernelContext context(node, inputs, outputs, *this);
     try {
-      ops::find(node)->kernel(context);
+      if (prepared)
+        prepared->run(context, pool_);
+      else
+        ops::find(node)->kernel(context);
     } catch (Error& error) {
       error.in_node(node.name, node.op);
       throw;
@@ -135,6 +173,7 @@ class Run final : public ops::KernelHost {
 
   const Programs& programs_;
   Budget& budget_;
+  ThreadPool& pool_;
   Frame* frame_ = nullptr;
 };
 
@@ -145,6 +184,7 @@ struct Session::Plan {
   Programs programs;
   Budget* budget = nullptr;
   std::unique_ptr<Budget> own_budget;
+  std::unique_ptr<ThreadPool> pool;
 };
 
 Session::Session(const Model& model, const SessionOptions& options) : plan_(std::make_unique<Plan>()) {
@@ -169,7 +209,12 @@ Session::Session(const Model& model, const SessionOptions& options) : plan_(std:
     for (const auto& [op, where] : missing) text += "\n  " + op + " (" + where + ")";
     throw Error(Code::no_kernel, text).hint("an operator of another domain runs if the model defines it by a function");
   }
+  plan_->pool = std::make_unique<ThreadPool>(options.threads);
   add_programs(*m.graph, plan_->programs);
+  if (options.is_fast)
+    prepare(plan_->programs);
+  else
+    for (auto& [graph, program] : plan_->programs) program->prepared.resize(program->nodes.size());
 }
 
 Session::~Session() = default;
@@ -198,7 +243,7 @@ std::vector<NamedDatum> Session::run(const std::vector<NamedDatum>& inputs) cons
         throw Error(Code::bad_input, "input '" + input.name() + "' is " + input.type.str() + ", but " + why);
     }
   }
-  Run run(plan_->programs, *plan_->budget);
+  Run run(plan_->programs, *plan_->budget, *plan_->pool);
   std::vector<Datum> results = run.run_graph(graph, ordered);
   std::vector<NamedDatum> named;
   for (std::size_t i = 0; i < results.size(); ++i) named.push_back({graph.output(i)->name(), std::move(results[i])});

@@ -14,6 +14,8 @@ namespace ingot::engine {
 
 struct SessionOptions {
   Budget* budget = nullptr;  // null: unlimited
+  int threads = 0;           // 0: as many as the machine runs at once
+  bool is_fast = true;       // off: reference kernels only
 };
 
 struct NamedDatum {

@@ -1,7 +1,83 @@
 // What gradient rules share.
 #include "ingot/ops/gradient.h"
 
+#include "ingot/base/error.h"
+#include "ingot/ops/infer.h"
+
 namespace ingot::ops {
+
+Values gradient_zero(GradContext&) { return {}; }
+
+void GradContext::fail(std::string message) const {
+  throw Error(Code::not_differentiable, std::move(message)).in_node(node.name, node.op);
+}
+
+std::int64_t GradContext::rank(std::size_t i) const {
+  if (!x(i) || !x(i)->type.shape) fail("the gradient needs the rank of input " + std::to_string(i));
+  return static_cast<std::int64_t>(x(i)->type.shape->size());
+}
+
+const Tensor* GradContext::constant(std::size_t i) const { return x(i) ? constant_of(x(i)) : nullptr; }
+
+Attrs GradContext::same_attrs(std::initializer_list<const char*> names) const {
+  Attrs attrs;
+  for (const char* name : names) {
+    if (const auto* ints = node.attributes.get<std::vector<std::int64_t>>(name))
+      attrs.emplace_back(name, *ints);
+    else if (const auto* number = node.attributes.get<std::int64_t>(name))
+      attrs.emplace_back(name, *number);
+    else if (const auto* text = node.attributes.get<std::string>(name))
+      attrs.emplace_back(name, *text);
+    else if (const auto* real = node.attributes.get<float>(name))
+      attrs.emplace_back(name, *real);
+  }
+  return attrs;
+}
+
+Value* GradContext::ensure_output(std::size_t i) {
+  if (Value* made = node.output(i)) return made;
+  Graph& graph = node.graph();
+  const std::string base = node.output() ? node.output()->name() : node.op;
+  // A node's outputs only grow at the end; absent ones in between stay absent.
+  while (node.output_count() < i) node.add_output({});
+  if (node.output_count() > i) fail("output " + std::to_string(i) + " is needed but left out");
+  Value* made = node.add_output(graph.fresh_name(base + "/" + std::to_string(i)));
+  InferSession session;
+  infer_node(node, session);
+  return made;
+}
+
+Value* GradContext::zeros(Value* like) {
+  return g.op("ConstantOfShape", {g.shape(like)}, {{"value", Tensor::scalar(0, like->type.elem).reshaped({1})}});
+}
+
+Value* GradContext::ones(Value* like) {
+  return g.op("ConstantOfShape", {g.shape(like)}, {{"value", Tensor::scalar(1, like->type.elem).reshaped({1})}});
+}
+
+Value* GradContext::shaped(Value* x, Value* like) { return g.op("Reshape", {x, g.shape(like)}, {{"allowzero", 1}}); }
+
+Value* GradContext::stretched(Value* x, Value* like) { return g.op("Expand", {x, g.shape(like)}); }
+
+Value* GradContext::ratio_of_sizes(Value* x, Value* y) {
+  Value* more = g.cast(g.op("Size", {x}), x->type.elem);
+  Value* fewer = g.cast(g.op("Size", {y}), x->type.elem);
+  return g.div(more, fewer);
+}
+
+Value* GradContext::positions(Value* x) {
+  Value* count = g.op("Size", {x});
+  Value *first = g.index(0), *step = g.index(1);
+  return shaped(g.op("Range", {first, count, step}), x);
+}
+
+Value* GradContext::add_at(Value* from, Value* at, Value* dy) {
+  Value* count = g.unsqueeze(g.op("Size", {from}), {0});
+  Value* flat = g.op("ConstantOfShape", {count}, {{"value", Tensor::scalar(0, from->type.elem).reshaped({1})}});
+  Value *where = g.reshape(at, {-1}), *what = g.reshape(dy, {-1});
+  Value* added = g.op("ScatterElements", {flat, where, what}, {{"axis", 0}, {"reduction", "add"}});
+  return shaped(added, from);
+}
 
 Value* GradContext::sum_to(Value* x, Value* like) {
   const auto &from = x->type.shape, &to = like->type.shape;

@@ -7,10 +7,11 @@ namespace ingot::ops {
 
 Dims strides_of(const Dims& dims) {
   Dims strides(dims.size());
-  std::int64_t stride = 1;
+  // Beside a dimension of 0 the others may have any product.
+  std::uint64_t stride = 1;
   for (std::size_t i = dims.size(); i-- > 0;) {
-    strides[i] = stride;
-    stride *= dims[i];
+    strides[i] = static_cast<std::int64_t>(stride);
+    stride *= static_cast<std::uint64_t>(dims[i]);
   }
   return strides;
 }
@@ -48,6 +49,10 @@ Walk broadcast(const Dims& out, std::initializer_list<const Dims*> operands) {
 }
 
 void join_axes(Walk& walk) {
+  if (std::ranges::find(walk.dims, 0) != walk.dims.end()) {
+    walk = {{0}, std::vector<Dims>(walk.strides.size(), Dims{1})};
+    return;
+  }
   Walk joined{{}, std::vector<Dims>(walk.strides.size())};
   for (std::size_t i = 0; i < walk.dims.size(); ++i) {
     const std::int64_t d = walk.dims[i];

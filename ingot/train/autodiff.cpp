@@ -8,6 +8,7 @@
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/gradient.h"
 #include "ingot/passes/decompose.h"
+#include "ingot/train/control_flow.h"
 
 namespace ingot::train {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 using ValueSet = std::unordered_set<const Value*>;
 
 /// Only real numbers carry gradients.
-bool is_differentiable(const Value* v) { return !v->type || is_float(v->type.elem); }
+bool is_differentiable(const Value* v) { return !v->type || (v->type.is_tensor() && is_float(v->type.elem)); }
 
 std::vector<Node*> sorted_nodes(Graph& graph) {
   auto order = topological_order(graph);
@@ -23,12 +24,20 @@ std::vector<Node*> sorted_nodes(Graph& graph) {
   return *order;
 }
 
+/// What a node reads, its subgraphs' reads of outer values included.
+Values reads_of(const Node& node) {
+  Values reads = node.inputs();
+  const Values captured = captured_values(node);
+  reads.insert(reads.end(), captured.begin(), captured.end());
+  return reads;
+}
+
 /// The values that depend on one of `from` through real numbers.
 ValueSet dependents(const std::vector<Node*>& nodes, const Values& from) {
   ValueSet reached(from.begin(), from.end());
   for (const Node* node : nodes) {
     bool touched = false;
-    for (const Value* v : node->inputs()) touched |= v && reached.contains(v) && is_differentiable(v);
+    for (const Value* v : reads_of(*node)) touched |= v && reached.contains(v) && is_differentiable(v);
     if (!touched) continue;
     for (const Value* v : node->outputs())
       if (v && is_differentiable(v)) reached.insert(v);
@@ -36,22 +45,23 @@ ValueSet dependents(const std::vector<Node*>& nodes, const Values& from) {
   return reached;
 }
 
-/// The values that `of` depends on.
-ValueSet sources(const std::vector<Node*>& nodes, const Value* of) {
-  ValueSet reached{of};
+/// The values that the seeds depend on.
+ValueSet sources(const std::vector<Node*>& nodes, const std::vector<Seed>& seeds) {
+  ValueSet reached;
+  for (const Seed& seed : seeds) reached.insert(seed.of);
   for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
     bool touched = false;
     for (const Value* v : (*it)->outputs()) touched |= v && reached.contains(v);
     if (!touched) continue;
-    for (const Value* v : (*it)->inputs())
+    for (const Value* v : reads_of(**it))
       if (v) reached.insert(v);
   }
   return reached;
 }
 
-std::vector<Node*> nodes_between(Graph& graph, const Values& wrt, const Value* of) {
+std::vector<Node*> nodes_between(Graph& graph, const Values& wrt, const std::vector<Seed>& seeds) {
   const std::vector<Node*> nodes = sorted_nodes(graph);
-  const ValueSet down = dependents(nodes, wrt), up = sources(nodes, of);
+  const ValueSet down = dependents(nodes, wrt), up = sources(nodes, seeds);
   std::vector<Node*> between;
   for (Node* node : nodes) {
     bool is_on_path = false;
@@ -61,43 +71,109 @@ std::vector<Node*> nodes_between(Graph& graph, const Values& wrt, const Value* o
   return between;
 }
 
-Value* ones_like(GraphBuilder& g, Value* v) { return g.op("Expand", {g.scalar(1, v->type.elem), g.shape(v)}); }
+bool has_rule(const Node& node) {
+  const ops::OpDef* def = ops::find(node);
+  return (def && def->gradient) || is_control_flow(node);
+}
+
+/// How a value depends on what is asked for, as a list of names: "'w' -> 'h' -> 'y'".
+std::string path_to(const Node& node, const std::vector<Node*>& path) {
+  const std::unordered_set<const Node*> on_path(path.begin(), path.end());
+  constexpr std::size_t kLongest = 6;
+  std::string text = "'" + (node.output() ? node.output()->name() : node.name) + "'";
+  const Node* at = &node;
+  for (std::size_t i = 0; i < kLongest; ++i) {
+    const Value* next = nullptr;
+    for (const Value* v : at->outputs()) {
+      if (!v) continue;
+      for (const Use& use : v->uses())
+        if (!next && use.node && on_path.contains(use.node) && use.node->output()) next = use.node->output();
+    }
+    if (!next) return text;
+    text += " -> '" + next->name() + "'";
+    at = next->producer();
+  }
+  return text + " -> ...";
+}
+
+/// What is differentiated and by what, held as outputs of the graph while decompositions hand values' names on.
+class Held {
+ public:
+  Held(Graph& graph, std::vector<Seed>& seeds, Values& wrt)
+      : graph_(graph), seeds_(seeds), wrt_(wrt), first_(graph.output_count()) {
+    for (const Seed& seed : seeds_) graph_.add_output(seed.of);
+    for (Value* v : wrt_) graph_.add_output(&v->graph() == &graph_ ? v : seeds_.front().of);
+  }
+  ~Held() { graph_.resize_outputs(first_); }
+  void refresh() {
+    for (std::size_t i = 0; i < seeds_.size(); ++i) seeds_[i].of = graph_.output(first_ + i);
+    for (std::size_t i = 0; i < wrt_.size(); ++i)
+      if (&wrt_[i]->graph() == &graph_) wrt_[i] = graph_.output(first_ + seeds_.size() + i);
+  }
+
+ private:
+  Graph& graph_;
+  std::vector<Seed>& seeds_;
+  Values& wrt_;
+  std::size_t first_;
+};
 
 /// Expresses operators without a rule in others; lists those for which nothing helps.
-std::vector<Node*> make_differentiable(Graph& graph, const Values& wrt, const Value* of) {
-  const auto has_rule = [](const Node& node) {
-    const ops::OpDef* def = ops::find(node);
-    return def && def->gradient;
-  };
+std::vector<Node*> make_differentiable(Graph& graph, Values& wrt, std::vector<Seed>& seeds) {
   constexpr int kRounds = 16;  // a decomposition may use operators that must be decomposed in turn
+  Held held(graph, seeds, wrt);
   for (int round = 0; round < kRounds; ++round) {
     bool changed = false;
-    for (Node* node : nodes_between(graph, wrt, of))
+    for (Node* node : nodes_between(graph, wrt, seeds))
       if (!has_rule(*node)) changed |= passes::decompose_node(*node);
+    held.refresh();
     if (!changed) break;
   }
-  std::vector<Node*> path = nodes_between(graph, wrt, of);
+  std::vector<Node*> path = nodes_between(graph, wrt, seeds);
   std::string missing;
   for (const Node* node : path)
-    if (!has_rule(*node)) missing += "\n  " + node->label() + " (" + node->op + ")";
+    if (!has_rule(*node)) missing += "\n  " + node->label() + " (" + node->op + "), on the way " + path_to(*node, path);
   if (!missing.empty())
     throw Error(Code::not_differentiable, "these operators on the way have no gradient:" + missing)
         .hint("freeze what lies before them, or give them a meaning by a model-local function");
   return path;
 }
 
+/// What a rule built and nobody reads, from the last node back to `last_before`, goes.
+void drop_unread(Graph& graph, const Node* last_before, const std::unordered_set<const Value*>& old_initializers,
+                 const std::unordered_set<const Value*>& kept) {
+  for (Node* node = graph.last(); node && node != last_before;) {
+    Node* previous = node->previous();
+    bool is_read = false;
+    for (const Value* v : node->outputs()) is_read |= v && (!v->uses().empty() || kept.contains(v));
+    if (!is_read) graph.erase(node);
+    node = previous;
+  }
+  graph.erase_initializers_if(
+      [&](const Value& v) { return v.uses().empty() && !old_initializers.contains(&v) && !kept.contains(&v); });
+}
+
 }  // namespace
 
-Values differentiate(Value* of, const Values& wrt, Value* seed) {
-  Graph& graph = of->graph();
-  const std::vector<Node*> path = make_differentiable(graph, wrt, of);
+Values differentiate(Graph& graph, const std::vector<Seed>& seeds, const Values& wrt) {
+  std::vector<Seed> current = seeds;
+  Values inputs = wrt;
+  const std::vector<Node*> path = make_differentiable(graph, inputs, current);
+
+  const Node* last_before = graph.last();
+  std::unordered_set<const Value*> old_initializers(graph.initializers().begin(), graph.initializers().end());
   GraphBuilder g(graph);
   g.name_after("gradient");
   std::unordered_map<const Value*, Value*> gradients;
-  gradients[of] = seed ? seed : ones_like(g, of);
-  const ValueSet wanted = dependents(path, wrt);
+  const auto add = [&](const Value* x, Value* dx) {
+    Value*& sum = gradients[x];
+    sum = sum ? g.add(sum, dx) : dx;
+  };
+  for (const Seed& seed : current)
+    add(seed.of, seed.weight ? seed.weight : g.op("Expand", {g.scalar(1, seed.of->type.elem), g.shape(seed.of)}));
+  const ValueSet wanted = dependents(path, inputs);
   for (auto it = path.rbegin(); it != path.rend(); ++it) {
-    const Node& node = **it;
+    Node& node = **it;
     Values dys;
     bool any = false;
     for (const Value* v : node.outputs()) {
@@ -107,28 +183,38 @@ Values differentiate(Value* of, const Values& wrt, Value* seed) {
     }
     if (!any) continue;
     g.name_after("gradient/" + (node.name.empty() ? node.op : node.name));
-    ops::GradContext context(g, node, std::move(dys));
+    const Values reads = reads_of(node);
+    std::vector<bool> wants;
+    for (const Value* v : reads) wants.push_back(v && wanted.contains(v) && is_differentiable(v));
+    ops::GradContext context(g, node, std::move(dys), wants);
     Values dxs;
     try {
-      dxs = ops::find(node)->gradient(context);
+      dxs = is_control_flow(node) ? control_flow_gradient(context, reads) : ops::find(node)->gradient(context);
     } catch (Error& error) {
       error.in_node(node.name, node.op);
       throw;
     }
-    for (std::size_t i = 0; i < dxs.size() && i < node.input_count(); ++i) {
-      Value* x = node.input(i);
-      if (!x || !dxs[i] || !wanted.contains(x)) continue;
-      Value*& sum = gradients[x];
-      sum = sum ? g.add(sum, dxs[i]) : dxs[i];
-    }
+    for (std::size_t i = 0; i < dxs.size() && i < reads.size(); ++i)
+      if (dxs[i] && wants[i]) add(reads[i], dxs[i]);
   }
   Values result;
-  g.name_after("gradient");
-  for (Value* v : wrt) {
+  for (const Value* v : inputs) {
     const auto found = gradients.find(v);
-    result.push_back(found != gradients.end() ? found->second
-                                              : g.op("ConstantOfShape", {g.shape(v)},
-                                                     {{"value", Tensor::scalar(0, v->type.elem).reshaped({1})}}));
+    result.push_back(found != gradients.end() ? found->second : nullptr);
+  }
+  drop_unread(graph, last_before, old_initializers, {result.begin(), result.end()});
+  return result;
+}
+
+Values differentiate(Value* of, const Values& wrt, Value* seed) {
+  Graph& graph = of->graph();
+  Values result = differentiate(graph, {{of, seed}}, wrt);
+  GraphBuilder g(graph);
+  g.name_after("gradient");
+  for (std::size_t i = 0; i < wrt.size(); ++i) {
+    if (result[i]) continue;  // then the value took part in nothing that was replaced
+    const Tensor zero = Tensor::scalar(0, wrt[i]->type.elem).reshaped({1});
+    result[i] = g.op("ConstantOfShape", {g.shape(wrt[i])}, {{"value", zero}});
   }
   return result;
 }

@@ -3,11 +3,20 @@
 
 namespace ingot::train {
 
+/// One value that is differentiated: d loss / d value is `weight`, of the same shape; null: ones.
+struct Seed {
+  Value* of = nullptr;
+  Value* weight = nullptr;
+};
+
 /// Extends the graph, which must be of the newest operator sets with types inferred, by nodes that compute
 /// d(of)/d(value) for each of `wrt`, and returns those gradients, each with the type of its value. `of` is a scalar,
 /// or is taken as the sum of its elements; `seed`, if given, weights them. A value that `of` does not depend on
 /// gets zeros. Operators without a rule are first expressed in simpler ones. Throws one Error that lists every
-/// operator on the way that has no gradient.
+/// operator on the way that has no gradient. Values whose operators were replaced keep their names, not their
+/// addresses.
 Values differentiate(Value* of, const Values& wrt, Value* seed = nullptr);
+/// The same for several values at once. `wrt` may be values of outer graphs. Null entries: no dependence.
+Values differentiate(Graph& graph, const std::vector<Seed>& seeds, const Values& wrt);
 
 }  // namespace ingot::train

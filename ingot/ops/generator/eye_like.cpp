@@ -1,4 +1,5 @@
 // EyeLike: ones on a diagonal of a matrix of zeros.
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/math/type_attribute.h"
 #include "ingot/ops/steps.h"
 
@@ -28,6 +29,7 @@ constinit const OpDef defs::EyeLike = {
     .name = "EyeLike",
     .infer = infer,
     .decompose = decompose,
+    .gradient = gradient_zero,
 };
 
 }  // namespace ingot::ops

@@ -1,4 +1,5 @@
 // Random numbers: RandomNormal, RandomUniform, the same in the shape of another tensor, Bernoulli and Multinomial.
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/math/type_attribute.h"
 #include "ingot/ops/math/wider_type.h"
 
@@ -68,6 +69,7 @@ constinit const OpDef defs::Bernoulli = {
     .name = "Bernoulli",
     .infer = infer_like,
     .decompose = decompose_bernoulli,
+    .gradient = gradient_zero,
 };
 constinit const OpDef defs::Multinomial = {
     .name = "Multinomial",
@@ -83,6 +85,7 @@ constinit const OpDef defs::RandomNormalLike = {
     .name = "RandomNormalLike",
     .infer = infer_like,
     .decompose = decompose_like,
+    .gradient = gradient_zero,
 };
 constinit const OpDef defs::RandomUniform = {
     .name = "RandomUniform",
@@ -93,6 +96,7 @@ constinit const OpDef defs::RandomUniformLike = {
     .name = "RandomUniformLike",
     .infer = infer_like,
     .decompose = decompose_like,
+    .gradient = gradient_zero,
 };
 
 }  // namespace ingot::ops

@@ -1,4 +1,8 @@
 // IsInf and IsNaN: which floating numbers are none.
+#include <algorithm>
+#include <cmath>
+
+#include "ingot/ops/compute.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/math/wider_type.h"
 
@@ -12,17 +16,36 @@ Values in_float(DecomposeContext& c) {
   return in_wider_type(c, elem, DType::f32);
 }
 
+template <class Test> void map_to_truth(KernelContext& c, Test test) {
+  const Array x = computable(c, 0);
+  Array& y = c.make(0, DType::boolean, x.dims());
+  dispatch(x.dtype(), ComputeFloats{},
+           [&]<class T>() { std::ranges::transform(x.data<T>(), y.mutable_data<bool>().begin(), test); });
+}
+
+void run_is_inf(KernelContext& c) {
+  const bool is_negative_sought = c.attr("detect_negative", std::int64_t{1}) != 0;
+  const bool is_positive_sought = c.attr("detect_positive", std::int64_t{1}) != 0;
+  map_to_truth(c, [&](auto x) { return std::isinf(x) && (x < 0 ? is_negative_sought : is_positive_sought); });
+}
+
+void run_is_nan(KernelContext& c) {
+  map_to_truth(c, [](auto x) { return std::isnan(x); });
+}
+
 }  // namespace
 
 constinit const OpDef defs::IsInf = {
     .name = "IsInf",
     .infer = infer_same_shape,
     .decompose = in_float,
+    .kernel = run_is_inf,
 };
 constinit const OpDef defs::IsNaN = {
     .name = "IsNaN",
     .infer = infer_same_shape,
     .decompose = in_float,
+    .kernel = run_is_nan,
 };
 
 }  // namespace ingot::ops

@@ -1,6 +1,11 @@
 // Add, Sub, Mul, Div, Mod and Pow: two operands, broadcast.
+#include <cmath>
+
+#include "ingot/base/checked.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/math/known_elements.h"
 #include "ingot/ops/math/legacy_broadcast.h"
+#include "ingot/ops/math/scalar_functions.h"
 #include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/walk.h"
 
@@ -75,13 +80,11 @@ Values decompose_pow(DecomposeContext& c) {
   return {c.g.op("Pow", {c.in(0), c.g.cast(c.in(1), other)})};
 }
 
-/// Integers wrap around, which C++ promises for unsigned ones only.
-template <class T>
-using Wrapping = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
-
 template <class Op> void run(KernelContext& c) {
   map_binary(c, ComputeNumbers{}, []<class T>(T x, T y) {
-    return static_cast<T>(Op()(static_cast<Wrapping<T>>(x), static_cast<Wrapping<T>>(y)));
+    // Through 64 bits without sign: products of 16-bit numbers overflow the int they are promoted to.
+    using Wide = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;
+    return static_cast<T>(Op()(static_cast<Wide>(x), static_cast<Wide>(y)));
   });
 }
 
@@ -90,10 +93,126 @@ void run_div(KernelContext& c) {
     if constexpr (std::is_integral_v<T>) {
       if (y == 0) c.fail("integer division by zero");
       if constexpr (std::is_signed_v<T>)
-        if (y == -1) return static_cast<T>(Wrapping<T>{0} - static_cast<Wrapping<T>>(x));
+        if (y == -1) return wrapping_negative(x);
     }
     return static_cast<T>(x / y);
   });
+}
+
+/// The remainder has the sign of the dividend with fmod, else that of the divisor.
+template <std::integral T> T remainder_of(const KernelContext& c, T x, T y, bool is_fmod) {
+  if (y == 0) c.fail("integer division by zero");
+  if constexpr (std::is_signed_v<T>)
+    if (y == -1) return 0;
+  const T rest = static_cast<T>(x % y);
+  return !is_fmod && rest != 0 && (rest < 0) != (y < 0) ? static_cast<T>(rest + y) : rest;
+}
+
+void run_mod(KernelContext& c) {
+  const bool is_fmod = c.attr("fmod", std::int64_t{0}) != 0;
+  if (!is_fmod && is_float(c.in(0).dtype())) c.fail("floating inputs need fmod = 1");
+  map_binary(c, ComputeNumbers{}, [&]<class T>(T x, T y) {
+    if constexpr (std::is_integral_v<T>)
+      return remainder_of(c, x, y, is_fmod);
+    else
+      return std::fmod(x, y);
+  });
+}
+
+/// By squaring; wraps around. Of negative powers the whole part is taken, as integers divide.
+template <std::signed_integral T, std::integral E> T integer_power(const KernelContext& c, T base, E exponent) {
+  if (exponent < 0) {
+    if (base == 0) c.fail("zero to a negative power");
+    return base == 1 || (base == -1 && exponent % 2 == 0) ? T{1} : base == -1 ? T{-1} : T{0};
+  }
+  T result = 1;
+  for (auto left = static_cast<std::uint64_t>(exponent); left != 0; left /= 2) {
+    if (left % 2 == 1) result = wrapping_mul(result, base);
+    base = wrapping_mul(base, base);
+  }
+  return result;
+}
+
+template <class Base, class Exponent, class F>
+void map_power(KernelContext& c, const Array& x, const Array& y, F power) {
+  const Dims dims = broadcast_dims(c, {&x.dims(), &y.dims()});
+  const Walk walk = broadcast(dims, {&x.dims(), &y.dims()});
+  Array z = scratch(c, x.dtype(), dims);
+  const Base* a = x.data<Base>().data();
+  const Exponent* b = y.data<Exponent>().data();
+  Base* out = z.mutable_data<Base>().data();
+  const std::int64_t step_a = walk.strides[0].back(), step_b = walk.strides[1].back();
+  for_each_row(walk, c.host().budget(), [&](const std::int64_t* at, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) *out++ = power(a[at[0] + i * step_a], b[at[1] + i * step_b]);
+  });
+  put(c, 0, z, c.in(0).dtype());
+}
+
+// The exponent has a type of its own. Integers to the power of integers are exact, all else is computed in double.
+void run_pow(KernelContext& c) {
+  const Array x = computable(c, 0);
+  const Array& y = c.in(1);
+  dispatch(x.dtype(), JoinTypes<ComputeFloats, Types<std::int32_t, std::int64_t>>{}, [&]<class T>() {
+    if constexpr (std::is_integral_v<T>) {
+      const auto exact = [&](T base, auto exponent) { return integer_power(c, base, exponent); };
+      if (y.dtype() == DType::u64) return map_power<T, std::uint64_t>(c, x, y, exact);
+      if (is_integer(y.dtype())) return map_power<T, std::int64_t>(c, x, converted(y, DType::i64, c.host()), exact);
+      map_power<T, double>(c, x, converted(y, DType::f64, c.host()), [](T base, double exponent) {
+        return saturate_cast<T>(std::pow(static_cast<double>(base), exponent));
+      });
+    } else {
+      map_power<T, double>(c, x, converted(y, DType::f64, c.host()), [](T base, double exponent) {
+        return static_cast<T>(std::pow(static_cast<double>(base), exponent));
+      });
+    }
+  });
+}
+
+Values gradient_add(GradContext& c) { return {c.sum_to(c.dy(), c.x(0)), c.sum_to(c.dy(), c.x(1))}; }
+
+Values gradient_sub(GradContext& c) { return {c.sum_to(c.dy(), c.x(0)), c.sum_to(c.g.neg(c.dy()), c.x(1))}; }
+
+Values gradient_mul(GradContext& c) {
+  Value* da = c.wants(0) ? c.sum_to(c.g.mul(c.dy(), c.x(1)), c.x(0)) : nullptr;
+  Value* db = c.wants(1) ? c.sum_to(c.g.mul(c.dy(), c.x(0)), c.x(1)) : nullptr;
+  return {da, db};
+}
+
+Values gradient_div(GradContext& c) {
+  Value* ratio = c.g.div(c.dy(), c.x(1));
+  Value* da = c.wants(0) ? c.sum_to(ratio, c.x(0)) : nullptr;
+  Value* db = c.wants(1) ? c.sum_to(c.g.neg(c.g.mul(ratio, c.y())), c.x(1)) : nullptr;
+  return {da, db};
+}
+
+// a - b * n, with n a whole number that does not change nearby.
+Values gradient_mod(GradContext& c) {
+  Value* da = c.sum_to(c.dy(), c.x(0));
+  if (!c.wants(1)) return {da};
+  Value* multiple = c.g.op("Round", {c.g.div(c.g.sub(c.x(0), c.y()), c.x(1))});
+  return {da, c.sum_to(c.g.neg(c.g.mul(c.dy(), multiple)), c.x(1))};
+}
+
+Values gradient_pow(GradContext& c) {
+  GraphBuilder& g = c.g;
+  if (!is_float(c.elem())) return {};
+  Value* exponent = g.cast(c.x(1), c.elem());
+  Value *da = nullptr, *db = nullptr;
+  if (c.wants(0)) {
+    // x^0 does not change, even at 0.
+    Value* slope = g.mul(exponent, g.op("Pow", {c.x(0), g.sub(exponent, 1)}));
+    Value* is_constant = c.equal(exponent, c.number(0));
+    da = c.sum_to(g.mul(c.dy(), g.where(is_constant, c.number(0), slope)), c.x(0));
+  }
+  if (c.wants(1) && is_float(c.elem(1))) {
+    // 0^b is 0 for all positive b.
+    Value* is_zero = c.equal(c.x(0), c.number(0));
+    Value* is_flat = g.op("And", {is_zero, g.op("GreaterOrEqual", {exponent, c.number(0)})});
+    Value* slope = g.mul(c.y(), g.op("Log", {c.x(0)}));
+    Value* each = g.mul(c.dy(), g.where(is_flat, c.number(0), slope));
+    db = c.sum_to(g.cast(each, c.elem(1)), c.x(1));
+  }
+  return {da, db};
 }
 
 }  // namespace
@@ -104,6 +223,7 @@ constinit const OpDef defs::Add = {
     .steps = kLegacyBroadcastCommuting,
     .decompose = small_integers_in_int32,
     .kernel = run<std::plus<>>,
+    .gradient = gradient_add,
 };
 constinit const OpDef defs::Sub = {
     .name = "Sub",
@@ -111,6 +231,7 @@ constinit const OpDef defs::Sub = {
     .steps = kLegacyBroadcast,
     .decompose = small_integers_in_int32,
     .kernel = run<std::minus<>>,
+    .gradient = gradient_sub,
 };
 constinit const OpDef defs::Mul = {
     .name = "Mul",
@@ -118,6 +239,7 @@ constinit const OpDef defs::Mul = {
     .steps = kLegacyBroadcastCommuting,
     .decompose = small_integers_in_int32,
     .kernel = run<std::multiplies<>>,
+    .gradient = gradient_mul,
 };
 constinit const OpDef defs::Div = {
     .name = "Div",
@@ -125,16 +247,21 @@ constinit const OpDef defs::Div = {
     .steps = kLegacyBroadcast,
     .decompose = small_integers_in_int32,
     .kernel = run_div,
+    .gradient = gradient_div,
 };
 constinit const OpDef defs::Mod = {
     .name = "Mod",
     .infer = infer_mod,
+    .kernel = run_mod,
+    .gradient = gradient_mod,
 };
 constinit const OpDef defs::Pow = {
     .name = "Pow",
     .infer = infer_binary<power>,
     .steps = kPowSteps,
     .decompose = decompose_pow,
+    .kernel = run_pow,
+    .gradient = gradient_pow,
 };
 
 }  // namespace ingot::ops

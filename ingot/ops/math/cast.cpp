@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "ingot/ops/gradient.h"
+#include "ingot/ops/math/cast_kernel.h"
 #include "ingot/ops/math/known_elements.h"
 #include "ingot/ops/math/type_attribute.h"
 #include "ingot/ops/steps.h"
@@ -89,22 +91,67 @@ Values decompose_cast_like(DecomposeContext& c) {
   return {c.g.op("Cast", {c.in(0)}, attrs)};
 }
 
+DType type_attribute(const KernelContext& c) {
+  const std::int64_t to = c.attr("to", std::int64_t{0});
+  if (!is_valid_dtype(to)) c.fail("attribute 'to' is no element type");
+  return static_cast<DType>(to);
+}
+
+void run_cast(KernelContext& c) { run_cast_to(c, type_attribute(c)); }
+void run_cast_like(KernelContext& c) { run_cast_to(c, c.in(1).dtype()); }
+
+using SubByte = JoinTypes<SmallIntegers, Types<Float4E2M1>>;
+
+void run_bit_cast(KernelContext& c) {
+  const Array& x = c.in(0);
+  const DType to = type_attribute(c);
+  if (bits_of(x.dtype()) == 0 || bits_of(x.dtype()) != bits_of(to))
+    c.fail(std::string(name_of(x.dtype())) + " and " + std::string(name_of(to)) + " differ in width");
+  if (x.dtype() == to) return c.set(0, x);
+  Array& y = c.make(0, to, x.dims());
+  if (is_sub_byte(to)) {
+    // Arrays hold their values, one per byte.
+    dispatch(x.dtype(), SubByte{}, [&]<class From>() {
+      dispatch(to, SubByte{}, [&]<class To>() {
+        std::ranges::transform(x.data<From>(), y.mutable_data<To>().begin(),
+                               [](From value) { return To::from_bits(value.to_bits()); });
+      });
+    });
+  } else if (to == DType::boolean) {
+    // Every byte but 0 is true; C++ knows no third truth value.
+    std::transform(x.bytes(), x.bytes() + x.byte_size(), y.mutable_data<bool>().begin(),
+                   [](std::byte byte) { return byte != std::byte{0}; });
+  } else {
+    std::copy_n(x.bytes(), x.byte_size(), y.bytes());
+  }
+}
+
+Values gradient_cast(GradContext& c) {
+  if (!is_float(c.elem()) || !is_float(c.y()->type.elem)) return {};
+  return {c.g.cast(c.dy(), c.elem())};
+}
+
 }  // namespace
 
 constinit const OpDef defs::BitCast = {
     .name = "BitCast",
     .infer = infer_bit_cast,
+    .kernel = run_bit_cast,
 };
 constinit const OpDef defs::Cast = {
     .name = "Cast",
     .infer = infer_cast,
     .steps = kSteps,
+    .kernel = run_cast,
+    .gradient = gradient_cast,
 };
 constinit const OpDef defs::CastLike = {
     .name = "CastLike",
     .infer = infer_cast_like,
     .steps = kLikeSteps,
     .decompose = decompose_cast_like,
+    .kernel = run_cast_like,
+    .gradient = gradient_cast,
 };
 
 }  // namespace ingot::ops

@@ -1,6 +1,8 @@
 // Clip: numbers held between a least and a most.
 #include <limits>
 
+#include "ingot/ops/compute.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/math/known_elements.h"
 #include "ingot/ops/steps.h"
 
@@ -77,6 +79,42 @@ Values decompose(DecomposeContext& c) {
   return {x == c.in(0) ? c.g.op("Identity", {x}) : x};
 }
 
+/// A bound, which must be one number.
+template <class T> std::optional<T> bound(KernelContext& c, std::size_t i) {
+  if (!c.has(i)) return std::nullopt;
+  const Array number = computable(c, i);
+  if (number.size() != 1) c.fail(i == 1 ? "min is not one number" : "max is not one number");
+  return number.data<T>()[0];
+}
+
+// NaN stays NaN; where the bounds cross, the upper one counts.
+void run(KernelContext& c) {
+  dispatch(compute_dtype(c.in(0).dtype()), ComputeNumbers{}, [&]<class T>() {
+    const auto least = bound<T>(c, 1), most = bound<T>(c, 2);
+    map_unary(c, Types<T>{}, [&](T x) {
+      if (least && x < *least) x = *least;
+      return most && *most < x ? *most : x;
+    });
+  });
+}
+
+// On a bound the gradient passes, as if x were inside.
+Values gradient_clip(GradContext& c) {
+  GraphBuilder& g = c.g;
+  Value *dx = c.dy(), *least = nullptr, *most = nullptr;
+  if (c.has(1)) {
+    Value* is_below = c.less(c.x(), c.x(1));
+    least = c.sum_to(c.keep(is_below, c.dy()), c.x(1));
+    dx = g.where(is_below, c.number(0), dx);
+  }
+  if (c.has(2)) {
+    Value* is_above = c.less(c.x(2), c.x());
+    most = c.sum_to(c.keep(is_above, c.dy()), c.x(2));
+    dx = g.where(is_above, c.number(0), dx);
+  }
+  return {dx, least, most};
+}
+
 }  // namespace
 
 constinit const OpDef defs::Clip = {
@@ -84,6 +122,8 @@ constinit const OpDef defs::Clip = {
     .infer = infer,
     .steps = kSteps,
     .decompose = decompose,
+    .kernel = run,
+    .gradient = gradient_clip,
 };
 
 }  // namespace ingot::ops

@@ -1,7 +1,11 @@
 // CumSum and CumProd: the sums or products of all numbers up to each along one axis.
+#include <functional>
 #include <limits>
 
+#include "ingot/ops/compute.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/math/lanes.h"
 #include "ingot/ops/math/wider_type.h"
 
 namespace ingot::ops {
@@ -85,17 +89,90 @@ Values decompose_product(DecomposeContext& c) {
   return {multiply_along(c, c.in(0), axis, slice)};
 }
 
+/// Floats are summed up in double, so that errors do not add up as well.
+template <class Op> void run(KernelContext& c, int start) {
+  const Array x = computable(c, 0);
+  if (c.in(1).size() != 1) c.fail("axis is not one number");
+  const std::int64_t axis = c.axis(c.in(1).to_ints().front(), x.rank());
+  const bool is_exclusive = c.attr("exclusive", std::int64_t{0}) != 0;
+  const bool is_reverse = c.attr("reverse", std::int64_t{0}) != 0;
+  const Lanes lanes = lanes_along(x, axis);
+  Array y = scratch(c, x.dtype(), x.dims());
+  dispatch(x.dtype(), ComputeNumbers{}, [&]<class T>() {
+    using Sum = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;
+    const T* in = x.data<T>().data();
+    T* out = y.mutable_data<T>().data();
+    for_each_lane(lanes, c.host().budget(), [&](std::int64_t first) {
+      auto so_far = static_cast<Sum>(start);
+      for (std::int64_t i = 0; i < lanes.size; ++i) {
+        const std::int64_t at = first + (is_reverse ? lanes.size - 1 - i : i) * lanes.inner;
+        const Sum next = Op()(so_far, static_cast<Sum>(in[at]));
+        out[at] = static_cast<T>(is_exclusive ? so_far : next);
+        so_far = next;
+      }
+    });
+  });
+  put(c, 0, y, c.in(0).dtype());
+}
+void run_sum(KernelContext& c) { run<std::plus<>>(c, 0); }
+void run_product(KernelContext& c) { run<std::multiplies<>>(c, 1); }
+
+// Each number was added to all sums from its own on: those are summed from the other end.
+Values gradient_cumsum(GradContext& c) {
+  Attrs attrs = c.same_attrs({"exclusive"});
+  attrs.emplace_back("reverse", c.attr("reverse", std::int64_t{0}) == 0);
+  return {c.g.op("CumSum", {c.dy(), c.x(1)}, attrs)};
+}
+
+/// d product / d x needs the product of all others up to each place, which no quotient gives where x is zero. In a
+/// table of (place, factor) along two new axes, the products without each factor are those before it times those after
+/// it.
+Values gradient_cumprod(GradContext& c) {
+  GraphBuilder& g = c.g;
+  const Tensor* given = c.constant(1);
+  if (!given || given->size() != 1) c.fail("the gradient needs a constant axis");
+  const std::int64_t rank = c.rank();
+  const std::int64_t axis = c.axis(given->to_ints().front());
+  // Axes: ..., place p, factor k; the factor takes the axis' own place, the places come last.
+  Value* x = g.unsqueeze(c.x(), {rank});
+  Value* size = g.op("Shape", {c.x()}, {{"start", axis}, {"end", axis + 1}});
+  Value* count = g.squeeze(size, {0});
+  Value *first = g.index(0), *step = g.index(1);
+  Value* places = g.op("Range", {first, count, step});
+  std::vector<std::int64_t> column(static_cast<std::size_t>(rank) + 1, 1);
+  column[static_cast<std::size_t>(axis)] = -1;
+  Value* factor = g.reshape(places, column);
+  const bool is_reverse = c.attr("reverse", std::int64_t{0}) != 0;
+  const bool is_exclusive = c.attr("exclusive", std::int64_t{0}) != 0;
+  Value *low = is_reverse ? places : factor, *high = is_reverse ? factor : places;
+  Value* takes_part = g.op(is_exclusive ? ops::Name("Less") : ops::Name("LessOrEqual"), {low, high});
+  Value* table = g.where(takes_part, x, c.number(1));
+  Value* along = g.index(axis);
+  Value* before = g.op("CumProd", {table, along}, {{"exclusive", 1}});
+  Value* after = g.op("CumProd", {table, along}, {{"exclusive", 1}, {"reverse", 1}});
+  Value* others = c.keep(takes_part, g.mul(before, after));
+  // dy lies along the places.
+  std::vector<std::int64_t> perm;
+  for (std::int64_t i = 0; i <= rank; ++i) perm.push_back(i == axis ? rank : i == rank ? axis : i);
+  Value* arriving = g.transpose(g.unsqueeze(c.dy(), {rank}), perm);
+  return {g.reduce_sum(g.mul(others, arriving), {rank}, false)};
+}
+
 }  // namespace
 
 constinit const OpDef defs::CumProd = {
     .name = "CumProd",
     .infer = infer,
     .decompose = decompose_product,
+    .kernel = run_product,
+    .gradient = gradient_cumprod,
 };
 constinit const OpDef defs::CumSum = {
     .name = "CumSum",
     .infer = infer,
     .decompose = halves_in_float,
+    .kernel = run_sum,
+    .gradient = gradient_cumsum,
 };
 
 }  // namespace ingot::ops

@@ -1,4 +1,5 @@
 // Dropout: in training, numbers become zero at random and the others grow to make up for it; else nothing happens.
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/steps.h"
 
@@ -94,6 +95,16 @@ Values decompose(DecomposeContext& c) {
   return {y, c.wants(1) ? mask : nullptr};
 }
 
+Values gradient_dropout(GradContext& c) {
+  GraphBuilder& g = c.g;
+  const Tensor* mode = c.constant(2);
+  if (!c.has(2) || (mode && mode->size() == 1 && mode->to_ints().front() == 0)) return {c.dy()};
+  Value* mask = c.ensure_output(1);
+  Value* ratio = c.has(1) ? g.cast(c.x(1), c.elem()) : c.number(0.5);
+  Value* drops = g.where(c.x(2), ratio, c.number(0));
+  return {c.keep(mask, g.div(c.dy(), g.sub(1, drops)))};
+}
+
 }  // namespace
 
 constinit const OpDef defs::Dropout = {
@@ -101,6 +112,7 @@ constinit const OpDef defs::Dropout = {
     .infer = infer,
     .steps = kSteps,
     .decompose = decompose,
+    .gradient = gradient_dropout,
 };
 
 }  // namespace ingot::ops

@@ -1,4 +1,7 @@
 // Gelu: x times the normal distribution's cumulative probability of x.
+#include <cmath>
+
+#include "ingot/ops/compute.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/steps.h"
 
@@ -26,12 +29,23 @@ Values decompose(DecomposeContext& c) {
   return {c.g.mul(half, twice_probability)};
 }
 
+void run(KernelContext& c) {
+  const std::string approximate = c.attr("approximate", "none");
+  if (approximate != "none" && approximate != "tanh") c.fail("approximate is neither 'none' nor 'tanh'");
+  map_unary(c, ComputeFloats{}, [is_tanh = approximate == "tanh"]<class T>(T x) {
+    if (!is_tanh) return x / 2 * std::erfc(-x * static_cast<T>(0.70710678118654752440));
+    constexpr T kSqrtTwoOverPi = static_cast<T>(0.79788456080286535588);
+    return x / 2 * (1 + std::tanh(kSqrtTwoOverPi * (x + static_cast<T>(0.044715) * x * x * x)));
+  });
+}
+
 }  // namespace
 
 constinit const OpDef defs::Gelu = {
     .name = "Gelu",
     .infer = infer,
     .decompose = decompose,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

@@ -1,8 +1,11 @@
 // PRelu: x, or slope * x where x is negative.
 #include <numeric>
 
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/math/scalar_functions.h"
 #include "ingot/ops/steps.h"
+#include "ingot/ops/walk.h"
 
 namespace ingot::ops {
 namespace {
@@ -49,6 +52,21 @@ Values decompose(DecomposeContext& c) {
   return {c.g.where(is_below, c.g.mul(c.in(1), c.in(0)), c.in(0))};
 }
 
+void run(KernelContext& c) {
+  const Dims &x = c.in(0).dims(), &slope = c.in(1).dims();
+  if (broadcast_dims(c, {&x, &slope}) != x) c.fail("the slope does not broadcast to the input");
+  map_binary(c, ComputeNumbers{},
+             []<class T>(T number, T factor) { return number < T{0} ? wrapping_mul(factor, number) : number; });
+}
+
+Values gradient_prelu(GradContext& c) {
+  Value* is_positive = c.less(c.number(0), c.x());
+  Value* dx = c.g.where(is_positive, c.dy(), c.g.mul(c.dy(), c.x(1)));
+  Value* rise = c.g.mul(c.dy(), c.x());
+  Value* each = c.g.where(is_positive, c.number(0), rise);
+  return {dx, c.sum_to(each, c.x(1))};
+}
+
 }  // namespace
 
 constinit const OpDef defs::PRelu = {
@@ -56,6 +74,8 @@ constinit const OpDef defs::PRelu = {
     .infer = infer,
     .steps = kSteps,
     .decompose = decompose,
+    .kernel = run,
+    .gradient = gradient_prelu,
 };
 
 }  // namespace ingot::ops

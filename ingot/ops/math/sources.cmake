@@ -2,6 +2,7 @@ list(APPEND ops_sources
   math/activation.cpp
   math/arithmetic.cpp
   math/cast.cpp
+  math/cast_kernel.cpp
   math/clip.cpp
   math/cumulative.cpp
   math/dropout.cpp

@@ -1,6 +1,8 @@
 // SwiGLU: the swish of a gate times a value, both of one shape.
 #include "ingot/ops/infer.h"
+#include "ingot/ops/math/scalar_functions.h"
 #include "ingot/ops/steps.h"
+#include "ingot/ops/walk.h"
 
 namespace ingot::ops {
 namespace {
@@ -16,12 +18,20 @@ Values decompose(DecomposeContext& c) {
   return {c.g.mul(c.g.op("Swish", {c.in(0)}, {{"alpha", c.attr("alpha", 1.0f)}}), c.in(1))};
 }
 
+void run(KernelContext& c) {
+  if (c.in(0).dims() != c.in(1).dims()) c.fail("the inputs must have the same shape");
+  map_binary(c, ComputeFloats{}, [alpha = c.attr("alpha", 1.0f)]<class T>(T gate, T value) {
+    return gate * sigmoid(T{alpha} * gate) * value;
+  });
+}
+
 }  // namespace
 
 constinit const OpDef defs::SwiGLU = {
     .name = "SwiGLU",
     .infer = infer,
     .decompose = decompose,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

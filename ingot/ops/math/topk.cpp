@@ -1,5 +1,12 @@
 // TopK: the k largest or smallest numbers along an axis, and where they are.
+#include <algorithm>
+#include <numeric>
+
+#include "ingot/ops/compute.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/math/lanes.h"
+#include "ingot/ops/math/scalar_functions.h"
 #include "ingot/ops/math/wider_type.h"
 
 namespace ingot::ops {
@@ -36,6 +43,57 @@ void down_to_attribute(StepContext& c) {
 
 constexpr Step kSteps[] = {{.since = 10, .up = up_to_input, .down = down_to_attribute}};
 
+/// Whether a comes before b among the largest: NaN counts as larger than every number.
+template <class T> bool is_larger(T a, T b) { return is_nan(a) ? !is_nan(b) : a > b; }
+
+// In order, whether asked to or not; of equal numbers the first comes first.
+void run(KernelContext& c) {
+  const Array x = computable(c, 0);
+  if (c.in(1).size() != 1) c.fail("k is not one number");
+  const std::int64_t k = c.in(1).to_ints().front();
+  const std::int64_t axis = c.axis(c.attr("axis", std::int64_t{-1}), x.rank());
+  const bool is_largest = c.attr("largest", std::int64_t{1}) != 0;
+  Dims dims = x.dims();
+  std::int64_t& size = dims[static_cast<std::size_t>(axis)];
+  if (k < 0 || k > size) c.fail("k is " + std::to_string(k) + ", but there are " + std::to_string(size));
+  size = k;
+  const Lanes lanes = lanes_along(x, axis);
+  Array values = scratch(c, x.dtype(), dims);
+  Array indices = scratch(c, DType::i64, dims);
+  Array order = scratch(c, DType::i64, {lanes.size});
+  const auto places = order.mutable_data<std::int64_t>();
+  dispatch(x.dtype(), ComputeNumbers{}, [&]<class T>() {
+    const T* in = x.data<T>().data();
+    T* best = values.mutable_data<T>().data();
+    std::int64_t* where = indices.mutable_data<std::int64_t>().data();
+    for_each_lane(lanes, c.host().budget(), [&](std::int64_t first) {
+      const T* lane = in + first;
+      std::iota(places.begin(), places.end(), 0);
+      const auto is_before = [&](std::int64_t a, std::int64_t b) {
+        const T p = lane[a * lanes.inner], q = lane[b * lanes.inner];
+        if (is_larger(p, q)) return is_largest;
+        if (is_larger(q, p)) return !is_largest;
+        return a < b;
+      };
+      std::partial_sort(places.begin(), places.begin() + k, places.end(), is_before);
+      const std::int64_t start = first / (lanes.size * lanes.inner) * k * lanes.inner + first % lanes.inner;
+      for (std::int64_t i = 0; i < k; ++i) {
+        const std::int64_t place = places[static_cast<std::size_t>(i)];
+        best[start + i * lanes.inner] = lane[place * lanes.inner];
+        where[start + i * lanes.inner] = place;
+      }
+    });
+  });
+  put(c, 0, values, c.in(0).dtype());
+  c.set(1, indices);
+}
+
+Values gradient_topk(GradContext& c) {
+  if (!c.dy()) return {};
+  Value* places = c.ensure_output(1);
+  return {c.g.op("ScatterElements", {c.zeros(c.x()), places, c.dy()}, {{"axis", c.attr("axis", std::int64_t{-1})}})};
+}
+
 }  // namespace
 
 constinit const OpDef defs::TopK = {
@@ -43,6 +101,8 @@ constinit const OpDef defs::TopK = {
     .infer = infer,
     .steps = kSteps,
     .decompose = bfloat16_in_float,
+    .kernel = run,
+    .gradient = gradient_topk,
 };
 
 }  // namespace ingot::ops

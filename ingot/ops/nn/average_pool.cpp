@@ -25,6 +25,16 @@ Values decompose(DecomposeContext& c) {
   return counts ? Values{g.div(sums, counts)} : Values{};
 }
 
+void run(KernelContext& c) {
+  const bool counts_padding = c.attr("count_include_pad", std::int64_t{0}) != 0;
+  const Sliding s = Sliding::over(c, c.in(0).dims());
+  pool_windows(c, s, [&](const double* plane, const Box& box) {
+    double sum = 0;
+    box.each([&](std::int64_t i) { sum += plane[i]; });
+    return sum / static_cast<double>(counts_padding ? box.with_padding : box.size);
+  });
+}
+
 }  // namespace
 
 constinit const OpDef defs::AveragePool = {
@@ -32,6 +42,7 @@ constinit const OpDef defs::AveragePool = {
     .infer = infer_pool,
     .steps = kSteps,
     .decompose = decompose,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

@@ -1,8 +1,10 @@
 // BatchNormalization: (x - mean) / sqrt(var + epsilon) * scale + bias per channel, with stored statistics or,
 // in training, those of the batch.
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/nn/agree.h"
+#include "ingot/ops/nn/moments.h"
 #include "ingot/ops/steps.h"
 
 namespace ingot::ops {
@@ -114,6 +116,70 @@ constexpr Step kSteps[] = {
     {.since = 15, .down = down_15},
 };
 
+/// What the statistics will be after this batch.
+Array moving(KernelContext& c, const Array& old, const Array& batch, double momentum) {
+  const auto mix = [&](double v, const auto& other) { return v * momentum + other[0] * (1 - momentum); };
+  return map_with(c, old, mix, batch.reshaped(old.dims()));
+}
+
+void run(KernelContext& c) {
+  const Array x = converted(c.in(0), DType::f64, c.host());
+  if (x.rank() < 1) c.fail("the input is a scalar");
+  // A batch alone, without a channel axis, has one channel.
+  const std::int64_t channels = x.rank() > 1 ? x.dims()[1] : 1;
+  const auto parameter = [&](std::size_t i) { return channel_parameter(c, i, channels, x.rank()); };
+  const Array scale = parameter(1), bias = parameter(2);
+  const Moments given{parameter(3), parameter(4)};
+  Moments used = given, next = given;
+  if (c.attr("training_mode", std::int64_t{0}) != 0) {
+    Dims dims(x.dims().size(), 1);
+    if (x.rank() > 1) dims[1] = channels;
+    used = moments_over(c, x, dims);
+    const double momentum = c.attr("momentum", 0.9f);
+    next = {moving(c, given.mean, used.mean, momentum), moving(c, given.variance, used.variance, momentum)};
+  }
+  const Array normal = normalised(c, x, used, c.attr("epsilon", 1e-5f));
+  put(c, 0, scaled(c, normal, scale, bias), c.in(0).dtype());
+  if (c.wants(1)) put(c, 1, next.mean.reshaped({channels}), c.in(3).dtype());
+  if (c.wants(2)) put(c, 2, next.variance.reshaped({channels}), c.in(4).dtype());
+}
+
+// The running statistics are no function to be trained: nothing flows back through them.
+Values gradient_batch_normalization(GradContext& c) {
+  GraphBuilder& g = c.g;
+  if (!c.dy()) return {};
+  const std::int64_t rank = c.rank();
+  std::vector<std::int64_t> axes = {0}, column(static_cast<std::size_t>(rank), 1);
+  for (std::int64_t i = 2; i < rank; ++i) axes.push_back(i);
+  if (rank > 1) column[1] = -1;
+  const DType elem = c.elem();
+  const auto per_channel = [&](std::size_t i) { return g.reshape(g.cast(c.x(i), elem), column); };
+  const auto to_input = [&](Value* sums, std::size_t i) { return c.shaped(g.cast(sums, c.elem(i)), c.x(i)); };
+  const bool trains = c.attr("training_mode", std::int64_t{0}) != 0;
+  Value* mean = trains ? g.op("ReduceMean", {c.x(), g.ints(axes)}) : per_channel(3);
+  Value* deviation = g.sub(c.x(), mean);
+  Value* variance = trains ? g.op("ReduceMean", {g.mul(deviation, deviation), g.ints(axes)}) : per_channel(4);
+  Value* spread = g.op("Sqrt", {g.add(variance, c.attr("epsilon", 1e-5f))});
+  Value* normal = g.div(deviation, spread);
+  Value* slope = g.div(per_channel(1), spread);
+  Value* sum = g.reduce_sum(c.dy(), axes);
+  Value* weighted_sum = g.reduce_sum(g.mul(c.dy(), normal), axes);
+  Value* dscale = to_input(weighted_sum, 1);
+  Value* dbias = to_input(sum, 2);
+  if (!trains) {
+    Value* dx = g.mul(c.dy(), slope);
+    Value* dmean = to_input(g.neg(g.mul(sum, slope)), 3);
+    Value* tilt = g.mul(weighted_sum, slope);
+    Value* shrink = g.div(tilt, g.mul(spread, -2));
+    return {dx, dscale, dbias, dmean, to_input(shrink, 4)};
+  }
+  Value* count = c.ratio_of_sizes(c.x(), mean);
+  Value *moved = g.div(sum, count), *scaled = g.div(weighted_sum, count);
+  Value* centred = g.sub(c.dy(), moved);
+  Value* own = g.sub(centred, g.mul(normal, scaled));
+  return {g.mul(own, slope), dscale, dbias};
+}
+
 }  // namespace
 
 constinit const OpDef defs::BatchNormalization = {
@@ -121,6 +187,8 @@ constinit const OpDef defs::BatchNormalization = {
     .infer = infer,
     .steps = kSteps,
     .decompose = bfloat16_in_float,
+    .kernel = run,
+    .gradient = gradient_batch_normalization,
 };
 
 }  // namespace ingot::ops

@@ -1,9 +1,13 @@
 // ConvTranspose: the transpose of a convolution, which spreads each input element over a window of the output.
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/nn/agree.h"
 #include "ingot/ops/nn/conv.h"
+#include "ingot/ops/nn/conv_gradient.h"
+#include "ingot/ops/nn/sliding.h"
 #include "ingot/ops/nn/window.h"
+#include "ingot/ops/pace.h"
 
 namespace ingot::ops {
 namespace {
@@ -54,12 +58,133 @@ void infer(InferContext& c) {
   c.out_shape(0, std::move(y));
 }
 
+/// The same as the window of a convolution that takes the output to the input.
+Sliding opposite(KernelContext& c, const Dims& x, const Dims& w) {
+  const Dims windows = spatial_dims(c, x), weights = spatial_dims(c, w);
+  const std::size_t rank = windows.size();
+  const Shape kernel(weights.begin(), weights.end());
+  const Window window = Window::read(c.node.attributes, rank, &kernel);
+  const auto sizes = c.attr_ints("output_shape"), extra = c.attr_ints("output_padding");
+  if (!sizes.empty() && sizes.size() != rank && sizes.size() != rank + 2)
+    c.fail("attribute 'output_shape' does not have one element per spatial axis");
+  if (!extra.empty() && extra.size() != rank)
+    c.fail("attribute 'output_padding' does not have one element per spatial axis");
+  Dims plane, before, after;
+  for (std::size_t i = 0; i < rank; ++i) {
+    const Dim more = extra.empty() ? 0 : extra[i];
+    const Dim reach = (Dim(windows[i]) - 1) * window.strides[i] + window.extent(i) + more;
+    Dim size = sizes.empty() ? Dim(0) : Dim(sizes[i + sizes.size() - rank]);
+    Dim begin = 0;
+    if (sizes.empty() && !window.is_same()) {
+      size = window.transposed_size(i, windows[i]) + more;
+      if (window.auto_pad == Window::AutoPad::notset) begin = window.pads[i];
+    } else {
+      if (sizes.empty()) size = Dim(windows[i]) * window.strides[i];
+      // What the stated size leaves over is cut off; the odd element at the beginning, unless SAME_UPPER.
+      const Dim total = max(0, reach - size);
+      const Dim half = floor_div(total, 2);
+      begin = window.auto_pad == Window::AutoPad::same_upper ? half : total - half;
+    }
+    if (!size.is_known() || !begin.is_known() || size.value() < 0 || more.value() < 0)
+      c.fail("the size of the output is negative or overflows");
+    plane.push_back(size.value());
+    before.push_back(begin.value());
+    after.push_back(0);
+  }
+  return Sliding::of(c, window, std::move(plane), windows, std::move(before), std::move(after));
+}
+
+void run(KernelContext& c) {
+  const Array x = computable(c, 0), w = computable(c, 1);
+  const std::int64_t group = c.attr("group", std::int64_t{1});
+  const Sliding s = opposite(c, x.dims(), w.dims());
+  const std::int64_t batch = x.dims()[0], channels = x.dims()[1], width = w.dims()[1];
+  if (group < 1 || channels % group || w.dims()[0] != channels)
+    c.fail("the channels of input and kernel do not fit " + std::to_string(group) + " groups");
+  Dims dims = {batch, tensor_size(Dims{width, group})};
+  dims.insert(dims.end(), s.plane.begin(), s.plane.end());
+  Array y = scratch(c, DType::f64, dims);
+  double* sums = y.mutable_data<double>().data();
+  fill_with_bias(c, y);
+  if (x.size() == 0 || y.size() == 0) return put(c, 0, y, c.in(0).dtype());
+  Pace pace(c.host().budget());
+  dispatch(x.dtype(), ComputeFloats{}, [&]<class T>() {
+    const T *in = x.data<T>().data(), *weights = w.data<T>().data();
+    for (Taps taps(c, s); taps.next();) {
+      for (std::int64_t plane = 0; plane < batch * channels; ++plane) {
+        const std::int64_t n = plane / channels, k = plane % channels;
+        const std::int64_t first = (n * group + k / (channels / group)) * width;
+        const T* from = in + plane * s.window_count;
+        for (std::int64_t m = 0; m < width; ++m) {
+          const double weight = weights[(k * width + m) * s.tap_count + taps.index()];
+          double* to = sums + (first + m) * s.plane_size;
+          taps.each_row([&](std::int64_t window, std::int64_t element, std::int64_t count, std::int64_t step) {
+            for (std::int64_t i = 0; i < count; ++i) to[element + i * step] += weight * from[window + i];
+          });
+          pace.step(s.window_count);
+        }
+      }
+    }
+  });
+  put(c, 0, y, c.in(0).dtype());
+}
+
+/// The padding before each axis that the output's size leaves.
+std::vector<std::int64_t> begins_of(GradContext& c, const Window& window) {
+  const bool is_stated = c.node.attributes.has("output_shape");
+  if (!is_stated && !window.is_same()) {
+    if (window.auto_pad == Window::AutoPad::valid) return std::vector<std::int64_t>(window.rank());
+    return {window.pads.begin(), window.pads.begin() + static_cast<std::ptrdiff_t>(window.rank())};
+  }
+  const auto extra = c.node.attributes.ints_or("output_padding", std::vector<std::int64_t>(window.rank()));
+  std::vector<std::int64_t> begins;
+  for (std::size_t i = 0; i < window.rank(); ++i) {
+    const Dim in = (*c.x()->type.shape)[i + 2], out = (*c.y()->type.shape)[i + 2];
+    const Dim total = (in - 1) * window.strides[i] + extra[i] + window.extent(i) - out;
+    if (!total.is_known()) c.fail("the gradient needs the spatial sizes where padding follows from them");
+    const std::int64_t amount = std::max<std::int64_t>(0, total.value()), half = amount / 2;
+    begins.push_back(window.auto_pad == Window::AutoPad::same_upper ? half : amount - half);
+  }
+  return begins;
+}
+
+// The other way round it is a convolution: from the output to the input, with the same kernel.
+Values gradient_conv_transpose(GradContext& c) {
+  GraphBuilder& g = c.g;
+  const std::int64_t rank = c.rank(), kernel_rank = c.rank(1);
+  if (rank != kernel_rank || !c.y()->type.shape) c.fail("the gradient needs the ranks of input and kernel");
+  const Shape kernel(c.x(1)->type.shape->begin() + 2, c.x(1)->type.shape->end());
+  ConvGeometry conv;
+  conv.window = Window::read(c.node.attributes, kernel.size(), &kernel);
+  conv.window.auto_pad = Window::AutoPad::notset;
+  conv.group = c.attr("group", std::int64_t{1});
+  const Window stated = Window::read(c.node.attributes, kernel.size(), &kernel);
+  conv.begins = g.ints(begins_of(c, stated));
+  Value* dy = fitted(c, conv, c.dy(), c.x(0), c.x(1));
+  Value *dx = nullptr, *dw = nullptr, *db = nullptr;
+  const Attrs attrs = {{"strides", stated.strides}, {"dilations", stated.dilations}, {"group", conv.group}};
+  if (c.wants(0)) dx = g.op("Conv", {dy, c.x(1)}, attrs);
+  if (c.wants(1)) {
+    conv.known_begins = std::vector<std::int64_t>(kernel.size());
+    conv.begins = g.ints(*conv.known_begins);
+    dw = conv_kernel_gradient(c, conv, c.x(0), dy, c.x(1));
+  }
+  if (c.wants(2)) {
+    std::vector<std::int64_t> axes = {0};
+    for (std::int64_t i = 2; i < rank; ++i) axes.push_back(i);
+    db = g.reduce_sum(c.dy(), axes, false);
+  }
+  return {dx, dw, db};
+}
+
 }  // namespace
 
 constinit const OpDef defs::ConvTranspose = {
     .name = "ConvTranspose",
     .infer = infer,
     .decompose = bfloat16_in_float,
+    .kernel = run,
+    .gradient = gradient_conv_transpose,
 };
 
 }  // namespace ingot::ops

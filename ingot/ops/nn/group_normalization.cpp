@@ -1,6 +1,7 @@
 // GroupNormalization: zero mean and unit variance over groups of channels, then scale and bias per channel.
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/nn/agree.h"
+#include "ingot/ops/nn/moments.h"
 #include "ingot/ops/nn/trailing_axes.h"
 
 namespace ingot::ops {
@@ -76,6 +77,21 @@ void down_21(StepContext& c) {
 
 constexpr Step kSteps[] = {{.since = 21, .up = up_21, .down = down_21}};
 
+void run(KernelContext& c) {
+  const Array x = converted(c.in(0), DType::f64, c.host());
+  if (x.rank() < 2) c.fail("the input has no channels");
+  const std::int64_t channels = x.dims()[1], groups = c.attr("num_groups", std::int64_t{0});
+  if (groups < 1 || channels % groups)
+    c.fail(std::to_string(channels) + " channels cannot be split into " + std::to_string(groups) + " groups");
+  if (!stash_type(c.node.attributes)) c.fail("attribute 'stash_type' is no floating-point type");
+  const Array scale = channel_parameter(c, 1, channels, x.rank()), bias = channel_parameter(c, 2, channels, x.rank());
+  if (x.size() == 0) return put(c, 0, x, c.in(0).dtype());
+  const Array rows = x.reshaped({x.dims()[0], groups, x.size() / (x.dims()[0] * groups)});
+  const Moments moments = moments_over(c, rows, {rows.dims()[0], groups, 1});
+  const Array normal = normalised(c, rows, moments, c.attr("epsilon", 1e-5f)).reshaped(x.dims());
+  put(c, 0, scaled(c, normal, scale, bias), c.in(0).dtype());
+}
+
 }  // namespace
 
 constinit const OpDef defs::GroupNormalization = {
@@ -83,6 +99,7 @@ constinit const OpDef defs::GroupNormalization = {
     .infer = infer,
     .steps = kSteps,
     .decompose = decompose,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

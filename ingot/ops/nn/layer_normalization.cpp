@@ -1,6 +1,9 @@
 // LayerNormalization: zero mean and unit variance over the last axes, then scale and bias.
+#include <cmath>
+
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/nn/moments.h"
 #include "ingot/ops/nn/trailing_axes.h"
 
 namespace ingot::ops {
@@ -39,12 +42,28 @@ Values decompose(DecomposeContext& c) {
   return {y, c.wants(1) ? mean : nullptr, c.wants(2) ? c.g.op("Reciprocal", {spread}) : nullptr};
 }
 
+void run(KernelContext& c) {
+  const auto stash = stash_type(c.node.attributes);
+  if (!stash) c.fail("attribute 'stash_type' is no floating-point type");
+  const Array x = converted(c.in(0), DType::f64, c.host());
+  const std::int64_t axis = c.axis(c.attr("axis", std::int64_t{-1}), x.rank());
+  const Moments moments = moments_over(c, x, ones_from(x.dims(), axis));
+  const double epsilon = c.attr("epsilon", 1e-5f);
+  const Array bias = c.has(2) ? converted(c.in(2), DType::f64, c.host()) : scratch(c, DType::f64, {});
+  const Array scale = converted(c.in(1), DType::f64, c.host());
+  put(c, 0, scaled(c, normalised(c, x, moments, epsilon), scale, bias), c.in(0).dtype());
+  if (c.wants(1)) put(c, 1, moments.mean, *stash);
+  if (!c.wants(2)) return;
+  put(c, 2, map_with(c, moments.variance, [&](double v, const auto&) { return 1 / std::sqrt(v + epsilon); }), *stash);
+}
+
 }  // namespace
 
 constinit const OpDef defs::LayerNormalization = {
     .name = "LayerNormalization",
     .infer = infer,
     .decompose = decompose,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

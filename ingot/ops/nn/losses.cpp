@@ -1,6 +1,8 @@
 // NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss: how unlikely the target classes were.
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/nn/agree.h"
+#include "ingot/ops/nn/sizes.h"
 #include "ingot/ops/steps.h"
 
 namespace ingot::ops {
@@ -80,6 +82,43 @@ Values decompose_cross_entropy(DecomposeContext& c) {
   return {likelihood_loss(c, log_probabilities), log_probabilities};
 }
 
+// Probabilities minus the target's, weighted; through the log-probabilities, if they are used, as in LogSoftmax.
+Values gradient_cross_entropy(GradContext& c) {
+  GraphBuilder& g = c.g;
+  const DType elem = c.elem(), index = c.elem(1);
+  Value* likely = g.op("Exp", {c.ensure_output(1)});
+  Value* dx = nullptr;
+  if (c.dy()) {
+    Value *target = c.x(1), *weight = nullptr;
+    const auto* ignored = c.node.attributes.get<std::int64_t>("ignore_index");
+    Value* is_ignored = nullptr;
+    if (ignored) {
+      is_ignored = c.equal(target, g.scalar(static_cast<double>(*ignored), index));
+      target = g.where(is_ignored, g.scalar(0, index), target);
+    }
+    if (c.has(2)) weight = g.op("Gather", {c.x(2), target});
+    if (is_ignored && !weight) weight = c.number(1);
+    if (is_ignored) weight = g.where(is_ignored, c.number(0), weight);
+    Value* each = weight ? g.mul(c.dy(), weight) : c.dy();
+    if (c.attr("reduction", "mean") == "mean") {
+      Value* total = weight ? g.op("ReduceSum", {weight}, {{"keepdims", 0}}) : g.cast(g.op("Size", {target}), elem);
+      each = g.div(each, total);
+    }
+    // A scalar serves all; else one number per target, with the classes' axis put in.
+    const bool is_single = !weight && c.attr("reduction", "mean") != "none";
+    Value* marks = g.cast(g.constant(Tensor::of<float>({2}, {0.0f, 1.0f})), elem);
+    Value* certain = g.op("OneHot", {target, size_along(g, c.x(), 1), marks}, {{"axis", 1}});
+    if (!is_single) each = g.unsqueeze(each, {1});
+    dx = g.mul(g.sub(likely, certain), each);
+  }
+  if (c.dy(1)) {
+    Value* sum = g.reduce_sum(c.dy(1), {1});
+    Value* more = g.sub(c.dy(1), g.mul(likely, sum));
+    dx = dx ? g.add(dx, more) : more;
+  }
+  return {dx};
+}
+
 }  // namespace
 
 constinit const OpDef defs::NegativeLogLikelihoodLoss = {
@@ -91,6 +130,7 @@ constinit const OpDef defs::SoftmaxCrossEntropyLoss = {
     .name = "SoftmaxCrossEntropyLoss",
     .infer = infer,
     .decompose = decompose_cross_entropy,
+    .gradient = gradient_cross_entropy,
 };
 
 }  // namespace ingot::ops

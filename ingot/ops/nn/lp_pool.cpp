@@ -1,4 +1,6 @@
 // LpPool: the Lp norm of each window.
+#include <cmath>
+
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/nn/pool.h"
@@ -34,6 +36,17 @@ Values decompose(DecomposeContext& c) {
   return {p == 2 ? g.op("Sqrt", {sums}) : g.op("Pow", {sums, g.scalar(1 / static_cast<double>(p), c.elem(0))})};
 }
 
+void run(KernelContext& c) {
+  const auto p = static_cast<double>(c.attr("p", std::int64_t{2}));
+  if (!(p >= 1)) c.fail("attribute 'p' is less than 1");
+  const Sliding s = Sliding::over(c, c.in(0).dims());
+  pool_windows(c, s, [&](const double* plane, const Box& box) {
+    double sum = 0;
+    box.each([&](std::int64_t i) { sum += std::pow(std::abs(plane[i]), p); });
+    return std::pow(sum, 1 / p);
+  });
+}
+
 }  // namespace
 
 constinit const OpDef defs::LpPool = {
@@ -41,6 +54,7 @@ constinit const OpDef defs::LpPool = {
     .infer = infer_pool,
     .steps = kSteps,
     .decompose = decompose,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

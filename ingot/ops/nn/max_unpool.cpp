@@ -1,5 +1,6 @@
 // MaxUnpool: puts elements back where MaxPool found them.
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/nn/agree.h"
 #include "ingot/ops/nn/conv.h"
@@ -35,12 +36,27 @@ void infer(InferContext& c) {
   c.out_shape(0, std::move(y));
 }
 
+// Each element carries its own number to where it is put; where nothing is put, the number is 0.
+Values gradient_max_unpool(GradContext& c) {
+  GraphBuilder& g = c.g;
+  const Attrs attrs = c.same_attrs({"kernel_shape", "pads", "strides"});
+  Value* numbers = g.cast(g.add(c.positions(c.x()), g.index(1)), DType::f64);
+  Value* carried = g.op("MaxUnpool", {numbers, c.x(1), c.x(2)}, attrs);
+  Value* owner = g.reshape(g.cast(carried, DType::i64), {-1});
+  Value* count = g.add(g.unsqueeze(g.op("Size", {c.x()}), {0}), g.ints({1}));
+  Value* zeros = g.op("ConstantOfShape", {count}, {{"value", Tensor::scalar(0, c.elem()).reshaped({1})}});
+  Value* arriving = g.reshape(c.dy(), {-1});
+  Value* sums = g.op("ScatterElements", {zeros, owner, arriving}, {{"axis", 0}, {"reduction", "add"}});
+  return {c.shaped(g.op("Slice", {sums, g.ints({1}), count}), c.x())};
+}
+
 }  // namespace
 
 constinit const OpDef defs::MaxUnpool = {
     .name = "MaxUnpool",
     .infer = infer,
     .decompose = bfloat16_in_float,
+    .gradient = gradient_max_unpool,
 };
 
 }  // namespace ingot::ops

@@ -1,6 +1,9 @@
 // MeanVarianceNormalization: (x - mean) / (standard deviation + 1e-9) over some axes.
+#include <cmath>
+
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/nn/moments.h"
 #include "ingot/ops/steps.h"
 
 namespace ingot::ops {
@@ -24,12 +27,22 @@ Values decompose(DecomposeContext& c) {
   return {c.g.div(deviation, spread)};
 }
 
+void run(KernelContext& c) {
+  const Array x = converted(c.in(0), DType::f64, c.host());
+  Dims dims = x.dims();
+  for (const std::int64_t axis : axes_of(c.node)) dims[static_cast<std::size_t>(c.axis(axis, x.rank()))] = 1;
+  const Moments moments = moments_over(c, x, dims);
+  const auto normal = [](double v, const auto& m) { return (v - m[0]) / (std::sqrt(m[1]) + 1e-9); };
+  put(c, 0, map_with(c, x, normal, moments.mean, moments.variance), c.in(0).dtype());
+}
+
 }  // namespace
 
 constinit const OpDef defs::MeanVarianceNormalization = {
     .name = "MeanVarianceNormalization",
     .infer = infer,
     .decompose = decompose,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

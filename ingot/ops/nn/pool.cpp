@@ -85,6 +85,12 @@ Value* window_sums(DecomposeContext& c, Value* x, DType elem, bool padding_is_on
   return g.op("Reshape", {sums, g.concat({part(shape, 0, 2), part(g.shape(sums), 2, *rank)}, 0)});
 }
 
+Dims pooled_dims(const Dims& x, const Dims& sizes) {
+  Dims dims(x.begin(), x.begin() + 2);
+  dims.insert(dims.end(), sizes.begin(), sizes.end());
+  return dims;
+}
+
 void norm_order_to_int(StepContext& c) {
   const float* p = c.node.attributes.get<float>("p");
   if (!p) return;

@@ -1,6 +1,9 @@
 // RMSNormalization: divides by the root of the mean square over the last axes, then scales.
+#include <cmath>
+
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/nn/moments.h"
 #include "ingot/ops/nn/trailing_axes.h"
 
 namespace ingot::ops {
@@ -29,12 +32,23 @@ Values decompose(DecomposeContext& c) {
   return {c.g.mul(c.g.cast(normal, c.elem(1)), c.in(1))};
 }
 
+void run(KernelContext& c) {
+  if (!stash_type(c.node.attributes)) c.fail("attribute 'stash_type' is no floating-point type");
+  const Array x = converted(c.in(0), DType::f64, c.host()), scale = converted(c.in(1), DType::f64, c.host());
+  const std::int64_t axis = c.axis(c.attr("axis", std::int64_t{-1}), x.rank());
+  const Array squares = mean_over(c, x, ones_from(x.dims(), axis), [](double v, std::int64_t) { return v * v; });
+  const double epsilon = c.attr("epsilon", 1e-5f);
+  const auto normal = [&](double v, const auto& p) { return v / std::sqrt(p[0] + epsilon) * p[1]; };
+  put(c, 0, map_with(c, x, normal, squares, scale), c.in(1).dtype());
+}
+
 }  // namespace
 
 constinit const OpDef defs::RMSNormalization = {
     .name = "RMSNormalization",
     .infer = infer,
     .decompose = decompose,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

@@ -6,6 +6,7 @@ list(APPEND ops_sources
   nn/causal_conv_with_state.cpp
   nn/col2im.cpp
   nn/conv.cpp
+  nn/conv_gradient.cpp
   nn/conv_transpose.cpp
   nn/deform_conv.cpp
   nn/flex_attention.cpp
@@ -23,11 +24,13 @@ list(APPEND ops_sources
   nn/max_pool.cpp
   nn/max_unpool.cpp
   nn/mean_variance_normalization.cpp
+  nn/moments.cpp
   nn/non_max_suppression.cpp
   nn/pool.cpp
   nn/rms_normalization.cpp
   nn/roi.cpp
   nn/rotary_embedding.cpp
   nn/sizes.cpp
+  nn/sliding.cpp
   nn/trailing_axes.cpp
   nn/window.cpp)

@@ -1,6 +1,16 @@
 // ReduceSum, ReduceMean, ReduceMax and the others: one number from all those along some axes.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <utility>
+
+#include "ingot/base/checked.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/math/nonnegative_axis.h"
+#include "ingot/ops/math/scalar_functions.h"
 #include "ingot/ops/math/wider_type.h"
+#include "ingot/ops/reduction/fold.h"
 #include "ingot/ops/reduction/reduced_axes.h"
 
 namespace ingot::ops {
@@ -88,6 +98,187 @@ constexpr auto kPlain = std::span<const Step>(kSteps<nullptr>);
 // Truth values, allowed from 20 on.
 Values truth_in_integers(DecomposeContext& c) { return in_wider_type(c, DType::boolean, DType::u8); }
 
+/// What results are computed in: double for floats, which are rounded once at the end.
+template <class T> using Wide = std::conditional_t<std::is_integral_v<T>, T, double>;
+
+template <class T> Array filled(KernelContext& c, const Dims& dims, T value) {
+  Array a = scratch(c, dtype_of<T>, dims);
+  std::ranges::fill(a.mutable_data<T>(), value);
+  return a;
+}
+
+/// Folds from `start`, which is called with the type to compute in, and finishes each result with finish(result,
+/// count).
+template <class Start, class F, class Finish> void run(KernelContext& c, Start start, F f, Finish finish) {
+  const Reduction r = reduction_of(c);
+  const Array x = computable(c, 0);
+  dispatch(x.dtype(), ComputeNumbers{}, [&]<class T>() {
+    using R = Wide<T>;
+    Array results = filled<R>(c, r.dims, start(R{}));
+    fold<T, R>(c, r, x, results, [&](R so_far, T number) { return f(so_far, static_cast<R>(number)); });
+    for (R& result : results.mutable_data<R>()) result = finish(result, r.count);
+    put(c, 0, results, c.in(0).dtype());
+  });
+}
+
+constexpr auto kZero = []<class R>(R) { return R{0}; };
+constexpr auto kOne = []<class R>(R) { return R{1}; };
+constexpr auto kAsItIs = [](auto result, std::int64_t) { return result; };
+constexpr auto kAdd = [](auto sum, auto x) { return wrapping_add(sum, x); };
+constexpr auto kAddSquare = [](auto sum, auto x) { return wrapping_add(sum, wrapping_mul(x, x)); };
+constexpr auto kAddMagnitude = []<class R>(R sum, R x) {
+  if constexpr (std::is_integral_v<R>)
+    return wrapping_add(sum, x < R{0} ? wrapping_negative(x) : x);
+  else
+    return sum + std::abs(x);
+};
+
+/// A function of floating numbers; integers are rounded towards zero.
+template <class R, class F> R in_double(R x, F f) {
+  if constexpr (std::is_integral_v<R>)
+    return saturate_cast<R>(f(static_cast<double>(x)));
+  else
+    return f(x);
+}
+constexpr auto kRoot = [](auto sum, std::int64_t) { return in_double(sum, [](double x) { return std::sqrt(x); }); };
+constexpr auto kLog = [](auto sum, std::int64_t) { return in_double(sum, [](double x) { return std::log(x); }); };
+
+void run_sum(KernelContext& c) { run(c, kZero, kAdd, kAsItIs); }
+void run_sum_square(KernelContext& c) { run(c, kZero, kAddSquare, kAsItIs); }
+void run_l1(KernelContext& c) { run(c, kZero, kAddMagnitude, kAsItIs); }
+void run_l2(KernelContext& c) { run(c, kZero, kAddSquare, kRoot); }
+void run_log_sum(KernelContext& c) { run(c, kZero, kAdd, kLog); }
+void run_product(KernelContext& c) {
+  run(
+      c, kOne, [](auto product, auto x) { return wrapping_mul(product, x); }, kAsItIs);
+}
+void run_mean(KernelContext& c) {
+  run(c, kZero, kAdd, [&]<class R>(R sum, std::int64_t count) {
+    if constexpr (std::is_integral_v<R>) {
+      if (count == 0) c.fail("the mean of no integers does not exist");
+      // A count beyond the type's numbers is more than every sum of it.
+      return std::in_range<R>(count) ? static_cast<R>(sum / static_cast<R>(count)) : R{0};
+    } else {
+      return sum / static_cast<R>(count);
+    }
+  });
+}
+
+/// Shifted by the largest number, so that no exponent overflows.
+void run_log_sum_exp(KernelContext& c) {
+  const Reduction r = reduction_of(c);
+  const Array x = converted(c.in(0), DType::f64, c.host());
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  Array highest = filled(c, r.dims, -kInfinity);
+  fold<double, double>(c, r, x, highest,
+                       [](double best, double number) { return std::isnan(number) || number > best ? number : best; });
+  Array results = filled(c, r.dims, 0.0);
+  const auto shifts = highest.data<double>();
+  const auto out = results.mutable_data<double>();
+  const double* in = x.data<double>().data();
+  const std::int64_t step_in = r.walk.strides[0].back(), step_out = r.walk.strides[1].back();
+  for_each_row(r.walk, c.host().budget(), [&](const std::int64_t* at, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto k = static_cast<std::size_t>(at[1] + i * step_out);
+      out[k] += std::exp(in[at[0] + i * step_in] - shifts[k]);
+    }
+  });
+  for (std::size_t k = 0; k < out.size(); ++k)
+    out[k] = std::isinf(shifts[k]) ? shifts[k] : shifts[k] + std::log(out[k]);
+  put(c, 0, results, c.in(0).dtype());
+}
+
+/// NaN wins over every number. Of nothing it is the end of the type's range.
+template <class Better> void run_extremum(KernelContext& c) {
+  const Reduction r = reduction_of(c);
+  const DType elem = c.in(0).dtype();
+  const Array x = converted(c.in(0), elem == DType::boolean ? DType::u8 : compute_dtype(elem), c.host());
+  dispatch(x.dtype(), ComputeNumbers{}, [&]<class T>() {
+    using Range = std::numeric_limits<T>;
+    T low = std::is_integral_v<T> ? Range::lowest() : -Range::infinity();
+    T high = std::is_integral_v<T> ? Range::max() : Range::infinity();
+    if (elem == DType::boolean) high = 1;
+    Array results = filled<T>(c, r.dims, Better()(low, high) ? high : low);
+    fold<T, T>(c, r, x, results,
+               [](T best, T number) { return is_nan(number) || Better()(number, best) ? number : best; });
+    put(c, 0, results, elem);
+  });
+}
+
+/// A reduced value with the axes in place again, each of size 1.
+Value* with_axes(GradContext& c, Value* reduced) {
+  GraphBuilder& g = c.g;
+  if (c.attr("keepdims", std::int64_t{1}) != 0) return reduced;
+  const Tensor* axes = c.has(1) ? c.constant(1) : nullptr;
+  const bool is_empty = !c.has(1) || (axes && axes->size() == 0);
+  const bool is_noop = c.attr("noop_with_empty_axes", std::int64_t{0}) != 0;
+  if (is_empty) return reduced;  // a scalar, or nothing was reduced
+  if (axes && !is_noop) return g.op("Unsqueeze", {reduced, c.x(1)});
+  // Which axes there are is known when it runs.
+  Value* kept = g.op("ReduceSum", {c.x(), c.x(1)}, {{"keepdims", 1}, {"noop_with_empty_axes", is_noop}});
+  return c.shaped(reduced, kept);
+}
+
+Values gradient_sum(GradContext& c) { return {c.stretched(with_axes(c, c.dy()), c.x())}; }
+
+Values gradient_mean(GradContext& c) {
+  Value* share = c.g.div(c.dy(), c.ratio_of_sizes(c.x(), c.y()));
+  return {c.stretched(with_axes(c, share), c.x())};
+}
+
+// Elements that share the extremum share the gradient.
+Values gradient_extremum(GradContext& c) {
+  GraphBuilder& g = c.g;
+  if (!is_float(c.elem())) return {};
+  Value* is_winner = c.equal(c.x(), with_axes(c, c.y()));
+  Value* ones = g.cast(is_winner, c.elem());
+  Value* count = g.op("ReduceSum", {ones, c.x(1)}, attributes_of(c.node));
+  return {c.keep(is_winner, with_axes(c, g.div(c.dy(), count)))};
+}
+
+Values gradient_l1(GradContext& c) {
+  Value* dy = with_axes(c, c.dy());
+  return {c.g.mul(c.g.op("Sign", {c.x()}), dy)};
+}
+
+Values gradient_sum_square(GradContext& c) {
+  Value* dy = with_axes(c, c.dy());
+  return {c.g.mul(c.g.mul(c.x(), 2), dy)};
+}
+
+Values gradient_l2(GradContext& c) {
+  GraphBuilder& g = c.g;
+  Value* is_zero = c.equal(c.y(), c.number(0));
+  Value* norm = g.where(is_zero, c.number(1), c.y());  // at zero: x is zero too
+  return {g.mul(c.x(), with_axes(c, g.div(c.dy(), norm)))};
+}
+
+Values gradient_log_sum(GradContext& c) {
+  Value* sum = c.g.op("Exp", {c.y()});
+  return {c.stretched(with_axes(c, c.g.div(c.dy(), sum)), c.x())};
+}
+
+Values gradient_log_sum_exp(GradContext& c) {
+  Value* share = c.g.op("Exp", {c.g.sub(c.x(), with_axes(c, c.y()))});
+  return {c.g.mul(share, with_axes(c, c.dy()))};
+}
+
+// The product of all others: where one element is zero, only that one has such a product.
+Values gradient_prod(GradContext& c) {
+  GraphBuilder& g = c.g;
+  if (!is_float(c.elem())) return {};
+  const Attrs attrs = attributes_of(c.node);
+  Value* is_zero = c.equal(c.x(), c.number(0));
+  Value* zeros = with_axes(c, g.op("ReduceSum", {g.cast(is_zero, c.elem()), c.x(1)}, attrs));
+  Value* nonzero = g.where(is_zero, c.number(1), c.x());
+  Value* product = with_axes(c, g.op("ReduceProd", {nonzero, c.x(1)}, attrs));
+  Value* of_a_zero = c.keep(c.equal(zeros, c.number(1)), product);
+  Value* quotient = g.div(product, nonzero);
+  Value* of_others = c.keep(c.equal(zeros, c.number(0)), quotient);
+  Value* dy = with_axes(c, c.dy());
+  return {g.mul(dy, g.where(is_zero, of_a_zero, of_others))};
+}
+
 }  // namespace
 
 constinit const OpDef defs::ReduceL1 = {
@@ -95,58 +286,78 @@ constinit const OpDef defs::ReduceL1 = {
     .infer = infer_shape,
     .steps = kSteps<magnitude>,
     .decompose = decompose<l1>,
+    .kernel = run_l1,
+    .gradient = gradient_l1,
 };
 constinit const OpDef defs::ReduceL2 = {
     .name = "ReduceL2",
     .infer = infer_shape,
     .steps = kSteps<magnitude>,
     .decompose = decompose<l2>,
+    .kernel = run_l2,
+    .gradient = gradient_l2,
 };
 constinit const OpDef defs::ReduceLogSum = {
     .name = "ReduceLogSum",
     .infer = infer_shape,
     .steps = kSteps<logarithm>,
     .decompose = decompose<log_sum>,
+    .kernel = run_log_sum,
+    .gradient = gradient_log_sum,
 };
 constinit const OpDef defs::ReduceLogSumExp = {
     .name = "ReduceLogSumExp",
     .infer = infer_shape,
     .steps = kPlain,
     .decompose = decompose<log_sum_exp>,
+    .kernel = run_log_sum_exp,
+    .gradient = gradient_log_sum_exp,
 };
 constinit const OpDef defs::ReduceMax = {
     .name = "ReduceMax",
     .infer = infer<largest>,
     .steps = kPlain,
     .decompose = truth_in_integers,
+    .kernel = run_extremum<std::greater<>>,
+    .gradient = gradient_extremum,
 };
 constinit const OpDef defs::ReduceMean = {
     .name = "ReduceMean",
     .infer = infer_shape,
     .steps = kPlain,
     .decompose = decompose<mean>,
+    .kernel = run_mean,
+    .gradient = gradient_mean,
 };
 constinit const OpDef defs::ReduceMin = {
     .name = "ReduceMin",
     .infer = infer<smallest>,
     .steps = kPlain,
     .decompose = truth_in_integers,
+    .kernel = run_extremum<std::less<>>,
+    .gradient = gradient_extremum,
 };
 constinit const OpDef defs::ReduceProd = {
     .name = "ReduceProd",
     .infer = infer<multiplied>,
     .steps = kPlain,
+    .kernel = run_product,
+    .gradient = gradient_prod,
 };
 constinit const OpDef defs::ReduceSum = {
     .name = "ReduceSum",
     .infer = infer<sum>,
     .steps = kSumSteps,
+    .kernel = run_sum,
+    .gradient = gradient_sum,
 };
 constinit const OpDef defs::ReduceSumSquare = {
     .name = "ReduceSumSquare",
     .infer = infer_shape,
     .steps = kSteps<square>,
     .decompose = decompose<sum_square>,
+    .kernel = run_sum_square,
+    .gradient = gradient_sum_square,
 };
 
 }  // namespace ingot::ops

@@ -1,4 +1,5 @@
 list(APPEND ops_sources
   reduction/arg_extremum.cpp
+  reduction/fold.cpp
   reduction/reduce.cpp
   reduction/reduced_axes.cpp)

@@ -1,6 +1,7 @@
 // Compress, NonZero, Unique: what is left is decided by the data.
 #include <algorithm>
 
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/tensor/negative_axes.h"
 
@@ -49,12 +50,19 @@ void infer_unique(InferContext& c) {
   c.out_shape(3, {c.data_dim(0, 0)});
 }
 
+Values gradient_compress(GradContext& c) {
+  return {c.back_to_picked(c.x(), c.dy(), [&](Value* places) {
+    return c.g.op("Compress", {places, c.x(1)}, c.same_attrs({"axis"}));
+  })};
+}
+
 }  // namespace
 
 constinit const OpDef defs::Compress = {
     .name = "Compress",
     .infer = infer_compress,
     .steps = kCompressSteps,
+    .gradient = gradient_compress,
 };
 constinit const OpDef defs::NonZero = {
     .name = "NonZero",

@@ -1,5 +1,7 @@
 // Concat: tensors one after the other along an axis.
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/nn/sizes.h"
 #include "ingot/ops/tensor/negative_axes.h"
 
 namespace ingot::ops {
@@ -68,12 +70,22 @@ void infer(InferContext& c) {
   if (*rank == 1) infer_values(c);
 }
 
+Values gradient_concat(GradContext& c) {
+  GraphBuilder& g = c.g;
+  const std::int64_t axis = c.attr("axis", std::int64_t{0});
+  if (c.node.input_count() == 1) return {c.dy()};
+  Values sizes;
+  for (Value* x : c.node.inputs()) sizes.push_back(size_along(g, x, axis));
+  return g.op("Split", {c.dy(), g.concat(sizes, 0)}, {{"axis", axis}}, sizes.size());
+}
+
 }  // namespace
 
 constinit const OpDef defs::Concat = {
     .name = "Concat",
     .infer = infer,
     .steps = kSteps,
+    .gradient = gradient_concat,
 };
 
 }  // namespace ingot::ops

@@ -1,5 +1,6 @@
 // DepthToSpace and SpaceToDepth: blocks of an image as channels, and back.
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 
 namespace ingot::ops {
@@ -38,15 +39,28 @@ void infer_to_depth(InferContext& c) {
                   divided(c, (*x)[3], *block, "the width")});
 }
 
+Values gradient_space_to_depth(GradContext& c) {
+  return {c.g.op("DepthToSpace", {c.dy()}, c.same_attrs({"blocksize"}))};
+}
+
+Values gradient_depth_to_space(GradContext& c) {
+  if (c.attr("mode", "DCR") == "DCR") return {c.g.op("SpaceToDepth", {c.dy()}, c.same_attrs({"blocksize"}))};
+  return {c.back_to_picked(c.x(), c.dy(), [&](Value* places) {
+    return c.g.op("DepthToSpace", {places}, c.same_attrs({"blocksize", "mode"}));
+  })};
+}
+
 }  // namespace
 
 constinit const OpDef defs::DepthToSpace = {
     .name = "DepthToSpace",
     .infer = infer_to_space,
+    .gradient = gradient_depth_to_space,
 };
 constinit const OpDef defs::SpaceToDepth = {
     .name = "SpaceToDepth",
     .infer = infer_to_depth,
+    .gradient = gradient_space_to_depth,
 };
 
 }  // namespace ingot::ops

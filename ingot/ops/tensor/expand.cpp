@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 
 namespace ingot::ops {
@@ -31,11 +32,14 @@ void infer(InferContext& c) {
   if (std::ranges::any_of(*wanted, [](const Dim& d) { return d.is_unknown(); })) c.name_open_dims(0);
 }
 
+Values gradient_expand(GradContext& c) { return {c.sum_to(c.dy(), c.x())}; }
+
 }  // namespace
 
 constinit const OpDef defs::Expand = {
     .name = "Expand",
     .infer = infer,
+    .gradient = gradient_expand,
 };
 
 }  // namespace ingot::ops

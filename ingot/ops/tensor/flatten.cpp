@@ -1,4 +1,5 @@
 // Flatten: a matrix whose rows are the dimensions before an axis and whose columns are the rest.
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/tensor/negative_axes.h"
 
@@ -18,12 +19,15 @@ void infer(InferContext& c) {
   c.out_shape(0, {product({x->begin(), split}), product({split, x->end()})});
 }
 
+Values gradient_flatten(GradContext& c) { return {c.shaped(c.dy(), c.x())}; }
+
 }  // namespace
 
 constinit const OpDef defs::Flatten = {
     .name = "Flatten",
     .infer = infer,
     .steps = kSteps,
+    .gradient = gradient_flatten,
 };
 
 }  // namespace ingot::ops

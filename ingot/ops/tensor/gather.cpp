@@ -1,6 +1,7 @@
 // Gather: slices of a tensor, picked along one axis by their indices.
 #include <algorithm>
 
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/tensor/negative_axes.h"
 
@@ -54,12 +55,36 @@ void infer(InferContext& c) {
   if (rank == 1) infer_values(c);
 }
 
+// Slices that were read more than once get the sum.
+Values gradient_gather(GradContext& c) {
+  GraphBuilder& g = c.g;
+  const std::int64_t rank = c.rank(), axis = c.axis(c.attr("axis", std::int64_t{0}));
+  Value* zeros = c.zeros(c.x());
+  Value* shape = g.shape(c.x());
+  Value* after = g.op("Slice", {shape, g.ints({axis + 1}), g.ints({rank})});
+  if (axis == 0) {
+    Value* places = g.reshape(c.x(1), {-1, 1});
+    Value* slices =
+        g.op("Reshape", {c.dy(), g.concat({g.shape(g.reshape(c.x(1), {-1})), after}, 0)}, {{"allowzero", 1}});
+    return {g.op("ScatterND", {zeros, places, slices}, {{"reduction", "add"}})};
+  }
+  Value* before = g.op("Slice", {shape, g.ints({0}), g.ints({axis})});
+  Value* count = g.unsqueeze(g.op("Size", {c.x(1)}), {0});
+  Value* dims = g.concat({before, count, after}, 0);
+  Value* slices = g.op("Reshape", {c.dy(), dims}, {{"allowzero", 1}});
+  std::vector<std::int64_t> column(static_cast<std::size_t>(rank), 1);
+  column[static_cast<std::size_t>(axis)] = -1;
+  Value* places = g.op("Expand", {g.reshape(c.x(1), column), dims});
+  return {g.op("ScatterElements", {zeros, places, slices}, {{"axis", axis}, {"reduction", "add"}})};
+}
+
 }  // namespace
 
 constinit const OpDef defs::Gather = {
     .name = "Gather",
     .infer = infer,
     .steps = kSteps,
+    .gradient = gradient_gather,
 };
 
 }  // namespace ingot::ops

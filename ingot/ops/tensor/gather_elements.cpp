@@ -1,5 +1,6 @@
 // GatherElements and GatherND: single elements or slices, picked by an index per element or by index tuples.
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 
 namespace ingot::ops {
@@ -38,15 +39,31 @@ void infer_nd(InferContext& c) {
   c.out_shape(0, std::move(y));
 }
 
+Values gradient_gather_elements(GradContext& c) {
+  const std::int64_t axis = c.attr("axis", std::int64_t{0});
+  Value* zeros = c.zeros(c.x());
+  return {c.g.op("ScatterElements", {zeros, c.x(1), c.dy()}, {{"axis", axis}, {"reduction", "add"}})};
+}
+
+Values gradient_gather_nd(GradContext& c) {
+  if (c.attr("batch_dims", std::int64_t{0}) == 0)
+    return {c.g.op("ScatterND", {c.zeros(c.x()), c.x(1), c.dy()}, {{"reduction", "add"}})};
+  return {c.back_to_picked(c.x(), c.dy(), [&](Value* places) {
+    return c.g.op("GatherND", {places, c.x(1)}, c.same_attrs({"batch_dims"}));
+  })};
+}
+
 }  // namespace
 
 constinit const OpDef defs::GatherElements = {
     .name = "GatherElements",
     .infer = infer_elements,
+    .gradient = gradient_gather_elements,
 };
 constinit const OpDef defs::GatherND = {
     .name = "GatherND",
     .infer = infer_nd,
+    .gradient = gradient_gather_nd,
 };
 
 }  // namespace ingot::ops

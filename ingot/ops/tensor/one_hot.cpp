@@ -1,6 +1,7 @@
 // OneHot: a new axis that is "on" where the index points and "off" elsewhere.
 #include <algorithm>
 
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/tensor/negative_axes.h"
 
@@ -62,12 +63,26 @@ void infer(InferContext& c) {
   c.out_shape(0, std::move(y));
 }
 
+// Of the two values only: places are whole numbers.
+Values gradient_one_hot(GradContext& c) {
+  GraphBuilder& g = c.g;
+  const DType elem = c.elem(2);
+  if (!is_float(elem)) return {};
+  Value* marks = g.cast(g.constant(Tensor::of<float>({2}, {0.0f, 1.0f})), elem);
+  Value* mask = g.op("OneHot", {c.x(0), c.x(1), marks}, c.same_attrs({"axis"}));
+  Value* on = g.reshape(g.op("ReduceSum", {g.mul(c.dy(), mask)}, {{"keepdims", 0}}), {1});
+  Value* all = g.reshape(g.op("ReduceSum", {c.dy()}, {{"keepdims", 0}}), {1});
+  Value* off = g.sub(all, on);
+  return {nullptr, nullptr, g.concat({off, on}, 0)};
+}
+
 }  // namespace
 
 constinit const OpDef defs::OneHot = {
     .name = "OneHot",
     .infer = infer,
     .steps = kSteps,
+    .gradient = gradient_one_hot,
 };
 
 }  // namespace ingot::ops

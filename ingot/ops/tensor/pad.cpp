@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/steps.h"
 
@@ -141,6 +142,22 @@ Values decompose(DecomposeContext& c) {
   return {x};
 }
 
+Values gradient_pad(GradContext& c) {
+  GraphBuilder& g = c.g;
+  const std::string mode = c.attr("mode", "constant");
+  if (mode != "constant") {
+    return {c.back_to_picked(c.x(), c.dy(), [&](Value* places) {
+      return g.op("Pad", {places, c.x(1), nullptr, c.x(3)}, {{"mode", mode}});
+    })};
+  }
+  // Negative padding cuts off.
+  Value* dx = g.op("Pad", {c.dy(), g.neg(c.x(1)), nullptr, c.x(3)});
+  if (!c.wants(2)) return {dx};
+  Value* inside = g.op("ReduceSum", {dx}, {{"keepdims", 0}});
+  Value* all = g.op("ReduceSum", {c.dy()}, {{"keepdims", 0}});
+  return {dx, nullptr, c.shaped(g.sub(all, inside), c.x(2))};
+}
+
 }  // namespace
 
 constinit const OpDef defs::Pad = {
@@ -148,6 +165,7 @@ constinit const OpDef defs::Pad = {
     .infer = infer,
     .steps = kSteps,
     .decompose = decompose,
+    .gradient = gradient_pad,
 };
 
 }  // namespace ingot::ops

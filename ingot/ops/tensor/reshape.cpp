@@ -1,6 +1,7 @@
 // Reshape: the same elements in another shape; 0 copies a dimension and -1 is what is left.
 #include <algorithm>
 
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/steps.h"
 
@@ -117,12 +118,15 @@ void infer(InferContext& c) {
   if (std::ranges::any_of(*wanted, is_open)) c.name_open_dims(0);
 }
 
+Values gradient_reshape(GradContext& c) { return {c.shaped(c.dy(), c.x())}; }
+
 }  // namespace
 
 constinit const OpDef defs::Reshape = {
     .name = "Reshape",
     .infer = infer,
     .steps = kSteps,
+    .gradient = gradient_reshape,
 };
 
 }  // namespace ingot::ops

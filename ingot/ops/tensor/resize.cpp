@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/nn/sizes.h"
 #include "ingot/ops/tensor/resize_shape.h"
 #include "ingot/ops/tensor/resize_steps.h"
 
@@ -80,12 +82,65 @@ constexpr Step kSteps[] = {
     {.since = 19, .down = resize_19_to_18},
 };
 
+/// Resizing is linear and works along each axis on its own: what it makes of the unit vectors along an axis is the
+/// matrix of that axis, and the gradient multiplies by it the other way round.
+Value* matrix_along(GradContext& c, std::int64_t axis, std::int64_t k, std::int64_t count) {
+  GraphBuilder& g = c.g;
+  Value* size = size_along(g, c.x(), axis);
+  Value* square =
+      g.op("ConstantOfShape", {g.concat({size, size}, 0)}, {{"value", Tensor::scalar(0, c.elem()).reshaped({1})}});
+  Value* units = g.op("EyeLike", {square});
+  const bool has_sizes = c.has(3) && !same(stated_size(c.x(3), 0), 0);
+  Value *roi = nullptr, *scale = nullptr, *wanted = nullptr;
+  if (c.attr("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize")
+    roi = g.op("Gather", {c.x(1), g.ints({k, k + count})});
+  if (has_sizes)
+    wanted = size_along(g, c.dy(), axis);
+  else
+    scale = g.op("Gather", {c.x(2), g.ints({k})});
+  Attrs attrs = c.same_attrs(
+      {"antialias", "coordinate_transformation_mode", "cubic_coeff_a", "exclude_outside", "mode", "nearest_mode"});
+  attrs.emplace_back("axes", std::vector<std::int64_t>{1});
+  return g.op("Resize", {units, roi, scale, wanted}, attrs);
+}
+
+Values gradient_resize(GradContext& c) {
+  GraphBuilder& g = c.g;
+  if (c.attr("keep_aspect_ratio_policy", "stretch") != "stretch")
+    c.fail("the gradient of a resize that keeps the aspect ratio is not known; state the sizes");
+  const std::int64_t rank = c.rank();
+  std::vector<std::int64_t> axes(static_cast<std::size_t>(rank));
+  std::iota(axes.begin(), axes.end(), 0);
+  axes = c.node.attributes.ints_or("axes", axes);
+  const bool crops = c.attr("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize";
+  const Tensor* scales = c.constant(2);
+  const auto count = static_cast<std::int64_t>(axes.size());
+  Value* dx = c.dy();
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::int64_t axis = c.axis(axes[static_cast<std::size_t>(k)]);
+    const Dim before = stated_size(c.x(), axis), after = stated_size(c.y(), axis);
+    const bool has_scale = scales && k < scales->size();
+    const bool stays = has_scale ? scales->to_doubles()[static_cast<std::size_t>(k)] == 1 : same(before, after);
+    if (stays && !crops) continue;
+    Value* matrix = g.transpose(matrix_along(c, axis, k, count), {1, 0});
+    std::vector<std::int64_t> perm(static_cast<std::size_t>(rank));
+    std::iota(perm.begin(), perm.end(), 0);
+    std::swap(perm[static_cast<std::size_t>(axis)], perm.back());
+    const bool is_last = axis == rank - 1;
+    Value* turned = is_last ? dx : g.transpose(dx, perm);
+    Value* spread = g.op("MatMul", {turned, matrix});
+    dx = is_last ? spread : g.transpose(spread, perm);
+  }
+  return {dx};
+}
+
 }  // namespace
 
 constinit const OpDef defs::Resize = {
     .name = "Resize",
     .infer = infer,
     .steps = kSteps,
+    .gradient = gradient_resize,
 };
 
 }  // namespace ingot::ops

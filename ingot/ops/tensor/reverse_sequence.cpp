@@ -1,5 +1,6 @@
 // ReverseSequence: the first elements of each sequence of a batch in reverse, as many as its length says.
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 
 namespace ingot::ops {
@@ -16,11 +17,17 @@ void infer(InferContext& c) {
   c.out_shape_like(0, 0);
 }
 
+// Reversing twice changes nothing.
+Values gradient_reverse_sequence(GradContext& c) {
+  return {c.g.op("ReverseSequence", {c.dy(), c.x(1)}, c.same_attrs({"batch_axis", "time_axis"}))};
+}
+
 }  // namespace
 
 constinit const OpDef defs::ReverseSequence = {
     .name = "ReverseSequence",
     .infer = infer,
+    .gradient = gradient_reverse_sequence,
 };
 
 }  // namespace ingot::ops

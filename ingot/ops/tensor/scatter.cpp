@@ -1,4 +1,5 @@
 // Scatter, ScatterElements, ScatterND: a copy of a tensor in which some elements or slices are replaced.
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/steps.h"
 
@@ -60,6 +61,54 @@ void infer_nd(InferContext& c) {
   c.out_shape_like(0, 0);
 }
 
+/// What both operators do: write numbers at places, and read them there.
+struct Access {
+  std::function<Value*(Value* data, Value* updates, const char* reduction)> write;
+  std::function<Value*(Value* data)> read;
+};
+
+// Places written twice are only defined with a reduction.
+Values gradient_scatter(GradContext& c, const Access& at) {
+  GraphBuilder& g = c.g;
+  const std::string reduction = c.attr("reduction", "none");
+  Value *data = c.x(0), *updates = c.x(2), *dy = c.dy();
+  if (reduction == "add") return {dy, nullptr, at.read(dy)};
+  if (reduction == "none") return {at.write(dy, c.zeros(updates), "none"), nullptr, at.read(dy)};
+  if (reduction == "mul") {
+    Value* factors = at.write(c.ones(data), updates, "mul");
+    Value* weighted = at.read(g.mul(dy, c.y()));
+    return {g.mul(dy, factors), nullptr, g.div(weighted, updates)};
+  }
+  // The largest or smallest: those that share it share the gradient.
+  Value* data_wins = g.cast(c.equal(data, c.y()), c.elem());
+  Value* update_wins = g.cast(c.equal(updates, at.read(c.y())), c.elem());
+  Value* share = g.div(dy, at.write(data_wins, update_wins, "add"));
+  Value* of_updates = at.read(share);
+  return {g.mul(data_wins, share), nullptr, g.mul(update_wins, of_updates)};
+}
+
+Values gradient_scatter_elements(GradContext& c) {
+  const std::int64_t axis = c.attr("axis", std::int64_t{0});
+  Value* places = c.x(1);
+  return gradient_scatter(
+      c, {[&](Value* data, Value* updates, const char* reduction) {
+            return c.g.op("ScatterElements", {data, places, updates}, {{"axis", axis}, {"reduction", reduction}});
+          },
+          [&](Value* data) {
+            return c.g.op("GatherElements", {data, places}, {{"axis", axis}});
+          }});
+}
+
+Values gradient_scatter_nd(GradContext& c) {
+  Value* places = c.x(1);
+  return gradient_scatter(c, {[&](Value* data, Value* updates, const char* reduction) {
+                                return c.g.op("ScatterND", {data, places, updates}, {{"reduction", reduction}});
+                              },
+                              [&](Value* data) {
+                                return c.g.op("GatherND", {data, places});
+                              }});
+}
+
 }  // namespace
 
 constinit const OpDef defs::Scatter = {
@@ -72,11 +121,13 @@ constinit const OpDef defs::ScatterElements = {
     .name = "ScatterElements",
     .infer = infer_elements,
     .steps = kSteps,
+    .gradient = gradient_scatter_elements,
 };
 constinit const OpDef defs::ScatterND = {
     .name = "ScatterND",
     .infer = infer_nd,
     .steps = kSteps,
+    .gradient = gradient_scatter_nd,
 };
 
 }  // namespace ingot::ops

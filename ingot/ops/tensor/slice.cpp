@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/tensor/negative_axes.h"
 
@@ -143,12 +144,48 @@ void infer(InferContext& c) {
   c.out_shape(0, std::move(y));
 }
 
+/// The padding that undoes a slice of steps of one, where all numbers of it are known.
+std::optional<std::vector<std::int64_t>> undoing_pads(GradContext& c) {
+  const Tensor *starts = c.constant(1), *ends = c.constant(2), *axes = c.constant(3), *steps = c.constant(4);
+  if (!starts || !ends || (c.has(3) && !axes) || (c.has(4) && !steps) || !c.x()->type.shape) return std::nullopt;
+  const Shape& shape = *c.x()->type.shape;
+  const auto rank = static_cast<std::int64_t>(shape.size());
+  const auto first = starts->to_ints(), last = ends->to_ints();
+  if (steps)
+    for (const std::int64_t step : steps->to_ints())
+      if (step != 1) return std::nullopt;
+  std::vector<std::int64_t> pads(2 * shape.size());
+  for (std::size_t k = 0; k < first.size(); ++k) {
+    std::int64_t axis = axes ? axes->to_ints()[k] : static_cast<std::int64_t>(k);
+    if (axis < 0) axis += rank;
+    const Dim& dim = shape[static_cast<std::size_t>(axis)];
+    if (!dim.is_known()) return std::nullopt;
+    const std::int64_t size = dim.value();
+    const auto clamped = [&](std::int64_t at) { return std::clamp<std::int64_t>(at < 0 ? at + size : at, 0, size); };
+    const std::int64_t begin = clamped(first[k]), end = std::max(begin, clamped(last[k]));
+    pads[static_cast<std::size_t>(axis)] = begin;
+    pads[static_cast<std::size_t>(axis + rank)] = size - end;
+  }
+  return pads;
+}
+
+Values gradient_slice(GradContext& c) {
+  GraphBuilder& g = c.g;
+  if (const auto pads = undoing_pads(c)) return {g.op("Pad", {c.dy(), g.ints(*pads)})};
+  return {c.back_to_picked(c.x(), c.dy(), [&](Value* places) {
+    Values inputs = c.node.inputs();
+    inputs[0] = places;
+    return g.op("Slice", inputs);
+  })};
+}
+
 }  // namespace
 
 constinit const OpDef defs::Slice = {
     .name = "Slice",
     .infer = infer,
     .steps = kSteps,
+    .gradient = gradient_slice,
 };
 
 }  // namespace ingot::ops

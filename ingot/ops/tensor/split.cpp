@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/tensor/negative_axes.h"
 
@@ -114,12 +115,22 @@ void infer(InferContext& c) {
   }
 }
 
+Values gradient_split(GradContext& c) {
+  Values parts;
+  for (std::size_t i = 0; i < c.node.output_count(); ++i) {
+    if (!c.dy(i)) c.ensure_output(i);
+    parts.push_back(c.dy(i) ? c.dy(i) : c.zeros(c.y(i)));
+  }
+  return {c.g.concat(parts, c.attr("axis", std::int64_t{0}))};
+}
+
 }  // namespace
 
 constinit const OpDef defs::Split = {
     .name = "Split",
     .infer = infer,
     .steps = kSteps,
+    .gradient = gradient_split,
 };
 
 }  // namespace ingot::ops

@@ -1,6 +1,7 @@
 // Squeeze: removes dimensions of size 1.
 #include <algorithm>
 
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/tensor/negative_axes.h"
 
@@ -44,12 +45,15 @@ void infer(InferContext& c) {
   c.out_shape(0, std::move(y));
 }
 
+Values gradient_squeeze(GradContext& c) { return {c.shaped(c.dy(), c.x())}; }
+
 }  // namespace
 
 constinit const OpDef defs::Squeeze = {
     .name = "Squeeze",
     .infer = infer,
     .steps = kSteps,
+    .gradient = gradient_squeeze,
 };
 
 }  // namespace ingot::ops

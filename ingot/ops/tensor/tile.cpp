@@ -1,6 +1,7 @@
 // Tile: a tensor repeated along each dimension.
 #include <cmath>
 
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/steps.h"
 
@@ -54,12 +55,24 @@ void infer(InferContext& c) {
   c.out_shape(0, std::move(y));
 }
 
+// Each axis is a number of copies of the old one: those are summed.
+Values gradient_tile(GradContext& c) {
+  GraphBuilder& g = c.g;
+  Value *copies = g.unsqueeze(c.x(1), {1}), *sizes = g.unsqueeze(g.shape(c.x()), {1});
+  Value* split = g.reshape(g.concat({copies, sizes}, 1), {-1});
+  Value* parted = g.op("Reshape", {c.dy(), split}, {{"allowzero", 1}});
+  std::vector<std::int64_t> axes;
+  for (std::int64_t i = 0; i < c.rank(); ++i) axes.push_back(2 * i);
+  return {axes.empty() ? c.dy() : g.reduce_sum(parted, axes, false)};
+}
+
 }  // namespace
 
 constinit const OpDef defs::Tile = {
     .name = "Tile",
     .infer = infer,
     .steps = kSteps,
+    .gradient = gradient_tile,
 };
 
 }  // namespace ingot::ops

@@ -1,5 +1,6 @@
 // Transpose: dimensions in another order.
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/walk.h"
 
@@ -53,12 +54,22 @@ void run(KernelContext& c) {
   gather_walk(walk, x, 0, y, c.host().budget());
 }
 
+Values gradient_transpose(GradContext& c) {
+  const auto* perm = c.node.attributes.get<std::vector<std::int64_t>>("perm");
+  if (!perm) return {c.g.op("Transpose", {c.dy()})};
+  std::vector<std::int64_t> back(perm->size());
+  for (std::size_t i = 0; i < perm->size(); ++i)
+    back[static_cast<std::size_t>((*perm)[i])] = static_cast<std::int64_t>(i);
+  return {c.g.transpose(c.dy(), back)};
+}
+
 }  // namespace
 
 constinit const OpDef defs::Transpose = {
     .name = "Transpose",
     .infer = infer,
     .kernel = run,
+    .gradient = gradient_transpose,
 };
 
 }  // namespace ingot::ops

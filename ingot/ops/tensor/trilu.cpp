@@ -1,4 +1,5 @@
 // Trilu: the upper or lower triangle of matrices, zeros elsewhere.
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/steps.h"
 
@@ -28,12 +29,15 @@ Values decompose(DecomposeContext& c) {
   return {g.where(keep, c.in(0), g.scalar(0, elem))};
 }
 
+Values gradient_trilu(GradContext& c) { return {c.g.op("Trilu", {c.dy(), c.x(1)}, c.same_attrs({"upper"}))}; }
+
 }  // namespace
 
 constinit const OpDef defs::Trilu = {
     .name = "Trilu",
     .infer = infer,
     .decompose = decompose,
+    .gradient = gradient_trilu,
 };
 
 }  // namespace ingot::ops

@@ -1,4 +1,5 @@
 // Unsqueeze: adds dimensions of size 1.
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/tensor/negative_axes.h"
 
@@ -45,12 +46,15 @@ void infer(InferContext& c) {
   c.out_shape(0, std::move(y));
 }
 
+Values gradient_unsqueeze(GradContext& c) { return {c.shaped(c.dy(), c.x())}; }
+
 }  // namespace
 
 constinit const OpDef defs::Unsqueeze = {
     .name = "Unsqueeze",
     .infer = infer,
     .steps = kSteps,
+    .gradient = gradient_unsqueeze,
 };
 
 }  // namespace ingot::ops

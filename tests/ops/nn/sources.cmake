@@ -1,5 +1,8 @@
 list(APPEND ops_tests
   nn/attention_test.cpp
+  nn/conv_kernel_test.cpp
   nn/conv_test.cpp
+  nn/normalization_kernel_test.cpp
   nn/normalization_test.cpp
+  nn/pool_kernel_test.cpp
   nn/pool_test.cpp)

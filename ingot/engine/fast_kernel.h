@@ -1,0 +1,65 @@
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "ingot/ir/array.h"
+#include "ingot/ops/kernel.h"
+
+namespace ingot {
+class ThreadPool;
+}
+
+namespace ingot::engine {
+
+/// A node made ready to run many times: what can be done once was done. May run on several threads at once.
+class PreparedNode {
+ public:
+  virtual ~PreparedNode() = default;
+  virtual void run(ops::KernelContext& c, ThreadPool& pool) const = 0;
+};
+
+/// What a fast kernel knows of a node while it is prepared. Types may be unknown, even their ranks.
+class PrepareContext {
+ public:
+  using Constants = const Array* (*)(const Value&, const void* owner);
+  PrepareContext(const Node& n, Constants constants, const void* owner)
+      : node(n), constants_(constants), owner_(owner) {}
+
+  const Node& node;
+
+  bool has(std::size_t i) const { return node.input(i) != nullptr; }
+  /// The value of an input that is the same in every run, else null.
+  const Array* constant(std::size_t i) const { return has(i) ? constants_(*node.input(i), owner_) : nullptr; }
+  DType elem(std::size_t i) const { return has(i) ? node.input(i)->type.elem : DType::undefined; }
+  /// Null: not even the rank is known.
+  const Shape* shape(std::size_t i) const {
+    return has(i) && node.input(i)->type.shape ? &*node.input(i)->type.shape : nullptr;
+  }
+  bool all_floats() const;
+
+  /// Why the kernel is not for this node, for --explain.
+  std::unique_ptr<PreparedNode> refuse(std::string reason) {
+    reason_ = std::move(reason);
+    return nullptr;
+  }
+  const std::string& reason() const { return reason_; }
+
+ private:
+  Constants constants_;
+  const void* owner_;
+  std::string reason_;
+};
+
+/// A faster way to run an operator of the newest version. It must agree with the reference kernel.
+struct FastKernel {
+  std::string_view op;
+  std::string_view name;  // in --explain: "gemm"
+  std::unique_ptr<PreparedNode> (*prepare)(PrepareContext&);
+};
+
+/// All of them, the better one of an operator first.
+std::span<const FastKernel> fast_kernels();
+
+}  // namespace ingot::engine

@@ -1,0 +1,225 @@
+// Elementwise functions of floats, a vector at a time, for the CPU that runs them.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ingot/engine/kernels/vector_math.cpp"
+// The first of these includes this file once per kind of CPU: the order counts.
+// clang-format off
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+#include <hwy/contrib/math/math-inl.h>
+// clang-format on
+
+#include "ingot/engine/kernels/vector_math.h"
+
+#include <cmath>
+
+HWY_BEFORE_NAMESPACE();
+namespace ingot::engine {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+const hn::ScalableTag<float> d;
+using V = hn::Vec<decltype(d)>;
+
+HWY_INLINE V number(float x) { return hn::Set(d, x); }
+
+/// exp of anything: beyond the range of floats 0 or infinity, NaN for NaN.
+HWY_INLINE V exp_of(V x) {
+  const V clamped = hn::Min(hn::Max(x, number(-104.0f)), number(89.0f));
+  const V y = hn::Exp(d, clamped);
+  const V above = hn::IfThenElse(hn::Gt(x, number(88.7228394f)), number(HUGE_VALF), y);
+  return hn::IfThenElse(hn::IsNaN(x), x, above);
+}
+
+HWY_INLINE V sigmoid_of(V x) {
+  // 1 / (1 + e^-x), or e^x / (1 + e^x): e^-|x| never overflows.
+  const V one = number(1.0f), e = exp_of(hn::Neg(hn::Abs(x)));
+  return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
+}
+
+// A rational function that equals tanh to the last bits of float within +-7.9, and +-1 outside.
+HWY_INLINE V tanh_of(V x) {
+  const V limit = number(7.90531110763549805f);
+  const V c = hn::Min(hn::Max(x, hn::Neg(limit)), limit);
+  const V s = hn::Mul(c, c);
+  V p = number(-2.76076847742355e-16f);
+  for (const float k : {2.00018790482477e-13f, -8.60467152213735e-11f, 5.12229709037114e-08f, 1.48572235717979e-05f,
+                        6.37261928875436e-04f, 4.89352455891786e-03f})
+    p = hn::MulAdd(p, s, number(k));
+  V q = number(1.19825839466702e-06f);
+  for (const float k : {1.18534705686654e-04f, 2.26843463243900e-03f, 4.89352518554385e-03f})
+    q = hn::MulAdd(q, s, number(k));
+  const V y = hn::Div(hn::Mul(c, p), q);
+  const V near = hn::IfThenElse(hn::Lt(hn::Abs(x), number(0.0004f)), x, y);
+  const V all = hn::IfThenElse(hn::Ge(hn::Abs(x), limit), hn::CopySign(number(1.0f), x), near);
+  return hn::IfThenElse(hn::IsNaN(x), x, all);
+}
+
+// A rational function that equals erf to the last bits of float within +-4, and +-1 outside.
+HWY_INLINE V erf_of(V x) {
+  const V c = hn::Min(hn::Max(x, number(-4.0f)), number(4.0f));
+  const V s = hn::Mul(c, c);
+  V p = number(-2.72614225801306e-10f);
+  for (const float k : {2.77068142495902e-08f, -2.10102402082508e-06f, -5.69250639462346e-05f, -7.34990630326855e-04f,
+                        -2.95459980854025e-03f, -1.60960333262415e-02f})
+    p = hn::MulAdd(p, s, number(k));
+  V q = number(-1.45660718464996e-05f);
+  for (const float k : {-2.13374055278905e-04f, -1.68282697438203e-03f, -7.37332916720468e-03f, -1.42647390514189e-02f})
+    q = hn::MulAdd(q, s, number(k));
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::Div(hn::Mul(c, p), q));
+}
+
+/// log of anything: -infinity for 0, NaN for negative numbers, subnormal numbers included.
+HWY_INLINE V log_of(V x) {
+  const V smallest = number(1.17549435e-38f);
+  const auto is_subnormal = hn::And(hn::Lt(x, smallest), hn::Gt(x, hn::Zero(d)));
+  const V scaled = hn::IfThenElse(is_subnormal, hn::Mul(x, number(16777216.0f)), x);
+  const V y = hn::Sub(hn::Log(d, scaled), hn::IfThenElseZero(is_subnormal, number(16.6355323334f)));
+  const V special = hn::IfThenElse(hn::Eq(x, hn::Zero(d)), number(-HUGE_VALF), y);
+  const V infinite = hn::IfThenElse(hn::Eq(x, number(HUGE_VALF)), x, special);
+  return hn::IfThenElse(hn::Or(hn::Lt(x, hn::Zero(d)), hn::IsNaN(x)), number(NAN), infinite);
+}
+
+/// Keeps NaN, whose comparisons are all false.
+HWY_INLINE V clip_of(V x, V low, V high) {
+  const V above = hn::IfThenElse(hn::Lt(x, low), low, x);
+  return hn::IfThenElse(hn::Gt(above, high), high, above);
+}
+
+template <class F> HWY_INLINE void map(const float* x, float* y, std::int64_t n, F f) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) hn::StoreU(f(hn::LoadU(d, x + i)), d, y + i);
+  if (i == n) return;
+  HWY_ALIGN float rest[hn::MaxLanes(d)] = {};
+  for (std::int64_t j = i; j < n; ++j) rest[j - i] = x[j];
+  hn::Store(f(hn::Load(d, rest)), d, rest);
+  for (std::int64_t j = i; j < n; ++j) y[j] = rest[j - i];
+}
+
+void unary(Unary op, const float* x, float* y, std::int64_t n, float a, float b) {
+  const V va = number(a), vb = number(b), zero = hn::Zero(d), one = number(1.0f), half = number(0.5f);
+  switch (op) {
+    case Unary::abs:
+      return map(x, y, n, [&](V v) { return hn::Abs(v); });
+    case Unary::ceil:
+      return map(x, y, n, [&](V v) { return hn::Ceil(v); });
+    case Unary::erf:
+      return map(x, y, n, [&](V v) { return erf_of(v); });
+    case Unary::exp:
+      return map(x, y, n, [&](V v) { return exp_of(v); });
+    case Unary::floor:
+      return map(x, y, n, [&](V v) { return hn::Floor(v); });
+    case Unary::gelu:
+      return map(x, y, n, [&](V v) {
+        return hn::Mul(hn::Mul(v, half), hn::Add(one, erf_of(hn::Mul(v, number(0.70710678118654752f)))));
+      });
+    case Unary::gelu_tanh:
+      return map(x, y, n, [&](V v) {
+        const V cube = hn::Mul(hn::Mul(v, v), hn::Mul(v, number(0.044715f)));
+        return hn::Mul(hn::Mul(v, half),
+                       hn::Add(one, tanh_of(hn::Mul(hn::Add(v, cube), number(0.79788456080286536f)))));
+      });
+    case Unary::hard_sigmoid:
+      return map(x, y, n, [&](V v) { return clip_of(hn::MulAdd(v, va, vb), zero, one); });
+    case Unary::hard_swish:
+      return map(x, y, n,
+                 [&](V v) { return hn::Mul(v, clip_of(hn::MulAdd(v, number(1.0f / 6.0f), half), zero, one)); });
+    case Unary::leaky_relu:
+      return map(x, y, n, [&](V v) { return hn::IfThenElse(hn::Lt(v, zero), hn::Mul(v, va), v); });
+    case Unary::clip:
+      return map(x, y, n, [&](V v) { return clip_of(v, va, vb); });
+    case Unary::log:
+      return map(x, y, n, [&](V v) { return log_of(v); });
+    case Unary::negate:
+      return map(x, y, n, [&](V v) { return hn::Neg(v); });
+    case Unary::reciprocal:
+      return map(x, y, n, [&](V v) { return hn::Div(one, v); });
+    case Unary::relu:
+      return map(x, y, n, [&](V v) { return hn::IfThenElse(hn::Lt(v, zero), zero, v); });
+    case Unary::round:
+      return map(x, y, n, [&](V v) { return hn::Round(v); });
+    case Unary::sigmoid:
+      return map(x, y, n, [&](V v) { return sigmoid_of(v); });
+    case Unary::softplus:
+      return map(x, y, n, [&](V v) {
+        const V tail = hn::Log1p(d, exp_of(hn::Neg(hn::Abs(v))));
+        return hn::IfThenElse(hn::IsNaN(v), v, hn::Add(hn::Max(v, zero), tail));
+      });
+    case Unary::sqrt:
+      return map(x, y, n, [&](V v) { return hn::Sqrt(v); });
+    case Unary::square:
+      return map(x, y, n, [&](V v) { return hn::Mul(v, v); });
+    case Unary::tanh:
+      return map(x, y, n, [&](V v) { return tanh_of(v); });
+  }
+}
+
+template <class F>
+HWY_INLINE void zip(const float* x, std::int64_t x_step, const float* y, std::int64_t y_step, float* z, std::int64_t n,
+                    F f) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  std::int64_t i = 0;
+  if (x_step && y_step) {
+    for (; i + lanes <= n; i += lanes) hn::StoreU(f(hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, z + i);
+  } else if (x_step) {
+    const V b = number(*y);
+    for (; i + lanes <= n; i += lanes) hn::StoreU(f(hn::LoadU(d, x + i), b), d, z + i);
+  } else if (y_step) {
+    const V a = number(*x);
+    for (; i + lanes <= n; i += lanes) hn::StoreU(f(a, hn::LoadU(d, y + i)), d, z + i);
+  } else {
+    const V c = f(number(*x), number(*y));
+    for (; i + lanes <= n; i += lanes) hn::StoreU(c, d, z + i);
+  }
+  if (i == n) return;
+  HWY_ALIGN float a[hn::MaxLanes(d)] = {}, b[hn::MaxLanes(d)] = {};
+  for (std::int64_t j = i; j < n; ++j) a[j - i] = x[j * x_step], b[j - i] = y[j * y_step];
+  hn::Store(f(hn::Load(d, a), hn::Load(d, b)), d, a);
+  for (std::int64_t j = i; j < n; ++j) z[j] = a[j - i];
+}
+
+void binary(Binary op, const float* x, std::int64_t x_step, const float* y, std::int64_t y_step, float* z,
+            std::int64_t n) {
+  switch (op) {
+    case Binary::add:
+      return zip(x, x_step, y, y_step, z, n, [](V a, V b) { return hn::Add(a, b); });
+    case Binary::subtract:
+      return zip(x, x_step, y, y_step, z, n, [](V a, V b) { return hn::Sub(a, b); });
+    case Binary::multiply:
+      return zip(x, x_step, y, y_step, z, n, [](V a, V b) { return hn::Mul(a, b); });
+    case Binary::divide:
+      return zip(x, x_step, y, y_step, z, n, [](V a, V b) { return hn::Div(a, b); });
+    // If either is NaN, so is the result.
+    case Binary::maximum:
+      return zip(x, x_step, y, y_step, z, n,
+                 [](V a, V b) { return hn::IfThenElse(hn::IsNaN(a), a, hn::IfThenElse(hn::Gt(a, b), a, b)); });
+    case Binary::minimum:
+      return zip(x, x_step, y, y_step, z, n,
+                 [](V a, V b) { return hn::IfThenElse(hn::IsNaN(a), a, hn::IfThenElse(hn::Lt(a, b), a, b)); });
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace ingot::engine
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace ingot::engine {
+namespace {
+
+HWY_EXPORT(unary);
+HWY_EXPORT(binary);
+
+}  // namespace
+
+void apply(Unary op, const float* x, float* y, std::int64_t n, float a, float b) {
+  HWY_DYNAMIC_DISPATCH(unary)(op, x, y, n, a, b);
+}
+
+void apply(Binary op, const float* x, std::int64_t x_step, const float* y, std::int64_t y_step, float* z,
+           std::int64_t n) {
+  HWY_DYNAMIC_DISPATCH(binary)(op, x, x_step, y, y_step, z, n);
+}
+
+}  // namespace ingot::engine
+#endif

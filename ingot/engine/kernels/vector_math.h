@@ -1,0 +1,44 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace ingot::engine {
+
+/// Functions of one float, computed a vector at a time.
+enum class Unary : std::uint8_t {
+  abs,
+  ceil,
+  erf,
+  exp,
+  floor,
+  gelu,       // x / 2 * (1 + erf(x / sqrt(2)))
+  gelu_tanh,  // its approximation by tanh
+  hard_sigmoid,
+  hard_swish,
+  leaky_relu,
+  clip,
+  log,
+  negate,
+  reciprocal,
+  relu,
+  round,
+  sigmoid,
+  softplus,
+  sqrt,
+  square,
+  tanh,
+};
+
+/// Functions of two floats.
+enum class Binary : std::uint8_t { add, subtract, multiply, divide, maximum, minimum };
+
+/// y[i] = op(x[i]) for n elements; y may be x. `a` and `b` are the parameters of clip (low, high), leaky_relu (slope)
+/// and hard_sigmoid (slope, offset).
+void apply(Unary op, const float* x, float* y, std::int64_t n, float a = 0, float b = 0);
+
+/// z[i] = op(x[i * x_step], y[i * y_step]) with steps of 0 or 1; z may be x or y.
+void apply(Binary op, const float* x, std::int64_t x_step, const float* y, std::int64_t y_step, float* z,
+           std::int64_t n);
+
+}  // namespace ingot::engine

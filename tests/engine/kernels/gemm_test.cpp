@@ -1,0 +1,86 @@
+// Products of matrices against sums in double, for sizes around those of tiles, panels and blocks.
+#include "ingot/engine/kernels/gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "ingot/base/threads.h"
+
+namespace ingot::engine {
+namespace {
+
+std::vector<float> random_floats(std::int64_t count, unsigned seed) {
+  std::mt19937 generator(seed);
+  std::uniform_real_distribution<float> number(-1, 1);
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& value : values) value = number(generator);
+  return values;
+}
+
+struct Sizes {
+  std::int64_t rows, depth, columns;
+};
+
+class Multiply : public testing::TestWithParam<Sizes> {};
+
+TEST_P(Multiply, AgreesWithSumsInDoubleForAnyNumberOfThreads) {
+  const auto [rows, depth, columns] = GetParam();
+  const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+  const auto a = random_floats(rows * depth, 1), b = random_floats(depth * columns, 2);
+  const auto bias = random_floats(columns, 3), residual = random_floats(rows * columns, 4);
+  Epilogue epilogue;
+  epilogue.bias = bias.data();
+  epilogue.residual = residual.data();
+  epilogue.low = -1.5f;
+  epilogue.high = 1.5f;
+  std::vector<float> first;
+  for (const int threads : {1, 2, 5}) {
+    ThreadPool pool(threads);
+    const PackedMatrix packed(b.data(), depth, columns, columns, 1);
+    std::vector<float> c(at(rows * columns), -7);
+    multiply(a.data(), rows, depth, packed, c.data(), columns, epilogue, pool);
+    if (first.empty()) first = c;
+    EXPECT_EQ(c, first) << threads << " threads";
+  }
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j) {
+      double sum = bias[at(j)] + residual[at(i * columns + j)];
+      for (std::int64_t k = 0; k < depth; ++k)
+        sum += static_cast<double>(a[at(i * depth + k)]) * b[at(k * columns + j)];
+      ASSERT_NEAR(first[at(i * columns + j)], std::clamp(sum, -1.5, 1.5), 2e-5) << i << "," << j;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, Multiply,
+                         testing::Values(Sizes{1, 1, 1}, Sizes{1, 5, 33}, Sizes{5, 16, 16}, Sizes{6, 384, 17},
+                                         Sizes{7, 385, 31}, Sizes{73, 64, 129}, Sizes{144, 400, 140}, Sizes{3, 1000, 7},
+                                         Sizes{2, 0, 3}));
+
+TEST(Multiply, TakesTheRightOperandTransposed) {
+  const auto a = random_floats(4 * 9, 1), b = random_floats(9 * 21, 2);
+  std::vector<float> transposed(b.size());
+  for (std::size_t k = 0; k < 9; ++k)
+    for (std::size_t j = 0; j < 21; ++j) transposed[j * 9 + k] = b[k * 21 + j];
+  ThreadPool pool(1);
+  std::vector<float> c(4 * 21), d(4 * 21);
+  multiply(a.data(), 4, 9, PackedMatrix(b.data(), 9, 21, 21, 1), c.data(), 21, {}, pool);
+  multiply(a.data(), 4, 9, PackedMatrix(transposed.data(), 9, 21, 1, 9), d.data(), 21, {}, pool);
+  EXPECT_EQ(c, d);
+}
+
+TEST(Multiply, KeepsNaN) {
+  const float a = std::numeric_limits<float>::quiet_NaN(), b = 1;
+  float c = 0;
+  Epilogue epilogue;
+  epilogue.low = 0;
+  ThreadPool pool(1);
+  multiply(&a, 1, 1, PackedMatrix(&b, 1, 1, 1, 1), &c, 1, epilogue, pool);
+  EXPECT_TRUE(std::isnan(c));
+}
+
+}  // namespace
+}  // namespace ingot::engine
