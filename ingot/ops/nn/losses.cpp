@@ -157,6 +157,8 @@ void run_cross_entropy(KernelContext& c) {
   const Array log_probabilities = log_softmax(c, scores, position_count(c, scores.dims()));
   put_loss(c, log_probabilities);
   if (c.wants(1)) put(c, 1, log_probabilities, c.in(0).dtype());
+}
+
 // Probabilities minus the target's, weighted; through the log-probabilities, if they are used, as in LogSoftmax.
 Values gradient_cross_entropy(GradContext& c) {
   GraphBuilder& g = c.g;

@@ -76,6 +76,8 @@ void run(KernelContext& c) {
       out[relocate(where[i], pooled, dims)] = in[i];
     }
   });
+}
+
 // Each element carries its own number to where it is put; where nothing is put, the number is 0.
 Values gradient_max_unpool(GradContext& c) {
   GraphBuilder& g = c.g;
