@@ -36,7 +36,7 @@ void expect_types_hold(Model& model) {
   InferOptions options;
   infer(model, options);
   for (const auto& [value, type] : before) EXPECT_EQ(value->type.str(), type.str()) << value->name();
-  verify(model);
+  check_invariants(model);
 }
 
 constexpr const char* kFirst = "<perm = [0, 3, 1, 2]>";
