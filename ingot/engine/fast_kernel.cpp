@@ -16,6 +16,7 @@ std::span<const FastKernel> fast_kernels() {
   static constexpr FastKernel kKernels[] = {
       {"Block", kEngineDomain, "blocks", prepare_block},
       {"Conv", kEngineDomain, "oneDNN convolution", prepare_convolution},
+      {"Elementwise", kEngineDomain, "tiles", prepare_elementwise},
       {"Gemm", "", "gemm", prepare_gemm},
       {"GlobalAverage", kEngineDomain, "blocks", prepare_global_average},
       {"MatMul", "", "gemm", prepare_matmul},

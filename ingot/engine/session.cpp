@@ -10,6 +10,7 @@
 #include "ingot/base/error.h"
 #include "ingot/base/threads.h"
 #include "ingot/engine/blocked.h"
+#include "ingot/engine/elementwise.h"
 #include "ingot/engine/fast_kernel.h"
 #include "ingot/engine/fold_normalization.h"
 #include "ingot/ops/catalog.h"
@@ -217,6 +218,7 @@ Session::Session(const Model& model, const SessionOptions& options) : plan_(std:
     for_each_graph(*m.graph, [](Graph& graph) {
       fold_normalization(graph);
       block_convolutions(graph);
+      fuse_elementwise(graph);
     });
   plan_->pool = std::make_unique<ThreadPool>(options.threads);
   add_programs(*m.graph, plan_->programs);
