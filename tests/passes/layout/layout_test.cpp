@@ -36,7 +36,7 @@ void expect_types_hold(Model& model) {
   InferOptions options;
   infer(model, options);
   for (const auto& [value, type] : before) EXPECT_EQ(value->type.str(), type.str()) << value->name();
-  verify(model);
+  check_invariants(model);
 }
 
 constexpr const char* kFirst = "<perm = [0, 3, 1, 2]>";
@@ -145,7 +145,7 @@ TEST(Layout, ANodeWantedWithChannelsLastMovesToItsDomain) {
   EXPECT_EQ(report.transposes_after, 2U);
   EXPECT_EQ(m.graph->output(0)->type.str(), "float[1,4,8,8]");
   EXPECT_EQ(m.graph->first()->next()->domain, kChannelsLastDomain);
-  verify(m);
+  check_invariants(m);
 }
 
 TEST(Layout, InputsAndOutputsChangeOnRequestOnly) {
