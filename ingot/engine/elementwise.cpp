@@ -45,37 +45,39 @@ std::optional<float> constant_number(const Value* v, float absent) {
 }
 
 /// The operator as one step, its registers not yet known; nothing if there is none.
-std::optional<Step> step_for(const Node& node) {
+std::optional<ElementStep> step_for(const Node& node) {
   if (!node.domain.empty() || node.output_count() != 1 || !node.output(0) || node.output(0)->type.elem != DType::f32)
     return {};
   for (const Value* input : node.inputs())
     if (input && (input->type.elem != DType::f32 || !input->type.is_tensor())) return {};
   if (node.input_count() == 2 && node.input(0) && node.input(1)) {
     for (const NamedPair& named : kBinary)
-      if (named.op == node.op) return Step{.is_binary = true, .binary = named.function};
+      if (named.op == node.op) return ElementStep{.is_binary = true, .binary = named.function};
     if (node.op == "Pow") {
       const auto exponent = constant_number(node.input(1), 0);
-      if (exponent == 2.0f) return Step{.unary = Unary::square};
-      if (exponent == 0.5f) return Step{.unary = Unary::sqrt};
+      if (exponent == 2.0f) return ElementStep{.unary = Unary::square};
+      if (exponent == 0.5f) return ElementStep{.unary = Unary::sqrt};
     }
   }
   if (!node.input(0)) return {};
   if (node.input_count() == 1) {
     for (const Named& named : kUnary)
-      if (named.op == node.op) return Step{.unary = named.function};
+      if (named.op == node.op) return ElementStep{.unary = named.function};
     const Attributes& attributes = node.attributes;
     if (node.op == "Gelu")
-      return Step{.unary = attributes.string_or("approximate", "none") == "tanh" ? Unary::gelu_tanh : Unary::gelu};
+      return ElementStep{.unary =
+                             attributes.string_or("approximate", "none") == "tanh" ? Unary::gelu_tanh : Unary::gelu};
     if (node.op == "HardSigmoid")
-      return Step{.unary = Unary::hard_sigmoid,
-                  .a = attributes.float_or("alpha", 0.2f),
-                  .b = attributes.float_or("beta", 0.5f)};
-    if (node.op == "LeakyRelu") return Step{.unary = Unary::leaky_relu, .a = attributes.float_or("alpha", 0.01f)};
+      return ElementStep{.unary = Unary::hard_sigmoid,
+                         .a = attributes.float_or("alpha", 0.2f),
+                         .b = attributes.float_or("beta", 0.5f)};
+    if (node.op == "LeakyRelu")
+      return ElementStep{.unary = Unary::leaky_relu, .a = attributes.float_or("alpha", 0.01f)};
   }
   if (node.op == "Clip") {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     const auto low = constant_number(node.input(1), -kInfinity), high = constant_number(node.input(2), kInfinity);
-    if (low && high) return Step{.unary = Unary::clip, .a = *low, .b = *high};
+    if (low && high) return ElementStep{.unary = Unary::clip, .a = *low, .b = *high};
   }
   return {};
 }
@@ -98,7 +100,7 @@ class Chain {
     std::vector<std::int64_t> steps;
     std::vector<float> parameters;
     for (Node* node : nodes_) {
-      const Step step = *step_for(*node);
+      const ElementStep step = *step_for(*node);
       const std::int64_t function =
           static_cast<std::int64_t>(step.is_binary ? static_cast<int>(step.binary) : static_cast<int>(step.unary));
       const std::int64_t y = step.is_binary ? registers.at(node->input(1)) : 0;
@@ -161,12 +163,12 @@ void fuse_elementwise(Graph& graph) {
   }
 }
 
-std::vector<Step> steps_of(const Node& node) {
+std::vector<ElementStep> steps_of(const Node& node) {
   const auto fields = node.attributes.ints_or("steps", {});
   const auto* parameters = node.attributes.get<std::vector<float>>("parameters");
-  std::vector<Step> steps;
+  std::vector<ElementStep> steps;
   for (std::size_t i = 0; i + kFields <= fields.size(); i += kFields) {
-    Step step;
+    ElementStep step;
     step.is_binary = fields[i] != 0;
     if (step.is_binary)
       step.binary = static_cast<Binary>(fields[i + 1]);

@@ -6,7 +6,7 @@ namespace ingot::engine {
 
 /// One step of a chain of elementwise operators on floats. Registers 0, 1, ... are the chain's inputs, the next ones
 /// the results of its steps.
-struct Step {
+struct ElementStep {
   bool is_binary = false;
   Unary unary = Unary::relu;
   Binary binary = Binary::add;
@@ -19,6 +19,6 @@ struct Step {
 void fuse_elementwise(Graph& graph);
 
 /// The steps of such a node.
-std::vector<Step> steps_of(const Node& node);
+std::vector<ElementStep> steps_of(const Node& node);
 
 }  // namespace ingot::engine

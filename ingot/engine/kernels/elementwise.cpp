@@ -17,7 +17,7 @@ enum class Reading { dense, single, periodic };
 
 class Elementwise final : public PreparedNode {
  public:
-  Elementwise(std::vector<Step> steps, std::size_t inputs) : steps_(std::move(steps)), inputs_(inputs) {
+  Elementwise(std::vector<ElementStep> steps, std::size_t inputs) : steps_(std::move(steps)), inputs_(inputs) {
     assign_tiles();
   }
 
@@ -146,7 +146,7 @@ class Elementwise final : public PreparedNode {
         return r < inputs_ && readings[r] == Reading::single ? 0 : 1;
       };
       for (std::size_t i = 0; i < steps_.size(); ++i) {
-        const Step& s = steps_[i];
+        const ElementStep& s = steps_[i];
         float* to = i + 1 == steps_.size() ? out + first : tiles + tile_of_[i] * kTile;
         if (s.is_binary) {
           apply(s.binary, operand(s.x), stride(s.x), operand(s.y), stride(s.y), to, n);
@@ -161,7 +161,7 @@ class Elementwise final : public PreparedNode {
     }
   }
 
-  std::vector<Step> steps_;
+  std::vector<ElementStep> steps_;
   std::size_t inputs_;
   std::vector<std::size_t> tile_of_;
   std::size_t tiles_ = 0;
