@@ -68,7 +68,7 @@ std::optional<Limits> limits_of(const Node& node) {
 /// A convolution and the nodes behind it that become a part of it.
 struct Group {
   Node* conv = nullptr;
-  Value* residual = nullptr;
+  Node* sum = nullptr;  // adds something else to the convolution
   std::optional<Limits> limits;
   std::vector<Node*> nodes;  // conv first
 };
@@ -133,7 +133,7 @@ class Blocking {
       // The other operand is ready before the sum, hence before the convolution that moves there.
       if (other != conv.output(0) && is_float_of_rank_3_to_5(other) && is_float_of_rank_3_to_5(conv.output(0)) &&
           same_shape(other->type, conv.output(0)->type) && !constant_of(other)) {
-        group.residual = other;
+        group.sum = next;
         group.nodes.push_back(next);
         next = only_reader(next->output(0));
       }
@@ -171,7 +171,11 @@ class Blocking {
     const bool input_is_blocked = output_is_blocked && input_fits && whole_channels(conv.input(0)) > 0;
     GraphBuilder g(graph_, &tail);
     Value* x = input_is_blocked ? blocked(g, conv.input(0)) : conv.input(0);
-    Value* residual = group.residual && output_is_blocked ? blocked(g, group.residual) : group.residual;
+    Value* residual = nullptr;
+    if (group.sum) {
+      residual = group.sum->input(0) == conv.output(0) ? group.sum->input(1) : group.sum->input(0);
+      if (output_is_blocked) residual = blocked(g, residual);
+    }
     const Shape kernel = spatial(weight);
     const ops::Window window = ops::Window::read(conv.attributes, kernel.size(), &kernel);
     Attrs attrs = {{"strides", window.strides},         {"dilations", window.dilations},

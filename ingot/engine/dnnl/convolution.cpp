@@ -93,6 +93,11 @@ const Convolution::Ready& Convolution::ready_for(const Dims& dims, int threads) 
   attributes.set_post_ops(after);
   convolution_forward::primitive_desc chosen(desc, attributes, dnnl_cpu());
   ready->threads = is_same_on_any_threads(chosen.impl_info_str()) ? threads : 1;
+  if (ready->threads != threads) {
+    // How it divides the work depends on the threads that it sees here.
+    omp_set_num_threads(1);
+    chosen = convolution_forward::primitive_desc(desc, attributes, dnnl_cpu());
+  }
   ready->weights = chosen.weights_desc();
   ready->scratch = chosen.scratchpad_desc();
   ready->primitive = convolution_forward(chosen);
