@@ -6,6 +6,8 @@
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
+#include "ingot/formats/tflite/reader.h"
+#include "ingot/frontends/tflite/import.h"
 #include "ingot/onnx/json.h"
 #include "ingot/onnx/reader.h"
 #include "ingot/onnx/text.h"
@@ -25,7 +27,22 @@ void write_text(const std::string& path, const std::string& text) {
   file.commit();
 }
 
+Loaded load_tflite(const Bytes& contents, const LoadOptions& options) {
+  const formats::tflite::Model source = formats::tflite::read(contents, {.budget = options.budget});
+  frontends::tflite::ImportOptions import;
+  import.dequantize = options.import.dequantize;
+  import.signature = options.import.signature;
+  import.inputs = options.import.inputs;
+  import.outputs = options.import.outputs;
+  import.input_shapes = options.import.input_shapes;
+  import.allow_custom = options.import.allow_custom;
+  frontends::tflite::Imported imported = frontends::tflite::import_model(source, import);
+  return {std::move(imported.model), Format::tflite, std::move(imported.notes)};
+}
+
 }  // namespace
+
+bool is_onnx(Format format) { return format == Format::onnx || format == Format::onnx_text || format == Format::json; }
 
 Loaded load(const std::string& path, const LoadOptions& options) try {
   const Bytes contents = map_file(path);
@@ -33,9 +50,11 @@ Loaded load(const std::string& path, const LoadOptions& options) try {
   const onnx::ReadOptions read_options{.allow_links = options.allow_links, .budget = options.budget};
   switch (format) {
     case Format::onnx:
-      return {onnx::read(contents, directory_of(path), read_options), format};
+      return {onnx::read(contents, directory_of(path), read_options), format, {}};
     case Format::onnx_text:
-      return {onnx::parse_text(contents.text(), directory_of(path), read_options), format};
+      return {onnx::parse_text(contents.text(), directory_of(path), read_options), format, {}};
+    case Format::tflite:
+      return load_tflite(contents, options);
     default:
       break;
   }
