@@ -10,6 +10,7 @@
 #include "ingot/engine/elementwise.h"
 #include "ingot/engine/executor.h"
 #include "ingot/engine/fold_normalization.h"
+#include "ingot/engine/linear.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/decompose.h"
@@ -58,6 +59,7 @@ void optimize(Graph& root) {
   for_each_graph(root, [](Graph& graph) {
     fold_normalization(graph);
     block_convolutions(graph);
+    fuse_linear(graph);
     fuse_elementwise(graph);
   });
 }
