@@ -1,5 +1,6 @@
 // TreeEnsembleClassifier: trees that vote for classes; TreeEnsemble, ArgMax and LabelEncoder since version 5.
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "ingot/ops/catalog.h"
@@ -7,6 +8,7 @@
 #include "ingot/ops/ml/old_trees.h"
 #include "ingot/ops/ml/post_transform.h"
 #include "ingot/ops/ml/rows.h"
+#include "ingot/ops/ml/votes.h"
 #include "ingot/ops/steps.h"
 
 namespace ingot::ops {
@@ -81,6 +83,40 @@ void up_5(StepContext& c) {
 
 constexpr Step kSteps[] = {{.since = 5, .up = up_5}};
 
+/// Two classes by one score s: [1 - s, s] where s is a probability (no negative weights, no transform), else [-s, s].
+void run(KernelContext& c) {
+  const Examples x = Examples::of(c);
+  const Forest forest = read_forest(c.node.attributes, "class");
+  const Labels labels(c, "classlabels_strings", "classlabels_int64s");
+  const PostTransform transform = post_transform_of(c);
+  const std::size_t classes = labels.size();
+  if (classes == 0) c.fail("there are no classes");
+  bool has_negative = false, is_single = classes == 2;
+  std::int64_t only = -1;
+  for (const Forest::Item& item : forest.items)
+    for (const Forest::Vote& vote : item.votes) {
+      has_negative |= vote.weight < 0;
+      is_single &= only == -1 || only == vote.target;
+      only = vote.target;
+    }
+  const auto base = base_values_of(c, classes);
+  Array z = forest_scores(c, x, forest, classes, Aggregate::sum);
+  std::vector<std::size_t> places;
+  for (std::size_t n = 0; n < static_cast<std::size_t>(x.count); ++n) {
+    const auto scores = z.mutable_data<double>().subspan(n * classes, classes);
+    std::ranges::transform(scores, base, scores.begin(), std::plus<>());
+    if (is_single && only >= 0) {
+      const double score = scores[static_cast<std::size_t>(only)];
+      scores[0] = transform == PostTransform::none && !has_negative ? 1 - score : -score;
+      scores[1] = score;
+    }
+    places.push_back(highest(scores));
+    transform_scores(scores, transform);
+  }
+  labels.put(c, places);
+  put(c, 1, z, DType::f32);
+}
+
 }  // namespace
 
 constinit const OpDef defs::TreeEnsembleClassifier = {
@@ -88,6 +124,7 @@ constinit const OpDef defs::TreeEnsembleClassifier = {
     .domain = "ai.onnx.ml",
     .infer = infer,
     .steps = kSteps,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops
