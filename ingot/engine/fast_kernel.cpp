@@ -6,6 +6,12 @@
 
 namespace ingot::engine {
 
+Array make_raw(ops::KernelContext& c, std::size_t i, DType dtype, Dims dims) {
+  Array made = static_cast<FastHost&>(c.host()).allocate_raw(dtype, std::move(dims));
+  c.set(i, made);
+  return made;
+}
+
 bool PrepareContext::all_floats() const {
   for (const Value* input : node.inputs())
     if (input && input->type.elem != DType::f32) return false;

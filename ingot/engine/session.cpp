@@ -49,6 +49,7 @@ struct Session::Plan {
   Model model;
   Programs programs;
   mutable ThreadPool pool;
+  mutable Recycler recycler;
   std::vector<std::string> output_names;  // as the user knows them
 };
 
@@ -94,7 +95,7 @@ std::vector<NamedDatum> Session::run(const std::vector<NamedDatum>& inputs, cons
   const std::vector<Datum> ordered = ordered_inputs(graph, inputs);
   std::vector<Datum> results;
   {
-    Executor executor(plan_->programs, plan_->budget, plan_->pool, options.profile);
+    Executor executor(plan_->programs, plan_->budget, plan_->pool, plan_->recycler, options.profile);
     results = executor.run_graph(graph, ordered);
   }
   check_mapped_files();

@@ -31,7 +31,7 @@ class MatMul final : public PreparedNode {
     Dims dims = batch;
     if (!is_row) dims.push_back(rows);
     if (!is_column) dims.push_back(columns);
-    Array& out = c.make(0, DType::f32, std::move(dims));
+    Array out = make_raw(c, 0, DType::f32, std::move(dims));
     if (out.size() == 0) return;
     const float *left = a.data<float>().data(), *right = b.data<float>().data();
     float* result = out.mutable_data<float>().data();
@@ -80,7 +80,7 @@ class Linear final : public PreparedNode {
       if (c.in(3).dims() != dims) c.fail("what is added does not have the shape of the result");
       epilogue.residual = c.in(3).data<float>().data();
     }
-    Array& y = c.make(0, DType::f32, std::move(dims));
+    Array y = make_raw(c, 0, DType::f32, std::move(dims));
     if (y.size() == 0) return;
     multiply(x.data<float>().data(), y.size() / matrix_.columns(), matrix_.rows(), matrix_,
              y.mutable_data<float>().data(), matrix_.columns(), epilogue, pool);

@@ -23,7 +23,7 @@ class Softmax final : public PreparedNode {
   void run(ops::KernelContext& c, ThreadPool& pool) const override {
     const Array& x = c.in(0);
     if (x.dtype() != DType::f32 || x.rank() == 0) c.fail("the input is not of the type that was inferred");
-    Array& y = c.make(0, DType::f32, x.dims());
+    Array y = make_raw(c, 0, DType::f32, x.dims());
     if (y.size() == 0) return;
     const float* from = x.data<float>().data();
     float* to = y.mutable_data<float>().data();
@@ -46,7 +46,7 @@ class LayerNormalization final : public PreparedNode {
       if (c.in(2).dtype() != DType::f32 || c.in(2).size() != n) c.fail("the bias does not have the size of a row");
       bias = c.in(2).data<float>().data();
     }
-    Array& y = c.make(0, DType::f32, x.dims());
+    Array y = make_raw(c, 0, DType::f32, x.dims());
     if (y.size() == 0) return;
     const float *from = x.data<float>().data(), *factors = scale.data<float>().data();
     float* to = y.mutable_data<float>().data();

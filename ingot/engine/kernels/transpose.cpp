@@ -35,7 +35,7 @@ class Transpose final : public PreparedNode {
       walk.dims.push_back(x.dims()[static_cast<std::size_t>(axis)]);
       walk.strides[0].push_back(dense[static_cast<std::size_t>(axis)]);
     }
-    Array& y = c.make(0, x.dtype(), walk.dims);
+    Array y = make_raw(c, 0, x.dtype(), walk.dims);
     if (y.size() == 0) return;
     ops::join_axes(walk);
     ops::dispatch_cell(x.dtype(), [&]<class T>() {
