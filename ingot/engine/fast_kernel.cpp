@@ -1,6 +1,7 @@
 // The table of fast kernels.
 #include "ingot/engine/fast_kernel.h"
 
+#include "ingot/engine/blocked.h"
 #include "ingot/engine/kernels/kernels.h"
 
 namespace ingot::engine {
@@ -13,8 +14,17 @@ bool PrepareContext::all_floats() const {
 
 std::span<const FastKernel> fast_kernels() {
   static constexpr FastKernel kKernels[] = {
-      {"Gemm", "gemm", prepare_gemm},
-      {"MatMul", "gemm", prepare_matmul},
+      {"Block", kEngineDomain, "blocks", prepare_block},
+      {"Conv", kEngineDomain, "oneDNN convolution", prepare_convolution},
+      {"Elementwise", kEngineDomain, "tiles", prepare_elementwise},
+      {"GlobalAverage", kEngineDomain, "blocks", prepare_global_average},
+      {"LayerNormalization", "", "rows", prepare_layer_normalization},
+      {"Linear", kEngineDomain, "gemm", prepare_linear},
+      {"MatMul", "", "gemm", prepare_matmul},
+      {"Pool", kEngineDomain, "oneDNN pool", prepare_pool},
+      {"Softmax", "", "rows", prepare_softmax},
+      {"Transpose", "", "tiles", prepare_transpose},
+      {"Unblock", kEngineDomain, "blocks", prepare_unblock},
   };
   return kKernels;
 }

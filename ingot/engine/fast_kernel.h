@@ -55,6 +55,7 @@ class PrepareContext {
 /// A faster way to run an operator of the newest version. It must agree with the reference kernel.
 struct FastKernel {
   std::string_view op;
+  std::string_view domain;
   std::string_view name;  // in --explain: "gemm"
   std::unique_ptr<PreparedNode> (*prepare)(PrepareContext&);
 };

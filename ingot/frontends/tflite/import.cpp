@@ -193,6 +193,7 @@ Imported import_model(const tfl::Model& source, const ImportOptions& options) {
     add_output(graph, value, name, tensor.name);
   }
   if (!import.problems.empty()) throw_problems(import.problems);
+  finish_variables(import, graph);
   import_domains(model);
   result.notes = std::move(import.notes);
   return result;

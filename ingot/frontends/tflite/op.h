@@ -5,6 +5,10 @@ namespace ingot::frontends::tflite {
 
 struct Row;
 
+/// Said of models whose weights alone are quantised.
+inline constexpr std::string_view kDynamicRangeNote =
+    "dynamic range: TFLite quantises the activations of some operators while running, the converted model does not";
+
 /// One operator of the source while it is translated: its inputs, options and outputs.
 class Op {
  public:
@@ -69,7 +73,12 @@ class Op {
   Value* activated(Value* x);
   Value* activated(Value* x, tfl::ActivationFunctionType activation);
 
+  /// Integer weights with a float input are a reason for a note.
+  void note_dynamic_range(std::size_t weights, std::size_t x);
+
   DType out_dtype(std::size_t i = 0) const { return frame.dtype(out_tensor(i)); }
+  /// Refuses complex inputs and outputs, which stand as pairs of floats where an operator does not know of it.
+  void refuse_complex() const;
   [[noreturn]] void refuse(std::string why) const;
   void require(bool condition, std::string_view why) const {
     if (!condition) refuse(std::string(why));

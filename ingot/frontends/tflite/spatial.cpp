@@ -20,6 +20,20 @@ Value* channels_last(GraphBuilder& b, Value* x) {
   return b.transpose(x, perm);
 }
 
+Value* spatial_input(Op& op, std::size_t i) {
+  if (!op.is_quantized(i) || op.frame.resolved(op.input(i)) != op.input(i) ||
+      op.tensor(i).quantization->scale.size() != 1)
+    return channels_first(op.b, op.real(i));
+  Value* turned = channels_first(op.b, op.stored(i));
+  return op.frame.dequantize(turned, op.tensor(i), std::nullopt);
+}
+
+void set_spatial(Op& op, Value* y) {
+  if (!op.frame.is_quantized(op.out_tensor())) return op.set_real(0, channels_last(op.b, y));
+  Value* integers = op.frame.quantize(y, op.out_tensor());
+  op.set(0, channels_last(op.b, integers));
+}
+
 Attrs Window::attrs(bool with_kernel) const {
   Attrs attrs;
   if (with_kernel) attrs.emplace_back("kernel_shape", kernel);
