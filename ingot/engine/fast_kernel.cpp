@@ -30,6 +30,7 @@ std::span<const FastKernel> fast_kernels() {
       {"Pool", kEngineDomain, "oneDNN pool", prepare_pool},
       {"Softmax", "", "rows", prepare_softmax},
       {"Transpose", "", "tiles", prepare_transpose},
+      {"TreeEnsemble", "ai.onnx.ml", "trees", prepare_trees},
       {"Unblock", kEngineDomain, "blocks", prepare_unblock},
   };
   return kKernels;

@@ -13,6 +13,7 @@ std::unique_ptr<PreparedNode> prepare_matmul(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_pool(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_softmax(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_transpose(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_trees(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_unblock(PrepareContext& c);
 
 }  // namespace ingot::engine
