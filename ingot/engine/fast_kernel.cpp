@@ -24,6 +24,7 @@ std::span<const FastKernel> fast_kernels() {
       {"Conv", kEngineDomain, "oneDNN convolution", prepare_convolution},
       {"Elementwise", kEngineDomain, "tiles", prepare_elementwise},
       {"GlobalAverage", kEngineDomain, "blocks", prepare_global_average},
+      {"LSTM", "", "lstm", prepare_lstm},
       {"LayerNormalization", "", "rows", prepare_layer_normalization},
       {"Linear", kEngineDomain, "gemm", prepare_linear},
       {"MatMul", "", "gemm", prepare_matmul},
