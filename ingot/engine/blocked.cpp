@@ -2,12 +2,12 @@
 #include "ingot/engine/blocked.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "ingot/engine/dnnl/convolution.h"
+#include "ingot/engine/pattern.h"
 #include "ingot/ops/builder.h"
 #include "ingot/ops/nn/window.h"
 
@@ -33,36 +33,6 @@ std::int64_t whole_channels(const Value* v) {
   if (!is_float_of_rank_3_to_5(v) || !v->type.shape->at(1).is_known()) return 0;
   const std::int64_t channels = v->type.shape->at(1).value();
   return channels > 0 && channels % kBlock == 0 ? channels : 0;
-}
-
-const Tensor* constant_of(const Value* v) { return v && !v->is_input() && v->initializer ? &*v->initializer : nullptr; }
-
-/// The only node that reads the value, in the value's own graph.
-Node* only_reader(const Value* v) {
-  if (v->uses().size() != 1) return nullptr;
-  const Use& use = v->uses()[0];
-  return use.node && &use.node->graph() == &v->graph() ? use.node : nullptr;
-}
-
-std::optional<float> constant_number(const Value* v, float absent) {
-  if (!v) return absent;
-  const Tensor* tensor = constant_of(v);
-  if (!tensor || tensor->dtype() != DType::f32 || tensor->size() != 1) return {};
-  return tensor->at<float>(0);
-}
-
-struct Limits {
-  float low, high;
-};
-
-/// What a Relu or a Clip with constant limits does.
-std::optional<Limits> limits_of(const Node& node) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  if (node.is("Relu")) return Limits{0, kInfinity};
-  if (!node.is("Clip")) return {};
-  const auto low = constant_number(node.input(1), -kInfinity), high = constant_number(node.input(2), kInfinity);
-  if (!low || !high) return {};
-  return Limits{*low, *high};
 }
 
 /// A convolution and the nodes behind it that become a part of it.
@@ -132,7 +102,7 @@ class Blocking {
       Value* other = next->input(0) == conv.output(0) ? next->input(1) : next->input(0);
       // The other operand is ready before the sum, hence before the convolution that moves there.
       if (other != conv.output(0) && is_float_of_rank_3_to_5(other) && is_float_of_rank_3_to_5(conv.output(0)) &&
-          same_shape(other->type, conv.output(0)->type) && !constant_of(other)) {
+          have_same_shape(other, conv.output(0)) && !constant_of(other)) {
         group.sum = next;
         group.nodes.push_back(next);
         next = only_reader(next->output(0));
@@ -144,11 +114,6 @@ class Blocking {
     }
     for (Node* node : group.nodes) grouped_.insert(node);
     tails_.emplace(group.nodes.back(), std::move(group));
-  }
-
-  static bool same_shape(const Type& a, const Type& b) {
-    return a.shape && b.shape &&
-           std::ranges::equal(*a.shape, *b.shape, [](const Dim& x, const Dim& y) { return same(x, y); });
   }
 
   void visit(Node& node) {

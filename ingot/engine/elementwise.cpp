@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "ingot/engine/blocked.h"
+#include "ingot/engine/pattern.h"
 #include "ingot/ops/builder.h"
 
 namespace ingot::engine {
@@ -36,13 +37,6 @@ constexpr NamedPair kBinary[] = {
     {"Add", Binary::add},      {"Div", Binary::divide},   {"Max", Binary::maximum}, {"Min", Binary::minimum},
     {"Mul", Binary::multiply}, {"Sub", Binary::subtract}, {"Sum", Binary::add},
 };
-
-std::optional<float> constant_number(const Value* v, float absent) {
-  if (!v) return absent;
-  if (v->is_input() || !v->initializer || v->initializer->dtype() != DType::f32 || v->initializer->size() != 1)
-    return {};
-  return v->initializer->at<float>(0);
-}
 
 /// The operator as one step, its registers not yet known; nothing if there is none.
 std::optional<ElementStep> step_for(const Node& node) {
@@ -80,11 +74,6 @@ std::optional<ElementStep> step_for(const Node& node) {
     if (low && high) return ElementStep{.unary = Unary::clip, .a = *low, .b = *high};
   }
   return {};
-}
-
-bool same_shape(const Value* a, const Value* b) {
-  return a->type.shape && b->type.shape &&
-         std::ranges::equal(*a->type.shape, *b->type.shape, [](const Dim& x, const Dim& y) { return same(x, y); });
 }
 
 /// A node and those before it that nobody else reads.
@@ -134,7 +123,7 @@ class Chain {
   /// The node that makes a value, if it can be a part of this chain.
   Node* absorbable(const Value* value) const {
     Node* node = value->producer();
-    if (!node || &node->graph() != &last_.graph() || !step_for(*node) || !same_shape(value, last_.output(0)))
+    if (!node || &node->graph() != &last_.graph() || !step_for(*node) || !have_same_shape(value, last_.output(0)))
       return nullptr;
     for (const Use& use : value->uses())
       if (use.node != value->uses()[0].node || !use.node) return nullptr;

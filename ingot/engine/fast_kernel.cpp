@@ -6,6 +6,12 @@
 
 namespace ingot::engine {
 
+Array make_raw(ops::KernelContext& c, std::size_t i, DType dtype, Dims dims) {
+  Array made = static_cast<FastHost&>(c.host()).allocate_raw(dtype, std::move(dims));
+  c.set(i, made);
+  return made;
+}
+
 bool PrepareContext::all_floats() const {
   for (const Value* input : node.inputs())
     if (input && input->type.elem != DType::f32) return false;
@@ -17,10 +23,15 @@ std::span<const FastKernel> fast_kernels() {
       {"Block", kEngineDomain, "blocks", prepare_block},
       {"Conv", kEngineDomain, "oneDNN convolution", prepare_convolution},
       {"Elementwise", kEngineDomain, "tiles", prepare_elementwise},
-      {"Gemm", "", "gemm", prepare_gemm},
       {"GlobalAverage", kEngineDomain, "blocks", prepare_global_average},
+      {"LSTM", "", "lstm", prepare_lstm},
+      {"LayerNormalization", "", "rows", prepare_layer_normalization},
+      {"Linear", kEngineDomain, "gemm", prepare_linear},
       {"MatMul", "", "gemm", prepare_matmul},
       {"Pool", kEngineDomain, "oneDNN pool", prepare_pool},
+      {"Softmax", "", "rows", prepare_softmax},
+      {"Transpose", "", "tiles", prepare_transpose},
+      {"TreeEnsemble", "ai.onnx.ml", "trees", prepare_trees},
       {"Unblock", kEngineDomain, "blocks", prepare_unblock},
   };
   return kKernels;

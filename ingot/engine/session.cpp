@@ -10,6 +10,7 @@
 #include "ingot/engine/elementwise.h"
 #include "ingot/engine/executor.h"
 #include "ingot/engine/fold_normalization.h"
+#include "ingot/engine/linear.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/decompose.h"
@@ -48,6 +49,7 @@ struct Session::Plan {
   Model model;
   Programs programs;
   mutable ThreadPool pool;
+  mutable Recycler recycler;
   std::vector<std::string> output_names;  // as the user knows them
 };
 
@@ -58,6 +60,7 @@ void optimize(Graph& root) {
   for_each_graph(root, [](Graph& graph) {
     fold_normalization(graph);
     block_convolutions(graph);
+    fuse_linear(graph);
     fuse_elementwise(graph);
   });
 }
@@ -92,7 +95,7 @@ std::vector<NamedDatum> Session::run(const std::vector<NamedDatum>& inputs, cons
   const std::vector<Datum> ordered = ordered_inputs(graph, inputs);
   std::vector<Datum> results;
   {
-    Executor executor(plan_->programs, plan_->budget, plan_->pool, options.profile);
+    Executor executor(plan_->programs, plan_->budget, plan_->pool, plan_->recycler, options.profile);
     results = executor.run_graph(graph, ordered);
   }
   check_mapped_files();

@@ -43,7 +43,7 @@ class FusedConvolution final : public PreparedNode {
       if (other.dims() != out) c.fail("what is added does not have the shape of the result");
       residual = other.data<float>().data();
     }
-    Array& y = c.make(0, DType::f32, std::move(out));
+    Array y = make_raw(c, 0, DType::f32, std::move(out));
     if (y.size() == 0) return;
     convolution_.run(x.data<float>().data(), dims, residual, y.mutable_data<float>().data(), pool.threads());
   }
@@ -60,7 +60,7 @@ class Pool final : public PreparedNode {
   void run(ops::KernelContext& c, ThreadPool& pool) const override {
     const Array& x = floats(c, 0);
     const Dims dims = without_blocks(x.dims());
-    Array& y = c.make(0, DType::f32, with_blocks(window_.output_dims(dims)));
+    Array y = make_raw(c, 0, DType::f32, with_blocks(window_.output_dims(dims)));
     if (y.size() == 0) return;
     window_.run(x.data<float>().data(), dims, y.mutable_data<float>().data(), pool.threads());
   }
@@ -81,7 +81,7 @@ class Block final : public PreparedNode {
   void run(ops::KernelContext& c, ThreadPool& pool) const override {
     const Array& x = floats(c, 0);
     if (x.dims()[1] % kBlock != 0) c.fail("the channels do not fill blocks");
-    Array& y = c.make(0, DType::f32, with_blocks(x.dims()));
+    Array y = make_raw(c, 0, DType::f32, with_blocks(x.dims()));
     const std::int64_t plane = plane_size(x.dims(), 2, x.dims().size());
     const float* from = x.data<float>().data();
     float* to = y.mutable_data<float>().data();
@@ -102,7 +102,7 @@ class Unblock final : public PreparedNode {
     const Array& x = floats(c, 0);
     const Dims dims = without_blocks(x.dims());
     const std::int64_t plane = plane_size(dims, 2, dims.size());
-    Array& y = c.make(0, DType::f32, dims);
+    Array y = make_raw(c, 0, DType::f32, dims);
     const float* from = x.data<float>().data();
     float* to = y.mutable_data<float>().data();
     pool.parallel_for(dims[0] * dims[1] / kBlock, 1, [&](std::int64_t begin, std::int64_t end) {
@@ -123,7 +123,7 @@ class GlobalAverage final : public PreparedNode {
     Dims dims = without_blocks(x.dims());
     const std::int64_t plane = plane_size(dims, 2, dims.size());
     std::fill(dims.begin() + 2, dims.end(), 1);
-    Array& y = c.make(0, DType::f32, dims);
+    Array y = make_raw(c, 0, DType::f32, dims);
     const float* from = x.data<float>().data();
     float* to = y.mutable_data<float>().data();
     pool.parallel_for(y.size() / kBlock, 8, [&](std::int64_t begin, std::int64_t end) {

@@ -30,7 +30,7 @@ class Elementwise final : public PreparedNode {
       dims = i == 0 ? x.dims() : ops::broadcast_dims(c, {&dims, &x.dims()});
       data.push_back(x.data<float>().data());
     }
-    Array& y = c.make(0, DType::f32, dims);
+    Array y = make_raw(c, 0, DType::f32, dims);
     if (y.size() == 0) return;
     float* out = y.mutable_data<float>().data();
     ops::Walk walk{dims, {}};

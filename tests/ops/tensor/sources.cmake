@@ -5,4 +5,5 @@ list(APPEND ops_tests
   tensor/rearrange_test.cpp
   tensor/resize_kernel_test.cpp
   tensor/sampling_test.cpp
+  tensor/selection_kernel_test.cpp
   tensor/shape_arithmetic_test.cpp)
