@@ -7,6 +7,7 @@
 #include "ingot/ops/math/known_elements.h"
 #include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/math/scalar_functions.h"
+#include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/steps.h"
 
 namespace ingot::ops {
@@ -242,33 +243,41 @@ Values gradient_shrink(GradContext& c) {
   return {c.keep(c.less(lambd, c.g.op("Abs", {c.x()})), c.dy())};
 }
 
+/// A formula for all types but bfloat16, whose few digits would not survive its steps: it is computed in float.
+template <Values (*formula)(DecomposeContext&)> Values careful(DecomposeContext& c) {
+  return c.elem(0) == DType::bf16 ? bfloat16_in_float(c) : formula(c);
+}
+
+// Until 27 it knew float only.
+Values careful_celu(DecomposeContext& c) { return c.elem(0) == DType::f16 ? halves_in_float(c) : careful<celu>(c); }
+
 }  // namespace
 
 constinit const OpDef defs::Celu = {
     .name = "Celu",
     .infer = infer_same_shape,
-    .decompose = celu,
+    .decompose = careful_celu,
     .kernel = run_celu,
     .gradient = gradient_celu,
 };
 constinit const OpDef defs::Elu = {
     .name = "Elu",
     .infer = infer_same_shape,
-    .decompose = elu,
+    .decompose = careful<elu>,
     .kernel = run_elu,
     .gradient = gradient_elu,
 };
 constinit const OpDef defs::HardSigmoid = {
     .name = "HardSigmoid",
     .infer = infer_same_shape,
-    .decompose = hard_sigmoid,
+    .decompose = careful<hard_sigmoid>,
     .kernel = run_hard_sigmoid,
     .gradient = gradient_hard_sigmoid,
 };
 constinit const OpDef defs::HardSwish = {
     .name = "HardSwish",
     .infer = infer_same_shape,
-    .decompose = hard_swish,
+    .decompose = careful<hard_swish>,
     .kernel = run_hard_swish,
     .gradient = gradient_hard_swish,
 };
@@ -282,7 +291,7 @@ constinit const OpDef defs::LeakyRelu = {
 constinit const OpDef defs::Mish = {
     .name = "Mish",
     .infer = infer_same_shape,
-    .decompose = mish,
+    .decompose = careful<mish>,
     .kernel = run_mish,
 };
 constinit const OpDef defs::Relu = {
@@ -295,7 +304,7 @@ constinit const OpDef defs::Relu = {
 constinit const OpDef defs::Selu = {
     .name = "Selu",
     .infer = infer_same_shape,
-    .decompose = selu,
+    .decompose = careful<selu>,
     .kernel = run_selu,
     .gradient = gradient_selu,
 };
@@ -309,21 +318,21 @@ constinit const OpDef defs::Shrink = {
 constinit const OpDef defs::Softplus = {
     .name = "Softplus",
     .infer = infer_same_shape,
-    .decompose = softplus,
+    .decompose = careful<softplus>,
     .kernel = run_softplus,
     .gradient = gradient_softplus,
 };
 constinit const OpDef defs::Softsign = {
     .name = "Softsign",
     .infer = infer_same_shape,
-    .decompose = softsign,
+    .decompose = careful<softsign>,
     .kernel = run_softsign,
     .gradient = gradient_softsign,
 };
 constinit const OpDef defs::Swish = {
     .name = "Swish",
     .infer = infer_same_shape,
-    .decompose = swish,
+    .decompose = careful<swish>,
     .kernel = run_swish,
 };
 constinit const OpDef defs::ThresholdedRelu = {
