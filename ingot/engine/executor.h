@@ -11,12 +11,13 @@ class ThreadPool;
 namespace ingot::engine {
 
 /// One run of a model: frames of values, kernels called step by step.
-class Executor final : public ops::KernelHost {
+class Executor final : public FastHost {
  public:
-  Executor(const Programs& programs, Budget& budget, ThreadPool& pool, Profile* profile)
-      : programs_(programs), budget_(budget), pool_(pool), profile_(profile), ledger_(budget) {}
+  Executor(const Programs& programs, Budget& budget, ThreadPool& pool, Recycler& recycler, Profile* profile)
+      : programs_(programs), budget_(budget), pool_(pool), profile_(profile), ledger_(budget, &recycler) {}
 
   Array allocate(DType dtype, Dims dims) override { return ledger_.allocate(dtype, std::move(dims)); }
+  Array allocate_raw(DType dtype, Dims dims) override { return ledger_.allocate_raw(dtype, std::move(dims)); }
   Budget& budget() override { return budget_; }
   std::vector<Datum> run_graph(const Graph& graph, const std::vector<Datum>& inputs) override;
 
@@ -42,5 +43,8 @@ class Executor final : public ops::KernelHost {
 
 /// Runs the steps whose inputs are all constant and makes their results constants.
 void fold_constants(Programs& programs, Ledger& ledger, Budget& budget);
+
+/// Makes the constants that were computed initializers of their graphs, and takes out the nodes that nobody reads.
+void write_constants(const Programs& programs);
 
 }  // namespace ingot::engine

@@ -108,4 +108,31 @@ void fold_constants(Programs& programs, Ledger& ledger, Budget& budget) {
   for (auto& [graph, program] : programs) Folder(*program, ledger, budget).run();
 }
 
+void write_constants(const Programs& programs) {
+  for (const auto& [graph, program] : programs) {
+    std::vector<Value*> computed;
+    for (const auto& [value, slot] : program->slots)
+      if (value->producer()) computed.push_back(const_cast<Value*>(value));
+    std::ranges::sort(computed, {}, [&](const Value* v) { return program->slots.at(v); });
+    for (Value* value : computed) {
+      const std::uint32_t slot = program->slots.at(value);
+      const auto& constants = program->constants;
+      const auto it = std::ranges::lower_bound(constants, slot, {}, [](const auto& c) { return c.first; });
+      if (it == constants.end() || it->first != slot || !it->second.array()) continue;
+      Graph& home = value->graph();
+      Value* constant = home.add_initializer(home.fresh_name(value->name()), it->second.array()->to_tensor());
+      constant->type = it->second.array()->type();
+      home.replace_all_uses(value, constant);
+    }
+  }
+  // What nobody reads any more goes, the last nodes first.
+  for (const auto& [graph, program] : programs) {
+    Graph& home = const_cast<Graph&>(*graph);
+    const auto order = topological_order(home);
+    for (std::size_t i = order->size(); i-- > 0;)
+      if (std::ranges::all_of((*order)[i]->outputs(), [](const Value* v) { return !v || v->uses().empty(); }))
+        home.erase((*order)[i]);
+  }
+}
+
 }  // namespace ingot::engine

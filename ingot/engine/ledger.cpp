@@ -1,6 +1,8 @@
 // Charged memory of arrays.
 #include "ingot/engine/ledger.h"
 
+#include <algorithm>
+
 #include "ingot/base/checked.h"
 #include "ingot/base/error.h"
 
@@ -22,28 +24,36 @@ void Ledger::Account::close() {
   budget = nullptr;
 }
 
-Ledger::Charged::Charged(std::shared_ptr<Account> a, std::uint64_t n, DType dtype, const Dims& dims)
-    : account(std::move(a)), bytes(n) {
+Ledger::Charged::Charged(std::shared_ptr<Account> a, std::uint64_t n) : account(std::move(a)), bytes(n) {
   account->charge(bytes);
-  try {
-    array = Array(dtype, dims);
-  } catch (...) {
-    account->release(bytes);
-    throw;
-  }
 }
 
 Ledger::Charged::~Charged() {
-  array = {};
+  memory.reset();
   account->release(bytes);
 }
 
 Array Ledger::allocate(DType dtype, Dims dims) {
+  Array array = allocate_raw(dtype, std::move(dims));
+  if (dtype != DType::string) std::fill_n(array.bytes(), array.byte_size(), std::byte{0});
+  return array;
+}
+
+Array Ledger::allocate_raw(DType dtype, Dims dims) {
   const std::uint64_t width = dtype == DType::string ? sizeof(std::string) : std::max(1u, bits_of(dtype) / 8);
   const auto bytes = checked_mul(static_cast<std::uint64_t>(tensor_size(dims)), width);
   if (!bytes) throw Error(Code::bad_shape, "an array is too large");
-  auto charged = std::make_shared<Charged>(account_, *bytes, dtype, dims);
-  std::byte* data = charged->array.bytes();
+  auto charged = std::make_shared<Charged>(account_, *bytes);
+  std::byte* data = nullptr;
+  if (recycler_ && dtype != DType::string) {
+    auto block = recycler_->take(*bytes);
+    data = block.get();
+    charged->memory = std::move(block);
+  } else {
+    auto array = std::make_shared<Array>(dtype, dims);
+    data = array->bytes();
+    charged->memory = std::move(array);
+  }
   return Array::view(dtype, std::move(dims), data, std::move(charged));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include "ingot/base/budget.h"
+#include "ingot/engine/recycler.h"
 #include "ingot/ir/array.h"
 
 namespace ingot::engine {
@@ -8,13 +9,17 @@ namespace ingot::engine {
 /// the run's. Arrays of one ledger may be freed on any thread; it is closed when only its owner still uses it.
 class Ledger {
  public:
-  explicit Ledger(Budget& budget) : account_(std::make_shared<Account>(&budget)) {}
+  /// `recycler`, if given, lends the memory; it must outlive the ledger, not the arrays.
+  explicit Ledger(Budget& budget, Recycler* recycler = nullptr)
+      : account_(std::make_shared<Account>(&budget)), recycler_(recycler) {}
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
   ~Ledger() { account_->close(); }
 
   /// Charged before it is taken. Zeroed, as Array is.
   Array allocate(DType dtype, Dims dims);
+  /// The same with whatever is in the memory; for kernels that write every element. Strings are empty all the same.
+  Array allocate_raw(DType dtype, Dims dims);
 
  private:
   struct Account {
@@ -26,13 +31,14 @@ class Ledger {
     void close();
   };
   struct Charged {
-    Charged(std::shared_ptr<Account> a, std::uint64_t n, DType dtype, const Dims& dims);
+    Charged(std::shared_ptr<Account> a, std::uint64_t n);
     ~Charged();
     std::shared_ptr<Account> account;
     std::uint64_t bytes;
-    Array array;
+    std::shared_ptr<const void> memory;
   };
   std::shared_ptr<Account> account_;
+  Recycler* recycler_;
 };
 
 }  // namespace ingot::engine

@@ -120,10 +120,10 @@ void choose_kernels(Programs& programs) {
   for (const FastKernel& kernel : fast_kernels()) kernels[kernel.op].push_back(&kernel);
   for (auto& [graph, program] : programs)
     for (Step& step : program->steps) {
-      if (!step.node->domain.empty()) continue;
       const auto known = kernels.find(step.node->op);
       if (known == kernels.end()) continue;
       for (const FastKernel* kernel : known->second) {
+        if (kernel->domain != step.node->domain) continue;
         PrepareContext context(*step.node, constant_of, &programs);
         step.prepared = kernel->prepare(context);
         if (step.prepared) {

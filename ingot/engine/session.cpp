@@ -6,7 +6,11 @@
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
 #include "ingot/base/threads.h"
+#include "ingot/engine/blocked.h"
+#include "ingot/engine/elementwise.h"
 #include "ingot/engine/executor.h"
+#include "ingot/engine/fold_normalization.h"
+#include "ingot/engine/linear.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/decompose.h"
@@ -45,7 +49,23 @@ struct Session::Plan {
   Model model;
   Programs programs;
   mutable ThreadPool pool;
+  mutable Recycler recycler;
+  std::vector<std::string> output_names;  // as the user knows them
 };
+
+namespace {
+
+/// Rewrites the graphs for fast kernels.
+void optimize(Graph& root) {
+  for_each_graph(root, [](Graph& graph) {
+    fold_normalization(graph);
+    block_convolutions(graph);
+    fuse_linear(graph);
+    fuse_elementwise(graph);
+  });
+}
+
+}  // namespace
 
 Session::Session(const Model& model, const SessionOptions& options) : plan_(std::make_unique<Plan>(options)) {
   Model& m = plan_->model;
@@ -54,9 +74,15 @@ Session::Session(const Model& model, const SessionOptions& options) : plan_(std:
   passes::inline_functions(m, &plan_->budget);
   passes::decompose(m, has_kernel);
   refuse_missing(*m.graph);
+  for (const Value* v : m.graph->outputs()) plan_->output_names.push_back(v->name());
   plan_->programs = make_programs(*m.graph);
   fold_constants(plan_->programs, plan_->ledger, plan_->budget);
-  if (options.is_fast) choose_kernels(plan_->programs);
+  if (options.is_fast) {
+    write_constants(plan_->programs);
+    optimize(*m.graph);
+    plan_->programs = make_programs(*m.graph);
+    choose_kernels(plan_->programs);
+  }
   check_mapped_files();
 }
 
@@ -69,12 +95,12 @@ std::vector<NamedDatum> Session::run(const std::vector<NamedDatum>& inputs, cons
   const std::vector<Datum> ordered = ordered_inputs(graph, inputs);
   std::vector<Datum> results;
   {
-    Executor executor(plan_->programs, plan_->budget, plan_->pool, options.profile);
+    Executor executor(plan_->programs, plan_->budget, plan_->pool, plan_->recycler, options.profile);
     results = executor.run_graph(graph, ordered);
   }
   check_mapped_files();
   std::vector<NamedDatum> named;
-  for (std::size_t i = 0; i < results.size(); ++i) named.push_back({graph.output(i)->name(), std::move(results[i])});
+  for (std::size_t i = 0; i < results.size(); ++i) named.push_back({plan_->output_names[i], std::move(results[i])});
   return named;
 }
 

@@ -50,11 +50,12 @@ void infer_vectorizer(InferContext& c) {
   Dim batch, total = 0;
   for (std::size_t i = 0; i < c.input_count(); ++i) {
     const Shape* x = c.shape(i);
-    if (x && x->size() > 2) c.fail("the inputs must have shape [N, C] or [C]");
+    if (x && x->empty()) c.fail("an input is a scalar");
     if (sizes && (*sizes)[i] < 0) c.fail("attribute 'inputdimensions' is negative");
-    total = total + (sizes ? Dim((*sizes)[i]) : c.dim(i, -1));
+    const Dim width = !x ? Dim() : x->size() == 1 ? (*x)[0] : product(Shape(x->begin() + 1, x->end()));
+    total = total + (sizes ? Dim((*sizes)[i]) : width);
     if (!x) continue;
-    const Dim count = x->size() == 2 ? (*x)[0] : Dim(1);
+    const Dim count = x->size() > 1 ? (*x)[0] : Dim(1);
     if (!may_equal(batch, count)) c.fail("the inputs differ in their number of rows");
     if (!batch.is_known() && !count.is_unknown()) batch = count;
   }
@@ -137,17 +138,23 @@ void run_binarizer(KernelContext& c) {
   map_unary(c, ComputeNumbers{}, [&]<class T>(T x) { return static_cast<double>(x) > threshold ? T{1} : T{0}; });
 }
 
+/// How many numbers an example has in an input [N, ...], or [C] for one example.
+std::int64_t width_of(const Array& x) {
+  std::int64_t width = 1;
+  for (std::size_t i = x.rank() == 1 ? 0 : 1; x.size() != 0 && i < x.dims().size(); ++i) width *= x.dims()[i];
+  return x.size() == 0 ? 0 : width;
+}
+
 // Of an input with more features than stated the first are taken; one with fewer is filled up with zeros.
 void run_vectorizer(KernelContext& c) {
   const auto sizes = c.attr_ints("inputdimensions");
   if (!sizes.empty() && sizes.size() != c.input_count()) c.fail("attribute 'inputdimensions' needs one size per input");
-  const auto is_row = [&](std::size_t i) { return c.in(i).rank() == 1; };
   std::vector<std::int64_t> widths;
   std::int64_t rows = 0, total = 0;
   for (std::size_t i = 0; i < c.input_count(); ++i) {
     const Array& x = c.in(i);
-    if (x.rank() != 1 && x.rank() != 2) c.fail("the inputs must have shape [N, C] or [C]");
-    const std::int64_t count = is_row(i) ? 1 : x.dims()[0], width = sizes.empty() ? x.dims().back() : sizes[i];
+    if (x.rank() == 0) c.fail("an input is a scalar");
+    const std::int64_t count = x.rank() == 1 ? 1 : x.dims()[0], width = sizes.empty() ? width_of(x) : sizes[i];
     if (i > 0 && count != rows) c.fail("the inputs differ in their number of rows");
     rows = count;
     const auto sum = width < 0 ? std::nullopt : checked_add(total, width);
@@ -161,8 +168,8 @@ void run_vectorizer(KernelContext& c) {
   std::int64_t before = 0;
   for (std::size_t i = 0; i < c.input_count(); ++i) {
     const Array x = converted(c.in(i), DType::f32, c.host());
-    const std::int64_t given = x.dims().back();
-    for (std::int64_t row = 0; row < rows; ++row)
+    const std::int64_t given = width_of(x);
+    for (std::int64_t row = 0; given != 0 && row < rows; ++row)
       std::copy_n(x.data<float>().data() + row * given, std::min(given, widths[i]), out + row * total + before);
     before += widths[i];
   }

@@ -43,13 +43,22 @@ Value* label(StepContext& c, Value* scores) {
                 {{"keys_int64s", places}, {"values_int64s", *c.node.attributes.get<Ints>("classlabels_int64s")}});
 }
 
-/// Two classes, all weights for the first of them, which they take for the score of the second: [1 - s, s], or, as
-/// something is to be made of it, [-s, s]. Runtimes agree on the label in these two cases only.
-Value* two_columns(StepContext& c, Value* score, const Transform& transform, bool has_negative, DType elem) {
+/// Two classes, all weights for one of them, taken for the score of the second: [1 - s, s], or, as something is to be
+/// made of it, [-s, s]. Runtimes agree on the label in these two cases only.
+void check_two_columns(const StepContext& c, const Transform& transform, bool has_negative) {
   const bool is_none = transform.number == kNone && !transform.is_softmax && !transform.is_logistic;
-  if (is_none && !has_negative) return c.g.concat({c.g.sub(c.g.scalar(1, elem), score), score}, 1);
-  if (transform.is_logistic && has_negative) return transformed(c.g, c.g.concat({c.g.neg(score), score}, 1), transform);
-  c.cannot("what a classifier of two classes with one score does here differs between runtimes");
+  if (has_negative ? !transform.is_logistic : !is_none)
+    c.cannot("what a classifier of two classes with one score does here differs between runtimes");
+}
+
+Value* two_columns(StepContext& c, Value* score, const Transform& transform, DType elem) {
+  if (!transform.is_logistic) {
+    Value* one = c.g.scalar(1, elem);
+    Value* other = c.g.sub(one, score);
+    return c.g.concat({other, score}, 1);
+  }
+  Value* opposite = c.g.neg(score);
+  return transformed(c.g, c.g.concat({opposite, score}, 1), transform);
 }
 
 void up_5(StepContext& c) {
@@ -69,10 +78,11 @@ void up_5(StepContext& c) {
   const DType elem = working_type(c, forest);
   Value* scores = nullptr;
   if (labels == 2 && lowest == highest) {
+    check_two_columns(c, transform, has_negative);
     for (Forest::Item& item : forest.items)
       for (Forest::Vote& vote : item.votes) vote.target = 0;
     add_constant_trees(forest, base_values(c, 1));
-    scores = two_columns(c, ensemble(c, forest, 1, kSum, kNone), transform, has_negative, elem);
+    scores = two_columns(c, ensemble(c, forest, 1, kSum, kNone), transform, elem);
   } else {
     add_constant_trees(forest, base_values(c, labels));
     scores = transformed(c.g, ensemble(c, forest, labels, kSum, transform.number), transform);

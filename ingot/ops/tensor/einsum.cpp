@@ -5,64 +5,11 @@
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/tensor/einsum_equation.h"
+#include "ingot/ops/tensor/einsum_kernel.h"
 
 namespace ingot::ops {
 namespace {
-
-constexpr char kEllipsis = '.';  // stands for "..." in a parsed term
-
-bool is_label(char ch) { return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z'); }
-
-// "i...j" becomes "i.j"
-std::string parse_term(const InferContext& c, std::string_view text) {
-  std::string term;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (is_label(text[i])) {
-      term += text[i];
-    } else if (text.substr(i, 3) == "..." && term.find(kEllipsis) == std::string::npos) {
-      term += kEllipsis;
-      i += 2;
-    } else if (text[i] != ' ') {
-      c.fail("the equation is not understood");
-    }
-  }
-  return term;
-}
-
-struct Equation {
-  std::vector<std::string> inputs;
-  std::string output;
-};
-
-Equation parse(const InferContext& c, std::string_view text) {
-  Equation equation;
-  const std::size_t arrow = text.find("->");
-  std::string_view left = text.substr(0, arrow);
-  while (true) {
-    const std::size_t comma = left.find(',');
-    equation.inputs.push_back(parse_term(c, left.substr(0, comma)));
-    if (comma == std::string_view::npos) break;
-    left.remove_prefix(comma + 1);
-  }
-  std::array<std::size_t, 128> count{};
-  for (const std::string& term : equation.inputs)
-    for (const char label : term) ++count[static_cast<std::size_t>(label)];
-  if (arrow != std::string_view::npos) {
-    equation.output = parse_term(c, text.substr(arrow + 2));
-    std::string sorted = equation.output;
-    std::ranges::sort(sorted);
-    c.require(std::ranges::adjacent_find(sorted) == sorted.end(), "the result names a label twice");
-    for (const char label : equation.output)
-      if (label != kEllipsis)
-        c.require(count[static_cast<std::size_t>(label)] > 0, "the result has a label of its own");
-  } else {
-    // All labels that occur once, in the order of the alphabet, after what "..." stands for.
-    if (count[static_cast<std::size_t>(kEllipsis)]) equation.output += kEllipsis;
-    for (char label = 'A'; label <= 'z'; ++label)
-      if (is_label(label) && count[static_cast<std::size_t>(label)] == 1) equation.output += label;
-  }
-  return equation;
-}
 
 // What is known of the dimensions that labels stand for.
 struct Labels {
@@ -103,7 +50,7 @@ void infer(InferContext& c) {
   const auto text = c.need_string("equation");
   if (!text) return;
   c.require(text->size() < 4096, "the equation is too long");
-  const Equation equation = parse(c, *text);
+  const Equation equation = parse_equation(c, *text);
   if (equation.inputs.size() != c.input_count())
     c.fail("the equation has " + std::to_string(equation.inputs.size()) + " terms for " +
            std::to_string(c.input_count()) + " inputs");
@@ -157,7 +104,7 @@ Values gradient_einsum(GradContext& c) {
   GraphBuilder& g = c.g;
   InferSession session;
   const InferContext view(c.node, session);
-  const Equation equation = parse(view, c.attr("equation", ""));
+  const Equation equation = parse_equation(view, c.attr("equation", ""));
   const std::size_t count = c.node.input_count();
   // Letters for "...".
   std::vector<std::size_t> extra(count);
@@ -225,6 +172,7 @@ Values gradient_einsum(GradContext& c) {
 constinit const OpDef defs::Einsum = {
     .name = "Einsum",
     .infer = infer,
+    .kernel = run_einsum,
     .gradient = gradient_einsum,
 };
 

@@ -7,12 +7,14 @@ list(APPEND ops_sources
   tensor/depth_to_space.cpp
   tensor/det.cpp
   tensor/einsum.cpp
+  tensor/einsum_kernel.cpp
   tensor/expand.cpp
   tensor/flatten.cpp
   tensor/gather.cpp
   tensor/gather_elements.cpp
   tensor/grid_sample.cpp
   tensor/grid_sample_body.cpp
+  tensor/grid_sample_kernel.cpp
   tensor/index_maps.cpp
   tensor/matmul.cpp
   tensor/negative_axes.cpp
