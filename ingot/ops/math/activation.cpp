@@ -5,6 +5,7 @@
 #include "ingot/ops/compute.h"
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/math/known_elements.h"
+#include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/math/scalar_functions.h"
 #include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/steps.h"
@@ -40,18 +41,21 @@ Values thresholded_relu(DecomposeContext& c) {
 
 Values elu(DecomposeContext& c) {
   if (!is_typed(c)) return {};
+  if (Values made = halves_in_float(c); !made.empty()) return made;  // rounds once
   Value* below = c.g.mul(c.g.sub(c.g.op("Exp", {c.in(0)}), 1), c.attr("alpha", 1.0f));
   return {by_sign(c, below, c.in(0))};
 }
 
 Values celu(DecomposeContext& c) {
   if (!is_typed(c)) return {};
+  if (Values made = halves_in_float(c); !made.empty()) return made;  // rounds once
   const float alpha = c.attr("alpha", 1.0f);
   return {c.g.mul(c.g.op("Elu", {c.g.div(c.in(0), alpha)}), alpha)};
 }
 
 Values selu(DecomposeContext& c) {
   if (!is_typed(c)) return {};
+  if (Values made = halves_in_float(c); !made.empty()) return made;  // rounds once
   const float alpha = c.attr("alpha", 1.67326319217681884765625f), gamma = c.attr("gamma", 1.05070102214813232421875f);
   Value* below = c.g.sub(c.g.mul(c.g.op("Exp", {c.in(0)}), alpha), alpha);
   below = c.g.mul(below, gamma);
@@ -60,6 +64,7 @@ Values selu(DecomposeContext& c) {
 
 Values hard_sigmoid(DecomposeContext& c) {
   if (!is_typed(c)) return {};
+  if (Values made = halves_in_float(c); !made.empty()) return made;  // rounds once
   Value* line = c.g.add(c.g.mul(c.in(0), c.attr("alpha", 0.2f)), c.attr("beta", 0.5f));
   Value* capped = c.g.op("Min", {line, c.g.scalar(1, c.elem(0))});
   return {c.g.op("Max", {capped, c.g.scalar(0, c.elem(0))})};
@@ -73,6 +78,7 @@ Values hard_swish(DecomposeContext& c) {
 // log(1 + exp(x)), written so that a large x does not overflow.
 Values softplus(DecomposeContext& c) {
   if (!is_typed(c)) return {};
+  if (Values made = halves_in_float(c); !made.empty()) return made;  // rounds once
   Value* x = c.in(0);
   Value* tail = c.g.op("Log", {c.g.add(c.g.op("Exp", {c.g.neg(c.g.op("Abs", {x}))}), 1)});
   return {c.g.add(c.g.op("Max", {x, c.g.scalar(0, c.elem(0))}), tail)};
@@ -80,6 +86,7 @@ Values softplus(DecomposeContext& c) {
 
 Values softsign(DecomposeContext& c) {
   if (!is_typed(c)) return {};
+  if (Values made = halves_in_float(c); !made.empty()) return made;  // rounds once
   return {c.g.div(c.in(0), c.g.add(c.g.op("Abs", {c.in(0)}), 1))};
 }
 
@@ -90,6 +97,7 @@ Values mish(DecomposeContext& c) {
 
 Values swish(DecomposeContext& c) {
   if (!is_typed(c)) return {};
+  if (Values made = halves_in_float(c); !made.empty()) return made;  // rounds once
   const float alpha = c.attr("alpha", 1.0f);
   Value* scaled = alpha == 1 ? c.in(0) : c.g.mul(c.in(0), alpha);
   return {c.g.mul(c.in(0), c.g.op("Sigmoid", {scaled}))};
