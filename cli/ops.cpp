@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::string model;
+  std::string model, from;
   bool versions = false, targets = false, json = false, markdown = false;
 };
 
@@ -93,7 +93,21 @@ int list_model(const Options& options, const Global& global) {
   return 0;
 }
 
+int list_translated(const Options& options) {
+  const auto names = driver::translated_operators(driver::format_by_name(options.from));
+  if (options.json) {
+    std::printf("%s\n", Json(names).dump(2).c_str());
+    return 0;
+  }
+  Rows rows{{"operator"}};
+  for (const std::string& name : names) rows.push_back({name});
+  print_rows(rows, options.markdown);
+  std::fprintf(stderr, "%zu operators\n", names.size());
+  return 0;
+}
+
 int run(const Options& options, const Global& global) {
+  if (!options.from.empty()) return list_translated(options);
   if (!options.model.empty()) return list_model(options, global);
   if (options.targets) {
     Rows rows{{"--for", "ai.onnx", "ai.onnx.ml", "IR"}};
@@ -124,6 +138,7 @@ Command add_ops(CLI::App& program, const Global& global) {
       "a target operator set lacks is replaced by its decomposition, if it has one.");
   app->add_flag("--versions", options->versions, "Versions, rewrites between them, decompositions");
   app->add_option("--model", options->model, "Only the operators of this model, and what can be done with them");
+  app->add_option("--from", options->from, "The operators of another framework that become ONNX: tflite");
   app->add_flag("--targets", options->targets, "The names that 'convert --for' takes, with their versions");
   app->add_flag("--markdown", options->markdown, "As a Markdown table");
   app->add_flag("--json", options->json, "For programs");
