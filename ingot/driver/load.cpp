@@ -42,6 +42,14 @@ void settle_layout(Model& model, std::vector<std::string>& notes) {
                     std::to_string(report.transposes_before) + " transposes are left");
 }
 
+/// Functions of another file become the model's own.
+void add_functions(Model& model, Model from) {
+  for (auto& function : from.functions) {
+    if (!model.opsets.version(function->domain)) model.opsets.set(function->domain, 1);
+    model.functions.push_back(std::move(function));
+  }
+}
+
 Loaded load_tflite(const Bytes& contents, const LoadOptions& options) {
   const formats::tflite::Model source = formats::tflite::read(contents, {.budget = options.budget});
   frontends::tflite::ImportOptions import;
@@ -51,8 +59,18 @@ Loaded load_tflite(const Bytes& contents, const LoadOptions& options) {
   import.outputs = options.import.outputs;
   import.input_shapes = options.import.input_shapes;
   import.allow_custom = options.import.allow_custom;
+  Model functions;
+  if (!options.import.functions.empty()) {
+    LoadOptions plain = options;
+    plain.from.reset();
+    plain.import = {};
+    functions = load(options.import.functions, plain).model;
+    for (const auto& function : functions.functions)
+      import.allow_custom.push_back(function->name + ":" + function->domain);
+  }
   frontends::tflite::Imported imported = frontends::tflite::import_model(source, import);
   settle_layout(imported.model, imported.notes);
+  add_functions(imported.model, std::move(functions));
   return {std::move(imported.model), Format::tflite, std::move(imported.notes)};
 }
 
