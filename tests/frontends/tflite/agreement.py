@@ -17,7 +17,7 @@ CODES = {"float32": "f", "int32": "i", "uint8": "B", "int64": "q", "bool": "B", 
          "float64": "d", "uint64": "Q", "uint32": "I", "uint16": "H"}
 FLOAT_TOLERANCE = 1e-4
 # ONNX Runtime 1.30 fails, at opset 21 and above, where int8 that is dequantised is reshaped or transposed.
-# Its fusion of quantised operators makes nodes of one name where names are long.
+# It also says that two nodes have one name where the file has no such nodes (deeplabv3_mnv2_dm05_pascal_quant).
 RUNTIME_DEFECTS = ["(QuantizeLinear) [TypeInferenceError] output_dtype INT8 does not match y_zero_point type UINT8",
                    "two nodes with same node name"]
 DYNAMIC_RANGE_TOLERANCE = 0.1   # TFLite rounds activations to 8 bits while running; ONNX computes them as they are
