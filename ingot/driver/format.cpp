@@ -33,6 +33,7 @@ const std::vector<FormatInfo>& all_formats() {
       {Format::onnx, "onnx", "ONNX", {".onnx", ".pb"}, true, true},
       {Format::onnx_text, "onnxtxt", "ONNX text", {".onnxtxt", ".onnxtext", ".txt"}, true, true},
       {Format::json, "json", "JSON description", {".json"}, false, true},
+      {Format::tflite, "tflite", "TFLite", {".tflite"}, false, true},
   };
   return formats;
 }
