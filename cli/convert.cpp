@@ -20,6 +20,7 @@ struct Options {
   std::string input, output, from, to, target, report, threshold = "1K";
   std::int64_t opset = 0;
   std::vector<std::string> input_shapes, renames;
+  driver::ImportOptions import;
   driver::ExportOptions exported;
   bool external_data = false, infer_types = false, json = false;
 };
@@ -59,17 +60,24 @@ int run(const Options& options, const Global& global) {
   driver::ConvertOptions convert = convert_options(options);
   const auto format = save.to ? save.to : driver::format_by_extension(options.output);
 
-  driver::Loaded loaded = driver::load(options.input, global.load_options(options.from));
+  driver::ExportOptions exported = options.exported;
+  exported.allow_custom = options.import.allow_custom;
+  driver::LoadOptions load = global.load_options(options.from);
+  load.import = options.import;
+  load.import.input_shapes = convert.input_shapes;
+  driver::Loaded loaded = driver::load(options.input, load);
+  // What the runtimes of the last years read.
+  if (!driver::is_onnx(loaded.format) && !convert.opset && convert.target.empty()) convert.opset = 21;
   driver::ConvertReport report;
   try {
-    convert.source = loaded.format;
     report = driver::convert(loaded.model, convert);
     if (format && driver::is_foreign(*format))
-      driver::export_model(loaded.model, options.output, *format, options.exported, report);
+      driver::export_model(loaded.model, options.output, *format, exported, report);
   } catch (Error& error) {
     error.in_file(options.input);
     throw;
   }
+  report.notes.insert(report.notes.begin(), loaded.notes.begin(), loaded.notes.end());
   if (!format || !driver::is_foreign(*format)) driver::save(loaded.model, options.output, save);
 
   const std::string json = to_json(options, report, loaded.model).dump(2, ' ', false, Json::error_handler_t::replace);
@@ -97,9 +105,12 @@ Command add_convert(CLI::App& program, const Global& global) {
   CLI::App* app =
       program.add_subcommand("convert", "From one model file to another: format, operator set, shapes, names");
   app->footer(
-      "The formats follow from contents and extensions: .onnx, .onnxtxt (the ONNX text syntax), .json (a description,\n"
-      "output only). Without --opset and --for, the model keeps its operator sets. A file is written whole or not at\n"
-      "all; what cannot be converted is listed completely, and the exit code is 4.\n\n"
+      "The formats follow from contents and extensions: .onnx, .onnxtxt (the ONNX text syntax), .tflite (input only),\n"
+      ".json (a description, output only). Without --opset and --for, an ONNX model keeps its operator sets, and one "
+      "of\n"
+      "another framework gets opset 21. A file is written whole or not at all; what cannot be converted is listed\n"
+      "completely, and the exit code is 4.\n\n"
+      "  ingot convert model.tflite -o model.onnx\n"
       "  ingot convert model.onnx -o old.onnx --for ort-1.15\n"
       "  ingot convert model.onnx -o big.onnx --external-data");
   app->add_option("IN", options->input, "The model to convert")->required();
@@ -110,6 +121,13 @@ Command add_convert(CLI::App& program, const Global& global) {
       ->excludes(opset);
   app->add_option("--input-shape", options->input_shapes, "Fix an input's dimensions: x:1,3,224,224 (? keeps one)");
   app->add_option("--rename", options->renames, "Rename a value: old=new");
+  app->add_option("--signature", options->import.signature, "Which of the source's signatures to convert");
+  app->add_option("--inputs", options->import.inputs, "Cut the source here: names of values that become the inputs")
+      ->delimiter(',');
+  app->add_option("--outputs", options->import.outputs, "Names of values that become the outputs")->delimiter(',');
+  app->add_option("--allow-custom", options->import.allow_custom,
+                  "Keep an operator that has no translation as a custom node: Op or Op:domain");
+  app->add_flag("--dequantize", options->import.dequantize, "Turn quantised tensors into float");
   app->add_flag("--infer-types", options->infer_types, "Write the inferred type and shape of every value");
   app->add_flag("--external-data", options->external_data, "Put the weights into one data file beside the model");
   app->add_option("--external-threshold", options->threshold, "Only weights of at least this size (default 1K)");
@@ -119,8 +137,6 @@ Command add_convert(CLI::App& program, const Global& global) {
   app->add_option("--inputs-as", options->exported.inputs_as,
                   "Layout of a .tflite file's inputs: nchw (default) or nhwc");
   app->add_option("--outputs-as", options->exported.outputs_as, "Layout of its outputs");
-  app->add_option("--allow-custom", options->exported.allow_custom,
-                  "Keep this operator as a custom one: Op or Op:domain");
   app->add_option("--from", options->from, "The input's format, when it does not tell itself");
   app->add_option("--to", options->to, "The output's format, when its extension does not tell");
   app->add_option("--report", options->report, "Write what was done to this JSON file");

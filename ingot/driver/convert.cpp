@@ -9,7 +9,6 @@
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/fit_ir_version.h"
 #include "ingot/passes/infer.h"
-#include "ingot/passes/layout.h"
 #include "ingot/passes/rename.h"
 
 namespace ingot::driver {
@@ -100,18 +99,9 @@ void move_versions(Model& model, const OpsetImports& targets, std::optional<std:
 
 }  // namespace
 
-void remove_transposes(Model& model, ConvertReport& report) {
-  passes::canonicalize(model);
-  const passes::LayoutReport layout = passes::choose_layout(*model.graph);
-  if (layout.transposes_before)
-    report.notes.push_back("transposes: " + std::to_string(layout.transposes_before) + " in the source's layout, " +
-                           std::to_string(layout.transposes_after) + " left");
-}
-
 ConvertReport convert(Model& model, const ConvertOptions& options) {
   ConvertReport report;
   for (const auto& [name, shape] : options.input_shapes) set_input_shape(model, name, shape);
-  if (options.source == Format::tflite) remove_transposes(model, report);
   if (!options.target.empty()) {
     const ops::Target& target = ops::target_by_name(options.target);
     move_versions(model, imports_of(target), target.ir_version, report);

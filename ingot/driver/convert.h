@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "ingot/driver/format.h"
 #include "ingot/ir/model.h"
 
 namespace ingot::driver {
@@ -16,17 +15,12 @@ struct ConvertOptions {
   std::vector<std::pair<std::string, Shape>> input_shapes;
   std::vector<std::pair<std::string, std::string>> renames;  // old -> new
   bool infer_types = false;                                  // write the types of all values
-  /// The format that the model comes from: those whose data have their channels last bring transposes along.
-  std::optional<Format> source;
 };
 
 struct ConvertReport {
   std::vector<std::string> notes;  // every change that was not asked for by name, a line each
   std::size_t nodes_changed = 0, nodes_added = 0;
 };
-
-/// Removes the transposes that a frontend put around spatial operators, as far as that is possible.
-void remove_transposes(Model& model, ConvertReport& report);
 
 /// Changes a model as asked. Nothing asked, nothing changed.
 ConvertReport convert(Model& model, const ConvertOptions& options);

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "ingot/driver/convert.h"
+#include "ingot/driver/format.h"
 
 namespace ingot::driver {
 

@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "ingot/base/error.h"
+#include "ingot/formats/tflite/reader.h"
 #include "ingot/onnx/reader.h"
 
 namespace ingot::driver {
@@ -32,8 +33,8 @@ const std::vector<FormatInfo>& all_formats() {
   static const std::vector<FormatInfo> formats = {
       {Format::onnx, "onnx", "ONNX", {".onnx", ".pb"}, true, true},
       {Format::onnx_text, "onnxtxt", "ONNX text", {".onnxtxt", ".onnxtext", ".txt"}, true, true},
+      {Format::tflite, "tflite", "TFLite", {".tflite"}, true, true},
       {Format::json, "json", "JSON description", {".json"}, false, true},
-      {Format::tflite, "tflite", "TFLite", {".tflite"}, false, true},
   };
   return formats;
 }
@@ -60,6 +61,7 @@ std::optional<Format> format_by_extension(std::string_view path) {
 }
 
 Format recognise(std::string_view path, const Bytes& contents) {
+  if (formats::tflite::looks_like_tflite(contents)) return Format::tflite;
   if (looks_like_text(contents)) return Format::onnx_text;
   if (onnx::looks_like_onnx(contents)) return Format::onnx;
   const auto named = format_by_extension(path);

@@ -6,10 +6,14 @@
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
+#include "ingot/formats/tflite/reader.h"
+#include "ingot/frontends/tflite/import.h"
 #include "ingot/onnx/json.h"
 #include "ingot/onnx/reader.h"
 #include "ingot/onnx/text.h"
 #include "ingot/onnx/writer.h"
+#include "ingot/passes/fold.h"
+#include "ingot/passes/layout.h"
 
 namespace ingot::driver {
 namespace {
@@ -25,7 +29,36 @@ void write_text(const std::string& path, const std::string& text) {
   file.commit();
 }
 
+/// Frontends of NHWC frameworks put transposes around every spatial operator; few of them are needed.
+void settle_layout(Model& model, std::vector<std::string>& notes) {
+  const passes::LayoutReport report = passes::choose_layout(*model.graph);
+  passes::drop_unread(*model.graph);
+  // A value's name is its own; so becomes its node's.
+  for (const GraphPlace& place : all_graphs(model))
+    for (Node& node : place.graph->nodes())
+      if (node.output()) node.name = node.output()->name();
+  if (report.transposes_before)
+    notes.push_back("layout: " + std::to_string(report.transposes_after) + " of " +
+                    std::to_string(report.transposes_before) + " transposes are left");
+}
+
+Loaded load_tflite(const Bytes& contents, const LoadOptions& options) {
+  const formats::tflite::Model source = formats::tflite::read(contents, {.budget = options.budget});
+  frontends::tflite::ImportOptions import;
+  import.dequantize = options.import.dequantize;
+  import.signature = options.import.signature;
+  import.inputs = options.import.inputs;
+  import.outputs = options.import.outputs;
+  import.input_shapes = options.import.input_shapes;
+  import.allow_custom = options.import.allow_custom;
+  frontends::tflite::Imported imported = frontends::tflite::import_model(source, import);
+  settle_layout(imported.model, imported.notes);
+  return {std::move(imported.model), Format::tflite, std::move(imported.notes)};
+}
+
 }  // namespace
+
+bool is_onnx(Format format) { return format == Format::onnx || format == Format::onnx_text || format == Format::json; }
 
 Loaded load(const std::string& path, const LoadOptions& options) try {
   const Bytes contents = map_file(path);
@@ -33,9 +66,11 @@ Loaded load(const std::string& path, const LoadOptions& options) try {
   const onnx::ReadOptions read_options{.allow_links = options.allow_links, .budget = options.budget};
   switch (format) {
     case Format::onnx:
-      return {onnx::read(contents, directory_of(path), read_options), format};
+      return {onnx::read(contents, directory_of(path), read_options), format, {}};
     case Format::onnx_text:
-      return {onnx::parse_text(contents.text(), directory_of(path), read_options), format};
+      return {onnx::parse_text(contents.text(), directory_of(path), read_options), format, {}};
+    case Format::tflite:
+      return load_tflite(contents, options);
     default:
       break;
   }

@@ -1,6 +1,8 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "ingot/driver/format.h"
 #include "ingot/ir/model.h"
@@ -11,8 +13,18 @@ class Budget;
 
 namespace ingot::driver {
 
+/// What models of other frameworks may have to be told; ONNX files need none of it.
+struct ImportOptions {
+  std::string signature;                                    // which of several entry points
+  std::vector<std::string> inputs, outputs;                 // where to cut, by name
+  std::vector<std::pair<std::string, Shape>> input_shapes;  // input name -> dimensions; an unknown one stays as it is
+  std::vector<std::string> allow_custom;                    // "Op" or "Op:domain": stays as a custom node
+  bool dequantize = false;                                  // quantised tensors become float
+};
+
 struct LoadOptions {
   std::optional<Format> from;  // absent: the file tells
+  ImportOptions import;
   bool allow_links = false;
   Budget* budget = nullptr;
 };
@@ -20,7 +32,11 @@ struct LoadOptions {
 struct Loaded {
   Model model;
   Format format;
+  std::vector<std::string> notes;  // what a reader of a report should know about the import, a line each
 };
+
+/// Whether files of this format hold ONNX, whose operator sets are kept unless others are asked for.
+bool is_onnx(Format format);
 
 /// Reads a model of any format that Ingot knows. Errors name the file.
 Loaded load(const std::string& path, const LoadOptions& options = {});

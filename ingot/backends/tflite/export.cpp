@@ -101,6 +101,7 @@ void fix_defaults(Graph& graph, std::vector<std::string>& notes) {
 }
 
 void add_signature(fmt_tflite::Model& model, const Graph& graph) {
+  if (model.subgraphs[0].inputs.empty()) return;  // runtimes refuse a signature without inputs
   fmt_tflite::SignatureDef signature;
   signature.signature_key = "serving_default";
   const fmt_tflite::SubGraph& main = model.subgraphs[0];
@@ -137,8 +138,8 @@ Exported to_tflite(const Model& source, const ExportOptions& options) {
   passes::FoldOptions fold;
   fold.keeps = [](const Node& n) { return n.is("DequantizeLinear"); };
   const auto native = [&](const Node& n) { return is_native(n, options); };
-  passes::fold_constants(graph, fold);
   rewrite_for_tflite(graph, result.notes);
+  passes::fold_constants(graph, fold);
   passes::decompose(graph, native);
   rewrite_for_tflite(graph, result.notes);
   passes::decompose(graph, native);

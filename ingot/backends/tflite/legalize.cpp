@@ -116,6 +116,20 @@ Values error_function(Node& node, GraphBuilder& g) {
   return {g.mul(positive, sign)};
 }
 
+/// The short forms of a Constant (value_ints, value_float, ...) become a tensor, which is what all others look for.
+void spell_out(Node& constant) {
+  const Attributes& a = constant.attributes;
+  std::optional<Tensor> value;
+  if (const auto* i = a.get<std::int64_t>("value_int")) value = Tensor::scalar<std::int64_t>(*i);
+  if (const auto* f = a.get<float>("value_float")) value = Tensor::scalar<float>(*f);
+  if (const auto* is = a.get<std::vector<std::int64_t>>("value_ints")) value = Tensor::ints(*is);
+  if (const auto* fs = a.get<std::vector<float>>("value_floats"))
+    value = Tensor::of<float>({static_cast<std::int64_t>(fs->size())}, *fs);
+  if (!value) return;
+  constant.attributes = {};
+  constant.attributes.set(Attribute("value", AttrValue(std::move(*value))));
+}
+
 bool is_plain_dropout(const Node& node) {
   if (node.output(1) && !node.output(1)->uses().empty()) return false;
   const Tensor* training = node.input(2) ? ops::constant_of(node.input(2)) : nullptr;
@@ -228,6 +242,10 @@ bool is_native(const Node& node, const ExportOptions& options) {
 void rewrite_for_tflite(Graph& graph, std::vector<std::string>& notes) {
   for_each_graph(graph, [&](Graph& g) {
     for (Node& node : g.nodes()) {
+      if (node.is("Constant")) {
+        spell_out(node);
+        continue;
+      }
       if (node.is("Identity")) {
         take_out_identity(node);
         continue;

@@ -190,8 +190,8 @@ void emit_cast(NodeOut& n) {
   n.e.add(Op::CAST, {n.in(0)}, {n.out()}, options);
 }
 std::string refuse_cast(const Node& n) {
-  const std::initializer_list<DType> types = {DType::f32, DType::i32,     DType::i64, DType::i8,  DType::u8,
-                                              DType::i16, DType::boolean, DType::u32, DType::f64, DType::u16};
+  const std::initializer_list<DType> types = {DType::f32, DType::i32,     DType::i64, DType::i8, DType::u8,
+                                              DType::i16, DType::boolean, DType::u32, DType::f64};
   std::string why = needs_types(n, types);
   const DType to = n.output(0)->type.elem;
   if (why.empty() && std::ranges::find(types, to) == types.end())
@@ -278,7 +278,10 @@ template <Op op> void emit_reduce(NodeOut& n) {
 }
 std::string refuse_reduce(const Node& n) {
   std::string why = needs_rank(n);
-  if (why.empty() && n.input(1)) why = needs_constant(n, 1, "the axes");
+  if (why.empty() && n.input(1) && !ops::constant_of(n.input(1))) {
+    const auto& shape = n.input(1)->type.shape;  // no axes at all would mean another thing to TFLite
+    if (!shape || shape->size() != 1 || !(*shape)[0].is_at_least(1)) why = "axes that are computed, maybe none";
+  }
   return why.empty() ? needs_types(n, {DType::f32, DType::i32, DType::i64}) : why;
 }
 
@@ -409,9 +412,88 @@ std::string refuse_gather(const Node& n) {
   return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8, DType::boolean, DType::string});
 }
 
-void emit_gather_nd(NodeOut& n) { n.e.add(Op::GATHER_ND, {n.in(0), n.in(1)}, {n.out()}); }
+/// For each place of `dims`, its number along one axis: a column of coordinates.
+std::int32_t coordinates(NodeOut& n, Ints dims, std::size_t axis) {
+  std::int64_t inner = 1, count = 1;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    count *= dims[i];
+    if (i > axis) inner *= dims[i];
+  }
+  std::vector<std::int32_t> values;
+  for (std::int64_t i = 0; i < count; ++i) values.push_back(static_cast<std::int32_t>(i / inner % dims[axis]));
+  dims.push_back(1);
+  return n.e.constant(Tensor::of<std::int32_t>(dims, values));
+}
+
+/// Indices as int32 with those that count from the end turned; `size`: of the axis that they go along.
+std::int32_t wrapped_indices(NodeOut& n, std::size_t input, std::int64_t size) {
+  const std::int32_t raw = n.in_int32(input), zero = n.e.index(0), many = n.e.index(size);
+  const Shape& shape = n.shape(input);
+  const std::int32_t is_negative = n.e.temporary(DType::boolean, shape), from_end = n.e.temporary(DType::i32, shape);
+  n.e.add(Op::LESS, {raw, zero}, {is_negative});
+  n.e.add(Op::ADD, {raw, many}, {from_end});
+  const std::int32_t indices = n.e.temporary(DType::i32, shape);
+  n.e.add(Op::SELECT_V2, {is_negative, from_end, raw}, {indices});
+  return indices;
+}
+
+void emit_gather_elements(NodeOut& n) {
+  const auto axis = static_cast<std::size_t>(n.axis(0));
+  const Ints dims = dims_of(n.shape(1));
+  Shape column = n.shape(1);
+  column.push_back(Dim(1));
+  std::vector<std::int32_t> parts;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (i != axis) {
+      parts.push_back(coordinates(n, dims, i));
+      continue;
+    }
+    const std::int32_t indices = wrapped_indices(n, 1, n.shape()[axis].value());
+    parts.push_back(reshaped(n.e, indices, DType::i32, column));
+  }
+  std::int32_t places = parts[0];
+  if (parts.size() > 1) {
+    Shape all = n.shape(1);
+    all.push_back(Dim(static_cast<std::int64_t>(parts.size())));
+    places = n.e.temporary(DType::i32, all);
+    Options options(Op::CONCATENATION);
+    options.set("axis", static_cast<std::int64_t>(dims.size()));
+    n.e.add(Op::CONCATENATION, parts, {places}, options);
+  }
+  n.e.add(Op::GATHER_ND, {n.in(0), places}, {n.out()});
+}
+std::string refuse_gather_elements(const Node& n) {
+  for (const std::size_t i : {0U, 1U}) {
+    if (std::string why = needs_rank(n, i); !why.empty()) return why;
+    if (!is_fixed(*n.input(i)->type.shape)) return "sizes that are not known before running";
+  }
+  if (n.input(1)->type.shape->empty() || n.input(1)->type.shape->size() > 3) return "more than 3 dimensions";
+  return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8});
+}
+
+void emit_gather_nd(NodeOut& n) {
+  const std::int64_t batch = n.attr("batch_dims", 0);
+  if (!batch) return n.e.add(Op::GATHER_ND, {n.in(0), n.in(1)}, {n.out()});
+  Ints dims = dims_of(n.shape(1));
+  const std::int64_t depth = dims.back();
+  dims.pop_back();
+  std::vector<std::int32_t> parts;
+  for (std::int64_t i = 0; i < batch; ++i) parts.push_back(coordinates(n, dims, static_cast<std::size_t>(i)));
+  parts.push_back(n.in_int32(1));
+  Ints all = dims;
+  all.push_back(depth + batch);
+  const std::int32_t places = n.e.temporary(DType::i32, all);
+  Options options(Op::CONCATENATION);
+  options.set("axis", static_cast<std::int64_t>(dims.size()));
+  n.e.add(Op::CONCATENATION, parts, {places}, options);
+  n.e.add(Op::GATHER_ND, {n.in(0), places}, {n.out()});
+}
 std::string refuse_gather_nd(const Node& n) {
-  if (n.attributes.int_or("batch_dims", 0)) return "batch_dims: TFLite has none";
+  for (const std::size_t i : {0U, 1U})
+    if (std::string why = needs_rank(n, i); !why.empty()) return why;
+  if (n.attributes.int_or("batch_dims", 0) &&
+      (!is_fixed(*n.input(1)->type.shape) || n.input(1)->type.shape->size() > 4))
+    return "batch_dims over sizes that are not known, or too many";
   const Tensor* t = ops::constant_of(n.input(1));
   if (t && std::ranges::any_of(t->to_ints(), [](std::int64_t i) { return i < 0; })) return "negative indices";
   return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8});
@@ -505,9 +587,16 @@ void emit_top_k(NodeOut& n) {
   std::iota(perm.begin(), perm.end(), 0);
   std::swap(perm[static_cast<std::size_t>(axis)], perm.back());
   const bool is_last = axis == last;
-  const std::int32_t x = is_last ? n.in(0) : transposed(n.e, n.in(0), n.elem(), n.shape(), perm);
+  // The smallest are the largest of the negated.
+  const bool is_smallest = !n.attr("largest", 1);
+  std::int32_t x = is_last ? n.in(0) : transposed(n.e, n.in(0), n.elem(), n.shape(), perm);
+  if (is_smallest) {
+    const std::int32_t negated = n.e.temporary(n.elem(), passes::permuted(n.shape(), perm));
+    n.e.add(Op::NEG, {x}, {negated});
+    x = negated;
+  }
   const Shape found = passes::permuted(n.out_shape(), perm);
-  const std::int32_t values = is_last && n.node.output(0) ? n.out(0) : n.e.temporary(n.elem(), found);
+  std::int32_t values = is_last && !is_smallest ? n.out(0) : n.e.temporary(n.elem(), found);
   const std::int32_t places = n.e.temporary(DType::i32, found);
   std::int32_t k;
   if (n.constant(1)) {
@@ -517,6 +606,11 @@ void emit_top_k(NodeOut& n) {
     k = reshaped(n.e, vector, DType::i32, Shape{});
   }
   n.e.add(Op::TOPK_V2, {x, k}, {values, places});
+  if (is_smallest) {
+    const std::int32_t back = is_last ? n.out(0) : n.e.temporary(n.elem(), found);
+    n.e.add(Op::NEG, {values}, {back});
+    values = back;
+  }
   std::int32_t wide = n.node.output(1) && is_last ? n.out(1) : n.e.temporary(DType::i64, found);
   Options options(Op::CAST);
   options.set("in_data_type", TensorType::INT32).set("out_data_type", TensorType::INT64);
@@ -527,7 +621,6 @@ void emit_top_k(NodeOut& n) {
   if (n.node.output(1)) n.e.add(Op::TRANSPOSE, {wide, back}, {n.out(1)});
 }
 std::string refuse_top_k(const Node& n) {
-  if (!n.attributes.int_or("largest", 1)) return "the smallest: TFLite finds the largest";
   const std::string why = needs_rank(n);
   if (why.empty() && !n.output(0)) return "the values are not asked for";
   return why.empty() ? needs_types(n, {DType::f32, DType::i32, DType::i64}) : why;
@@ -619,6 +712,7 @@ constexpr Row kRows[] = {
     {"Flatten", emit_reshape, refuse_reshape},
     {"Floor", unary<Op::FLOOR>, floats},
     {"Gather", emit_gather, refuse_gather},
+    {"GatherElements", emit_gather_elements, refuse_gather_elements},
     {"GatherND", emit_gather_nd, refuse_gather_nd},
     {"Gemm", emit_gemm, refuse_gemm},
     {"Greater", binary<Op::GREATER>, compared},

@@ -1,6 +1,9 @@
 // Constant: one tensor, written as a tensor or as plain numbers or strings.
+#include <algorithm>
+
 #include "ingot/ops/infer.h"
 #include "ingot/ops/steps.h"
+#include "ingot/ops/walk.h"
 
 namespace ingot::ops {
 namespace {
@@ -75,12 +78,50 @@ void down_to_tensor(StepContext& c) {
 
 constexpr Step kSteps[] = {{.since = 12, .down = down_to_tensor}};
 
+/// The elements that a sparse tensor names by their positions, zeros elsewhere.
+Array dense(KernelContext& c, const SparseTensor& sparse) {
+  const Array values = Array::from(sparse.values);
+  const auto indices = sparse.indices.to_ints();
+  const auto count = static_cast<std::size_t>(values.size()), rank = sparse.dims.size();
+  const bool is_linear = sparse.indices.rank() == 1;
+  if (indices.size() != (is_linear ? count : count * rank)) c.fail("the indices do not fit the values");
+  Array y = scratch(c, values.dtype(), sparse.dims);
+  dispatch_cell(values.dtype(), [&]<class T>() {
+    const T* in = cells<T>(values);
+    T* out = cells<T>(y);
+    std::fill_n(out, y.size(), T{});
+    for (std::size_t i = 0; i < count; ++i) {
+      std::int64_t at = is_linear ? indices[i] : 0;
+      if (at < 0 || (is_linear && at >= y.size())) c.fail("an index is out of range");
+      for (std::size_t k = 0; !is_linear && k < rank; ++k) {
+        const std::int64_t index = indices[i * rank + k];
+        if (index < 0 || index >= sparse.dims[k]) c.fail("an index is out of range");
+        at = at * sparse.dims[k] + index;
+      }
+      out[at] = in[i];
+    }
+  });
+  return y;
+}
+
+void run(KernelContext& c) {
+  const Attribute* form = only_form(c.node);
+  if (!form || form->is_reference())
+    c.fail("exactly one of the attributes value, sparse_value and value_... is needed");
+  if (const auto* tensor = std::get_if<Tensor>(&form->value)) return c.set(0, Array::from(*tensor));
+  if (const auto* sparse = std::get_if<SparseTensor>(&form->value)) return c.set(0, dense(c, *sparse));
+  const Tensor tensor = std::visit(TensorOf(), form->value);
+  if (!tensor) c.fail("attribute '" + form->name + "' is of the wrong type");
+  c.set(0, Array::from(tensor));
+}
+
 }  // namespace
 
 constinit const OpDef defs::Constant = {
     .name = "Constant",
     .infer = infer,
     .steps = kSteps,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

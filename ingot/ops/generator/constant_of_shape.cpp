@@ -1,6 +1,7 @@
 // ConstantOfShape: one number in a tensor of a given shape.
 #include "ingot/ops/infer.h"
 #include "ingot/ops/steps.h"
+#include "ingot/ops/walk.h"
 
 namespace ingot::ops {
 namespace {
@@ -41,12 +42,26 @@ Values decompose(DecomposeContext& c) {
   return {c.g.cast(filled, DType::bf16)};
 }
 
+void run(KernelContext& c) {
+  if (c.in(0).rank() > 1) c.fail("the shape is no vector");
+  const Dims dims = c.in(0).to_ints();
+  if (static_cast<std::int64_t>(dims.size()) > kMostDims) c.fail("too many dimensions");
+  for (const std::int64_t d : dims)
+    if (d < 0) c.fail("dimension " + std::to_string(d) + " is negative");
+  const auto* value = c.node.attributes.get<Tensor>("value");
+  if (value && value->size() != 1) c.fail("value is not one number");
+  const Array number = value ? Array::from(*value) : Array::scalar(0.0f);
+  Array& y = c.make(0, number.dtype(), dims);
+  gather_walk(Walk{{y.size()}, {{0}}}, number, 0, y, c.host().budget());
+}
+
 }  // namespace
 
 constinit const OpDef defs::ConstantOfShape = {
     .name = "ConstantOfShape",
     .infer = infer,
     .decompose = decompose,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

@@ -1,7 +1,14 @@
 // Random numbers: RandomNormal, RandomUniform, the same in the shape of another tensor, Bernoulli and Multinomial.
+#include "ingot/ops/generator/random.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ingot/ops/compute.h"
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/math/type_attribute.h"
 #include "ingot/ops/math/wider_type.h"
+#include "ingot/ops/pace.h"
 
 namespace ingot::ops {
 namespace {
@@ -63,39 +70,130 @@ Values decompose_bernoulli(DecomposeContext& c) {
   return {to == static_cast<std::int64_t>(DType::boolean) ? is_one : c.g.cast(is_one, static_cast<DType>(to))};
 }
 
+/// The bits of a number that a type keeps.
+int digits_of(DType dtype) {
+  return dtype == DType::f64 ? 53 : dtype == DType::f16 ? 11 : dtype == DType::bf16 ? 8 : 24;
+}
+
+DType type_or(const KernelContext& c, DType absent) {
+  const std::int64_t dtype = c.attr("dtype", static_cast<std::int64_t>(absent));
+  if (!is_valid_dtype(dtype)) c.fail("attribute 'dtype' is no element type");
+  return static_cast<DType>(dtype);
+}
+
+/// number(i) for each element, rounded to a type.
+template <class F> void draw(KernelContext& c, const Dims& dims, DType dtype, F number) {
+  Array y = scratch(c, DType::f64, dims);
+  const auto out = y.mutable_data<double>();
+  Pace pace(c.host().budget());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = number(i);
+    pace.step(1);
+  }
+  put(c, 0, y, dtype);
+}
+
+void draw_uniform(KernelContext& c, const Dims& dims, DType dtype) {
+  const double low = c.attr("low", 0.0f), high = c.attr("high", 1.0f);
+  const Random random(c.node);
+  draw(c, dims, dtype,
+       [&, digits = digits_of(dtype)](std::size_t i) { return low + (high - low) * random.uniform(i, digits); });
+}
+
+void draw_normal(KernelContext& c, const Dims& dims, DType dtype) {
+  const double mean = c.attr("mean", 0.0f), scale = c.attr("scale", 1.0f);
+  const Random random(c.node);
+  draw(c, dims, dtype, [&](std::size_t i) { return mean + scale * random.normal(i); });
+}
+
+template <void (*draw_all)(KernelContext&, const Dims&, DType)> void run_shaped(KernelContext& c) {
+  const Dims dims = c.attr_ints("shape");
+  if (static_cast<std::int64_t>(dims.size()) > kMostDims) c.fail("too many dimensions");
+  for (const std::int64_t d : dims)
+    if (d < 0) c.fail("dimension " + std::to_string(d) + " is negative");
+  draw_all(c, dims, type_or(c, DType::f32));
+}
+
+template <void (*draw_all)(KernelContext&, const Dims&, DType)> void run_like(KernelContext& c) {
+  const Array& x = c.in(0);
+  draw_all(c, x.dims(), type_or(c, is_float(x.dtype()) ? x.dtype() : DType::f32));
+}
+
+void run_bernoulli(KernelContext& c) {
+  const Array p = converted(c.in(0), DType::f64, c.host());
+  const Random random(c.node);
+  draw(c, p.dims(), type_or(c, c.in(0).dtype()),
+       [&](std::size_t i) { return random.uniform(i) < p.data<double>()[i] ? 1.0 : 0.0; });
+}
+
+/// One class, drawn with probabilities proportional to exp(logits).
+std::int64_t draw_class(std::span<const double> logits, std::span<double> sums, double u) {
+  const double highest = *std::ranges::max_element(logits);
+  double sum = 0;
+  for (std::size_t i = 0; i < logits.size(); ++i) sums[i] = sum += std::exp(logits[i] - highest);
+  const auto place = std::ranges::upper_bound(sums, u * sum) - sums.begin();
+  return std::min(place, std::ssize(sums) - 1);
+}
+
+void run_multinomial(KernelContext& c) {
+  const Array x = converted(c.in(0), DType::f64, c.host());
+  const std::int64_t samples = c.attr("sample_size", std::int64_t{1});
+  if (x.rank() != 2) c.fail("the input is no matrix");
+  if (samples < 0) c.fail("sample_size is negative");
+  const std::int64_t batch = x.dims()[0], classes = x.dims()[1];
+  Array y = scratch(c, DType::i64, {batch, samples});
+  if (classes == 0 && y.size() != 0) c.fail("there are no classes to draw from");
+  Array room = scratch(c, DType::f64, {classes});
+  const Random random(c.node);
+  const auto out = y.mutable_data<std::int64_t>();
+  Pace pace(c.host().budget());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::size_t row = i / static_cast<std::size_t>(samples), n = static_cast<std::size_t>(classes);
+    out[i] = draw_class(x.data<double>().subspan(row * n, n), room.mutable_data<double>(), random.uniform(i));
+    pace.step(classes);
+  }
+  put(c, 0, y, type_or(c, DType::i32));
+}
+
 }  // namespace
 
 constinit const OpDef defs::Bernoulli = {
     .name = "Bernoulli",
     .infer = infer_like,
     .decompose = decompose_bernoulli,
+    .kernel = run_bernoulli,
     .gradient = gradient_zero,
 };
 constinit const OpDef defs::Multinomial = {
     .name = "Multinomial",
     .infer = infer_multinomial,
     .decompose = bfloat16_in_float,
+    .kernel = run_multinomial,
 };
 constinit const OpDef defs::RandomNormal = {
     .name = "RandomNormal",
     .infer = infer_shaped,
     .decompose = decompose_shaped,
+    .kernel = run_shaped<draw_normal>,
 };
 constinit const OpDef defs::RandomNormalLike = {
     .name = "RandomNormalLike",
     .infer = infer_like,
     .decompose = decompose_like,
+    .kernel = run_like<draw_normal>,
     .gradient = gradient_zero,
 };
 constinit const OpDef defs::RandomUniform = {
     .name = "RandomUniform",
     .infer = infer_shaped,
     .decompose = decompose_shaped,
+    .kernel = run_shaped<draw_uniform>,
 };
 constinit const OpDef defs::RandomUniformLike = {
     .name = "RandomUniformLike",
     .infer = infer_like,
     .decompose = decompose_like,
+    .kernel = run_like<draw_uniform>,
     .gradient = gradient_zero,
 };
 

@@ -1,6 +1,8 @@
 // Range: start, start + delta, start + 2 * delta and so on, as far as below (or above) the limit.
 #include <cmath>
+#include <utility>
 
+#include "ingot/ops/compute.h"
 #include "ingot/ops/math/known_elements.h"
 #include "ingot/ops/steps.h"
 
@@ -78,12 +80,54 @@ Values decompose(DecomposeContext& c) {
   return {c.g.add(c.g.mul(c.g.cast(indices, elem), c.in(2)), c.in(0))};
 }
 
+/// How many steps there are from start to limit; exact for all integers.
+template <std::signed_integral T> std::uint64_t integer_count(T start, T limit, T delta) {
+  if (delta > 0 ? start >= limit : start <= limit) return 0;
+  const auto from = static_cast<std::uint64_t>(start), to = static_cast<std::uint64_t>(limit);
+  const auto by = static_cast<std::uint64_t>(delta);
+  return ((delta > 0 ? to - from : from - to) - 1) / (delta > 0 ? by : 0 - by) + 1;
+}
+
+template <class T> void run_in(KernelContext& c) {
+  T given[3];
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (c.in(i).size() != 1) c.fail("an input is not one number");
+    given[i] = converted(c.in(i), dtype_of<T>, c.host()).template data<T>()[0];
+  }
+  const auto [start, limit, delta] = given;
+  if (delta == 0) c.fail("delta is 0");
+  std::int64_t count = 0;
+  if constexpr (std::is_integral_v<T>) {
+    const std::uint64_t steps = integer_count(start, limit, delta);
+    if (!std::in_range<std::int64_t>(steps)) c.fail("the range is too long");
+    count = static_cast<std::int64_t>(steps);
+  } else {
+    const Dim steps = count_of(c.in(0).dtype(), start, limit, delta);
+    if (!steps.is_known()) c.fail("the range is too long");
+    count = steps.value();
+  }
+  Array y = scratch(c, dtype_of<T>, {count});
+  const auto out = y.mutable_data<T>();
+  using Wide = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = static_cast<T>(static_cast<Wide>(start) + static_cast<Wide>(i) * static_cast<Wide>(delta));
+  put(c, 0, y, c.in(0).dtype());
+}
+
+// Floats are computed in double and rounded once.
+void run(KernelContext& c) {
+  const DType elem = c.in(0).dtype();
+  if (is_float(elem)) return run_in<double>(c);
+  dispatch(elem, SignedIntegers{}, [&]<class T>() { run_in<T>(c); });
+}
+
 }  // namespace
 
 constinit const OpDef defs::Range = {
     .name = "Range",
     .infer = infer,
     .decompose = decompose,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

@@ -1,9 +1,15 @@
 // BlackmanWindow, HammingWindow and HannWindow: sums of cosines over one period.
+#include <cmath>
+
+#include "ingot/ops/compute.h"
 #include "ingot/ops/math/type_attribute.h"
+#include "ingot/ops/pace.h"
 #include "ingot/ops/steps.h"
 
 namespace ingot::ops {
 namespace {
+
+constexpr double kTau = 6.2831853071795864769;
 
 void infer(InferContext& c) {
   out_elem_from_attribute(c, "output_datatype", DType::f32);
@@ -16,7 +22,6 @@ void infer(InferContext& c) {
 
 /// a0 - a1 cos(t) + a2 cos(2t), t going round once in `size` steps (one less where the window is symmetric).
 Values decompose(DecomposeContext& c, double a0, double a1, double a2) {
-  constexpr double kTau = 6.2831853071795864769;
   const std::int64_t to = c.attr("output_datatype", static_cast<std::int64_t>(DType::f32));
   if (!is_valid_dtype(to) || !c.has(0)) return {};
   GraphBuilder& g = c.g;
@@ -33,22 +38,48 @@ Values blackman(DecomposeContext& c) { return decompose(c, 0.42, 0.5, 0.08); }
 Values hamming(DecomposeContext& c) { return decompose(c, 25.0 / 46, 21.0 / 46, 0); }
 Values hann(DecomposeContext& c) { return decompose(c, 0.5, 0.5, 0); }
 
+/// The same in double; a symmetric window of one element is its middle.
+void run(KernelContext& c, double a0, double a1, double a2) {
+  const std::int64_t to = c.attr("output_datatype", static_cast<std::int64_t>(DType::f32));
+  if (!is_valid_dtype(to)) c.fail("attribute 'output_datatype' is no element type");
+  if (c.in(0).size() != 1) c.fail("size is not one number");
+  const std::int64_t size = c.in(0).to_ints().front();
+  if (size <= 0) c.fail("size is not positive");
+  const double period = static_cast<double>(c.attr("periodic", std::int64_t{1}) != 0 ? size : size - 1);
+  Array window = scratch(c, DType::f64, {size});
+  const auto out = window.mutable_data<double>();
+  Pace pace(c.host().budget());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const double angle = period == 0 ? kTau / 2 : kTau * static_cast<double>(i) / period;
+    out[i] = a0 - a1 * std::cos(angle) + a2 * std::cos(2 * angle);
+    pace.step(1);
+  }
+  put(c, 0, window, static_cast<DType>(to));
+}
+
+void run_blackman(KernelContext& c) { run(c, 0.42, 0.5, 0.08); }
+void run_hamming(KernelContext& c) { run(c, 25.0 / 46, 21.0 / 46, 0); }
+void run_hann(KernelContext& c) { run(c, 0.5, 0.5, 0); }
+
 }  // namespace
 
 constinit const OpDef defs::BlackmanWindow = {
     .name = "BlackmanWindow",
     .infer = infer,
     .decompose = blackman,
+    .kernel = run_blackman,
 };
 constinit const OpDef defs::HammingWindow = {
     .name = "HammingWindow",
     .infer = infer,
     .decompose = hamming,
+    .kernel = run_hamming,
 };
 constinit const OpDef defs::HannWindow = {
     .name = "HannWindow",
     .infer = infer,
     .decompose = hann,
+    .kernel = run_hann,
 };
 
 }  // namespace ingot::ops

@@ -1,4 +1,8 @@
 // Dropout: in training, numbers become zero at random and the others grow to make up for it; else nothing happens.
+#include <algorithm>
+
+#include "ingot/ops/compute.h"
+#include "ingot/ops/generator/random.h"
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/steps.h"
@@ -95,6 +99,35 @@ Values decompose(DecomposeContext& c) {
   return {y, c.wants(1) ? mask : nullptr};
 }
 
+// What stays grows by 1 / (1 - ratio), what goes is 0, whatever it was.
+void run(KernelContext& c) {
+  const Array& x = c.in(0);
+  if ((c.has(1) && c.in(1).size() != 1) || (c.has(2) && c.in(2).size() != 1))
+    c.fail("ratio or training_mode is not one value");
+  const double ratio = c.has(1) ? c.in(1).to_doubles().front() : 0.5;
+  const bool drops = c.has(2) && c.in(2).data<bool>()[0] && ratio != 0;
+  Array mask = scratch(c, DType::boolean, x.dims());
+  const auto stays = mask.mutable_data<bool>();
+  if (!drops) {
+    std::ranges::fill(stays, true);
+    c.set(0, x);
+    return c.set(1, mask);
+  }
+  if (!(ratio >= 0 && ratio <= 1)) c.fail("ratio is not between 0 and 1");
+  const Random random(c.node);
+  for (std::size_t i = 0; i < stays.size(); ++i) stays[i] = random.uniform(i) >= ratio;
+  const Array numbers = computable(c, 0);
+  Array y = scratch(c, numbers.dtype(), x.dims());
+  dispatch(numbers.dtype(), ComputeFloats{}, [&]<class T>() {
+    const auto in = numbers.data<T>();
+    const auto out = y.mutable_data<T>();
+    const T scale = static_cast<T>(1 / (1 - ratio));
+    for (std::size_t i = 0; i < in.size(); ++i) out[i] = stays[i] ? in[i] * scale : T{0};
+  });
+  put(c, 0, y, x.dtype());
+  c.set(1, mask);
+}
+
 Values gradient_dropout(GradContext& c) {
   GraphBuilder& g = c.g;
   const Tensor* mode = c.constant(2);
@@ -112,6 +145,7 @@ constinit const OpDef defs::Dropout = {
     .infer = infer,
     .steps = kSteps,
     .decompose = decompose,
+    .kernel = run,
     .gradient = gradient_dropout,
 };
 

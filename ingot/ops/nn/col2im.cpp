@@ -2,7 +2,9 @@
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/nn/agree.h"
 #include "ingot/ops/nn/sizes.h"
+#include "ingot/ops/nn/sliding.h"
 #include "ingot/ops/nn/window.h"
+#include "ingot/ops/pace.h"
 #include "ingot/ops/steps.h"
 
 namespace ingot::ops {
@@ -68,12 +70,63 @@ Values decompose(DecomposeContext& c) {
   return {g.op("Reshape", {y, g.concat({size_along(g, c.in(0), 0), g.ints({-1}), image}, 0)})};
 }
 
+/// The type to add in: bits are counted and then tested.
+DType sum_dtype(DType dtype) {
+  return dtype == DType::boolean ? DType::i64 : dtype == DType::f32 ? DType::f64 : compute_dtype(dtype);
+}
+
+void run(KernelContext& c) {
+  const DType elem = c.in(0).dtype(), sums = sum_dtype(elem);
+  const bool is_complex = elem == DType::c64 || elem == DType::c128;
+  const Array x = is_complex ? c.in(0) : converted(c.in(0), sums, c.host());
+  if (x.rank() != 3) c.fail("the input has rank " + std::to_string(x.rank()) + ", not 3");
+  const Array &image = c.in(1), &block = c.in(2);
+  if (image.rank() != 1 || block.dims() != image.dims()) c.fail("image_shape and block_shape differ in length");
+  const Dims kernel = block.to_ints();
+  Dims dims = {1, 1};
+  for (const std::int64_t size : image.to_ints()) dims.push_back(size);
+  const Sliding s = Sliding::over(c, dims, &kernel);
+  const std::int64_t rows = x.dims()[1];
+  if (rows % s.tap_count) c.fail("the rows cannot be split into blocks");
+  if (x.dims()[2] != s.window_count)
+    c.fail(std::to_string(x.dims()[2]) + " columns where " + std::to_string(s.window_count) + " blocks fit");
+  dims[0] = x.dims()[0];
+  dims[1] = rows / s.tap_count;
+  Array y = scratch(c, x.dtype(), dims);
+  if (x.size() == 0 || y.size() == 0) return c.set(0, converted(y, elem, c.host()));
+  Pace pace(c.host().budget());
+  dispatch(x.dtype(), JoinTypes<ComputeNumbers, Complexes>{}, [&]<class T>() {
+    const T* in = x.data<T>().data();
+    T* out = y.mutable_data<T>().data();
+    for (Taps taps(c, s); taps.next();)
+      for (std::int64_t plane = 0; plane < dims[0] * dims[1]; ++plane) {
+        const T* from = in + (plane * s.tap_count + taps.index()) * s.window_count;
+        T* to = out + plane * s.plane_size;
+        taps.each_row([&](std::int64_t window, std::int64_t element, std::int64_t count, std::int64_t step) {
+          for (std::int64_t i = 0; i < count; ++i) {
+            T& sum = to[element + i * step];
+            if constexpr (std::is_integral_v<T>)  // wraps around, which C++ promises for unsigned ones only
+              sum = static_cast<T>(static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(from[window + i]));
+            else
+              sum += from[window + i];
+          }
+        });
+        pace.step(s.window_count);
+      }
+  });
+  if (is_complex)
+    c.set(0, y);
+  else
+    put(c, 0, y, elem);
+}
+
 }  // namespace
 
 constinit const OpDef defs::Col2Im = {
     .name = "Col2Im",
     .infer = infer,
     .decompose = decompose,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

@@ -29,7 +29,7 @@ void run(KernelContext& c) {
   dims.insert(dims.end(), s.windows.begin(), s.windows.end());
   Array y = scratch(c, DType::f64, dims);
   double* sums = y.mutable_data<double>().data();
-  fill_with_bias(c, y);
+  fill_with_bias(c, y, 2);
   if (x.size() == 0 || y.size() == 0) return put(c, 0, y, c.in(0).dtype());
   Pace pace(c.host().budget());
   dispatch(x.dtype(), ComputeFloats{}, [&]<class T>() {
@@ -73,9 +73,9 @@ Shape spatial(const InferContext& c, const Shape& shape, std::string_view what) 
   return Shape(shape.begin() + 2, shape.end());
 }
 
-void fill_with_bias(KernelContext& c, Array& y) {
-  if (!c.has(2)) return;
-  const Array bias = converted(c.in(2), DType::f64, c.host());
+void fill_with_bias(KernelContext& c, Array& y, std::size_t input) {
+  if (!c.has(input)) return;
+  const Array bias = converted(c.in(input), DType::f64, c.host());
   const std::int64_t channels = y.dims()[1];
   if (bias.dims() != Dims{channels}) c.fail("the bias does not have one element per output channel");
   if (y.size() == 0) return;

@@ -10,7 +10,7 @@ void infer_conv(InferContext& c, std::size_t x, std::size_t w, std::size_t bias)
 /// The spatial part of a shape [N, C, ...]; refuses shapes without one.
 Shape spatial(const InferContext& c, const Shape& shape, std::string_view what);
 
-/// Fills a result [N, M, ...] in double with the bias [M], input 2, where there is one.
-void fill_with_bias(KernelContext& c, Array& y);
+/// Fills a result [N, M, ...] in double with a bias [M], an input, where there is one.
+void fill_with_bias(KernelContext& c, Array& y, std::size_t bias);
 
 }  // namespace ingot::ops

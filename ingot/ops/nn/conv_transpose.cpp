@@ -105,7 +105,7 @@ void run(KernelContext& c) {
   dims.insert(dims.end(), s.plane.begin(), s.plane.end());
   Array y = scratch(c, DType::f64, dims);
   double* sums = y.mutable_data<double>().data();
-  fill_with_bias(c, y);
+  fill_with_bias(c, y, 2);
   if (x.size() == 0 || y.size() == 0) return put(c, 0, y, c.in(0).dtype());
   Pace pace(c.host().budget());
   dispatch(x.dtype(), ComputeFloats{}, [&]<class T>() {

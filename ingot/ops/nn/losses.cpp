@@ -1,8 +1,14 @@
 // NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss: how unlikely the target classes were.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/compute.h"
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/nn/agree.h"
 #include "ingot/ops/nn/sizes.h"
+#include "ingot/ops/pace.h"
 #include "ingot/ops/steps.h"
 
 namespace ingot::ops {
@@ -82,6 +88,76 @@ Values decompose_cross_entropy(DecomposeContext& c) {
   return {likelihood_loss(c, log_probabilities), log_probabilities};
 }
 
+/// The logarithm of the softmax over axis 1 of scores [N, C, d...].
+Array log_softmax(KernelContext& c, const Array& scores, std::int64_t positions) {
+  Array y = scratch(c, DType::f64, scores.dims());
+  const std::int64_t classes = scores.dims()[1];
+  const double* in = scores.data<double>().data();
+  double* out = y.mutable_data<double>().data();
+  Pace pace(c.host().budget());
+  for (std::int64_t first = 0; first < scores.size(); first += classes * positions)
+    for (std::int64_t d = first; d < first + positions; ++d) {
+      double most = -std::numeric_limits<double>::infinity(), sum = 0;
+      for (std::int64_t k = 0; k < classes; ++k) most = std::max(most, in[d + k * positions]);
+      for (std::int64_t k = 0; k < classes; ++k) sum += std::exp(in[d + k * positions] - most);
+      const double total = most + std::log(sum);
+      for (std::int64_t k = 0; k < classes; ++k) out[d + k * positions] = in[d + k * positions] - total;
+      pace.step(classes);
+    }
+  return y;
+}
+
+/// How many elements each class has: the product of d... in [N, C, d...].
+std::int64_t position_count(KernelContext& c, const Dims& scores) {
+  if (scores.size() < 2) c.fail("the scores have no classes");
+  return tensor_size(std::span(scores).subspan(2));
+}
+
+/// Output 0 from log-probabilities [N, C, d...], targets [N, d...] and weights [C].
+void put_loss(KernelContext& c, const Array& log_probabilities) {
+  const std::int64_t positions = position_count(c, log_probabilities.dims()), classes = log_probabilities.dims()[1];
+  Dims each = log_probabilities.dims();
+  each.erase(each.begin() + 1);
+  const Array target = converted(c.in(1), DType::i64, c.host());
+  if (target.dims() != each) c.fail("the target does not have one class for each position");
+  Array weights;
+  if (c.has(2)) weights = converted(c.in(2), DType::f64, c.host());
+  if (weights && weights.dims() != Dims{classes}) c.fail("the weights do not have one element per class");
+  const auto* ignored = c.node.attributes.get<std::int64_t>("ignore_index");
+  const std::string reduction = c.attr("reduction", "mean");
+  if (reduction != "none" && reduction != "mean" && reduction != "sum")
+    c.fail("attribute 'reduction' is '" + reduction + "'");
+
+  Array losses = scratch(c, DType::f64, each);
+  double total = 0, total_weight = 0;
+  const std::span<double> out = losses.mutable_data<double>();
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::int64_t k = target.data<std::int64_t>()[i];
+    if (ignored && k == *ignored) continue;
+    if (k < 0 || k >= classes) c.fail("target class " + std::to_string(k) + " is none of " + std::to_string(classes));
+    const auto at = static_cast<std::int64_t>(i);
+    const std::int64_t from = (at / positions * classes + k) * positions + at % positions;
+    const double weight = weights ? weights.data<double>()[static_cast<std::size_t>(k)] : 1;
+    out[i] = -log_probabilities.data<double>()[static_cast<std::size_t>(from)] * weight;
+    total += out[i];
+    total_weight += weight;
+  }
+  if (reduction != "none") {
+    losses = scratch(c, DType::f64, {});
+    losses.mutable_data<double>()[0] = reduction == "sum" ? total : total / total_weight;
+  }
+  put(c, 0, losses, c.in(0).dtype());
+}
+
+void run_likelihood(KernelContext& c) { put_loss(c, converted(c.in(0), DType::f64, c.host())); }
+
+void run_cross_entropy(KernelContext& c) {
+  const Array scores = converted(c.in(0), DType::f64, c.host());
+  const Array log_probabilities = log_softmax(c, scores, position_count(c, scores.dims()));
+  put_loss(c, log_probabilities);
+  if (c.wants(1)) put(c, 1, log_probabilities, c.in(0).dtype());
+}
+
 // Probabilities minus the target's, weighted; through the log-probabilities, if they are used, as in LogSoftmax.
 Values gradient_cross_entropy(GradContext& c) {
   GraphBuilder& g = c.g;
@@ -125,11 +201,13 @@ constinit const OpDef defs::NegativeLogLikelihoodLoss = {
     .name = "NegativeLogLikelihoodLoss",
     .infer = infer,
     .decompose = decompose_likelihood,
+    .kernel = run_likelihood,
 };
 constinit const OpDef defs::SoftmaxCrossEntropyLoss = {
     .name = "SoftmaxCrossEntropyLoss",
     .infer = infer,
     .decompose = decompose_cross_entropy,
+    .kernel = run_cross_entropy,
     .gradient = gradient_cross_entropy,
 };
 

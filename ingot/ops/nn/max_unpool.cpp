@@ -4,6 +4,7 @@
 #include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/nn/agree.h"
 #include "ingot/ops/nn/conv.h"
+#include "ingot/ops/nn/sliding.h"
 #include "ingot/ops/nn/window.h"
 
 namespace ingot::ops {
@@ -36,6 +37,47 @@ void infer(InferContext& c) {
   c.out_shape(0, std::move(y));
 }
 
+/// Where element `index` of an array of one shape stands in an array of another.
+std::int64_t relocate(std::int64_t index, const Dims& from, const Dims& to) {
+  std::int64_t place = 0, stride = 1;
+  for (std::size_t i = from.size(); i-- > 0;) {
+    place += index % from[i] * stride;
+    index /= from[i];
+    stride *= to[i];
+  }
+  return place;
+}
+
+void run(KernelContext& c) {
+  const Array &x = c.in(0), &indices = c.in(1);
+  const Dims sizes = spatial_dims(c, x.dims());
+  const Window window = Window::read(c.node.attributes, sizes.size());
+  if (indices.dims() != x.dims()) c.fail("the indices do not have the shape of the input");
+  Dims pooled = {x.dims()[0], x.dims()[1]};  // what the indices count in
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const Dim size = window.transposed_size(i, sizes[i]);
+    if (!size.is_known() || size.value() < 0) c.fail("the size of the output is negative or overflows");
+    pooled.push_back(size.value());
+  }
+  Dims dims = c.has(2) ? c.in(2).to_ints() : pooled;
+  if (dims.size() != pooled.size()) c.fail("output_shape does not have the rank of the input");
+  // A smaller output can only be what was pooled itself.
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    if (dims[i] < pooled[i]) pooled = dims;
+  const std::int64_t count = tensor_size(pooled);
+  Array& y = c.make(0, x.dtype(), dims);
+  const auto where = indices.data<std::int64_t>();
+  dispatch_cell(x.dtype(), [&]<class T>() {
+    const T* in = cells<T>(x);
+    T* out = cells<T>(y);
+    for (std::size_t i = 0; i < where.size(); ++i) {
+      if (where[i] < 0 || where[i] >= count)
+        c.fail("index " + std::to_string(where[i]) + " is out of range for " + std::to_string(count) + " elements");
+      out[relocate(where[i], pooled, dims)] = in[i];
+    }
+  });
+}
+
 // Each element carries its own number to where it is put; where nothing is put, the number is 0.
 Values gradient_max_unpool(GradContext& c) {
   GraphBuilder& g = c.g;
@@ -56,6 +98,7 @@ constinit const OpDef defs::MaxUnpool = {
     .name = "MaxUnpool",
     .infer = infer,
     .decompose = bfloat16_in_float,
+    .kernel = run,
     .gradient = gradient_max_unpool,
 };
 

@@ -1,7 +1,13 @@
 // MaxRoiPool and RoiAlign: pool regions of an image, each into the same number of bins.
+#include <algorithm>
+#include <cmath>
+
+#include "ingot/base/checked.h"
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/compute.h"
 #include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/nn/agree.h"
+#include "ingot/ops/pace.h"
 #include "ingot/ops/steps.h"
 
 namespace ingot::ops {
@@ -47,18 +53,160 @@ constexpr Step kRoiAlignSteps[] = {{
         },
 }};
 
+/// The regions of an image [N, C, height, width], in the type to compute in.
+struct Regions {
+  Array x, rois;
+  std::int64_t channels, height, width, count;
+
+  explicit Regions(KernelContext& c, std::int64_t size) : x(computable(c, 0)), rois(computable(c, 1)) {
+    if (x.rank() != 4) c.fail("the input has rank " + std::to_string(x.rank()) + ", not 4");
+    if (rois.rank() != 2 || rois.dims()[1] != size)
+      c.fail("the regions are not given as [regions, " + std::to_string(size) + "]");
+    channels = x.dims()[1];
+    height = x.dims()[2];
+    width = x.dims()[3];
+    count = rois.dims()[0];
+  }
+};
+
+void run_max_roi_pool(KernelContext& c) {
+  const auto bins = c.attr_ints("pooled_shape");
+  if (bins.size() != 2 || bins[0] < 1 || bins[1] < 1) c.fail("attribute 'pooled_shape' must be two positive numbers");
+  const Regions r(c, 5);
+  Array y = scratch(c, r.x.dtype(), {r.count, r.channels, bins[0], bins[1]});
+  Pace pace(c.host().budget());
+  dispatch(r.x.dtype(), ComputeFloats{}, [&]<class T>() {
+    const T scale = static_cast<T>(c.attr("spatial_scale", 1.0f));
+    T* out = y.mutable_data<T>().data();
+    for (std::int64_t k = 0; y.size() > 0 && k < r.count; ++k) {
+      const T* roi = r.rois.data<T>().data() + k * 5;
+      const auto image = saturate_cast<std::int64_t>(roi[0]);
+      if (image < 0 || image >= r.x.dims()[0]) c.fail("a region's batch index is out of range");
+      // Whole elements [begin, end) of one axis that a bin covers.
+      const auto bin = [&](T first, T last, std::int64_t i, std::int64_t count, std::int64_t size) {
+        const T begin = std::round(first * scale), length = std::max(std::round(last * scale) - begin + 1, T{1});
+        const T step = length / static_cast<T>(count);
+        const auto within = [&](T v) { return std::clamp<std::int64_t>(saturate_cast<std::int64_t>(v), 0, size); };
+        return std::pair(within(std::floor(static_cast<T>(i) * step) + begin),
+                         within(std::ceil(static_cast<T>(i + 1) * step) + begin));
+      };
+      for (std::int64_t ch = 0; ch < r.channels; ++ch) {
+        const T* plane = r.x.data<T>().data() + (image * r.channels + ch) * r.height * r.width;
+        for (std::int64_t i = 0; i < bins[0]; ++i)
+          for (std::int64_t j = 0; j < bins[1]; ++j) {
+            const auto [top, bottom] = bin(roi[2], roi[4], i, bins[0], r.height);
+            const auto [left, right] = bin(roi[1], roi[3], j, bins[1], r.width);
+            T best = top < bottom && left < right ? plane[top * r.width + left] : T{0};
+            for (std::int64_t row = top; row < bottom; ++row)
+              for (std::int64_t column = left; column < right; ++column)
+                best = std::max(best, plane[row * r.width + column]);
+            *out++ = best;
+            pace.step((bottom - top) * (right - left) + 1);
+          }
+      }
+    }
+  });
+  put(c, 0, y, c.in(0).dtype());
+}
+
+/// A place between elements along one axis: the two around it and how near the second is.
+template <class T> struct Between {
+  std::int64_t low = 0, high = 0;
+  T part = 0;
+  bool is_outside = true;
+
+  Between(T at, std::int64_t size) {
+    if (!(at >= -1 && at <= static_cast<T>(size)) || size == 0) return;
+    is_outside = false;
+    at = std::max(at, T{0});
+    low = std::min(static_cast<std::int64_t>(at), size - 1);
+    high = std::min(low + 1, size - 1);
+    part = low == high ? T{0} : at - static_cast<T>(low);
+  }
+};
+
+void run_roi_align(KernelContext& c) {
+  const std::int64_t height = c.attr("output_height", std::int64_t{1}), width = c.attr("output_width", std::int64_t{1});
+  const std::int64_t ratio = c.attr("sampling_ratio", std::int64_t{0});
+  const std::string mode = c.attr("mode", "avg"), grid = c.attr("coordinate_transformation_mode", "half_pixel");
+  if (height < 1 || width < 1 || ratio < 0) c.fail("output_height, output_width or sampling_ratio is out of range");
+  if (mode != "avg" && mode != "max") c.fail("attribute 'mode' is '" + mode + "'");
+  if (grid != "half_pixel" && grid != "output_half_pixel")
+    c.fail("attribute 'coordinate_transformation_mode' is '" + grid + "'");
+  const bool is_half = grid == "half_pixel", is_max = mode == "max";
+  const Regions r(c, 4);
+  if (c.in(2).dims() != Dims{r.count}) c.fail("batch_indices does not have one element per region");
+  const auto images = c.in(2).data<std::int64_t>();
+  Array y = scratch(c, r.x.dtype(), {r.count, r.channels, height, width});
+  Pace pace(c.host().budget());
+  dispatch(r.x.dtype(), ComputeFloats{}, [&]<class T>() {
+    const T scale = static_cast<T>(c.attr("spatial_scale", 1.0f)), shift = is_half ? T{0.5} : T{0};
+    T* out = y.mutable_data<T>().data();
+    for (std::int64_t k = 0; y.size() > 0 && k < r.count; ++k) {
+      const std::int64_t image = images[static_cast<std::size_t>(k)];
+      if (image < 0 || image >= r.x.dims()[0]) c.fail("a region's batch index is out of range");
+      const T* roi = r.rois.data<T>().data() + k * 4;
+      const T left = roi[0] * scale - shift, top = roi[1] * scale - shift;
+      T spread_x = roi[2] * scale - shift - left, spread_y = roi[3] * scale - shift - top;
+      if (!is_half) {
+        spread_x = std::max(spread_x, T{1});
+        spread_y = std::max(spread_y, T{1});
+      }
+      const T bin_y = spread_y / static_cast<T>(height), bin_x = spread_x / static_cast<T>(width);
+      const std::int64_t rows = ratio ? ratio : saturate_cast<std::int64_t>(std::ceil(bin_y));
+      const std::int64_t columns = ratio ? ratio : saturate_cast<std::int64_t>(std::ceil(bin_x));
+      for (std::int64_t ch = 0; ch < r.channels; ++ch) {
+        const T* plane = r.x.data<T>().data() + (image * r.channels + ch) * r.height * r.width;
+        for (std::int64_t i = 0; i < height * width; ++i) {
+          double sum = 0, most = 0;
+          bool is_first = true;
+          for (std::int64_t row = 0; row < rows; ++row) {
+            const T at_y =
+                top + (static_cast<T>(i / width) + (static_cast<T>(row) + T{0.5}) / static_cast<T>(rows)) * bin_y;
+            const Between<T> v(at_y, r.height);
+            for (std::int64_t column = 0; column < columns; ++column) {
+              pace.step(1);
+              const T at_x =
+                  left +
+                  (static_cast<T>(i % width) + (static_cast<T>(column) + T{0.5}) / static_cast<T>(columns)) * bin_x;
+              const Between<T> h(at_x, r.width);
+              const bool is_outside = v.is_outside || h.is_outside;
+              const auto part = [&](std::int64_t y0, std::int64_t x0, T weight) {
+                return is_outside ? 0.0 : static_cast<double>(weight) * static_cast<double>(plane[y0 * r.width + x0]);
+              };
+              const double a = part(v.low, h.low, (1 - v.part) * (1 - h.part));
+              const double b = part(v.low, h.high, (1 - v.part) * h.part);
+              const double d = part(v.high, h.low, v.part * (1 - h.part));
+              const double e = part(v.high, h.high, v.part * h.part);
+              sum += a + b + d + e;
+              const double largest = std::max({a, b, d, e});
+              most = is_first ? largest : std::max(most, largest);
+              is_first = false;
+            }
+          }
+          const double samples = std::max(static_cast<double>(rows) * static_cast<double>(columns), 1.0);
+          *out++ = static_cast<T>(is_max ? most : sum / samples);
+        }
+      }
+    }
+  });
+  put(c, 0, y, c.in(0).dtype());
+}
+
 }  // namespace
 
 constinit const OpDef defs::MaxRoiPool = {
     .name = "MaxRoiPool",
     .infer = infer_max_roi_pool,
     .decompose = bfloat16_in_float,
+    .kernel = run_max_roi_pool,
 };
 constinit const OpDef defs::RoiAlign = {
     .name = "RoiAlign",
     .infer = infer_roi_align,
     .steps = kRoiAlignSteps,
     .decompose = bfloat16_in_float,
+    .kernel = run_roi_align,
 };
 
 }  // namespace ingot::ops

@@ -62,6 +62,23 @@ void down_23(StepContext& c) {
 
 constexpr Step kSteps[] = {{.since = 23, .down = down_23}};
 
+// The product in float, which holds every factor but large int32 numbers exactly.
+void run(KernelContext& c) {
+  const ScaleMap map = ScaleMap::of(c);
+  const std::int64_t stated = c.attr("output_dtype", std::int64_t{0});
+  if (stated != 0 && !is_valid_dtype(stated)) c.fail("attribute 'output_dtype' is no element type");
+  const Array x = converted(c.in(0), DType::f64, c.host()), scale = converted(c.in(1), DType::f32, c.host());
+  const Array zero = c.has(2) ? converted(c.in(2), DType::f64, c.host()) : Array();
+  Array y = scratch(c, DType::f32, x.dims());
+  const auto in = x.data<double>(), zeros = zero ? zero.data<double>() : std::span<const double>();
+  const auto factors = scale.data<float>();
+  const auto out = y.mutable_data<float>();
+  map.each(c, [&](std::size_t i, std::size_t s) {
+    out[i] = static_cast<float>(zeros.empty() ? in[i] : in[i] - zeros[s]) * factors[s];
+  });
+  put(c, 0, y, stated != 0 ? static_cast<DType>(stated) : arithmetic_type(c.in(1).dtype()));
+}
+
 }  // namespace
 
 constinit const OpDef defs::DequantizeLinear = {
@@ -69,6 +86,7 @@ constinit const OpDef defs::DequantizeLinear = {
     .infer = infer,
     .steps = kSteps,
     .decompose = decompose,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

@@ -1,6 +1,11 @@
 // DynamicQuantizeLinear: quantises to uint8 with the scale and zero point that the data itself gives.
+#include <algorithm>
+#include <cmath>
+
+#include "ingot/base/checked.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/kernel.h"
 #include "ingot/ops/steps.h"
 
 namespace ingot::ops {
@@ -26,12 +31,32 @@ Values decompose(DecomposeContext& c) {
   return {g.op("QuantizeLinear", {x, scale, zero_point}), scale, zero_point};
 }
 
+// All arithmetic in float, as the formula has it. Where all numbers are 0, so is the scale.
+void run(KernelContext& c) {
+  const auto x = c.in(0).data<float>();
+  float low = 0, high = 0;
+  for (const float number : x) {
+    low = std::min(low, number);
+    high = std::max(high, number);
+  }
+  const float scale = (high - low) / 255;
+  const float zero = scale == 0 ? 0 : std::nearbyint(std::clamp(0 - low / scale, 0.0f, 255.0f));
+  const auto out = c.make(0, DType::u8, c.in(0).dims()).mutable_data<std::uint8_t>();
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const float number = scale == 0 ? 0 : std::nearbyint(x[i] / scale);
+    out[i] = saturate_cast<std::uint8_t>(number + zero);
+  }
+  c.set(1, Array::scalar(scale));
+  c.set(2, Array::scalar(saturate_cast<std::uint8_t>(zero)));
+}
+
 }  // namespace
 
 constinit const OpDef defs::DynamicQuantizeLinear = {
     .name = "DynamicQuantizeLinear",
     .infer = infer,
     .decompose = decompose,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

@@ -1,6 +1,7 @@
 // ConvInteger, MatMulInteger, QLinearConv, QLinearMatMul: products of quantised operands.
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/nn/conv.h"
+#include "ingot/ops/quantization/integer_products_kernel.h"
 #include "ingot/ops/steps.h"
 #include "ingot/ops/tensor/matmul.h"
 
@@ -29,19 +30,23 @@ Values decompose_qlinear_matmul(DecomposeContext& c) {
 constinit const OpDef defs::ConvInteger = {
     .name = "ConvInteger",
     .infer = infer_conv_integer,
+    .kernel = run_conv_integer,
 };
 constinit const OpDef defs::MatMulInteger = {
     .name = "MatMulInteger",
     .infer = infer_matmul_integer,
+    .kernel = run_matmul_integer,
 };
 constinit const OpDef defs::QLinearConv = {
     .name = "QLinearConv",
     .infer = infer_qlinear_conv,
+    .kernel = run_qlinear_conv,
 };
 constinit const OpDef defs::QLinearMatMul = {
     .name = "QLinearMatMul",
     .infer = infer_qlinear_matmul,
     .decompose = decompose_qlinear_matmul,
+    .kernel = run_qlinear_matmul,
 };
 
 }  // namespace ingot::ops

@@ -1,4 +1,7 @@
 // QuantizeLinear: saturate(round(x / scale) + zero point).
+#include <algorithm>
+#include <cmath>
+
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/quantization/scales.h"
 #include "ingot/ops/steps.h"
@@ -81,6 +84,54 @@ constexpr Step kSteps[] = {
     {.since = 23, .down = down_23},
 };
 
+struct Range {
+  double least, most;
+};
+Range range_of(DType integer) {
+  const double span = std::ldexp(1.0, static_cast<int>(bits_of(integer)));
+  return is_signed_integer(integer) ? Range{-span / 2, span / 2 - 1} : Range{0, span - 1};
+}
+
+/// x / scale for each element, rounded to the type that the division takes place in.
+Array quotients(KernelContext& c, const ScaleMap& map) {
+  const std::int64_t stated = c.attr("precision", std::int64_t{0});
+  if (stated != 0 && !is_valid_dtype(stated)) c.fail("attribute 'precision' is no element type");
+  const DType precision = stated != 0 ? static_cast<DType>(stated) : arithmetic_type(c.in(1).dtype());
+  const auto operand = [&](std::size_t i) {
+    return converted(converted(c.in(i), precision, c.host()), DType::f64, c.host());
+  };
+  const Array x = operand(0), scale = operand(1);
+  Array y = scratch(c, DType::f64, x.dims());
+  const auto in = x.data<double>(), divisors = scale.data<double>();
+  const auto out = y.mutable_data<double>();
+  map.each(c, [&](std::size_t i, std::size_t s) { out[i] = in[i] / divisors[s]; });
+  return converted(converted(y, precision, c.host()), DType::f64, c.host());
+}
+
+void run(KernelContext& c) {
+  const ScaleMap map = ScaleMap::of(c);
+  const std::int64_t stated = c.attr("output_dtype", std::int64_t{0});
+  if (stated != 0 && !is_valid_dtype(stated)) c.fail("attribute 'output_dtype' is no element type");
+  const DType to = c.has(2) ? c.in(2).dtype() : stated != 0 ? static_cast<DType>(stated) : DType::u8;
+  if (!is_integer(to) && !is_float(to)) c.fail("nothing is quantised to " + std::string(name_of(to)));
+  const Array quotient = quotients(c, map);
+  const Array zero = c.has(2) ? converted(c.in(2), DType::f64, c.host()) : Array();
+  const auto in = quotient.data<double>(), zeros = zero ? zero.data<double>() : std::span<const double>();
+  Array y = scratch(c, DType::f64, quotient.dims());
+  const auto out = y.mutable_data<double>();
+  if (is_float(to)) {
+    map.each(c, [&](std::size_t i, std::size_t s) { out[i] = zeros.empty() ? in[i] : in[i] + zeros[s]; });
+    return c.set(0, converted(y, to, c.host(), {.saturate = c.attr("saturate", std::int64_t{1}) != 0}));
+  }
+  // Halves go to the even neighbour; NaN becomes the zero point.
+  const Range range = range_of(to);
+  map.each(c, [&](std::size_t i, std::size_t s) {
+    const double number = (std::isnan(in[i]) ? 0 : std::nearbyint(in[i])) + (zeros.empty() ? 0 : zeros[s]);
+    out[i] = std::clamp(number, range.least, range.most);
+  });
+  put(c, 0, y, to);
+}
+
 }  // namespace
 
 constinit const OpDef defs::QuantizeLinear = {
@@ -88,6 +139,7 @@ constinit const OpDef defs::QuantizeLinear = {
     .infer = infer,
     .steps = kSteps,
     .decompose = decompose,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

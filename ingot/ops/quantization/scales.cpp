@@ -74,4 +74,33 @@ Value* spread(DecomposeContext& c, Value* parameter, std::int64_t axis) {
   return g.op("Slice", {rows, g.ints({0}), size_along(g, c.in(0), axis), g.ints({axis})});
 }
 
+ScaleMap ScaleMap::of(KernelContext& c) {
+  const Array &x = c.in(0), &scale = c.in(1);
+  if (c.has(2)) {
+    const Array& zero = c.in(2);
+    if (zero.size() != scale.size() || (zero.size() != 1 && zero.dims() != scale.dims()))
+      c.fail("scale and zero point differ in shape");
+  }
+  ScaleMap map;
+  map.lanes = {1, x.size(), 1};
+  map.is_one = scale.size() == 1;
+  if (map.is_one) return map;
+  const std::int64_t axis = c.axis(c.attr("axis", std::int64_t{1}), x.rank());
+  const std::int64_t size = x.dims()[static_cast<std::size_t>(axis)];
+  map.block = c.attr("block_size", std::int64_t{0});
+  map.lanes = lanes_along(x, axis);
+  if (map.block < 0) c.fail("attribute 'block_size' is negative");
+  if (map.block == 0) {
+    if (scale.rank() != 1 || scale.size() != size) c.fail("the number of scales does not fit the axis");
+    return map;
+  }
+  Dims blocked = x.dims();
+  map.blocks = size / map.block + (size % map.block != 0);
+  blocked[static_cast<std::size_t>(axis)] = map.blocks;
+  if (scale.dims() != blocked) c.fail("the scales do not fit the blocks");
+  return map;
+}
+
+DType arithmetic_type(DType scale) { return TypeSet(Floats{}).has(scale) ? scale : DType::f32; }
+
 }  // namespace ingot::ops

@@ -3,6 +3,8 @@
 
 #include "ingot/ops/infer.h"
 #include "ingot/ops/steps.h"
+#include "ingot/ops/tensor/blocks.h"
+#include "ingot/ops/tensor/index_maps.h"
 
 namespace ingot::ops {
 namespace {
@@ -56,12 +58,42 @@ Values decompose(DecomposeContext& c) {
   return {g.op("Slice", {padded, start, g.add(start, wanted), only})};
 }
 
+void run(KernelContext& c) {
+  const Array& x = c.in(0);
+  const std::vector<std::size_t> axes = axes_of_attribute(c, "axes", x.rank());
+  const std::vector<std::int64_t> wanted = list_of_ints(c, 1);
+  if (wanted.size() != axes.size()) c.fail("the shape does not have one entry for each axis");
+  Dims dims = x.dims();
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    if (wanted[k] < 0) c.fail("the shape has a dimension of " + std::to_string(wanted[k]));
+    dims[axes[k]] = wanted[k];
+  }
+  Array& y = c.make(0, x.dtype(), dims);
+  if (y.size() == 0) return;
+  std::vector<Array> memory;
+  std::vector<IndexMap> maps;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    const std::int64_t size = x.dims()[i];
+    // Of an odd number the larger half is at the end, of what is cut as of what is added.
+    const std::int64_t first = dims[i] > size ? -((dims[i] - size) / 2) : (size - dims[i]) / 2;
+    memory.push_back(scratch(c, DType::i64, {dims[i]}));
+    const auto map = memory.back().mutable_data<std::int64_t>();
+    for (std::size_t k = 0; k < map.size(); ++k) {
+      const std::int64_t at = first + static_cast<std::int64_t>(k);
+      map[k] = at < size ? std::max<std::int64_t>(at, -1) : -1;
+    }
+    maps.push_back(map);
+  }
+  gather_by_maps(c, x, maps, Array(x.dtype(), {}), y);
+}
+
 }  // namespace
 
 constinit const OpDef defs::CenterCropPad = {
     .name = "CenterCropPad",
     .infer = infer,
     .decompose = decompose,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

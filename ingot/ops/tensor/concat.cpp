@@ -2,6 +2,7 @@
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/nn/sizes.h"
+#include "ingot/ops/tensor/blocks.h"
 #include "ingot/ops/tensor/negative_axes.h"
 
 namespace ingot::ops {
@@ -79,12 +80,19 @@ Values gradient_concat(GradContext& c) {
   return g.op("Split", {c.dy(), g.concat(sizes, 0)}, {{"axis", axis}}, sizes.size());
 }
 
+void run(KernelContext& c) {
+  std::vector<Array> parts;
+  for (std::size_t i = 0; i < c.input_count(); ++i) parts.push_back(c.in(i));
+  c.set(0, joined(c, parts, c.attr("axis", std::int64_t{0})));
+}
+
 }  // namespace
 
 constinit const OpDef defs::Concat = {
     .name = "Concat",
     .infer = infer,
     .steps = kSteps,
+    .kernel = run,
     .gradient = gradient_concat,
 };
 

@@ -4,6 +4,8 @@
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/tensor/blocks.h"
+#include "ingot/ops/walk.h"
 
 namespace ingot::ops {
 namespace {
@@ -34,11 +36,23 @@ void infer(InferContext& c) {
 
 Values gradient_expand(GradContext& c) { return {c.sum_to(c.dy(), c.x())}; }
 
+void run(KernelContext& c) {
+  const Array& x = c.in(0);
+  const Dims wanted = list_of_ints(c, 1);
+  for (const std::int64_t d : wanted)
+    if (d < 0) c.fail("the shape has a dimension of " + std::to_string(d));
+  const Dims dims = broadcast_dims(c, {&x.dims(), &wanted});
+  if (dims == x.dims()) return c.set(0, x);
+  Array& y = c.make(0, x.dtype(), dims);
+  gather_walk(broadcast(dims, {&x.dims()}), x, 0, y, c.host().budget());
+}
+
 }  // namespace
 
 constinit const OpDef defs::Expand = {
     .name = "Expand",
     .infer = infer,
+    .kernel = run,
     .gradient = gradient_expand,
 };
 

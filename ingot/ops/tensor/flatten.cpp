@@ -1,6 +1,7 @@
 // Flatten: a matrix whose rows are the dimensions before an axis and whose columns are the rest.
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/kernel.h"
 #include "ingot/ops/tensor/negative_axes.h"
 
 namespace ingot::ops {
@@ -21,12 +22,21 @@ void infer(InferContext& c) {
 
 Values gradient_flatten(GradContext& c) { return {c.shaped(c.dy(), c.x())}; }
 
+void run(KernelContext& c) {
+  const Array& x = c.in(0);
+  std::int64_t axis = c.attr("axis", std::int64_t{1});
+  if (axis != x.rank()) axis = c.axis(axis, x.rank());
+  const auto split = x.dims().begin() + axis;
+  c.set(0, x.reshaped({tensor_size({x.dims().begin(), split}), tensor_size({split, x.dims().end()})}));
+}
+
 }  // namespace
 
 constinit const OpDef defs::Flatten = {
     .name = "Flatten",
     .infer = infer,
     .steps = kSteps,
+    .kernel = run,
     .gradient = gradient_flatten,
 };
 

@@ -3,6 +3,7 @@
 
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/tensor/blocks.h"
 #include "ingot/ops/tensor/negative_axes.h"
 
 namespace ingot::ops {
@@ -78,12 +79,35 @@ Values gradient_gather(GradContext& c) {
   return {g.op("ScatterElements", {zeros, places, slices}, {{"axis", axis}, {"reduction", "add"}})};
 }
 
+void run(KernelContext& c) {
+  const Array &x = c.in(0), &indices = c.in(1);
+  const std::int64_t axis = c.axis(c.attr("axis", std::int64_t{0}), x.rank());
+  const Blocks from = blocks_along(x.dims(), axis);
+  Dims dims(x.dims().begin(), x.dims().begin() + axis);
+  dims.insert(dims.end(), indices.dims().begin(), indices.dims().end());
+  dims.insert(dims.end(), x.dims().begin() + axis + 1, x.dims().end());
+  Array& y = c.make(0, x.dtype(), std::move(dims));
+  std::vector<std::int64_t> rows = indices.to_ints();
+  for (std::int64_t& row : rows) row = index_within(c, row, from.size);
+  if (y.size() == 0) return;
+  WorkMeter meter(c.host().budget());
+  std::int64_t to = 0;
+  for (std::int64_t block = 0; block < from.outer; ++block) {
+    for (const std::int64_t row : rows) {
+      copy_elements(x, (block * from.size + row) * from.inner, y, to, from.inner);
+      to += from.inner;
+      meter.did(from.inner);
+    }
+  }
+}
+
 }  // namespace
 
 constinit const OpDef defs::Gather = {
     .name = "Gather",
     .infer = infer,
     .steps = kSteps,
+    .kernel = run,
     .gradient = gradient_gather,
 };
 

@@ -2,6 +2,9 @@
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/tensor/blocks.h"
+#include "ingot/ops/tensor/places.h"
+#include "ingot/ops/walk.h"
 
 namespace ingot::ops {
 namespace {
@@ -53,16 +56,42 @@ Values gradient_gather_nd(GradContext& c) {
   })};
 }
 
+void run_elements(KernelContext& c) {
+  const Array &x = c.in(0), &indices = c.in(1);
+  const Array places = places_of_elements(c, x, indices, c.axis(c.attr("axis", std::int64_t{0}), x.rank()));
+  Array& y = c.make(0, x.dtype(), indices.dims());
+  dispatch_cell(x.dtype(), [&]<class T>() {
+    T* out = cells<T>(y);
+    for (const std::int64_t place : places.data<std::int64_t>()) *out++ = cells<T>(x)[place];
+  });
+}
+
+void run_nd(KernelContext& c) {
+  const Array& x = c.in(0);
+  const Slices slices = slices_of_tuples(c, x, c.in(1), c.attr("batch_dims", std::int64_t{0}));
+  Array& y = c.make(0, x.dtype(), slices.dims);
+  if (y.size() == 0) return;
+  WorkMeter meter(c.host().budget());
+  std::int64_t to = 0;
+  for (const std::int64_t place : slices.places.data<std::int64_t>()) {
+    copy_elements(x, place, y, to, slices.size);
+    to += slices.size;
+    meter.did(slices.size);
+  }
+}
+
 }  // namespace
 
 constinit const OpDef defs::GatherElements = {
     .name = "GatherElements",
     .infer = infer_elements,
+    .kernel = run_elements,
     .gradient = gradient_gather_elements,
 };
 constinit const OpDef defs::GatherND = {
     .name = "GatherND",
     .infer = infer_nd,
+    .kernel = run_nd,
     .gradient = gradient_gather_nd,
 };
 

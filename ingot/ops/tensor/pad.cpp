@@ -2,9 +2,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ingot/base/checked.h"
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/steps.h"
+#include "ingot/ops/tensor/blocks.h"
+#include "ingot/ops/tensor/index_maps.h"
 
 namespace ingot::ops {
 namespace {
@@ -158,6 +161,71 @@ Values gradient_pad(GradContext& c) {
   return {dx, nullptr, c.shaped(g.sub(all, inside), c.x(2))};
 }
 
+/// Where the elements of a padded axis come from; -1: from nowhere. Counts below 0 cut, before the rest is padded.
+class PaddedAxis {
+ public:
+  PaddedAxis(const KernelContext& c, std::int64_t size, std::int64_t before, std::int64_t after)
+      : before_(before), low_(before < 0 ? before + size < 0 ? size : -before : 0), high_(size) {
+    if (after < 0) high_ = after + size < low_ ? low_ : size + after;
+    constexpr std::int64_t kMost = std::int64_t{1} << 61;
+    const auto first = checked_add(size, before), sum = first ? checked_add(*first, after) : first;
+    if (!sum || *sum < 0 || before < -kMost || before > kMost)
+      c.fail("a dimension of " + std::to_string(size) + " cannot be padded that way");
+    count_ = *sum;
+  }
+
+  std::int64_t count() const { return count_; }
+
+  std::int64_t source(std::int64_t i, const std::string& mode) const {
+    const std::int64_t at = i - before_, size = high_ - low_;
+    if (at >= low_ && at < high_) return at;
+    if (size == 0 || mode == "constant") return -1;
+    if (mode == "edge") return at < low_ ? low_ : high_ - 1;
+    const std::int64_t period = mode == "wrap" ? size : std::max<std::int64_t>(2 * (size - 1), 1);
+    const std::int64_t phase = ((at - low_) % period + period) % period;
+    return low_ + (phase < size ? phase : period - phase);
+  }
+
+ private:
+  std::int64_t before_, low_, high_, count_ = 0;
+};
+
+void run(KernelContext& c) {
+  const Array& x = c.in(0);
+  const std::string mode = c.attr("mode", "constant");
+  if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap") c.fail("the mode is not known");
+  const std::vector<std::size_t> axes = axes_of_input(c, 3, x.rank());
+  const std::vector<std::int64_t> pads = list_of_ints(c, 1);
+  if (pads.size() != 2 * axes.size())
+    c.fail("there are " + std::to_string(pads.size()) + " pads for " + std::to_string(axes.size()) + " axes");
+  Array fill(x.dtype(), {});
+  if (c.has(2)) {
+    fill = c.in(2);
+    if (fill.size() != 1 || fill.dtype() != x.dtype()) c.fail("the value is not one element of the input's type");
+  }
+  Dims dims = x.dims();
+  std::vector<PaddedAxis> padded;
+  for (const std::int64_t size : dims) padded.emplace_back(c, size, 0, 0);
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    padded[axes[k]] = PaddedAxis(c, dims[axes[k]], pads[k], pads[k + axes.size()]);
+    dims[axes[k]] = padded[axes[k]].count();
+  }
+  Array& y = c.make(0, x.dtype(), dims);
+  if (y.size() == 0) return;
+  std::vector<Array> memory;
+  std::vector<IndexMap> maps;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    memory.push_back(scratch(c, DType::i64, {dims[i]}));
+    const auto map = memory.back().mutable_data<std::int64_t>();
+    for (std::size_t k = 0; k < map.size(); ++k) {
+      map[k] = padded[i].source(static_cast<std::int64_t>(k), mode);
+      if (map[k] < 0 && mode != "constant") c.fail("an empty dimension has nothing to be padded with");
+    }
+    maps.push_back(map);
+  }
+  gather_by_maps(c, x, maps, fill, y);
+}
+
 }  // namespace
 
 constinit const OpDef defs::Pad = {
@@ -165,6 +233,7 @@ constinit const OpDef defs::Pad = {
     .infer = infer,
     .steps = kSteps,
     .decompose = decompose,
+    .kernel = run,
     .gradient = gradient_pad,
 };
 

@@ -4,6 +4,7 @@
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/steps.h"
+#include "ingot/ops/tensor/blocks.h"
 
 namespace ingot::ops {
 namespace {
@@ -120,12 +121,50 @@ void infer(InferContext& c) {
 
 Values gradient_reshape(GradContext& c) { return {c.shaped(c.dy(), c.x())}; }
 
+// What is left for -1 once the dimensions that are copied have been set aside: so an empty batch can be flattened too.
+std::int64_t left_for_rest(const KernelContext& c, const Array& x, const std::vector<std::int64_t>& wanted) {
+  Dims from, to;
+  for (std::size_t i = 0; i < x.dims().size(); ++i)
+    if (i >= wanted.size() || wanted[i] != 0) from.push_back(x.dims()[i]);
+  for (const std::int64_t d : wanted)
+    if (d > 0) to.push_back(d);
+  const std::int64_t all = tensor_size(from), others = tensor_size(to);
+  if (all % others != 0)
+    c.fail(std::to_string(x.size()) + " elements cannot be reshaped: what is left for -1 is no whole number");
+  return all / others;
+}
+
+void run(KernelContext& c) {
+  const Array& x = c.in(0);
+  const std::vector<std::int64_t> wanted = list_of_ints(c, 1);
+  const bool allows_zero = c.attr("allowzero", std::int64_t{0}) != 0;
+  Dims y;
+  std::optional<std::size_t> rest;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const std::int64_t d = wanted[i];
+    if (d < -1) c.fail("the shape has a dimension of " + std::to_string(d));
+    if (d == -1 && rest) c.fail("the shape has more than one -1");
+    if (d == -1) rest = i;
+    const bool is_copy = d == 0 && !allows_zero;
+    if (is_copy && i >= x.dims().size())
+      c.fail("dimension " + std::to_string(i) + " is to be copied, but there is none");
+    y.push_back(is_copy ? x.dims()[i] : d);
+  }
+  if (rest) {
+    if (allows_zero && std::ranges::find(wanted, 0) != wanted.end())
+      c.fail("with allowzero, 0 and -1 cannot stand together");
+    y[*rest] = left_for_rest(c, x, wanted);
+  }
+  c.set(0, x.reshaped(std::move(y)));
+}
+
 }  // namespace
 
 constinit const OpDef defs::Reshape = {
     .name = "Reshape",
     .infer = infer,
     .steps = kSteps,
+    .kernel = run,
     .gradient = gradient_reshape,
 };
 

@@ -2,6 +2,8 @@
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/steps.h"
+#include "ingot/ops/tensor/blocks.h"
+#include "ingot/ops/tensor/places.h"
 
 namespace ingot::ops {
 namespace {
@@ -109,6 +111,83 @@ Values gradient_scatter_nd(GradContext& c) {
                               }});
 }
 
+/// How an update meets the element it is written to.
+enum class Meet { replace, add, mul, max, min };
+
+Meet meet_of(const KernelContext& c) {
+  const std::string reduction = c.attr("reduction", "none");
+  if (reduction == "none") return Meet::replace;
+  if (reduction == "add") return Meet::add;
+  if (reduction == "mul") return Meet::mul;
+  if (reduction == "max") return Meet::max;
+  if (reduction == "min") return Meet::min;
+  c.fail("reduction '" + reduction + "' is not known");
+}
+
+template <class T> T met(const KernelContext& c, Meet meet, T x, T update) {
+  constexpr bool kIsOrdered = std::is_arithmetic_v<T>;
+  if constexpr (kIsOrdered) {
+    // NaN, of either side, is the greatest and the least of all.
+    if (meet == Meet::max) return x > update || x != x ? x : update;
+    if (meet == Meet::min) return x < update || x != x ? x : update;
+  }
+  if constexpr (std::is_integral_v<T>) {  // which wrap around
+    const auto a = static_cast<std::uint64_t>(x), b = static_cast<std::uint64_t>(update);
+    return static_cast<T>(meet == Meet::add ? a + b : a * b);
+  } else {
+    if (!kIsOrdered && meet != Meet::add && meet != Meet::mul) c.fail("complex numbers have no order");
+    return meet == Meet::add ? x + update : x * update;
+  }
+}
+
+// Writes slices of the updates over a copy of the data, one after the other.
+void write_slices(KernelContext& c, const Array& places, std::int64_t size) {
+  const Array &x = c.in(0), &updates = c.in(2);
+  if (updates.dtype() != x.dtype()) c.fail("data and updates differ in element type");
+  const Meet meet = meet_of(c);
+  WorkMeter meter(c.host().budget());
+  std::int64_t from = 0;
+  if (meet == Meet::replace) {
+    Array& y = c.make(0, x.dtype(), x.dims());
+    copy_elements(x, 0, y, 0, x.size());
+    for (const std::int64_t place : places.data<std::int64_t>()) {
+      copy_elements(updates, from, y, place, size);
+      from += size;
+      meter.did(size);
+    }
+    return;
+  }
+  if (x.dtype() == DType::string) c.fail("strings can only be replaced");
+  // Of truth values, add and max are "or", mul and min are "and".
+  const DType work = x.dtype() == DType::boolean ? DType::i32 : compute_dtype(x.dtype());
+  const Array in = converted(x, work, c.host()), change = converted(updates, work, c.host());
+  Array y = scratch(c, work, x.dims());
+  copy_elements(in, 0, y, 0, in.size());
+  dispatch(work, JoinTypes<ComputeNumbers, Complexes>{}, [&]<class T>() {
+    const auto out = y.mutable_data<T>();
+    const T* next = change.data<T>().data();
+    for (const std::int64_t place : places.data<std::int64_t>()) {
+      for (T& element : out.subspan(static_cast<std::size_t>(place), static_cast<std::size_t>(size)))
+        element = met(c, meet, element, *next++);
+      meter.did(size);
+    }
+  });
+  put(c, 0, y, x.dtype());
+}
+
+void run_elements(KernelContext& c) {
+  const Array &x = c.in(0), &indices = c.in(1);
+  if (c.in(2).dims() != indices.dims()) c.fail("indices and updates differ in shape");
+  const std::int64_t axis = c.axis(c.attr("axis", std::int64_t{0}), x.rank());
+  write_slices(c, places_of_elements(c, x, indices, axis), 1);
+}
+
+void run_nd(KernelContext& c) {
+  const Slices slices = slices_of_tuples(c, c.in(0), c.in(1), 0);
+  if (c.in(2).dims() != slices.dims) c.fail("the updates do not have the shape that data and indices ask for");
+  write_slices(c, slices.places, slices.size);
+}
+
 }  // namespace
 
 constinit const OpDef defs::Scatter = {
@@ -121,12 +200,14 @@ constinit const OpDef defs::ScatterElements = {
     .name = "ScatterElements",
     .infer = infer_elements,
     .steps = kSteps,
+    .kernel = run_elements,
     .gradient = gradient_scatter_elements,
 };
 constinit const OpDef defs::ScatterND = {
     .name = "ScatterND",
     .infer = infer_nd,
     .steps = kSteps,
+    .kernel = run_nd,
     .gradient = gradient_scatter_nd,
 };
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ingot/ops/infer.h"
+#include "ingot/ops/kernel.h"
 #include "ingot/ops/steps.h"
 
 namespace ingot::ops {
@@ -38,16 +39,30 @@ void down_to_whole_shape(StepContext& c) {
 
 constexpr Step kShapeSteps[] = {{.since = 15, .down = down_to_whole_shape}};
 
+void run_shape(KernelContext& c) {
+  const Dims& dims = c.in(0).dims();
+  const auto rank = static_cast<std::int64_t>(dims.size());
+  const auto clamped = [&](std::int64_t i) { return std::clamp(i < 0 ? i + rank : i, std::int64_t{0}, rank); };
+  const std::int64_t start = clamped(c.attr("start", std::int64_t{0}));
+  const std::int64_t end = std::max(start, clamped(c.attr("end", rank)));
+  Array& y = c.make(0, DType::i64, {end - start});
+  std::copy(dims.begin() + start, dims.begin() + end, y.mutable_data<std::int64_t>().begin());
+}
+
+void run_size(KernelContext& c) { c.set(0, Array::scalar<std::int64_t>(c.in(0).size())); }
+
 }  // namespace
 
 constinit const OpDef defs::Shape = {
     .name = "Shape",
     .infer = infer_shape,
     .steps = kShapeSteps,
+    .kernel = run_shape,
 };
 constinit const OpDef defs::Size = {
     .name = "Size",
     .infer = infer_size,
+    .kernel = run_size,
 };
 
 }  // namespace ingot::ops

@@ -5,7 +5,9 @@
 
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/tensor/blocks.h"
 #include "ingot/ops/tensor/negative_axes.h"
+#include "ingot/ops/walk.h"
 
 namespace ingot::ops {
 namespace {
@@ -179,12 +181,61 @@ Values gradient_slice(GradContext& c) {
   })};
 }
 
+/// Where a slice begins and how many elements it has.
+struct Range {
+  std::int64_t first, count;
+};
+
+Range range_of(std::int64_t size, std::int64_t start, std::int64_t end, std::int64_t step) {
+  const auto place = [&](std::int64_t i, std::int64_t least, std::int64_t most) {
+    return std::clamp(i < 0 ? i + size : i, least, most);
+  };
+  if (step > 0) {
+    const std::int64_t first = place(start, 0, size), last = place(end, 0, size);
+    return {first, last > first ? (last - first - 1) / step + 1 : 0};
+  }
+  if (size == 0) return {0, 0};
+  const std::int64_t first = place(start, 0, size - 1), last = place(end, -1, size - 1);
+  return {first, first > last ? (last - first + 1) / step + 1 : 0};
+}
+
+void run(KernelContext& c) {
+  const Array& x = c.in(0);
+  const std::vector<std::int64_t> starts = list_of_ints(c, 1), ends = list_of_ints(c, 2);
+  std::vector<std::int64_t> axes, steps(starts.size(), 1);
+  for (std::size_t i = 0; i < starts.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
+  if (c.has(3)) axes = list_of_ints(c, 3);
+  if (c.has(4)) steps = list_of_ints(c, 4);
+  if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size())
+    c.fail("starts, ends, axes and steps differ in length");
+  Walk walk{x.dims(), {strides_of(x.dims())}};
+  const std::vector<std::size_t> at = distinct_axes(c, axes, x.rank());
+  std::int64_t offset = 0;
+  for (std::size_t k = 0; k < at.size(); ++k) {
+    if (steps[k] == 0) c.fail("a step is 0");
+    const std::int64_t size = x.dims()[at[k]];
+    // A step beyond the dimension is as good as the dimension itself.
+    const std::int64_t most = std::max<std::int64_t>(size, 1), step = std::clamp(steps[k], -most, most);
+    const Range range = range_of(size, starts[k], ends[k], step);
+    std::int64_t& stride = walk.strides[0][at[k]];
+    walk.dims[at[k]] = range.count;
+    if (x.size() > 0) {
+      offset += range.count > 0 ? range.first * stride : 0;
+      stride *= range.count > 1 ? step : 0;
+    }
+  }
+  Array& y = c.make(0, x.dtype(), walk.dims);
+  join_axes(walk);
+  gather_walk(walk, x, offset, y, c.host().budget());
+}
+
 }  // namespace
 
 constinit const OpDef defs::Slice = {
     .name = "Slice",
     .infer = infer,
     .steps = kSteps,
+    .kernel = run,
     .gradient = gradient_slice,
 };
 

@@ -1,5 +1,6 @@
 list(APPEND ops_sources
   tensor/affine_grid.cpp
+  tensor/blocks.cpp
   tensor/center_crop_pad.cpp
   tensor/compress.cpp
   tensor/concat.cpp
@@ -12,12 +13,17 @@ list(APPEND ops_sources
   tensor/gather_elements.cpp
   tensor/grid_sample.cpp
   tensor/grid_sample_body.cpp
+  tensor/grid_sample_kernel.cpp
+  tensor/index_maps.cpp
   tensor/matmul.cpp
   tensor/negative_axes.cpp
   tensor/one_hot.cpp
   tensor/pad.cpp
+  tensor/places.cpp
   tensor/reshape.cpp
   tensor/resize.cpp
+  tensor/resize_axis.cpp
+  tensor/resize_kernel.cpp
   tensor/resize_shape.cpp
   tensor/resize_steps.cpp
   tensor/reverse_sequence.cpp

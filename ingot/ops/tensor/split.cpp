@@ -4,6 +4,7 @@
 
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/tensor/blocks.h"
 #include "ingot/ops/tensor/negative_axes.h"
 
 namespace ingot::ops {
@@ -124,12 +125,49 @@ Values gradient_split(GradContext& c) {
   return {c.g.concat(parts, c.attr("axis", std::int64_t{0}))};
 }
 
+std::vector<std::int64_t> run_sizes(const KernelContext& c, std::int64_t whole) {
+  const auto count = static_cast<std::int64_t>(c.output_count());
+  std::vector<std::int64_t> sizes;
+  if (c.has(1)) {
+    sizes = list_of_ints(c, 1);
+    if (static_cast<std::int64_t>(sizes.size()) != count)
+      c.fail("there are " + std::to_string(sizes.size()) + " sizes for " + std::to_string(count) + " outputs");
+    std::int64_t left = whole;
+    for (const std::int64_t size : sizes) {
+      if (size < 0 || size > left) c.fail("the sizes of the parts do not fit a dimension of " + std::to_string(whole));
+      left -= size;
+    }
+    if (left != 0) c.fail("the parts leave " + std::to_string(left) + " of " + std::to_string(whole) + " elements");
+    return sizes;
+  }
+  if (c.attr("num_outputs", count) != count) c.fail("num_outputs is not the number of outputs");
+  const std::int64_t part = whole / count + (whole % count != 0 ? 1 : 0);
+  sizes.assign(c.output_count(), part);
+  sizes.back() = whole - part * (count - 1);
+  if (sizes.back() < 0)
+    c.fail("a dimension of " + std::to_string(whole) + " has no " + std::to_string(count) + " parts");
+  return sizes;
+}
+
+void run(KernelContext& c) {
+  const Array& x = c.in(0);
+  const std::int64_t axis = c.axis(c.attr("axis", std::int64_t{0}), x.rank());
+  if (c.output_count() == 0) return;
+  std::int64_t first = 0;
+  const std::vector<std::int64_t> sizes = run_sizes(c, x.dims()[static_cast<std::size_t>(axis)]);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (c.wants(i)) c.set(i, part_of(c, x, axis, first, sizes[i]));
+    first += sizes[i];
+  }
+}
+
 }  // namespace
 
 constinit const OpDef defs::Split = {
     .name = "Split",
     .infer = infer,
     .steps = kSteps,
+    .kernel = run,
     .gradient = gradient_split,
 };
 

@@ -3,6 +3,7 @@
 
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/tensor/blocks.h"
 #include "ingot/ops/tensor/negative_axes.h"
 
 namespace ingot::ops {
@@ -47,12 +48,32 @@ void infer(InferContext& c) {
 
 Values gradient_squeeze(GradContext& c) { return {c.shaped(c.dy(), c.x())}; }
 
+void run(KernelContext& c) {
+  const Array& x = c.in(0);
+  std::vector<bool> drop(x.dims().size(), false);
+  if (c.has(1)) {
+    for (const std::int64_t a : list_of_ints(c, 1)) {
+      const auto axis = static_cast<std::size_t>(c.axis(a, x.rank()));
+      if (x.dims()[axis] != 1)
+        c.fail("dimension " + std::to_string(axis) + " is " + std::to_string(x.dims()[axis]) + ", not 1");
+      drop[axis] = true;
+    }
+  } else {
+    for (std::size_t i = 0; i < drop.size(); ++i) drop[i] = x.dims()[i] == 1;
+  }
+  Dims y;
+  for (std::size_t i = 0; i < drop.size(); ++i)
+    if (!drop[i]) y.push_back(x.dims()[i]);
+  c.set(0, x.reshaped(std::move(y)));
+}
+
 }  // namespace
 
 constinit const OpDef defs::Squeeze = {
     .name = "Squeeze",
     .infer = infer,
     .steps = kSteps,
+    .kernel = run,
     .gradient = gradient_squeeze,
 };
 

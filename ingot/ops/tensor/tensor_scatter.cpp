@@ -2,6 +2,7 @@
 #include "ingot/ops/infer.h"
 #include "ingot/ops/schema.h"
 #include "ingot/ops/steps.h"
+#include "ingot/ops/tensor/blocks.h"
 
 namespace ingot::ops {
 namespace {
@@ -46,12 +47,46 @@ Values decompose(DecomposeContext& c) {
   return {g.op("ScatterElements", {c.in(0), index, c.in(1)}, {{"axis", axis}})};
 }
 
+void run(KernelContext& c) {
+  const Array &cache = c.in(0), &update = c.in(1);
+  const std::int64_t axis = c.axis(c.attr("axis", std::int64_t{-2}), cache.rank());
+  if (axis == 0) c.fail("the axis is that of the batch");
+  const std::string mode = c.attr("mode", "linear");
+  if (mode != "linear" && mode != "circular") c.fail("the mode is not known");
+  if (update.rank() != cache.rank() || update.dtype() != cache.dtype()) c.fail("cache and update differ in type");
+  for (std::int64_t i = 0; i < cache.rank(); ++i)
+    if (i != axis && cache.dims()[static_cast<std::size_t>(i)] != update.dims()[static_cast<std::size_t>(i)])
+      c.fail("cache and update differ in dimension " + std::to_string(i));
+  const Blocks all = blocks_along(cache.dims(), axis), fresh = blocks_along(update.dims(), axis);
+  std::vector<std::int64_t> starts(static_cast<std::size_t>(cache.dims().front()), 0);
+  if (c.has(2)) starts = list_of_ints(c, 2);
+  if (static_cast<std::int64_t>(starts.size()) != cache.dims().front())
+    c.fail("there is not one write index per batch");
+  if (fresh.size > all.size) c.fail("the update is longer than the cache");
+  Array& y = c.make(0, cache.dtype(), cache.dims());
+  copy_elements(cache, 0, y, 0, cache.size());
+  if (update.size() == 0) return;
+  WorkMeter meter(c.host().budget());
+  const std::int64_t per_batch = all.outer / cache.dims().front();
+  for (std::int64_t block = 0; block < all.outer; ++block) {
+    const std::int64_t start = starts[static_cast<std::size_t>(block / per_batch)];
+    if (start < 0 || (mode == "linear" && start > all.size - fresh.size))
+      c.fail("write index " + std::to_string(start) + " is out of range");
+    for (std::int64_t s = 0; s < fresh.size; ++s) {
+      const std::int64_t to = (start % all.size + s) % all.size;
+      copy_elements(update, (block * fresh.size + s) * all.inner, y, (block * all.size + to) * all.inner, all.inner);
+    }
+    meter.did(fresh.size * all.inner);
+  }
+}
+
 }  // namespace
 
 constinit const OpDef defs::TensorScatter = {
     .name = "TensorScatter",
     .infer = infer,
     .decompose = decompose,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

@@ -1,9 +1,12 @@
 // Tile: a tensor repeated along each dimension.
 #include <cmath>
 
+#include "ingot/base/checked.h"
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/steps.h"
+#include "ingot/ops/tensor/blocks.h"
+#include "ingot/ops/walk.h"
 
 namespace ingot::ops {
 namespace {
@@ -66,12 +69,34 @@ Values gradient_tile(GradContext& c) {
   return {axes.empty() ? c.dy() : g.reduce_sum(parted, axes, false)};
 }
 
+void run(KernelContext& c) {
+  const Array& x = c.in(0);
+  const std::vector<std::int64_t> repeats = list_of_ints(c, 1);
+  if (repeats.size() != x.dims().size())
+    c.fail("there are " + std::to_string(repeats.size()) + " repeats for rank " + std::to_string(x.rank()));
+  const Dims dense = strides_of(x.dims());
+  Dims dims;
+  Walk walk{{}, {{}}};
+  for (std::size_t i = 0; i < repeats.size(); ++i) {
+    if (repeats[i] < 0) c.fail("a repeat count is " + std::to_string(repeats[i]));
+    const auto size = checked_mul(repeats[i], x.dims()[i]);
+    if (!size) c.fail("dimension " + std::to_string(i) + " becomes too large");
+    dims.push_back(*size);
+    walk.dims.insert(walk.dims.end(), {repeats[i], x.dims()[i]});
+    walk.strides[0].insert(walk.strides[0].end(), {0, dense[i]});
+  }
+  Array& y = c.make(0, x.dtype(), dims);
+  join_axes(walk);
+  gather_walk(walk, x, 0, y, c.host().budget());
+}
+
 }  // namespace
 
 constinit const OpDef defs::Tile = {
     .name = "Tile",
     .infer = infer,
     .steps = kSteps,
+    .kernel = run,
     .gradient = gradient_tile,
 };
 

@@ -1,6 +1,7 @@
 // Unsqueeze: adds dimensions of size 1.
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/tensor/blocks.h"
 #include "ingot/ops/tensor/negative_axes.h"
 
 namespace ingot::ops {
@@ -48,12 +49,26 @@ void infer(InferContext& c) {
 
 Values gradient_unsqueeze(GradContext& c) { return {c.shaped(c.dy(), c.x())}; }
 
+void run(KernelContext& c) {
+  const Array& x = c.in(0);
+  const std::vector<std::int64_t> axes = c.in(1).to_ints();  // some files give a scalar
+  const std::size_t rank = x.dims().size() + axes.size();
+  if (rank > static_cast<std::size_t>(kMostDims)) c.fail("rank " + std::to_string(rank) + " is too high");
+  Dims y(rank, 0);
+  for (const std::size_t axis : distinct_axes(c, axes, static_cast<std::int64_t>(rank))) y[axis] = 1;
+  std::size_t next = 0;
+  for (std::int64_t& d : y)
+    if (d == 0) d = x.dims()[next++];
+  c.set(0, x.reshaped(std::move(y)));
+}
+
 }  // namespace
 
 constinit const OpDef defs::Unsqueeze = {
     .name = "Unsqueeze",
     .infer = infer,
     .steps = kSteps,
+    .kernel = run,
     .gradient = gradient_unsqueeze,
 };
 

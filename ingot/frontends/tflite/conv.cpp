@@ -1,0 +1,182 @@
+// Convolutions.
+#include <algorithm>
+#include <cstring>
+
+#include "ingot/frontends/tflite/spatial.h"
+#include "ingot/frontends/tflite/translators.h"
+
+namespace ingot::frontends::tflite {
+namespace {
+
+/// The shape of weights: TFLite's files always state it.
+const Ints& weight_dims(const Op& op, std::size_t i, std::size_t rank) {
+  const Ints& dims = op.tensor(i).shape;
+  op.require(dims.size() == rank, "the weights do not have the rank that the operator needs");
+  return dims;
+}
+
+Value* conv(Op& op, Value* x, Value* w, Value* bias, const Window& window, std::int64_t group) {
+  Attrs attrs = window.attrs(true);
+  if (group != 1) attrs.emplace_back("group", group);
+  window.pad(attrs, x);
+  return op.b.op("Conv", {x, w, bias}, attrs);
+}
+
+}  // namespace
+
+void conv_2d(Op& op) {
+  const Ints& dims = weight_dims(op, 1, 4);
+  const Window window = window_2d(op, {dims[1], dims[2]});
+  Value* x = spatial_input(op, 0);
+  Value* w = op.weights(1, {0, 3, 1, 2});
+  op.note_dynamic_range(1, 0);
+  Value* bias = op.bias(2, 0, 1);
+  std::int64_t group = 1;
+  if (const auto channels = x->type.shape && x->type.shape->size() == 4 ? (*x->type.shape)[1].as_int() : std::nullopt) {
+    op.require(dims[3] > 0 && *channels % dims[3] == 0, "the weights do not fit the channels of the input");
+    group = *channels / dims[3];
+  }
+  Value* y = conv(op, x, w, bias, window, group);
+  y = op.activated(y);
+  set_spatial(op, y);
+}
+
+void depthwise_conv_2d(Op& op) {
+  const Ints& dims = weight_dims(op, 1, 4);
+  const Window window = window_2d(op, {dims[1], dims[2]});
+  Value* x = spatial_input(op, 0);
+  Value* w = op.weights(1, {3, 0, 1, 2});
+  op.note_dynamic_range(1, 0);
+  Value* bias = op.bias(2, 0, 1);
+  // The multiplier of the options may be wrong; what counts are the channels.
+  const std::int64_t stated = op.options.get_int("depth_multiplier");
+  std::int64_t group = dims[3] / std::max<std::int64_t>(stated, 1);
+  if (const auto channels = x->type.shape && x->type.shape->size() == 4 ? (*x->type.shape)[1].as_int() : std::nullopt)
+    group = *channels;
+  Value* y = conv(op, x, w, bias, window, group);
+  y = op.activated(y);
+  set_spatial(op, y);
+}
+
+void conv_3d(Op& op) {
+  const Ints& dims = weight_dims(op, 1, 5);
+  Window window;
+  window.kernel = {dims[0], dims[1], dims[2]};
+  window.strides = {op.options.get_int("stride_d"), op.options.get_int("stride_h"), op.options.get_int("stride_w")};
+  window.dilations = {op.options.get_int("dilation_d_factor"), op.options.get_int("dilation_h_factor"),
+                      op.options.get_int("dilation_w_factor")};
+  window.is_same = op.options.get_enum<tfl::Padding>("padding") == tfl::Padding::SAME;
+  Value* x = spatial_input(op, 0);
+  Value* w = op.weights(1, {4, 3, 0, 1, 2});
+  op.note_dynamic_range(1, 0);
+  Value* bias = op.bias(2, 0, 1);
+  std::int64_t group = 1;
+  if (const auto channels = x->type.shape && x->type.shape->size() == 5 ? (*x->type.shape)[1].as_int() : std::nullopt) {
+    op.require(dims[3] > 0 && *channels % dims[3] == 0, "the weights do not fit the channels of the input");
+    group = *channels / dims[3];
+  }
+  Value* y = conv(op, x, w, bias, window, group);
+  y = op.activated(y);
+  set_spatial(op, y);
+}
+
+namespace {
+
+/// ConvTranspose whose output has the spatial sizes `out`, cut as TFLite's padding says. All sizes may be unknown but
+/// the cut then has to be none.
+Value* transposed_conv(Op& op, Value* x, Value* w, Value* bias, const Window& window, const std::optional<Ints>& out) {
+  const std::size_t count = window.kernel.size();
+  Attrs attrs = window.attrs(true);
+  if (!out) {
+    attrs.emplace_back("auto_pad", window.is_same ? "SAME_UPPER" : "VALID");
+    return op.b.op("ConvTranspose", {x, w, bias}, attrs);
+  }
+  Ints pads(2 * count), extra(count, 0);
+  bool is_padded = false, is_extended = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto in = (*x->type.shape)[i + 2].as_int();
+    op.require(in.has_value(), "the spatial size of the input must be known");
+    const std::int64_t extent = (window.kernel[i] - 1) * (window.dilations.empty() ? 1 : window.dilations[i]) + 1;
+    const std::int64_t full = (*in - 1) * window.strides[i] + extent;
+    const std::int64_t total = std::max<std::int64_t>(full - (*out)[i], 0);
+    const std::int64_t before = window.is_same ? total / 2 : 0;
+    pads[i] = before;
+    pads[count + i] = total - before;
+    extra[i] = (*out)[i] - (full - total);
+    is_padded |= total != 0;
+    is_extended |= extra[i] != 0;
+  }
+  if (is_padded) attrs.emplace_back("pads", pads);
+  if (is_extended) attrs.emplace_back("output_padding", extra);
+  return op.b.op("ConvTranspose", {x, w, bias}, attrs);
+}
+
+}  // namespace
+
+void transpose_conv(Op& op) {
+  const Ints& dims = weight_dims(op, 1, 4);
+  const Window window = window_2d(op, {dims[1], dims[2]});
+  Value* x = spatial_input(op, 2);
+  Value* w = op.weights(1, {3, 0, 1, 2});
+  Value* bias = op.bias(3, 2, 1);
+  std::optional<Ints> out;
+  if (const auto shape = op.known_ints(0); shape && shape->size() == 4) out = Ints{(*shape)[1], (*shape)[2]};
+  if (!out && !op.known_ints(0)) {
+    // The size is computed while running, as a rule from the input's by the strides.
+    const tfl::Tensor& target = op.out_tensor();
+    if (target.shape.size() == 4 && target.shape_signature.empty()) out = Ints{target.shape[1], target.shape[2]};
+  }
+  Value* y = transposed_conv(op, x, w, bias, window, out);
+  y = op.activated(y);
+  set_spatial(op, y);
+}
+
+void conv_3d_transpose(Op& op) {
+  const Ints& dims = weight_dims(op, 1, 5);
+  Window window;
+  window.kernel = {dims[0], dims[1], dims[2]};
+  window.strides = {op.options.get_int("stride_d"), op.options.get_int("stride_h"), op.options.get_int("stride_w")};
+  window.dilations = {op.options.get_int("dilation_d_factor"), op.options.get_int("dilation_h_factor"),
+                      op.options.get_int("dilation_w_factor")};
+  window.is_same = op.options.get_enum<tfl::Padding>("padding") == tfl::Padding::SAME;
+  Value* x = spatial_input(op, 2);
+  Value* w = op.weights(1, {4, 3, 0, 1, 2});
+  Value* bias = op.bias(3, 2, 1);
+  std::optional<Ints> out;
+  if (const auto shape = op.known_ints(0); shape && shape->size() == 5)
+    out = Ints(shape->begin() + 1, shape->end() - 1);
+  Value* y = transposed_conv(op, x, w, bias, window, out);
+  y = op.activated(y);
+  set_spatial(op, y);
+}
+
+void transpose_conv_with_bias(Op& op) {
+  // MediaPipe's: inputs, weights [O,H,W,I], bias; the options are a C struct: padding (1 SAME, 2 VALID), strides.
+  const std::string_view raw = op.source.custom_options.text();
+  op.require(raw.size() >= 12, "the custom options are too short");
+  const auto number = [&](std::size_t i) {
+    std::int32_t value = 0;
+    std::memcpy(&value, raw.data() + 4 * i, 4);
+    return std::int64_t{value};
+  };
+  const Ints& dims = weight_dims(op, 1, 4);
+  Window window;
+  window.kernel = {dims[1], dims[2]};
+  window.strides = {number(2), number(1)};
+  window.is_same = number(0) == 1;
+  op.require(window.strides[0] > 0 && window.strides[1] > 0, "strides must be positive");
+  Value* x = spatial_input(op, 0);
+  Value* w = op.weights(1, {3, 0, 1, 2});
+  op.note_dynamic_range(1, 0);
+  Value* bias = op.bias(2, 0, 1);
+  Ints out;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto in = x->type.shape ? (*x->type.shape)[i + 2].as_int() : std::nullopt;
+    op.require(in.has_value(), "the spatial size of the input must be known");
+    out.push_back(window.is_same ? *in * window.strides[i] : (*in - 1) * window.strides[i] + window.kernel[i]);
+  }
+  Value* y = transposed_conv(op, x, w, bias, window, out);
+  set_spatial(op, y);
+}
+
+}  // namespace ingot::frontends::tflite

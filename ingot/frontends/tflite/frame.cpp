@@ -1,0 +1,297 @@
+// A subgraph on its way into a graph: the values of its tensors, stored and real.
+#include "ingot/frontends/tflite/frame.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ingot/base/error.h"
+#include "ingot/frontends/tflite/op.h"
+#include "ingot/frontends/tflite/table.h"
+
+namespace ingot::frontends::tflite {
+namespace {
+
+/// A file of a few bytes may state a variable of any size.
+constexpr std::uint64_t kMostState = std::uint64_t{256} << 20;
+
+}  // namespace
+
+void Import::note(std::string text) {
+  if (std::ranges::find(notes, text) == notes.end()) notes.push_back(std::move(text));
+}
+
+Value* Import::read(Variable& variable, Graph& graph) {
+  if (variable.current) return variable.current;
+  if (!variable.initial)
+    throw Error(Code::bad_source_graph, fmt::format("variable '{}' is read before it has a value", variable.name));
+  Graph* outermost = &graph;
+  while (outermost->parent()) outermost = outermost->parent();
+  variable.first = outermost->add_initializer(outermost->fresh_name(variable.name), *variable.initial);
+  return variable.current = variable.first;
+}
+
+void finish_variables(Import& import, Graph& graph) {
+  for (auto& [key, variable] : import.variables) {
+    if (!variable.first || !variable.is_written || variable.current == variable.first) continue;
+    graph.set_is_input(variable.first, true);
+    Value* last = variable.current;
+    bool is_own = last->producer() && &last->graph() == &graph;
+    for (const Use& use : last->uses()) is_own &= use.node != nullptr;
+    if (!is_own) {
+      GraphBuilder builder(graph);
+      builder.name_after(variable.name);
+      last = builder.op("Identity", {last});
+    }
+    graph.rename(last, graph.fresh_name(variable.name + "_next"));
+    last->is_declared = true;
+    graph.add_output(last);
+    import.note(fmt::format(
+        "variable '{}' is an input with its first value as default, and output '{}' its value for the next run",
+        variable.first->name(), last->name()));
+  }
+}
+
+bool has_scale(const tfl::Tensor& tensor) {
+  return tensor.quantization && !tensor.quantization->scale.empty() && tensor.quantization->scale[0] != 0 &&
+         tensor.quantization->details.index() == 0;
+}
+
+Frame::Frame(Import& import, std::size_t subgraph, Graph& graph)
+    : import_(import), source_(import.source.subgraphs.at(subgraph)), builder_(graph) {
+  values_.resize(source_.tensors.size());
+  reals_.resize(source_.tensors.size());
+}
+
+bool Frame::is_quantized(const tfl::Tensor& tensor) const {
+  if (import_.options.dequantize || !tensor.quantization) return false;
+  switch (tensor.type) {
+    case tfl::TensorType::INT8:
+    case tfl::TensorType::UINT8:
+    case tfl::TensorType::INT16:
+    case tfl::TensorType::INT4:
+    case tfl::TensorType::INT2:
+    case tfl::TensorType::UINT4:
+      return has_scale(tensor) || tensor.quantization->details.index() == 2;
+    default:
+      return false;
+  }
+}
+
+DType Frame::dtype(const tfl::Tensor& tensor) const {
+  const bool is_real = import_.options.dequantize && has_scale(tensor) && tensor.type != tfl::TensorType::INT32 &&
+                       tensor.type != tfl::TensorType::INT64 && is_integer(dtype_for(tensor.type));
+  return is_real ? DType::f32 : dtype_for(tensor.type);
+}
+
+Type Frame::type_of(const tfl::Tensor& tensor) const {
+  if (tensor.shape.empty() && tensor.shape_signature.empty() && !tensor.has_rank) {
+    // Older files never state a rank: an empty shape is a scalar as a rule, but need not be.
+    return Type::tensor(dtype(tensor));
+  }
+  Shape shape;
+  const Ints& dims = tensor.shape_signature.size() == tensor.shape.size() ? tensor.shape_signature : tensor.shape;
+  for (const std::int64_t d : dims) shape.push_back(d < 0 ? Dim() : Dim(d));
+  return Type::tensor(dtype(tensor), std::move(shape));
+}
+
+std::int32_t Frame::resolved(std::int32_t index) const {
+  for (auto found = aliases_.find(index); found != aliases_.end(); found = aliases_.find(index)) index = found->second;
+  return index;
+}
+
+std::optional<Tensor> Frame::constant(std::int32_t index) const {
+  const tfl::Tensor& source = tensor(resolved(index));
+  if (source.is_variable) return std::nullopt;
+  std::optional<Tensor> data = constant_tensor(import_.source, source);
+  if (data && dtype(source) != dtype_for(source.type))
+    data = dequantized(*data, source.quantization->scale, source.quantization->zero_point,
+                       tfl::quantized_axis(source).value_or(0));
+  return data;
+}
+
+Value* Frame::stored(std::int32_t index) {
+  Value*& value = values_.at(static_cast<std::size_t>(index));
+  if (value) return value;
+  if (resolved(index) != index) return value = real(index);
+  const tfl::Tensor& source = tensor(index);
+  std::optional<Tensor> data = constant(index);
+  if (!data) {
+    if (source.is_variable) return import_.read(state(index), builder_.graph());
+    throw Error(Code::bad_source_graph, fmt::format("tensor '{}' is read before anything writes it", source.name));
+  }
+  value = builder_.graph().add_initializer(builder_.graph().fresh_name(source.name.empty() ? "constant" : source.name),
+                                           std::move(*data));
+  return value;
+}
+
+Variable& Frame::state(std::int32_t index) {
+  const tfl::Tensor& source = tensor(index);
+  const std::string key = source.name.empty() ? fmt::format("state_{}", index) : source.name;
+  const auto [found, is_new] = import_.variables.try_emplace(fmt::format("{} {}", index, key));
+  Variable& variable = found->second;
+  if (!is_new) return variable;
+  variable.name = key;
+  const DType type = dtype(source);
+  const auto size = byte_count(type, static_cast<std::uint64_t>(tensor_size(source.shape)));
+  if (!size || *size > kMostState)
+    throw Error(Code::bad_source_graph, fmt::format("the state '{}' has no size that can be believed", source.name));
+  // TFLite starts int8 at its zero point and everything else at zero bits.
+  const bool is_int8 = type == DType::i8 && has_scale(source) && !source.quantization->zero_point.empty();
+  const auto fill = static_cast<std::byte>(is_int8 ? source.quantization->zero_point[0] : 0);
+  variable.initial = Tensor(type, source.shape, Bytes::own(std::vector<std::byte>(*size, fill)));
+  return variable;
+}
+
+Value* Frame::real(std::int32_t index) {
+  Value*& value = reals_.at(static_cast<std::size_t>(index));
+  if (value) return value;
+  const std::int32_t origin = resolved(index);
+  const tfl::Tensor& source = tensor(origin);
+  Value* base = stored(origin);
+  if (is_quantized(source))
+    value = dequantize(base, source, tfl::quantized_axis(source));
+  else if (origin != index)
+    value = builder_.cast(base, dtype(tensor(index)));
+  else
+    value = base;
+  return value;
+}
+
+void Frame::name(Value* value, const std::string& wanted) {
+  if (wanted.empty() || value->name() == wanted) return;
+  Graph& graph = value->graph();
+  graph.rename(value, graph.fresh_name(wanted));
+}
+
+void Frame::set(std::int32_t index, Value* value) {
+  if (index == tfl::kNoTensor) return;
+  values_.at(static_cast<std::size_t>(index)) = value;
+  reals_.at(static_cast<std::size_t>(index)) = nullptr;
+  const bool is_new = value->producer() && &value->graph() == &builder_.graph() && import_.named.insert(value).second;
+  if (is_new) name(value, tensor(index).name);
+}
+
+Value* Frame::dequantize(Value* value, const tfl::Tensor& source, std::optional<std::size_t> axis) {
+  const tfl::Quantization& q = *source.quantization;
+  if (const auto* blocks = std::get_if<tfl::BlockwiseQuantization>(&q.details)) {
+    Value* scales = stored(blocks->scales);
+    scales = builder_.cast(scales, DType::f32);
+    Value* zeros = blocks->zero_points == tfl::kNoTensor ? nullptr : stored(blocks->zero_points);
+    const std::int64_t last = static_cast<std::int64_t>(source.shape.size()) - 1;
+    return builder_.op("DequantizeLinear", {value, scales, zeros},
+                       {{"axis", last}, {"block_size", std::int64_t{blocks->block_size}}});
+  }
+  const bool per_axis = axis && q.scale.size() > 1;
+  const auto count = static_cast<std::int64_t>(q.scale.size());
+  const Dims dims = per_axis ? Dims{count} : Dims{};
+  Value* scale = builder_.constant(Tensor::of<float>(dims, std::span(q.scale).first(per_axis ? q.scale.size() : 1)));
+  Value* zero = nullptr;
+  if (value->type.elem != DType::i32) {
+    std::vector<double> zeros(per_axis ? q.scale.size() : 1, 0.0);
+    for (std::size_t i = 0; i < zeros.size() && !q.zero_point.empty(); ++i)
+      zeros[i] = static_cast<double>(q.zero_point[q.zero_point.size() > 1 ? i : 0]);
+    const Tensor wide = float_tensor(dims, zeros);
+    zero = builder_.constant(integer_tensor(wide, value->type.elem));
+  }
+  Attrs attrs;
+  if (per_axis) attrs.emplace_back("axis", static_cast<std::int64_t>(*axis));
+  return builder_.op("DequantizeLinear", {value, scale, zero}, attrs);
+}
+
+Value* Frame::quantize(Value* real, const tfl::Tensor& target) {
+  const tfl::Quantization& q = *target.quantization;
+  if (q.scale.size() != 1)
+    throw Error(Code::unsupported_setting, "the result '" + target.name + "' is quantised along an axis");
+  real = builder_.cast(real, DType::f32);
+  Value* scale = builder_.constant(Tensor::scalar(q.scale[0]));
+  const Tensor wide = float_tensor({}, {q.zero_point.empty() ? 0.0 : static_cast<double>(q.zero_point[0])});
+  Value* zero = builder_.constant(integer_tensor(wide, dtype(target)));
+  return builder_.op("QuantizeLinear", {real, scale, zero});
+}
+
+Value* Frame::weights(std::int32_t index, const Ints& perm) {
+  const auto key = std::pair(index, perm);
+  if (const auto found = weights_.find(key); found != weights_.end()) return found->second;
+  const std::int32_t origin = resolved(index);
+  const tfl::Tensor& source = tensor(origin);
+  Value* value = nullptr;
+  const bool is_blockwise = source.quantization && source.quantization->details.index() != 0;
+  std::optional<Tensor> data = has_value(origin) || is_blockwise ? std::nullopt : constant(origin);
+  if (!data) {
+    value = builder_.transpose(real(index), perm);
+  } else {
+    Graph& graph = builder_.graph();
+    value = graph.add_initializer(graph.fresh_name(source.name.empty() ? "constant" : source.name),
+                                  transposed(*data, perm));
+    if (is_quantized(source)) {
+      std::optional<std::size_t> axis = tfl::quantized_axis(source);
+      if (axis)
+        axis = static_cast<std::size_t>(std::ranges::find(perm, static_cast<std::int64_t>(*axis)) - perm.begin());
+      value = dequantize(value, source, axis);
+    } else if (origin != index) {
+      value = builder_.cast(value, dtype(tensor(index)));
+    }
+  }
+  weights_.emplace(key, value);
+  return value;
+}
+
+void Frame::keep_as_custom(const tfl::Operator& op, const std::string& domain) {
+  Values inputs;
+  for (const std::int32_t i : op.inputs) {
+    const bool is_there = i != tfl::kNoTensor && (has_value(i) || constant(i) || resolved(i) != i);
+    inputs.push_back(is_there ? stored(i) : nullptr);
+  }
+  std::string type = op.code.builtin == tfl::BuiltinOperator::CUSTOM ? op.code.custom : tfl::describe(op.code);
+  if (type.empty()) type = "Custom";
+  Attrs attrs;
+  if (!op.custom_options.empty()) attrs.emplace_back("custom_options", std::string(op.custom_options.text()));
+  Node* node = builder_.node(type, domain, inputs, attrs, op.outputs.size());
+  for (std::size_t i = 0; i < op.outputs.size(); ++i) {
+    if (op.outputs[i] == tfl::kNoTensor) continue;
+    node->output(i)->type = type_of(tensor(op.outputs[i]));
+    set(op.outputs[i], node->output(i));
+  }
+}
+
+void Frame::translate(const tfl::Operator& op) {
+  const std::string type = tfl::describe(op.code);
+  std::string node_name;
+  for (std::size_t i = 0; i < op.outputs.size() && node_name.empty(); ++i)
+    if (op.outputs[i] != tfl::kNoTensor) node_name = tensor(op.outputs[i]).name;
+  if (node_name.empty()) node_name = type;
+  builder_.name_after(node_name);
+  builder_.set_metadata({{"ingot.source", node_name}, {"ingot.source_op", type}});
+  const std::string plain = op.code.builtin == tfl::BuiltinOperator::CUSTOM ? op.code.custom : type;
+  for (const std::string& allowed : import_.options.allow_custom) {
+    const std::size_t colon = allowed.find(':');
+    if (allowed.substr(0, colon) != plain) continue;
+    const std::string domain = colon == std::string::npos ? "tflite" : allowed.substr(colon + 1);
+    import_.note(fmt::format("'{}' ({}) stays as a custom operator of domain '{}'", node_name, plain, domain));
+    return keep_as_custom(op, domain);
+  }
+  std::string reason;
+  if (const Row* row = find_row(op.code)) {
+    try {
+      Op view(*this, op, *row);
+      if (!row->takes_complex) view.refuse_complex();
+      return row->translate(view);
+    } catch (const Error& error) {
+      if (error.exit_code() == 70) throw;
+      reason = error.message();
+    }
+  } else {
+    reason = "there is no translation for this operator";
+  }
+  import_.problems.push_back({node_name, type, reason});
+  // A stand-in, so that the operators behind it are looked at too; the model is refused in the end.
+  keep_as_custom(op, "tflite");
+}
+
+void Frame::translate(const std::vector<bool>& wanted) {
+  for (std::size_t i = 0; i < source_.operators.size(); ++i)
+    if (wanted.empty() || wanted[i]) translate(source_.operators[i]);
+}
+
+}  // namespace ingot::frontends::tflite
