@@ -29,6 +29,7 @@ First steps:
   ingot convert model.onnx -o model.onnxtxt      as text, to read, compare and edit; and back
   ingot run model.onnx --in x=data.npy           from inputs to outputs
   ingot test DIR                                 stored test cases, run and compared
+  ingot bench model.onnx --vs ort                how fast it is, beside ONNX Runtime
   ingot ops --versions                           which operators there are, and how their versions convert
 
 'ingot COMMAND --help' explains each command. Exit codes: 0 done, 1 the answer is no, 2 usage, 3 bad input file,
@@ -89,9 +90,9 @@ int run(int argc, char** argv) {
   program.add_option("--max-memory", global.max_memory, "Most memory to use, such as 4G (default: 3/4 of the RAM)");
   program.add_option("--max-time", global.max_time, "Longest time to take, such as 60s (default: no limit)");
 
-  const std::vector<Command> commands = {add_inspect(program, global), add_check(program, global),
-                                         add_convert(program, global), add_run(program, global),
-                                         add_test(program, global),    add_ops(program, global)};
+  const std::vector<Command> commands = {
+      add_inspect(program, global), add_check(program, global), add_convert(program, global), add_run(program, global),
+      add_test(program, global),    add_bench(program, global), add_ops(program, global)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
