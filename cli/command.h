@@ -28,6 +28,7 @@ struct Command {
   std::function<int()> run;
 };
 
+Command add_bench(CLI::App& program, const Global& global);
 Command add_check(CLI::App& program, const Global& global);
 Command add_convert(CLI::App& program, const Global& global);
 Command add_eval(CLI::App& program, const Global& global);

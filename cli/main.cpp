@@ -30,6 +30,7 @@ First steps:
   ingot run model.onnx --in x=data.npy           from inputs to outputs
   ingot train model.onnx --data train.csv --target class --loss cross_entropy --export trained.onnx
   ingot test DIR                                 stored test cases, run and compared
+  ingot bench model.onnx --vs ort                how fast it is, beside ONNX Runtime
   ingot ops --versions                           which operators there are, and how their versions convert
 
 'ingot COMMAND --help' explains each command. Exit codes: 0 done, 1 the answer is no, 2 usage, 3 bad input file,
@@ -91,10 +92,20 @@ int run(int argc, char** argv) {
   program.add_option("--max-time", global.max_time, "Longest time to take, such as 60s (default: no limit)");
 
   const std::vector<Command> commands = {
-      add_inspect(program, global),   add_check(program, global),          add_convert(program, global),
-      add_run(program, global),       add_test(program, global),           add_ops(program, global),
-      add_train(program, global),     add_eval(program, global),           add_grad(program, global),
-      add_gradcheck(program, global), add_make_trainable(program, global), add_strip_training(program, global)};
+      add_inspect(program, global),
+      add_check(program, global),
+      add_convert(program, global),
+      add_run(program, global),
+      add_test(program, global),
+      add_bench(program, global),
+      add_ops(program, global),
+      add_train(program, global),
+      add_eval(program, global),
+      add_grad(program, global),
+      add_gradcheck(program, global),
+      add_make_trainable(program, global),
+      add_strip_training(program, global),
+  };
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
