@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "ingot/frontends/tflite/import.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/schema.h"
 #include "ingot/ops/versions.h"
@@ -68,6 +69,10 @@ std::vector<TargetLine> targets() {
   for (const ops::Target& t : ops::all_targets())
     lines.push_back({std::string(t.name), t.opset, t.ml_opset, t.ir_version});
   return lines;
+}
+
+std::vector<std::string> translated_operators(Format from) {
+  return from == Format::tflite ? frontends::tflite::translated_operators() : std::vector<std::string>();
 }
 
 }  // namespace ingot::driver

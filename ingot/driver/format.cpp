@@ -33,7 +33,7 @@ const std::vector<FormatInfo>& all_formats() {
   static const std::vector<FormatInfo> formats = {
       {Format::onnx, "onnx", "ONNX", {".onnx", ".pb"}, true, true},
       {Format::onnx_text, "onnxtxt", "ONNX text", {".onnxtxt", ".onnxtext", ".txt"}, true, true},
-      {Format::tflite, "tflite", "TFLite", {".tflite"}, true, false},
+      {Format::tflite, "tflite", "TFLite", {".tflite"}, true, true},
       {Format::json, "json", "JSON description", {".json"}, false, true},
   };
   return formats;

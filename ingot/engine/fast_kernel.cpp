@@ -24,12 +24,14 @@ std::span<const FastKernel> fast_kernels() {
       {"Conv", kEngineDomain, "oneDNN convolution", prepare_convolution},
       {"Elementwise", kEngineDomain, "tiles", prepare_elementwise},
       {"GlobalAverage", kEngineDomain, "blocks", prepare_global_average},
+      {"LSTM", "", "lstm", prepare_lstm},
       {"LayerNormalization", "", "rows", prepare_layer_normalization},
       {"Linear", kEngineDomain, "gemm", prepare_linear},
       {"MatMul", "", "gemm", prepare_matmul},
       {"Pool", kEngineDomain, "oneDNN pool", prepare_pool},
       {"Softmax", "", "rows", prepare_softmax},
       {"Transpose", "", "tiles", prepare_transpose},
+      {"TreeEnsemble", "ai.onnx.ml", "trees", prepare_trees},
       {"Unblock", kEngineDomain, "blocks", prepare_unblock},
   };
   return kKernels;

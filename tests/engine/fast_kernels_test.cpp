@@ -163,5 +163,64 @@ TEST_P(RandomChain, GivesTheSameNumbersFast) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomChain, testing::Range(0u, 200u));
 
+/// One node with a fast kernel, both ways.
+void expect_same(const Model& model, const Array& x, float tolerance) {
+  const Array reference = run(model, x, false, 1);
+  for (const int threads : {1, 2}) {
+    const Array fast = run(model, x, true, threads);
+    ASSERT_EQ(fast.dims(), reference.dims());
+    for (std::size_t i = 0; i < static_cast<std::size_t>(fast.size()); ++i)
+      ASSERT_NEAR(fast.data<float>()[i], reference.data<float>()[i], tolerance) << i;
+  }
+}
+
+TEST(FastKernel, LstmAgreesInEveryDirection) {
+  for (const char* direction : {"forward", "reverse", "bidirectional"}) {
+    Random random(7);
+    Model model = empty_model();
+    const std::int64_t count = std::string_view(direction) == "bidirectional" ? 2 : 1, hidden = 19, inputs = 5;
+    Value* x = model.graph->add_input("x", Type::tensor(DType::f32, Shape{6, 3, inputs}));
+    GraphBuilder g(*model.graph);
+    Value* w = g.constant(random.floats({count, 4 * hidden, inputs}));
+    Value* r = g.constant(random.floats({count, 4 * hidden, hidden}));
+    Value* b = g.constant(random.floats({count, 8 * hidden}));
+    Value* h = g.constant(random.floats({count, 3, hidden}));
+    Value* c = g.constant(random.floats({count, 3, hidden}));
+    const Values y = g.op("LSTM", {x, w, r, b, nullptr, h, c}, {{"hidden_size", hidden}, {"direction", direction}}, 3);
+    Value* all = g.concat({g.reshape(y[0], {-1}), g.reshape(y[1], {-1}), g.reshape(y[2], {-1})}, 0);
+    model.graph->add_output(all);
+    expect_same(model, Array::from(random.floats({6, 3, inputs})), 1e-5f);
+  }
+}
+
+TEST(FastKernel, SoftmaxAndNormalisationAgreeForAnyLengthOfRows) {
+  for (const std::int64_t n : {1, 3, 8, 17, 100}) {
+    Random random(static_cast<unsigned>(n));
+    Model model = empty_model();
+    Value* x = model.graph->add_input("x", Type::tensor(DType::f32, Shape{4, n}));
+    GraphBuilder g(*model.graph);
+    Value* softmax = g.op("Softmax", {x}, {{"axis", 1}});
+    Value* scale = g.constant(random.floats({n}));
+    Value* normal = g.op("LayerNormalization", {x, scale, g.constant(random.floats({n}))}, {{"axis", -1}});
+    model.graph->add_output(g.concat({softmax, normal}, 0));
+    expect_same(model, Array::from(random.floats({4, n}, -5, 5)), 2e-5f);
+  }
+}
+
+TEST(FastKernel, TransposeMovesEveryElement) {
+  Random random(3);
+  for (int i = 0; i < 60; ++i) {
+    Model model = empty_model();
+    std::vector<std::int64_t> perm = {0, 1, 2, 3};
+    for (std::size_t k = 4; k-- > 1;)
+      std::swap(perm[k], perm[static_cast<std::size_t>(random.below(std::ssize(perm)))]);
+    const Dims dims = {1 + random.below(4), 1 + random.below(20), 1 + random.below(4), 1 + random.below(40)};
+    model.graph->add_input("x", Type::tensor(DType::f32, Shape(dims.begin(), dims.end())));
+    GraphBuilder g(*model.graph);
+    model.graph->add_output(g.transpose(model.graph->inputs()[0], perm));
+    expect_same(model, Array::from(random.floats(dims)), 0);
+  }
+}
+
 }  // namespace
 }  // namespace ingot::engine

@@ -239,7 +239,10 @@ Value* Frame::weights(std::int32_t index, const Ints& perm) {
 
 void Frame::keep_as_custom(const tfl::Operator& op, const std::string& domain) {
   Values inputs;
-  for (const std::int32_t i : op.inputs) inputs.push_back(i == tfl::kNoTensor ? nullptr : stored(i));
+  for (const std::int32_t i : op.inputs) {
+    const bool is_there = i != tfl::kNoTensor && (has_value(i) || constant(i) || resolved(i) != i);
+    inputs.push_back(is_there ? stored(i) : nullptr);
+  }
   std::string type = op.code.builtin == tfl::BuiltinOperator::CUSTOM ? op.code.custom : tfl::describe(op.code);
   if (type.empty()) type = "Custom";
   Attrs attrs;

@@ -11,19 +11,21 @@ void fully_connected(Op& op) {
   const Ints& dims = op.tensor(1).shape;
   op.require(dims.size() == 2, "the weights must be a matrix");
   const std::int64_t depth = dims[1], units = dims[0];
-  Value* x = op.real(0);
   op.note_dynamic_range(1, 0);
-  Value* bias = op.bias(2, 0, 1);
   const bool keeps = op.options.get_bool("keep_num_dims");
-  const auto& shape = x->type.shape;
+  const auto& shape = op.stored(0)->type.shape;
   const bool fits = shape && !shape->empty() && shape->back().as_int() == depth;
+  const bool keeps_rank = keeps && fits && shape->size() != 2;
+  Value* x = op.real_moved(0, [&](Value* v) {
+    return keeps_rank || (fits && shape->size() == 2) ? v : op.b.reshape(v, {-1, depth});
+  });
+  Value* bias = op.bias(2, 0, 1);
   Value* y = nullptr;
-  if (keeps && fits && shape->size() != 2) {
+  if (keeps_rank) {
     Value* w = op.weights(1, {1, 0});
     y = op.b.op("MatMul", {x, w});
     if (bias) y = op.b.add(y, bias);
   } else {
-    if (!fits || shape->size() != 2) x = op.b.reshape(x, {-1, depth});
     Value* w = op.is_quantized(1) || op.frame.resolved(op.input(1)) != op.input(1) ? op.real(1) : op.stored(1);
     y = op.b.op("Gemm", {x, w, bias}, {{"transB", 1}});
     if (keeps) {

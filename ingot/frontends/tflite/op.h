@@ -67,6 +67,14 @@ class Op {
     else
       set_real(0, move(real(from)));
   }
+  /// Input `i` as real numbers after its elements were moved; integers are moved before they are dequantised.
+  template <class Move> Value* real_moved(std::size_t i, Move&& move) {
+    const bool is_plain =
+        is_quantized(i) && frame.resolved(input(i)) == input(i) && tensor(i).quantization->scale.size() == 1;
+    if (!is_plain) return move(real(i));
+    Value* moved = move(stored(i));
+    return moved == stored(i) ? real(i) : frame.dequantize(moved, tensor(i), std::nullopt);
+  }
   bool alike(const tfl::Tensor& a, const tfl::Tensor& c) const;
 
   /// The fused activation of the options.

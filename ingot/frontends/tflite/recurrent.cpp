@@ -56,7 +56,10 @@ std::int64_t rows_of(const Op& op, std::size_t i) {
 Value* gate_bias(Op& op, const Lstm& l, std::size_t k) {
   const std::size_t i = l.bias + k;
   if (!op.has(i)) return nullptr;
-  if (op.tensor(i).type == tfl::TensorType::INT32) return op.bias(i, l.x, l.w + k);
+  // With layer normalisation, the bias has a scale of its own.
+  const tfl::Tensor& t = op.tensor(i);
+  if (t.type == tfl::TensorType::INT32 && has_scale(t)) return op.frame.dequantize(op.stored(i), t, std::nullopt);
+  if (t.type == tfl::TensorType::INT32) return op.bias(i, l.x, l.w + k);
   return op.b.cast(op.real(i), DType::f32);
 }
 
@@ -272,6 +275,19 @@ Value* fresh_state(Op& op, Value* x, std::size_t state, std::int64_t units) {
 /// [batch, time, ...] and [time, batch, ...] change places.
 Value* swapped(Op& op, Value* x) { return op.b.transpose(x, {1, 0, 2}); }
 
+/// Input 0 as [time, batch, features].
+Value* sequence(Op& op, bool time_major) {
+  op.require(op.rank(0) == 3, "a sequence has three dimensions");
+  return op.real_moved(0, [&](Value* x) { return time_major ? x : swapped(op, x); });
+}
+
+/// Sets an output from [time, batch, units]; integers are moved after they are quantised.
+void set_sequence(Op& op, std::size_t i, Value* y, bool time_major) {
+  if (!op.frame.is_quantized(op.out_tensor(i))) return op.set_real(i, time_major ? y : swapped(op, y));
+  Value* integers = op.frame.quantize(y, op.out_tensor(i));
+  op.set(i, time_major ? integers : swapped(op, integers));
+}
+
 }  // namespace
 
 void unidirectional_sequence_lstm(Op& op) {
@@ -280,15 +296,13 @@ void unidirectional_sequence_lstm(Op& op) {
              "diagonal recurrent weights have no counterpart");
   op.note_dynamic_range(l.w + 1, l.x);
   const bool time_major = op.options.get_bool("time_major");
-  Value* x = op.real(l.x);
-  op.require(op.rank_of(x) == 3, "a sequence has three dimensions");
-  if (!time_major) x = swapped(op, x);
+  Value* x = sequence(op, time_major);
   const std::int64_t units = rows_of(op, l.w + 1);
   const std::int64_t outputs = op.has(l.projection) ? rows_of(op, l.projection) : units;
   Value* h = fresh_state(op, x, l.h, outputs);
   Value* c = fresh_state(op, x, l.c, units);
   const Sequence made = lstm_direction(op, l, x, h, c, false);
-  op.set_real(0, time_major ? made.output : swapped(op, made.output));
+  set_sequence(op, 0, made.output, time_major);
 }
 
 void bidirectional_sequence_lstm(Op& op) {
@@ -297,9 +311,7 @@ void bidirectional_sequence_lstm(Op& op) {
   const Lstm backward{0, 18, 22, 26, 29, 33, 37, 38, 0};
   op.note_dynamic_range(forward.w + 1, 0);
   const bool time_major = op.options.get_bool("time_major");
-  Value* x = op.real(0);
-  op.require(op.rank_of(x) == 3, "a sequence has three dimensions");
-  if (!time_major) x = swapped(op, x);
+  Value* x = sequence(op, time_major);
   Values made;
   for (const Lstm* l : {&forward, &backward}) {
     const std::int64_t units = rows_of(op, l->w + 1);
@@ -321,11 +333,15 @@ Value* kept_state(Op& op, std::size_t i) {
   return op.is_quantized(i) ? op.frame.dequantize(stored, op.tensor(i), std::nullopt) : stored;
 }
 
-void keep_state(Op& op, std::size_t i, Value* real) {
+void keep_stored(Op& op, std::size_t i, Value* stored) {
   op.require(op.import.depth == 0, "a state is written inside of a branch or loop");
   Variable& variable = op.frame.state(op.input(i));
-  variable.current = op.is_quantized(i) ? op.frame.quantize(real, op.tensor(i)) : real;
+  variable.current = stored;
   variable.is_written = true;
+}
+
+void keep_state(Op& op, std::size_t i, Value* real) {
+  keep_stored(op, i, op.is_quantized(i) ? op.frame.quantize(real, op.tensor(i)) : real);
 }
 
 /// The small form: x, activation, weights [4 * units, inputs + units], bias, state; gates input, new, forget, output.
@@ -358,8 +374,7 @@ void lstm(Op& op) {
   if (op.options.get_enum<tfl::LSTMKernelType>("kernel_type") == tfl::LSTMKernelType::BASIC) return basic_lstm(op);
   const Lstm l;
   op.note_dynamic_range(l.w + 1, l.x);
-  Value* x = op.real(l.x);
-  x = op.b.unsqueeze(x, {0});
+  Value* x = op.real_moved(l.x, [&](Value* v) { return op.b.unsqueeze(v, {0}); });
   Value* h = kept_state(op, l.h);
   Value* c = kept_state(op, l.c);
   const Sequence made = lstm_direction(op, l, x, h, c, false);
@@ -419,18 +434,16 @@ void rnn(Op& op) {
 
 void unidirectional_sequence_rnn(Op& op) {
   const bool time_major = op.options.get_bool("time_major");
-  Value* x = op.real(0);
-  if (!time_major) x = swapped(op, x);
+  Value* x = sequence(op, time_major);
   Value* h = fresh_state(op, x, 4, rows_of(op, 1));
   Value* y = plain_rnn(op, 1, x, h, false).output;
-  op.set_real(0, time_major ? y : swapped(op, y));
+  set_sequence(op, 0, y, time_major);
 }
 
 void bidirectional_sequence_rnn(Op& op) {
   op.require(!has_any(op, 9, 3), "auxiliary inputs have no counterpart");
   const bool time_major = op.options.get_bool("time_major");
-  Value* x = op.real(0);
-  if (!time_major) x = swapped(op, x);
+  Value* x = sequence(op, time_major);
   Values made;
   for (const std::size_t w : {std::size_t{1}, std::size_t{5}}) {
     Value* h = fresh_state(op, x, w + 3, rows_of(op, w));
@@ -452,15 +465,17 @@ void svdf(Op& op) {
   Value* x = op.real(0);
   Value* w = op.weights(1, {1, 0});
   Value* feature = op.b.op("MatMul", {x, w});
-  feature = rounded_like(op, op.b, feature, op.tensor(4));
+  // The memory is kept as TFLite keeps it: of an integer model the integers.
+  if (op.is_quantized(4)) feature = op.frame.quantize(feature, op.tensor(4));
   Value* newest = op.b.unsqueeze(feature, {2});
-  Value* state = kept_state(op, 4);
+  Value* state = op.import.read(op.frame.state(op.input(4)), op.b.graph());
   Value* apart = op.b.reshape(state, {-1, filters, memory});
   Value* start = op.b.ints({1});
   Value* end = op.b.ints({memory});
   Value* along = op.b.ints({2});
   Value* newer = op.b.op("Slice", {apart, start, end, along});
-  Value* next = op.b.concat({newer, newest}, 2);
+  Value* stored = op.b.concat({newer, newest}, 2);
+  Value* next = op.is_quantized(4) ? op.frame.dequantize(stored, op.tensor(4), std::nullopt) : stored;
   Value* weighed = op.b.mul(next, op.real(2));
   Value* sums = op.b.reduce_sum(weighed, {2}, false);
   if (rank > 1) {
@@ -472,7 +487,7 @@ void svdf(Op& op) {
     sums = op.b.add(sums, bias);
   }
   op.set_real(0, op.activated(sums));
-  keep_state(op, 4, op.b.reshape(next, {-1, filters * memory}));
+  keep_stored(op, 4, op.b.reshape(stored, {-1, filters * memory}));
 }
 
 }  // namespace ingot::frontends::tflite

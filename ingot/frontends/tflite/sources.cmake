@@ -2,6 +2,7 @@ list(APPEND frontends_sources
   tflite/constants.cpp
   tflite/control_flow.cpp
   tflite/conv.cpp
+  tflite/detection.cpp
   tflite/elementwise.cpp
   tflite/frame.cpp
   tflite/gather.cpp
@@ -17,5 +18,6 @@ list(APPEND frontends_sources
   tflite/signal.cpp
   tflite/slice.cpp
   tflite/spatial.cpp
+  tflite/stablehlo.cpp
   tflite/table.cpp
   tflite/tables.cpp)

@@ -21,11 +21,7 @@ Value* channels_last(GraphBuilder& b, Value* x) {
 }
 
 Value* spatial_input(Op& op, std::size_t i) {
-  if (!op.is_quantized(i) || op.frame.resolved(op.input(i)) != op.input(i) ||
-      op.tensor(i).quantization->scale.size() != 1)
-    return channels_first(op.b, op.real(i));
-  Value* turned = channels_first(op.b, op.stored(i));
-  return op.frame.dequantize(turned, op.tensor(i), std::nullopt);
+  return op.real_moved(i, [&](Value* x) { return channels_first(op.b, x); });
 }
 
 void set_spatial(Op& op, Value* y) {

@@ -179,4 +179,27 @@ void imaginary_part(Op& op);
 void complex_abs(Op& op);
 void bitcast(Op& op);
 
+// Selecting boxes: non-maximum suppression and the detection post-processing of SSD models.
+void non_max_suppression(Op& op);
+void detection_post_process(Op& op);
+
+// The StableHLO operators that TFLite files may hold.
+void hlo_clamp(Op& op);
+void hlo_concatenate(Op& op);
+void hlo_reshape(Op& op);
+void hlo_broadcast_in_dim(Op& op);
+void hlo_slice(Op& op);
+void hlo_dynamic_slice(Op& op);
+void hlo_transpose(Op& op);
+void hlo_iota(Op& op);
+void hlo_compare(Op& op);
+void hlo_remainder(Op& op);
+void hlo_and(Op& op);
+void hlo_or(Op& op);
+void hlo_cbrt(Op& op);
+void hlo_shift_left(Op& op);
+void hlo_pad(Op& op);
+void hlo_dot_general(Op& op);
+void hlo_reduce(Op& op);
+
 }  // namespace ingot::frontends::tflite
