@@ -32,6 +32,7 @@ Command add_check(CLI::App& program, const Global& global);
 Command add_convert(CLI::App& program, const Global& global);
 Command add_inspect(CLI::App& program, const Global& global);
 Command add_ops(CLI::App& program, const Global& global);
+Command add_run(CLI::App& program, const Global& global);
 Command add_test(CLI::App& program, const Global& global);
 
 /// "4G", "512M", "1000": bytes; refuses others.

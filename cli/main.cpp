@@ -27,6 +27,8 @@ First steps:
   ingot check model.onnx                         is it valid ONNX? every problem, with its place and remedy
   ingot convert model.onnx -o m.onnx --opset 17  the same model in another operator set
   ingot convert model.onnx -o model.onnxtxt      as text, to read, compare and edit; and back
+  ingot run model.onnx --in x=data.npy           from inputs to outputs
+  ingot test DIR                                 stored test cases, run and compared
   ingot ops --versions                           which operators there are, and how their versions convert
 
 'ingot COMMAND --help' explains each command. Exit codes: 0 done, 1 the answer is no, 2 usage, 3 bad input file,
@@ -88,8 +90,8 @@ int run(int argc, char** argv) {
   program.add_option("--max-time", global.max_time, "Longest time to take, such as 60s (default: no limit)");
 
   const std::vector<Command> commands = {add_inspect(program, global), add_check(program, global),
-                                         add_convert(program, global), add_test(program, global),
-                                         add_ops(program, global)};
+                                         add_convert(program, global), add_run(program, global),
+                                         add_test(program, global),    add_ops(program, global)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::string model;
+  std::string model, from;
   bool versions = false, targets = false, json = false, markdown = false;
 };
 
@@ -93,8 +93,19 @@ int list_model(const Options& options, const Global& global) {
   return 0;
 }
 
+int list_source(const Options& options) {
+  const std::vector<std::string> names = driver::translated_operators(options.from);
+  if (options.json) {
+    std::printf("%s\n", Json(names).dump(2).c_str());
+    return 0;
+  }
+  for (const std::string& name : names) std::printf("%s\n", name.c_str());
+  return 0;
+}
+
 int run(const Options& options, const Global& global) {
   if (!options.model.empty()) return list_model(options, global);
+  if (!options.from.empty()) return list_source(options);
   if (options.targets) {
     Rows rows{{"--for", "ai.onnx", "ai.onnx.ml", "IR"}};
     for (const auto& t : driver::targets())
@@ -124,6 +135,7 @@ Command add_ops(CLI::App& program, const Global& global) {
       "a target operator set lacks is replaced by its decomposition, if it has one.");
   app->add_flag("--versions", options->versions, "Versions, rewrites between them, decompositions");
   app->add_option("--model", options->model, "Only the operators of this model, and what can be done with them");
+  app->add_option("--from", options->from, "The operators of another framework that have a translation: tensorflow");
   app->add_flag("--targets", options->targets, "The names that 'convert --for' takes, with their versions");
   app->add_flag("--markdown", options->markdown, "As a Markdown table");
   app->add_flag("--json", options->json, "For programs");

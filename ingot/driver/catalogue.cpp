@@ -3,6 +3,8 @@
 
 #include <map>
 
+#include "ingot/base/error.h"
+#include "ingot/frontends/tensorflow/import.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/schema.h"
 #include "ingot/ops/versions.h"
@@ -61,6 +63,14 @@ std::vector<UsedOperator> operators_of(const Model& model) {
     used.push_back(std::move(op));
   }
   return used;
+}
+
+std::vector<std::string> translated_operators(const std::string& framework) {
+  if (framework != "tensorflow")
+    throw Error(Code::bad_usage, "there is no list of operators of '" + framework + "'").hint("known: tensorflow");
+  std::vector<std::string> names;
+  for (const std::string_view op : frontends::tensorflow::supported_operators()) names.emplace_back(op);
+  return names;
 }
 
 std::vector<TargetLine> targets() {

@@ -25,6 +25,9 @@ struct UsedOperator {
 };
 std::vector<UsedOperator> operators_of(const Model& model);
 
+/// The operators of another framework that have a translation into ONNX, sorted; refuses unknown frameworks.
+std::vector<std::string> translated_operators(const std::string& framework);
+
 /// Names for --for: "onnx-1.12", "ort-1.15", with their versions.
 struct TargetLine {
   std::string name;

@@ -13,6 +13,8 @@
 #include "ingot/onnx/reader.h"
 #include "ingot/onnx/text.h"
 #include "ingot/onnx/writer.h"
+#include "ingot/passes/fold.h"
+#include "ingot/passes/layout.h"
 
 namespace ingot::driver {
 namespace {
@@ -28,6 +30,19 @@ void write_text(const std::string& path, const std::string& text) {
   file.commit();
 }
 
+/// Frontends of NHWC frameworks put transposes around every spatial operator; few of them are needed.
+void settle_layout(Model& model, std::vector<std::string>& notes) {
+  const passes::LayoutReport report = passes::choose_layout(*model.graph);
+  passes::drop_unread(*model.graph);
+  // A value's name is its own; so becomes its node's.
+  for (const GraphPlace& place : all_graphs(model))
+    for (Node& node : place.graph->nodes())
+      if (node.output()) node.name = node.output()->name();
+  if (report.transposes_before)
+    notes.push_back("layout: " + std::to_string(report.transposes_after) + " of " +
+                    std::to_string(report.transposes_before) + " transposes are left");
+}
+
 Loaded load_tflite(const Bytes& contents, const LoadOptions& options) {
   const formats::tflite::Model source = formats::tflite::read(contents, {.budget = options.budget});
   frontends::tflite::ImportOptions import;
@@ -38,6 +53,7 @@ Loaded load_tflite(const Bytes& contents, const LoadOptions& options) {
   import.input_shapes = options.import.input_shapes;
   import.allow_custom = options.import.allow_custom;
   frontends::tflite::Imported imported = frontends::tflite::import_model(source, import);
+  settle_layout(imported.model, imported.notes);
   return {std::move(imported.model), Format::tflite, std::move(imported.notes)};
 }
 

@@ -1,9 +1,16 @@
 // The table of fast kernels.
 #include "ingot/engine/fast_kernel.h"
 
+#include "ingot/engine/blocked.h"
 #include "ingot/engine/kernels/kernels.h"
 
 namespace ingot::engine {
+
+Array make_raw(ops::KernelContext& c, std::size_t i, DType dtype, Dims dims) {
+  Array made = static_cast<FastHost&>(c.host()).allocate_raw(dtype, std::move(dims));
+  c.set(i, made);
+  return made;
+}
 
 bool PrepareContext::all_floats() const {
   for (const Value* input : node.inputs())
@@ -13,8 +20,19 @@ bool PrepareContext::all_floats() const {
 
 std::span<const FastKernel> fast_kernels() {
   static constexpr FastKernel kKernels[] = {
-      {"Gemm", "gemm", prepare_gemm},
-      {"MatMul", "gemm", prepare_matmul},
+      {"Block", kEngineDomain, "blocks", prepare_block},
+      {"Conv", kEngineDomain, "oneDNN convolution", prepare_convolution},
+      {"Elementwise", kEngineDomain, "tiles", prepare_elementwise},
+      {"GlobalAverage", kEngineDomain, "blocks", prepare_global_average},
+      {"LSTM", "", "lstm", prepare_lstm},
+      {"LayerNormalization", "", "rows", prepare_layer_normalization},
+      {"Linear", kEngineDomain, "gemm", prepare_linear},
+      {"MatMul", "", "gemm", prepare_matmul},
+      {"Pool", kEngineDomain, "oneDNN pool", prepare_pool},
+      {"Softmax", "", "rows", prepare_softmax},
+      {"Transpose", "", "tiles", prepare_transpose},
+      {"TreeEnsemble", "ai.onnx.ml", "trees", prepare_trees},
+      {"Unblock", kEngineDomain, "blocks", prepare_unblock},
   };
   return kKernels;
 }

@@ -13,6 +13,16 @@ class ThreadPool;
 
 namespace ingot::engine {
 
+/// Who runs fast kernels.
+class FastHost : public ops::KernelHost {
+ public:
+  /// Memory with whatever is in it, for an output of which every element will be written.
+  virtual Array allocate_raw(DType dtype, Dims dims) = 0;
+};
+
+/// Output i, not zeroed. Only for fast kernels.
+Array make_raw(ops::KernelContext& c, std::size_t i, DType dtype, Dims dims);
+
 /// A node made ready to run many times: what can be done once was done. May run on several threads at once.
 class PreparedNode {
  public:
@@ -55,6 +65,7 @@ class PrepareContext {
 /// A faster way to run an operator of the newest version. It must agree with the reference kernel.
 struct FastKernel {
   std::string_view op;
+  std::string_view domain;
   std::string_view name;  // in --explain: "gemm"
   std::unique_ptr<PreparedNode> (*prepare)(PrepareContext&);
 };

@@ -1,8 +1,11 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "ingot/engine/inputs.h"
+#include "ingot/engine/profile.h"
 #include "ingot/ir/array.h"
 #include "ingot/ir/model.h"
 
@@ -13,28 +16,39 @@ class Budget;
 namespace ingot::engine {
 
 struct SessionOptions {
-  Budget* budget = nullptr;  // null: unlimited
+  Budget* budget = nullptr;  // null: no limit on memory and time. Must outlive the session.
   int threads = 0;           // 0: as many as the machine runs at once
   bool is_fast = true;       // off: reference kernels only
 };
 
-struct NamedDatum {
-  std::string name;
-  Datum value;
+struct RunOptions {
+  Profile* profile = nullptr;  // filled with what each node did
+};
+
+/// Which kernel a node got.
+struct KernelChoice {
+  std::string node, op, kernel;
+  std::vector<std::pair<std::string, std::string>> refusals;  // faster kernels, and why each is not for the node
 };
 
 /// A model that is ready to run, any number of times and from several threads at once.
 class Session {
  public:
-  /// Brings a copy of the model to the newest operator sets and plans it. Throws one Error that lists all
-  /// operators that cannot be run.
+  /// Brings a copy of the model to the newest operator sets and plans it; the model's weights are shared, not copied.
+  /// Throws one Error that lists all operators that cannot be run.
   explicit Session(const Model& model, const SessionOptions& options = {});
   ~Session();
 
-  /// Inputs by name; those with a default may be left out. Returns the graph's outputs in order.
-  std::vector<NamedDatum> run(const std::vector<NamedDatum>& inputs) const;
+  /// Inputs by name; those with a default may be left out. Inputs are read where they are (Array::view) and never
+  /// written. Returns the graph's outputs in order; an output that the model passes through shares its input's memory.
+  /// Memory is charged to the budget while the run lasts. Errors name node and operator.
+  std::vector<NamedDatum> run(const std::vector<NamedDatum>& inputs, const RunOptions& options = {}) const;
 
+  /// The model as it is run.
   const Model& model() const;
+
+  /// The nodes in running order, those of subgraphs after those of the graphs around them.
+  std::vector<KernelChoice> kernels() const;
 
  private:
   struct Plan;

@@ -173,6 +173,8 @@ class Converter {
       if (step && step->up) {
         bool replaced = false;
         if (const auto refusal = apply(node, step->up, next.since, replaced)) {
+          // What only runs within Ingot may stay an operator that others must not use any more.
+          if (next.deprecated && session_ && def->kernel && node.previous() == before) return finish(node);
           obstacles_.push_back(*refusal);
           return;
         }

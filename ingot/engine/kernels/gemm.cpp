@@ -172,6 +172,8 @@ void multiply(const float* a, std::int64_t rows, std::int64_t a_stride, const Pa
   const std::int64_t row_blocks = (rows + kBlockRows - 1) / kBlockRows;
   const std::int64_t panel_blocks = (panels + kBlockPanels - 1) / kBlockPanels;
   const auto run_tiles = HWY_DYNAMIC_DISPATCH(tiles);
+  const bool accumulates = epilogue.residual == c;
+  const float* const residual = accumulates ? nullptr : epilogue.residual;
   // Each piece computes its tiles alone and in one order: the bits do not depend on who does it.
   const auto piece = [&](std::int64_t row_block, std::int64_t panel_block) {
     const std::int64_t row_end = std::min(rows, (row_block + 1) * kBlockRows);
@@ -190,10 +192,10 @@ void multiply(const float* a, std::int64_t rows, std::int64_t a_stride, const Pa
           part.c = c + row * c_stride + column;
           part.c_stride = c_stride;
           part.columns = std::min(wide, columns - column);
-          part.is_first = k == 0;
+          part.is_first = k == 0 && !accumulates;
           part.is_last = k + deep >= depth;
           part.bias = epilogue.bias ? epilogue.bias + column : nullptr;
-          part.residual = epilogue.residual ? epilogue.residual + row * c_stride + column : nullptr;
+          part.residual = residual ? residual + row * c_stride + column : nullptr;
           part.low = epilogue.low;
           part.high = epilogue.high;
           run_tiles(part, std::min(kTileRows, row_end - row));

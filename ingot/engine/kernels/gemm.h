@@ -11,7 +11,7 @@ namespace ingot::engine {
 /// What happens to a result on its way to memory: y = clamp(y + bias[column] + residual), once.
 struct Epilogue {
   const float* bias = nullptr;      // one per column
-  const float* residual = nullptr;  // of the shape and row stride of the result
+  const float* residual = nullptr;  // of the shape and row stride of the result; may be the result
   float low, high;                  // NaN stays NaN
 
   Epilogue();

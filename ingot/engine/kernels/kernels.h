@@ -3,7 +3,18 @@
 
 namespace ingot::engine {
 
-std::unique_ptr<PreparedNode> prepare_gemm(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_block(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_convolution(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_elementwise(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_global_average(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_layer_normalization(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_linear(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_lstm(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_matmul(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_pool(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_softmax(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_transpose(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_trees(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_unblock(PrepareContext& c);
 
 }  // namespace ingot::engine

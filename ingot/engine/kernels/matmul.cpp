@@ -1,4 +1,4 @@
-// MatMul and Gemm of floats by panels; a constant right operand is packed when the plan is made.
+// Products of floats by panels; a constant right operand is packed when the plan is made.
 #include <optional>
 
 #include "ingot/base/threads.h"
@@ -31,7 +31,7 @@ class MatMul final : public PreparedNode {
     Dims dims = batch;
     if (!is_row) dims.push_back(rows);
     if (!is_column) dims.push_back(columns);
-    Array& out = c.make(0, DType::f32, std::move(dims));
+    Array out = make_raw(c, 0, DType::f32, std::move(dims));
     if (out.size() == 0) return;
     const float *left = a.data<float>().data(), *right = b.data<float>().data();
     float* result = out.mutable_data<float>().data();
@@ -57,38 +57,38 @@ class MatMul final : public PreparedNode {
   std::optional<PackedMatrix> right_;
 };
 
-class Gemm final : public PreparedNode {
+/// x times a constant matrix, with what is added to it.
+class Linear final : public PreparedNode {
  public:
-  Gemm(const Node& node, std::optional<PackedMatrix> right)
-      : right_(std::move(right)), transposes_right_(node.attributes.int_or("transB", 0) != 0) {}
+  Linear(PackedMatrix matrix, const Attributes& attributes) : matrix_(std::move(matrix)) {
+    if (!attributes.has("low")) return;
+    limits_.low = attributes.float_or("low", 0);
+    limits_.high = attributes.float_or("high", 0);
+  }
 
   void run(ops::KernelContext& c, ThreadPool& pool) const override {
-    const Array &a = c.in(0), &b = c.in(1);
-    if (a.dtype() != DType::f32 || b.dtype() != DType::f32)
-      c.fail("the inputs are not of the types that were inferred");
-    if (a.rank() != 2 || b.rank() != 2) c.fail("Gemm takes matrices");
-    const std::int64_t rows = a.dims()[0], depth = a.dims()[1];
-    const std::int64_t columns = b.dims()[transposes_right_ ? 0 : 1];
-    if (b.dims()[transposes_right_ ? 1 : 0] != depth) c.fail("the inner dimensions differ");
-    Array& out = c.make(0, DType::f32, {rows, columns});
-    if (out.size() == 0) return;
-    Epilogue epilogue;
-    if (c.has(2)) {
-      const Array& bias = c.in(2);
-      if (bias.dtype() != DType::f32 || bias.size() != columns || bias.dims().back() != columns)
-        c.fail("the bias is not the vector that was inferred");
-      epilogue.bias = bias.data<float>().data();
+    const Array& x = c.in(0);
+    if (x.dtype() != DType::f32 || x.rank() == 0) c.fail("the input is not of the type that was inferred");
+    Dims dims = x.dims();
+    if (dims.back() != matrix_.rows())
+      c.fail("the inner dimensions " + std::to_string(dims.back()) + " and " + std::to_string(matrix_.rows()) +
+             " differ");
+    dims.back() = matrix_.columns();
+    Epilogue epilogue = limits_;
+    if (c.has(2)) epilogue.bias = c.in(2).data<float>().data();
+    if (c.has(3)) {
+      if (c.in(3).dims() != dims) c.fail("what is added does not have the shape of the result");
+      epilogue.residual = c.in(3).data<float>().data();
     }
-    const float* right = b.data<float>().data();
-    const PackedMatrix packed = right_              ? *right_
-                                : transposes_right_ ? PackedMatrix(right, depth, columns, 1, depth)
-                                                    : PackedMatrix(right, depth, columns, columns, 1);
-    multiply(a.data<float>().data(), rows, depth, packed, out.mutable_data<float>().data(), columns, epilogue, pool);
+    Array y = make_raw(c, 0, DType::f32, std::move(dims));
+    if (y.size() == 0) return;
+    multiply(x.data<float>().data(), y.size() / matrix_.columns(), matrix_.rows(), matrix_,
+             y.mutable_data<float>().data(), matrix_.columns(), epilogue, pool);
   }
 
  private:
-  std::optional<PackedMatrix> right_;
-  bool transposes_right_;
+  PackedMatrix matrix_;
+  Epilogue limits_;
 };
 
 }  // namespace
@@ -101,29 +101,14 @@ std::unique_ptr<PreparedNode> prepare_matmul(PrepareContext& c) {
   return std::make_unique<MatMul>(std::move(packed));
 }
 
-std::unique_ptr<PreparedNode> prepare_gemm(PrepareContext& c) {
-  if (!c.all_floats()) return c.refuse("the inputs are not known to be of type float");
-  const Attributes& attributes = c.node.attributes;
-  if (attributes.int_or("transA", 0) != 0) return c.refuse("the left operand is transposed");
-  if (attributes.float_or("alpha", 1) != 1) return c.refuse("alpha is not 1");
-  if (c.has(2)) {
-    if (attributes.float_or("beta", 1) != 1) return c.refuse("beta is not 1");
-    // Broadcasting other than a row over all rows is rare.
-    const Array* bias = c.constant(2);
-    const Array* weight = c.constant(1);
-    if (!bias || !weight || weight->rank() != 2) return c.refuse("weight and bias are not constants");
-    const std::int64_t columns = weight->dims()[attributes.int_or("transB", 0) ? 0 : 1];
-    if (bias->rank() == 0 || bias->size() != columns || bias->dims().back() != columns)
-      return c.refuse("the bias is not a row");
-  }
-  std::optional<PackedMatrix> packed;
-  if (const Array* b = c.constant(1); b && b->rank() == 2) {
-    const float* data = b->data<float>().data();
-    const std::int64_t first = b->dims()[0], second = b->dims()[1];
-    packed.emplace(attributes.int_or("transB", 0) ? PackedMatrix(data, second, first, 1, second)
-                                                  : PackedMatrix(data, first, second, second, 1));
-  }
-  return std::make_unique<Gemm>(c.node, std::move(packed));
+std::unique_ptr<PreparedNode> prepare_linear(PrepareContext& c) {
+  const Array& b = *c.constant(1);
+  const float* data = b.data<float>().data();
+  const std::int64_t first = b.dims()[0], second = b.dims()[1];
+  const bool is_transposed = c.node.attributes.int_or("transB", 0) != 0;
+  return std::make_unique<Linear>(
+      is_transposed ? PackedMatrix(data, second, first, 1, second) : PackedMatrix(data, first, second, second, 1),
+      c.node.attributes);
 }
 
 }  // namespace ingot::engine

@@ -199,6 +199,80 @@ void binary(Binary op, const float* x, std::int64_t x_step, const float* y, std:
   }
 }
 
+void softmax(const float* x, float* y, std::int64_t n) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  std::int64_t i = 0;
+  float top = -HUGE_VALF;
+  bool has_nan = false;
+  if (n >= lanes) {
+    V most = hn::LoadU(d, x);
+    auto nan = hn::IsNaN(most);
+    for (i = lanes; i + lanes <= n; i += lanes) {
+      const V v = hn::LoadU(d, x + i);
+      nan = hn::Or(nan, hn::IsNaN(v));
+      most = hn::Max(most, v);
+    }
+    has_nan = !hn::AllFalse(d, nan);
+    top = hn::GetLane(hn::MaxOfLanes(d, most));
+  }
+  for (; i < n; ++i) {
+    has_nan |= std::isnan(x[i]);
+    top = top < x[i] ? x[i] : top;
+  }
+  if (has_nan || std::isinf(top)) {
+    // As the formula says: NaN everywhere, or where infinities meet.
+    for (i = 0; i < n; ++i) y[i] = NAN;
+    return;
+  }
+  const V shift = number(top);
+  V sums = hn::Zero(d);
+  for (i = 0; i + lanes <= n; i += lanes) {
+    const V e = exp_of(hn::Sub(hn::LoadU(d, x + i), shift));
+    sums = hn::Add(sums, e);
+    hn::StoreU(e, d, y + i);
+  }
+  float sum = hn::GetLane(hn::SumOfLanes(d, sums));
+  if (i < n) {
+    HWY_ALIGN float rest[hn::MaxLanes(d)] = {};
+    for (std::int64_t j = i; j < n; ++j) rest[j - i] = x[j] - top;
+    hn::Store(exp_of(hn::Load(d, rest)), d, rest);
+    for (std::int64_t j = i; j < n; ++j) {
+      sum += rest[j - i];
+      y[j] = rest[j - i];
+    }
+  }
+  const V factor = number(1.0f / sum);
+  map(y, y, n, [&](V v) { return hn::Mul(v, factor); });
+}
+
+void normalize(const float* x, const float* scale, const float* bias, float* y, std::int64_t n, float epsilon) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const auto total = [&](auto term, auto single) {
+    V sums = hn::Zero(d);
+    std::int64_t i = 0;
+    for (; i + lanes <= n; i += lanes) sums = hn::Add(sums, term(hn::LoadU(d, x + i)));
+    float sum = hn::GetLane(hn::SumOfLanes(d, sums));
+    for (; i < n; ++i) sum += single(x[i]);
+    return sum / static_cast<float>(n);
+  };
+  const float mean = total([](V v) { return v; }, [](float v) { return v; });
+  const V center = number(mean);
+  const float variance = total(
+      [&](V v) {
+        const V away = hn::Sub(v, center);
+        return hn::Mul(away, away);
+      },
+      [&](float v) { return (v - mean) * (v - mean); });
+  const float factor = 1.0f / std::sqrt(variance + epsilon);
+  const V factors = number(factor);
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const V v = hn::Mul(hn::Mul(hn::Sub(hn::LoadU(d, x + i), center), factors), hn::LoadU(d, scale + i));
+    hn::StoreU(bias ? hn::Add(v, hn::LoadU(d, bias + i)) : v, d, y + i);
+  }
+  for (; i < n; ++i) y[i] = (x[i] - mean) * factor * scale[i] + (bias ? bias[i] : 0.0f);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace ingot::engine
 HWY_AFTER_NAMESPACE();
@@ -209,6 +283,8 @@ namespace {
 
 HWY_EXPORT(unary);
 HWY_EXPORT(binary);
+HWY_EXPORT(normalize);
+HWY_EXPORT(softmax);
 
 }  // namespace
 
@@ -219,6 +295,12 @@ void apply(Unary op, const float* x, float* y, std::int64_t n, float a, float b)
 void apply(Binary op, const float* x, std::int64_t x_step, const float* y, std::int64_t y_step, float* z,
            std::int64_t n) {
   HWY_DYNAMIC_DISPATCH(binary)(op, x, x_step, y, y_step, z, n);
+}
+
+void softmax_row(const float* x, float* y, std::int64_t n) { HWY_DYNAMIC_DISPATCH(softmax)(x, y, n); }
+
+void normalize_row(const float* x, const float* scale, const float* bias, float* y, std::int64_t n, float epsilon) {
+  HWY_DYNAMIC_DISPATCH(normalize)(x, scale, bias, y, n, epsilon);
 }
 
 }  // namespace ingot::engine

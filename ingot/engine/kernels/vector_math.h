@@ -1,7 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <optional>
-#include <string_view>
 
 namespace ingot::engine {
 
@@ -40,5 +38,11 @@ void apply(Unary op, const float* x, float* y, std::int64_t n, float a = 0, floa
 /// z[i] = op(x[i * x_step], y[i * y_step]) with steps of 0 or 1; z may be x or y.
 void apply(Binary op, const float* x, std::int64_t x_step, const float* y, std::int64_t y_step, float* z,
            std::int64_t n);
+
+/// y = exp(x - max x) / sum of that; y may be x.
+void softmax_row(const float* x, float* y, std::int64_t n);
+
+/// y = (x - mean) / sqrt(variance + epsilon) * scale + bias; bias may be null.
+void normalize_row(const float* x, const float* scale, const float* bias, float* y, std::int64_t n, float epsilon);
 
 }  // namespace ingot::engine

@@ -36,12 +36,22 @@ Value* convolved(const TfNode& n, GraphBuilder& g, std::int64_t spatial) {
   const Layout layout(n, spatial);
   Value* x = layout.to_channels_first(g, n.input(0));
   Value* w = filter_first(g, n.input(1), spatial);
-  const Ints kernel = kernel_of(n, 1, spatial);
   const Ints strides = layout.spatial(n.ints("strides")), dilations = layout.spatial(n.ints("dilations", {1}));
   require_positive(n, strides);
   require_positive(n, dilations);
-  Attrs attrs = padding_attrs(n, layout, x, kernel, strides, dilations);
-  attrs.emplace_back("kernel_shape", kernel);
+  // The size of a filter that is computed follows from the filter itself.
+  bool is_sized = true;
+  for (std::int64_t axis = 0; axis < spatial; ++axis) is_sized &= dim_of(n.input(1), axis).has_value();
+  Attrs attrs;
+  if (is_sized) {
+    const Ints kernel = kernel_of(n, 1, spatial);
+    attrs = padding_attrs(n, layout, x, kernel, strides, dilations);
+    attrs.emplace_back("kernel_shape", kernel);
+  } else if (n.text("padding", "VALID") == "SAME") {
+    attrs.emplace_back("auto_pad", "SAME_UPPER");
+  } else if (n.text("padding", "VALID") != "VALID") {
+    n.unsupported("explicit padding needs the size of the filter");
+  }
   attrs.emplace_back("strides", strides);
   attrs.emplace_back("dilations", dilations);
   const auto channels = dim_of(x, 1), read = dim_of(n.input(1), spatial);

@@ -22,6 +22,7 @@ list(APPEND frontends_sources
   tensorflow/recurrent.cpp
   tensorflow/reductions.cpp
   tensorflow/segments.cpp
+  tensorflow/special.cpp
   tensorflow/strided_slice.cpp
   tensorflow/table.cpp
   tensorflow/tensor_arrays.cpp

@@ -2,10 +2,13 @@
 #include <algorithm>
 #include <limits>
 
-#include "ingot/frontends/tensorflow/node.h"
+#include "ingot/frontends/tensorflow/translation.h"
+#include "ingot/ops/infer.h"
 
 namespace ingot::frontends::tensorflow {
 namespace {
+
+constexpr double kGrows = 1;  // the handle of an array of dynamic size
 
 bool is_list(const Value* v) { return v->type.is_sequence(); }
 
@@ -94,7 +97,7 @@ void state_shape(const TfNode& n, std::size_t i, Value* item, bool has_rows = fa
 
 }  // namespace
 
-// TensorArray: the flow is the list, the handle says nothing.
+// TensorArray: the flow is the list, the handle says whether it grows.
 
 Values tensor_array(const TfNode& n, GraphBuilder& g) {
   const DType elem = n.dtype("dtype", DType::f32);
@@ -102,7 +105,7 @@ Values tensor_array(const TfNode& n, GraphBuilder& g) {
   // A shape of no dimensions may mean a scalar or nothing stated.
   if (shape && shape->empty()) shape = std::nullopt;
   if (n.flag("dynamic_size", false)) shape = std::nullopt;
-  return {g.scalar(0, DType::f32), made(g, n.input(0), elem, shape)};
+  return {g.scalar(n.flag("dynamic_size", false) ? kGrows : 0, DType::f32), made(g, n.input(0), elem, shape)};
 }
 Values tensor_array_read(const TfNode& n, GraphBuilder& g) { return {read(g, n.input(2), n.input(1))}; }
 Values tensor_array_write(const TfNode& n, GraphBuilder& g) { return {written(g, n.input(3), n.input(1), n.input(2))}; }

@@ -27,9 +27,9 @@ Value* conv(Op& op, Value* x, Value* w, Value* bias, const Window& window, std::
 void conv_2d(Op& op) {
   const Ints& dims = weight_dims(op, 1, 4);
   const Window window = window_2d(op, {dims[1], dims[2]});
-  Value* input = op.real(0);
-  Value* x = channels_first(op.b, input);
+  Value* x = spatial_input(op, 0);
   Value* w = op.weights(1, {0, 3, 1, 2});
+  op.note_dynamic_range(1, 0);
   Value* bias = op.bias(2, 0, 1);
   std::int64_t group = 1;
   if (const auto channels = x->type.shape && x->type.shape->size() == 4 ? (*x->type.shape)[1].as_int() : std::nullopt) {
@@ -38,15 +38,15 @@ void conv_2d(Op& op) {
   }
   Value* y = conv(op, x, w, bias, window, group);
   y = op.activated(y);
-  op.set_real(0, channels_last(op.b, y));
+  set_spatial(op, y);
 }
 
 void depthwise_conv_2d(Op& op) {
   const Ints& dims = weight_dims(op, 1, 4);
   const Window window = window_2d(op, {dims[1], dims[2]});
-  Value* input = op.real(0);
-  Value* x = channels_first(op.b, input);
+  Value* x = spatial_input(op, 0);
   Value* w = op.weights(1, {3, 0, 1, 2});
+  op.note_dynamic_range(1, 0);
   Value* bias = op.bias(2, 0, 1);
   // The multiplier of the options may be wrong; what counts are the channels.
   const std::int64_t stated = op.options.get_int("depth_multiplier");
@@ -55,7 +55,7 @@ void depthwise_conv_2d(Op& op) {
     group = *channels;
   Value* y = conv(op, x, w, bias, window, group);
   y = op.activated(y);
-  op.set_real(0, channels_last(op.b, y));
+  set_spatial(op, y);
 }
 
 void conv_3d(Op& op) {
@@ -66,9 +66,9 @@ void conv_3d(Op& op) {
   window.dilations = {op.options.get_int("dilation_d_factor"), op.options.get_int("dilation_h_factor"),
                       op.options.get_int("dilation_w_factor")};
   window.is_same = op.options.get_enum<tfl::Padding>("padding") == tfl::Padding::SAME;
-  Value* input = op.real(0);
-  Value* x = channels_first(op.b, input);
+  Value* x = spatial_input(op, 0);
   Value* w = op.weights(1, {4, 3, 0, 1, 2});
+  op.note_dynamic_range(1, 0);
   Value* bias = op.bias(2, 0, 1);
   std::int64_t group = 1;
   if (const auto channels = x->type.shape && x->type.shape->size() == 5 ? (*x->type.shape)[1].as_int() : std::nullopt) {
@@ -77,7 +77,7 @@ void conv_3d(Op& op) {
   }
   Value* y = conv(op, x, w, bias, window, group);
   y = op.activated(y);
-  op.set_real(0, channels_last(op.b, y));
+  set_spatial(op, y);
 }
 
 namespace {
@@ -116,8 +116,7 @@ Value* transposed_conv(Op& op, Value* x, Value* w, Value* bias, const Window& wi
 void transpose_conv(Op& op) {
   const Ints& dims = weight_dims(op, 1, 4);
   const Window window = window_2d(op, {dims[1], dims[2]});
-  Value* input = op.real(2);
-  Value* x = channels_first(op.b, input);
+  Value* x = spatial_input(op, 2);
   Value* w = op.weights(1, {3, 0, 1, 2});
   Value* bias = op.bias(3, 2, 1);
   std::optional<Ints> out;
@@ -129,7 +128,7 @@ void transpose_conv(Op& op) {
   }
   Value* y = transposed_conv(op, x, w, bias, window, out);
   y = op.activated(y);
-  op.set_real(0, channels_last(op.b, y));
+  set_spatial(op, y);
 }
 
 void conv_3d_transpose(Op& op) {
@@ -140,8 +139,7 @@ void conv_3d_transpose(Op& op) {
   window.dilations = {op.options.get_int("dilation_d_factor"), op.options.get_int("dilation_h_factor"),
                       op.options.get_int("dilation_w_factor")};
   window.is_same = op.options.get_enum<tfl::Padding>("padding") == tfl::Padding::SAME;
-  Value* input = op.real(2);
-  Value* x = channels_first(op.b, input);
+  Value* x = spatial_input(op, 2);
   Value* w = op.weights(1, {4, 3, 0, 1, 2});
   Value* bias = op.bias(3, 2, 1);
   std::optional<Ints> out;
@@ -149,7 +147,7 @@ void conv_3d_transpose(Op& op) {
     out = Ints(shape->begin() + 1, shape->end() - 1);
   Value* y = transposed_conv(op, x, w, bias, window, out);
   y = op.activated(y);
-  op.set_real(0, channels_last(op.b, y));
+  set_spatial(op, y);
 }
 
 void transpose_conv_with_bias(Op& op) {
@@ -167,9 +165,9 @@ void transpose_conv_with_bias(Op& op) {
   window.strides = {number(2), number(1)};
   window.is_same = number(0) == 1;
   op.require(window.strides[0] > 0 && window.strides[1] > 0, "strides must be positive");
-  Value* input = op.real(0);
-  Value* x = channels_first(op.b, input);
+  Value* x = spatial_input(op, 0);
   Value* w = op.weights(1, {3, 0, 1, 2});
+  op.note_dynamic_range(1, 0);
   Value* bias = op.bias(2, 0, 1);
   Ints out;
   for (std::size_t i = 0; i < 2; ++i) {
@@ -178,7 +176,7 @@ void transpose_conv_with_bias(Op& op) {
     out.push_back(window.is_same ? *in * window.strides[i] : (*in - 1) * window.strides[i] + window.kernel[i]);
   }
   Value* y = transposed_conv(op, x, w, bias, window, out);
-  op.set_real(0, channels_last(op.b, y));
+  set_spatial(op, y);
 }
 
 }  // namespace ingot::frontends::tflite

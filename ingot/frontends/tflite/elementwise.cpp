@@ -231,6 +231,14 @@ void quantize(Op& op) {
   if (!op.is_quantized(0) && has_scale(op.tensor(0)) && op.tensor(0).type == tfl::TensorType::INT32)
     return op.set_real(0, op.frame.dequantize(op.stored(0), op.tensor(0), std::nullopt));
   if (op.is_quantized(0) && op.alike(op.tensor(0), op.out_tensor())) return op.set(0, op.stored(0));
+  if (op.out_tensor().type == tfl::TensorType::INT32 && has_scale(op.out_tensor())) {
+    // QuantizeLinear ends at 16 bits.
+    const tfl::Quantization& q = *op.out_tensor().quantization;
+    Value* steps = op.b.div(op.real(0), static_cast<double>(q.scale[0]));
+    Value* rounded = op.b.op("Round", {steps});
+    if (!q.zero_point.empty() && q.zero_point[0]) rounded = op.b.add(rounded, static_cast<double>(q.zero_point[0]));
+    return op.set(0, op.b.cast(rounded, DType::i32));
+  }
   op.set_real(0, op.real(0));
 }
 

@@ -10,9 +10,46 @@
 #include "ingot/frontends/tflite/table.h"
 
 namespace ingot::frontends::tflite {
+namespace {
+
+/// A file of a few bytes may state a variable of any size.
+constexpr std::uint64_t kMostState = std::uint64_t{256} << 20;
+
+}  // namespace
 
 void Import::note(std::string text) {
   if (std::ranges::find(notes, text) == notes.end()) notes.push_back(std::move(text));
+}
+
+Value* Import::read(Variable& variable, Graph& graph) {
+  if (variable.current) return variable.current;
+  if (!variable.initial)
+    throw Error(Code::bad_source_graph, fmt::format("variable '{}' is read before it has a value", variable.name));
+  Graph* outermost = &graph;
+  while (outermost->parent()) outermost = outermost->parent();
+  variable.first = outermost->add_initializer(outermost->fresh_name(variable.name), *variable.initial);
+  return variable.current = variable.first;
+}
+
+void finish_variables(Import& import, Graph& graph) {
+  for (auto& [key, variable] : import.variables) {
+    if (!variable.first || !variable.is_written || variable.current == variable.first) continue;
+    graph.set_is_input(variable.first, true);
+    Value* last = variable.current;
+    bool is_own = last->producer() && &last->graph() == &graph;
+    for (const Use& use : last->uses()) is_own &= use.node != nullptr;
+    if (!is_own) {
+      GraphBuilder builder(graph);
+      builder.name_after(variable.name);
+      last = builder.op("Identity", {last});
+    }
+    graph.rename(last, graph.fresh_name(variable.name + "_next"));
+    last->is_declared = true;
+    graph.add_output(last);
+    import.note(fmt::format(
+        "variable '{}' is an input with its first value as default, and output '{}' its value for the next run",
+        variable.first->name(), last->name()));
+  }
 }
 
 bool has_scale(const tfl::Tensor& tensor) {
@@ -80,15 +117,30 @@ Value* Frame::stored(std::int32_t index) {
   const tfl::Tensor& source = tensor(index);
   std::optional<Tensor> data = constant(index);
   if (!data) {
-    if (source.is_variable) {
-      value = builder_.constant(Tensor());
-      return value;
-    }
+    if (source.is_variable) return import_.read(state(index), builder_.graph());
     throw Error(Code::bad_source_graph, fmt::format("tensor '{}' is read before anything writes it", source.name));
   }
   value = builder_.graph().add_initializer(builder_.graph().fresh_name(source.name.empty() ? "constant" : source.name),
                                            std::move(*data));
   return value;
+}
+
+Variable& Frame::state(std::int32_t index) {
+  const tfl::Tensor& source = tensor(index);
+  const std::string key = source.name.empty() ? fmt::format("state_{}", index) : source.name;
+  const auto [found, is_new] = import_.variables.try_emplace(fmt::format("{} {}", index, key));
+  Variable& variable = found->second;
+  if (!is_new) return variable;
+  variable.name = key;
+  const DType type = dtype(source);
+  const auto size = byte_count(type, static_cast<std::uint64_t>(tensor_size(source.shape)));
+  if (!size || *size > kMostState)
+    throw Error(Code::bad_source_graph, fmt::format("the state '{}' has no size that can be believed", source.name));
+  // TFLite starts int8 at its zero point and everything else at zero bits.
+  const bool is_int8 = type == DType::i8 && has_scale(source) && !source.quantization->zero_point.empty();
+  const auto fill = static_cast<std::byte>(is_int8 ? source.quantization->zero_point[0] : 0);
+  variable.initial = Tensor(type, source.shape, Bytes::own(std::vector<std::byte>(*size, fill)));
+  return variable;
 }
 
 Value* Frame::real(std::int32_t index) {
@@ -187,7 +239,10 @@ Value* Frame::weights(std::int32_t index, const Ints& perm) {
 
 void Frame::keep_as_custom(const tfl::Operator& op, const std::string& domain) {
   Values inputs;
-  for (const std::int32_t i : op.inputs) inputs.push_back(i == tfl::kNoTensor ? nullptr : stored(i));
+  for (const std::int32_t i : op.inputs) {
+    const bool is_there = i != tfl::kNoTensor && (has_value(i) || constant(i) || resolved(i) != i);
+    inputs.push_back(is_there ? stored(i) : nullptr);
+  }
   std::string type = op.code.builtin == tfl::BuiltinOperator::CUSTOM ? op.code.custom : tfl::describe(op.code);
   if (type.empty()) type = "Custom";
   Attrs attrs;
@@ -220,6 +275,7 @@ void Frame::translate(const tfl::Operator& op) {
   if (const Row* row = find_row(op.code)) {
     try {
       Op view(*this, op, *row);
+      if (!row->takes_complex) view.refuse_complex();
       return row->translate(view);
     } catch (const Error& error) {
       if (error.exit_code() == 70) throw;

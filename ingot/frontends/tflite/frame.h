@@ -31,7 +31,8 @@ struct Table {
 struct Variable {
   std::string name;
   std::optional<Tensor> initial;
-  Value* current = nullptr;
+  Value* first = nullptr;    ///< its value when a run starts, once something has asked for it
+  Value* current = nullptr;  ///< its value at this place of the graph
   bool is_written = false;
 };
 
@@ -47,7 +48,12 @@ struct Import {
   int depth = 0;                             ///< of subgraphs within subgraphs
 
   void note(std::string text);
+  /// The value that a variable has at this place, from `graph` or one inside of it.
+  Value* read(Variable& variable, Graph& graph);
 };
+
+/// Makes inputs and outputs of the variables that were read and then written.
+void finish_variables(Import& import, Graph& graph);
 
 /// One subgraph of the source on its way into a graph. Each tensor has a value in the form in which TFLite stores it:
 /// of a quantised tensor the integers. Its real form is made when asked for.
@@ -86,6 +92,9 @@ class Frame {
   Type type_of(const tfl::Tensor& tensor) const;
   Value* dequantize(Value* stored, const tfl::Tensor& tensor, std::optional<std::size_t> axis);
   Value* quantize(Value* real, const tfl::Tensor& tensor);
+
+  /// The variable that a tensor is which keeps its value from run to run; zero at first.
+  Variable& state(std::int32_t index);
 
   /// Names of variables and tables that RESOURCE tensors stand for.
   std::unordered_map<std::int32_t, std::string> resources;

@@ -144,6 +144,13 @@ void add_output(Graph& graph, Value* value, const std::string& name, const std::
   graph.add_output(value);
 }
 
+/// Values have names of their own in the whole model; nodes get the same.
+void name_nodes(const Model& model) {
+  for (const GraphPlace& place : all_graphs(model))
+    for (Node& node : place.graph->nodes())
+      if (node.output()) node.name = node.output()->name();
+}
+
 /// Domains that nodes use beside ONNX's own are imported too.
 void import_domains(Model& model) {
   for (const GraphPlace& place : all_graphs(model))
@@ -193,7 +200,9 @@ Imported import_model(const tfl::Model& source, const ImportOptions& options) {
     add_output(graph, value, name, tensor.name);
   }
   if (!import.problems.empty()) throw_problems(import.problems);
+  finish_variables(import, graph);
   import_domains(model);
+  name_nodes(model);
   result.notes = std::move(import.notes);
   return result;
 }

@@ -11,18 +11,21 @@ void fully_connected(Op& op) {
   const Ints& dims = op.tensor(1).shape;
   op.require(dims.size() == 2, "the weights must be a matrix");
   const std::int64_t depth = dims[1], units = dims[0];
-  Value* x = op.real(0);
-  Value* bias = op.bias(2, 0, 1);
+  op.note_dynamic_range(1, 0);
   const bool keeps = op.options.get_bool("keep_num_dims");
-  const auto& shape = x->type.shape;
+  const auto& shape = op.stored(0)->type.shape;
   const bool fits = shape && !shape->empty() && shape->back().as_int() == depth;
+  const bool keeps_rank = keeps && fits && shape->size() != 2;
+  Value* x = op.real_moved(0, [&](Value* v) {
+    return keeps_rank || (fits && shape->size() == 2) ? v : op.b.reshape(v, {-1, depth});
+  });
+  Value* bias = op.bias(2, 0, 1);
   Value* y = nullptr;
-  if (keeps && fits && shape->size() != 2) {
+  if (keeps_rank) {
     Value* w = op.weights(1, {1, 0});
     y = op.b.op("MatMul", {x, w});
     if (bias) y = op.b.add(y, bias);
   } else {
-    if (!fits || shape->size() != 2) x = op.b.reshape(x, {-1, depth});
     Value* w = op.is_quantized(1) || op.frame.resolved(op.input(1)) != op.input(1) ? op.real(1) : op.stored(1);
     y = op.b.op("Gemm", {x, w, bias}, {{"transB", 1}});
     if (keeps) {
@@ -48,6 +51,7 @@ void batch_matmul(Op& op) {
     std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
     return op.frame.weights(op.input(i), perm);
   };
+  op.note_dynamic_range(1, 0);
   Value* x = turned(0, op.options.get_bool("adj_x"));
   Value* y = turned(1, op.options.get_bool("adj_y"));
   op.set_real(0, op.b.op("MatMul", {x, y}));
@@ -55,14 +59,13 @@ void batch_matmul(Op& op) {
 
 void local_response_normalization(Op& op) {
   const std::int64_t size = 2 * op.options.get_int("radius") + 1;
-  Value* input = op.real(0);
-  Value* x = channels_first(op.b, input);
+  Value* x = spatial_input(op, 0);
   Value* y = op.b.op("LRN", {x},
                      {{"alpha", op.options.get_float("alpha") * static_cast<float>(size)},
                       {"beta", op.options.get_float("beta")},
                       {"bias", op.options.get_float("bias")},
                       {"size", size}});
-  op.set_real(0, channels_last(op.b, y));
+  set_spatial(op, y);
 }
 
 }  // namespace ingot::frontends::tflite

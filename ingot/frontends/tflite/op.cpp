@@ -30,6 +30,13 @@ Tensor integer_tensor(const Tensor& tensor, DType dtype) {
 
 void Op::refuse(std::string why) const { throw Error(Code::unsupported_setting, std::move(why)); }
 
+void Op::refuse_complex() const {
+  for (const auto* list : {&source.inputs, &source.outputs})
+    for (const std::int32_t t : *list)
+      if (t != tfl::kNoTensor && is_complex(dtype_for(frame.tensor(t).type)))
+        refuse("ONNX has no operators on complex numbers");
+}
+
 std::int32_t Op::input(std::size_t i) const {
   if (!has(i)) throw Error(Code::bad_source_graph, fmt::format("input {} is missing", i));
   return source.inputs[i];
@@ -178,6 +185,11 @@ Value* Op::activated(Value* x, ActivationFunctionType activation) {
     default:
       refuse(fmt::format("the fused activation {} has no counterpart", static_cast<int>(activation)));
   }
+}
+
+void Op::note_dynamic_range(std::size_t weights, std::size_t x) {
+  if (is_quantized(weights) && !is_quantized(x) && tensor(x).type == tfl::TensorType::FLOAT32)
+    import.note(std::string(kDynamicRangeNote));
 }
 
 Value* Op::bias(std::size_t i, std::size_t x, std::size_t w) {

@@ -5,6 +5,10 @@ namespace ingot::frontends::tflite {
 
 struct Row;
 
+/// Said of models whose weights alone are quantised.
+inline constexpr std::string_view kDynamicRangeNote =
+    "dynamic range: TFLite quantises the activations of some operators while running, the converted model does not";
+
 /// One operator of the source while it is translated: its inputs, options and outputs.
 class Op {
  public:
@@ -63,13 +67,26 @@ class Op {
     else
       set_real(0, move(real(from)));
   }
+  /// Input `i` as real numbers after its elements were moved; integers are moved before they are dequantised.
+  template <class Move> Value* real_moved(std::size_t i, Move&& move) {
+    const bool is_plain =
+        is_quantized(i) && frame.resolved(input(i)) == input(i) && tensor(i).quantization->scale.size() == 1;
+    if (!is_plain) return move(real(i));
+    Value* moved = move(stored(i));
+    return moved == stored(i) ? real(i) : frame.dequantize(moved, tensor(i), std::nullopt);
+  }
   bool alike(const tfl::Tensor& a, const tfl::Tensor& c) const;
 
   /// The fused activation of the options.
   Value* activated(Value* x);
   Value* activated(Value* x, tfl::ActivationFunctionType activation);
 
+  /// Integer weights with a float input are a reason for a note.
+  void note_dynamic_range(std::size_t weights, std::size_t x);
+
   DType out_dtype(std::size_t i = 0) const { return frame.dtype(out_tensor(i)); }
+  /// Refuses complex inputs and outputs, which stand as pairs of floats where an operator does not know of it.
+  void refuse_complex() const;
   [[noreturn]] void refuse(std::string why) const;
   void require(bool condition, std::string_view why) const {
     if (!condition) refuse(std::string(why));

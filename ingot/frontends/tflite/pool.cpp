@@ -21,38 +21,35 @@ void max_pool_2d(Op& op) {
   // The largest integer is the largest number: no need to leave the integers.
   const bool stays = op.is_quantized(0) && op.alike(op.tensor(0), op.out_tensor()) && is_byte(op.out_dtype()) &&
                      activation == tfl::ActivationFunctionType::NONE;
-  Value* input = stays ? op.stored(0) : op.real(0);
-  Value* x = channels_first(op.b, input);
+  Value* x = stays ? channels_first(op.b, op.stored(0)) : spatial_input(op, 0);
   Attrs attrs = window.attrs(true);
   window.pad(attrs, x);
   Value* y = op.b.op("MaxPool", {x}, attrs);
   if (stays) return op.set(0, channels_last(op.b, y));
   y = op.activated(y);
-  op.set_real(0, channels_last(op.b, y));
+  set_spatial(op, y);
 }
 
 void average_pool_2d(Op& op) {
   const Window window = pool_window(op);
-  Value* input = op.real(0);
-  Value* x = channels_first(op.b, input);
+  Value* x = spatial_input(op, 0);
   Attrs attrs = window.attrs(true);
   window.pad(attrs, x);
   Value* y = op.b.op("AveragePool", {x}, attrs);
   y = op.activated(y);
-  op.set_real(0, channels_last(op.b, y));
+  set_spatial(op, y);
 }
 
 void l2_pool_2d(Op& op) {
   const Window window = pool_window(op);
-  Value* input = op.real(0);
-  Value* x = channels_first(op.b, input);
+  Value* x = spatial_input(op, 0);
   Value* squares = op.b.mul(x, x);
   Attrs attrs = window.attrs(true);
   window.pad(attrs, x);
   Value* mean = op.b.op("AveragePool", {squares}, attrs);
   Value* y = op.b.op("Sqrt", {mean});
   y = op.activated(y);
-  op.set_real(0, channels_last(op.b, y));
+  set_spatial(op, y);
 }
 
 namespace {
@@ -80,8 +77,7 @@ Window struct_window(const Op& op) {
 void max_pool_with_argmax(Op& op) {
   // The second output counts, within each image, the elements in NHWC order, as float.
   const Window window = struct_window(op);
-  Value* input = op.real(0);
-  Value* x = channels_first(op.b, input);
+  Value* x = spatial_input(op, 0);
   op.require(x->type.shape && x->type.shape->size() == 4, "the rank of the input must be known");
   const auto height = (*x->type.shape)[2].as_int(), width = (*x->type.shape)[3].as_int();
   const auto channels = (*x->type.shape)[1].as_int();

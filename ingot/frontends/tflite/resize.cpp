@@ -43,12 +43,11 @@ std::int64_t nearest_in_onnx(Mode mode, std::int64_t i, std::int64_t in, std::in
 
 void resize_bilinear(Op& op) {
   const Mode mode = mode_of(op);
-  Value* input = op.real(0);
-  Value* x = channels_first(op.b, input);
+  Value* x = spatial_input(op, 0);
   Value* size = op.index_list(1);
   Value* y = op.b.op("Resize", {x, nullptr, nullptr, size},
                      {{"mode", "linear"}, {"coordinate_transformation_mode", mode.coordinates()}, {"axes", {2, 3}}});
-  op.set_real(0, channels_last(op.b, y));
+  set_spatial(op, y);
 }
 
 void resize_nearest(Op& op) {

@@ -36,7 +36,7 @@ void reshape(Op& op) {
   if (op.has(1)) {
     if (const auto dims = op.known_ints(1)) return op.move(0, [&](Value* x) { return reshaped(op, x, *dims); });
     Value* shape = op.index_list(1);
-    return op.move(0, [&](Value* x) { return op.b.op("Reshape", {x, shape}); });
+    return op.move(0, [&](Value* x) { return op.b.op("Reshape", {x, shape}, {{"allowzero", 1}}); });
   }
   const auto stated = op.options.get_ints("new_shape");
   Ints dims(stated.begin(), stated.end());

@@ -1,15 +1,23 @@
 list(APPEND frontends_sources
   tflite/constants.cpp
+  tflite/control_flow.cpp
   tflite/conv.cpp
+  tflite/detection.cpp
   tflite/elementwise.cpp
   tflite/frame.cpp
+  tflite/gather.cpp
   tflite/import.cpp
   tflite/matmul.cpp
   tflite/op.cpp
   tflite/pool.cpp
+  tflite/random.cpp
+  tflite/recurrent.cpp
   tflite/reduce.cpp
   tflite/resize.cpp
   tflite/shape.cpp
+  tflite/signal.cpp
   tflite/slice.cpp
   tflite/spatial.cpp
-  tflite/table.cpp)
+  tflite/stablehlo.cpp
+  tflite/table.cpp
+  tflite/tables.cpp)

@@ -20,6 +20,16 @@ Value* channels_last(GraphBuilder& b, Value* x) {
   return b.transpose(x, perm);
 }
 
+Value* spatial_input(Op& op, std::size_t i) {
+  return op.real_moved(i, [&](Value* x) { return channels_first(op.b, x); });
+}
+
+void set_spatial(Op& op, Value* y) {
+  if (!op.frame.is_quantized(op.out_tensor())) return op.set_real(0, channels_last(op.b, y));
+  Value* integers = op.frame.quantize(y, op.out_tensor());
+  op.set(0, channels_last(op.b, integers));
+}
+
 Attrs Window::attrs(bool with_kernel) const {
   Attrs attrs;
   if (with_kernel) attrs.emplace_back("kernel_shape", kernel);

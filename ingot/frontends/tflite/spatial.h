@@ -7,6 +7,12 @@ namespace ingot::frontends::tflite {
 Value* channels_first(GraphBuilder& b, Value* x);
 Value* channels_last(GraphBuilder& b, Value* x);
 
+/// An input as real numbers, channels first. Integers are transposed before they are dequantised: fewer bytes move, and
+/// runtimes see the quantised operator between its neighbours.
+Value* spatial_input(Op& op, std::size_t i);
+/// Sets output 0 from real numbers, channels first.
+void set_spatial(Op& op, Value* y);
+
 /// How a window moves over the spatial dimensions, outermost first.
 struct Window {
   Ints kernel, strides, dilations;

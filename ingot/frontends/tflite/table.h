@@ -12,6 +12,7 @@ class Op;
 struct Row {
   std::string_view name;  ///< "CONV_2D", "CUSTOM:TFLite_Detection_PostProcess"
   void (*translate)(Op&);
+  bool takes_complex = false;  ///< knows that complex numbers stand as pairs of floats
 };
 
 /// All rows, sorted by name.

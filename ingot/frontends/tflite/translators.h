@@ -101,6 +101,26 @@ void dilate(Op& op);
 void slice(Op& op);
 void strided_slice(Op& op);
 
+// Gathering, scattering, and what selects by value.
+void gather(Op& op);
+void gather_nd(Op& op);
+void embedding_lookup(Op& op);
+void embedding_lookup_sparse(Op& op);
+void hashtable_lookup(Op& op);
+void scatter_nd(Op& op);
+void sparse_to_dense(Op& op);
+void one_hot(Op& op);
+void where(Op& op);
+void unique(Op& op);
+void matrix_diag(Op& op);
+void matrix_set_diag(Op& op);
+void dynamic_update_slice(Op& op);
+void segment_sum(Op& op);
+void unsorted_segment_sum(Op& op);
+void unsorted_segment_prod(Op& op);
+void unsorted_segment_max(Op& op);
+void unsorted_segment_min(Op& op);
+
 // Reductions, arg-extrema, top-k, running sums.
 void reduce_any(Op& op);
 void reduce_all(Op& op);
@@ -122,4 +142,64 @@ void local_response_normalization(Op& op);
 // Resizing, element for element as TFLite computes it.
 void resize_bilinear(Op& op);
 void resize_nearest(Op& op);
+
+// IF, WHILE and subgraphs that are called.
+void if_else(Op& op);
+void while_loop(Op& op);
+void composite(Op& op);
+
+// Variables, lookup tables and the subgraph that fills them once.
+void call_once(Op& op);
+void var_handle(Op& op);
+void read_variable(Op& op);
+void assign_variable(Op& op);
+void hashtable(Op& op);
+void hashtable_import(Op& op);
+void hashtable_find(Op& op);
+void hashtable_size(Op& op);
+
+// Recurrent layers: LSTM in all its forms, plain recurrent cells, SVDF.
+void unidirectional_sequence_lstm(Op& op);
+void bidirectional_sequence_lstm(Op& op);
+void lstm(Op& op);
+void rnn(Op& op);
+void unidirectional_sequence_rnn(Op& op);
+void bidirectional_sequence_rnn(Op& op);
+void svdf(Op& op);
+
+// Random numbers: distributions are the same, the numbers are not.
+void random_uniform(Op& op);
+void random_standard_normal(Op& op);
+void multinomial(Op& op);
+
+// Complex numbers: ONNX has them as pairs of floats in a last dimension, and only around Fourier transforms.
+void rfft_2d(Op& op);
+void real_part(Op& op);
+void imaginary_part(Op& op);
+void complex_abs(Op& op);
+void bitcast(Op& op);
+
+// Selecting boxes: non-maximum suppression and the detection post-processing of SSD models.
+void non_max_suppression(Op& op);
+void detection_post_process(Op& op);
+
+// The StableHLO operators that TFLite files may hold.
+void hlo_clamp(Op& op);
+void hlo_concatenate(Op& op);
+void hlo_reshape(Op& op);
+void hlo_broadcast_in_dim(Op& op);
+void hlo_slice(Op& op);
+void hlo_dynamic_slice(Op& op);
+void hlo_transpose(Op& op);
+void hlo_iota(Op& op);
+void hlo_compare(Op& op);
+void hlo_remainder(Op& op);
+void hlo_and(Op& op);
+void hlo_or(Op& op);
+void hlo_cbrt(Op& op);
+void hlo_shift_left(Op& op);
+void hlo_pad(Op& op);
+void hlo_dot_general(Op& op);
+void hlo_reduce(Op& op);
+
 }  // namespace ingot::frontends::tflite

@@ -5,6 +5,7 @@
 #include "ingot/base/error.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/controlflow/merge_types.h"
+#include "ingot/ops/controlflow/run_body.h"
 
 namespace ingot::ops {
 namespace {
@@ -79,11 +80,19 @@ void infer(InferContext& c) {
   }
 }
 
+void run(KernelContext& c) {
+  const bool condition = holds(c, c.has(0) ? c.datum(0) : Datum());
+  std::vector<Datum> results = c.host().run_graph(graph_of(c, condition ? "then_branch" : "else_branch"), {});
+  if (results.size() < c.output_count()) c.fail("the branch gives fewer outputs than the node has");
+  for (std::size_t i = 0; i < c.output_count(); ++i) c.set(i, std::move(results[i]));
+}
+
 }  // namespace
 
 constinit const OpDef defs::If = {
     .name = "If",
     .infer = infer,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

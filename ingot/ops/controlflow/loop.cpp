@@ -1,6 +1,10 @@
 // Loop: a graph repeated a number of times or while a condition holds.
+#include <limits>
+
 #include "ingot/ops/controlflow/rounds.h"
+#include "ingot/ops/controlflow/run_body.h"
 #include "ingot/ops/steps.h"
+#include "ingot/ops/tensor/blocks.h"
 
 namespace ingot::ops {
 namespace {
@@ -68,12 +72,45 @@ void infer(InferContext& c) {
   }
 }
 
+/// The counter, as a scalar or, as some files have it, a list of one.
+Array counter(const Graph& body, std::int64_t round) {
+  const auto& stated = body.inputs()[0]->type.shape;
+  return Array::of<std::int64_t>(stated && stated->size() == 1 ? Dims{1} : Dims{}, {round});
+}
+
+void run(KernelContext& c) {
+  const Graph& body = graph_of(c, "body");
+  const std::size_t carried = c.input_count() < 2 ? 0 : c.input_count() - 2;
+  if (body.inputs().size() != carried + 2 || body.output_count() < carried + 1 ||
+      c.output_count() > body.output_count() - 1)
+    c.fail("the inputs and outputs of the body do not fit those of the node");
+  std::int64_t trips = c.has(0) ? single_int(c, 0) : std::numeric_limits<std::int64_t>::max();
+  std::vector<Datum> inputs(carried + 2);
+  inputs[1] = c.has(1) ? c.datum(1) : Datum(Array::scalar(true));
+  for (std::size_t i = 0; i < carried; ++i) inputs[i + 2] = c.datum(i + 2);
+  if (!holds(c, inputs[1])) trips = 0;
+  const std::size_t scanned = body.output_count() - 1 - carried;
+  std::vector<std::vector<Array>> rounds(scanned);
+  for (std::int64_t round = 0; round < trips; ++round) {
+    inputs[0] = counter(body, round);
+    std::vector<Datum> results = c.host().run_graph(body, inputs);
+    for (std::size_t i = 0; i <= carried; ++i) inputs[i + 1] = std::move(results[i]);
+    for (std::size_t k = 0; k < scanned; ++k)
+      if (c.wants(carried + k)) rounds[k].push_back(tensor_of(c, results[carried + 1 + k]));
+    if (!holds(c, inputs[1])) break;
+  }
+  for (std::size_t i = 0; i < carried; ++i) c.set(i, std::move(inputs[i + 2]));
+  for (std::size_t k = 0; k < scanned; ++k)
+    if (c.wants(carried + k)) c.set(carried + k, collected(c, std::move(rounds[k]), body.output(carried + 1 + k), 0));
+}
+
 }  // namespace
 
 constinit const OpDef defs::Loop = {
     .name = "Loop",
     .infer = infer,
     .steps = kSteps,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

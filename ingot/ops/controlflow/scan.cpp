@@ -1,6 +1,10 @@
 // Scan: a graph that runs over the slices of tensors and carries a state.
+#include <algorithm>
+
 #include "ingot/ops/controlflow/rounds.h"
+#include "ingot/ops/controlflow/run_body.h"
 #include "ingot/ops/controlflow/scan_8.h"
+#include "ingot/ops/tensor/blocks.h"
 
 namespace ingot::ops {
 namespace {
@@ -88,12 +92,64 @@ void infer(InferContext& c) {
   }
 }
 
+/// One entry of a list attribute that has an entry for each of `count`; 0 without the list.
+std::int64_t entry(const KernelContext& c, std::string_view name, std::size_t i, std::size_t count) {
+  const std::vector<std::int64_t> list = c.attr_ints(name);
+  if (list.empty()) return 0;
+  if (list.size() != count) c.fail(std::string(name) + " does not have " + std::to_string(count) + " entries");
+  return list[i];
+}
+
+void run(KernelContext& c) {
+  const Graph& body = graph_of(c, "body");
+  const std::int64_t wanted = c.attr("num_scan_inputs", std::int64_t{0});
+  if (wanted < 1 || wanted > static_cast<std::int64_t>(c.input_count())) c.fail("num_scan_inputs does not fit");
+  const auto scanned = static_cast<std::size_t>(wanted);
+  const std::size_t states = c.input_count() - scanned;
+  if (body.inputs().size() != c.input_count() || body.output_count() < states || c.output_count() > body.output_count())
+    c.fail("the inputs and outputs of the body do not fit those of the node");
+  const std::size_t collecting = body.output_count() - states;
+  std::vector<std::int64_t> axes;
+  std::optional<std::int64_t> length;
+  for (std::size_t i = 0; i < scanned; ++i) {
+    const Array& x = c.in(states + i);
+    axes.push_back(c.axis(entry(c, "scan_input_axes", i, scanned), x.rank()));
+    const std::int64_t slices = x.dims()[static_cast<std::size_t>(axes.back())];
+    if (length && slices != *length) c.fail("the inputs differ in their number of slices");
+    length = slices;
+  }
+  std::vector<Datum> inputs(c.input_count());
+  for (std::size_t i = 0; i < states; ++i) inputs[i] = c.datum(i);
+  std::vector<std::vector<Array>> rounds(collecting);
+  for (std::int64_t round = 0; round < *length; ++round) {
+    for (std::size_t i = 0; i < scanned; ++i) {
+      const bool is_reverse = entry(c, "scan_input_directions", i, scanned) != 0;
+      const Array slice = part_of(c, c.in(states + i), axes[i], is_reverse ? *length - 1 - round : round, 1);
+      Dims dims = slice.dims();
+      dims.erase(dims.begin() + axes[i]);
+      inputs[states + i] = slice.reshaped(std::move(dims));
+    }
+    std::vector<Datum> results = c.host().run_graph(body, inputs);
+    for (std::size_t k = 0; k < collecting; ++k)
+      if (c.wants(states + k)) rounds[k].push_back(tensor_of(c, results[states + k]));
+    for (std::size_t i = 0; i < states; ++i) inputs[i] = std::move(results[i]);
+  }
+  for (std::size_t i = 0; i < states; ++i) c.set(i, std::move(inputs[i]));
+  for (std::size_t k = 0; k < collecting; ++k) {
+    if (!c.wants(states + k)) continue;
+    if (entry(c, "scan_output_directions", k, collecting) != 0) std::ranges::reverse(rounds[k]);
+    const std::int64_t axis = entry(c, "scan_output_axes", k, collecting);
+    c.set(states + k, collected(c, std::move(rounds[k]), body.output(states + k), axis));
+  }
+}
+
 }  // namespace
 
 constinit const OpDef defs::Scan = {
     .name = "Scan",
     .infer = infer,
     .steps = kSteps,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

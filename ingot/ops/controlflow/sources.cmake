@@ -3,5 +3,6 @@ list(APPEND ops_sources
   controlflow/loop.cpp
   controlflow/merge_types.cpp
   controlflow/rounds.cpp
+  controlflow/run_body.cpp
   controlflow/scan.cpp
   controlflow/scan_8.cpp)

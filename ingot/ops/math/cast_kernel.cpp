@@ -95,19 +95,14 @@ Array from_strings(KernelContext& c, const Array& x, DType to, const Conversion&
 
 }  // namespace
 
-void run_cast_to(KernelContext& c, DType to) {
-  const Array& x = c.in(0);
-  const Conversion how = conversion_of(c);
-  if (x.dtype() == to)
-    c.set(0, x);
-  else if (is_complex(x.dtype()) || is_complex(to))
-    c.fail("complex numbers cannot be cast");
-  else if (to == DType::string)
-    c.set(0, to_strings(c, x));
-  else if (x.dtype() == DType::string)
-    c.set(0, from_strings(c, x, to, how));
-  else
-    c.set(0, converted(x, to, c.host(), how));
+Array cast_array(KernelContext& c, const Array& x, DType to, const Conversion& how) {
+  if (x.dtype() == to) return x;
+  if (is_complex(x.dtype()) || is_complex(to)) c.fail("complex numbers cannot be cast");
+  if (to == DType::string) return to_strings(c, x);
+  if (x.dtype() == DType::string) return from_strings(c, x, to, how);
+  return converted(x, to, c.host(), how);
 }
+
+void run_cast_to(KernelContext& c, DType to) { c.set(0, cast_array(c, c.in(0), to, conversion_of(c))); }
 
 }  // namespace ingot::ops

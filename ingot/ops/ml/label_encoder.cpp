@@ -1,9 +1,12 @@
 // LabelEncoder: looks each element up in a list of keys and gives the value at the same place.
 #include <numeric>
+#include <unordered_map>
 
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/math/scalar_functions.h"
 #include "ingot/ops/steps.h"
+#include "ingot/ops/walk.h"
 
 namespace ingot::ops {
 namespace {
@@ -113,6 +116,61 @@ void down_4(StepContext& c) {
 
 constexpr Step kSteps[] = {{.since = 2, .up = up_2, .down = down_2}, {.since = 4, .down = down_4}};
 
+/// keys_* or values_*, whichever form is given; nothing: none.
+Array list_of(const KernelContext& c, const std::string& prefix) {
+  const Attributes& a = c.node.attributes;
+  if (const auto* tensor = a.get<Tensor>(prefix + "_tensor")) return Array::from(*tensor);
+  const auto list = [](const auto& values) {
+    using T = typename std::remove_cvref_t<decltype(values)>::value_type;
+    return Array::of<T>({std::ssize(values)}, values);
+  };
+  if (const auto* strings = a.get<Strings>(prefix + "_strings")) return list(*strings);
+  if (const auto* ints = a.get<Ints>(prefix + "_int64s")) return list(*ints);
+  if (const auto* floats = a.get<Floats>(prefix + "_floats")) return list(*floats);
+  return {};
+}
+
+/// What stands for elements that are no key.
+Array default_of(KernelContext& c, DType elem) {
+  if (const auto* tensor = c.node.attributes.get<Tensor>("default_tensor")) {
+    if (tensor->dtype() != elem || tensor->size() != 1) c.fail("the default must be one of the values' type");
+    return Array::from(*tensor);
+  }
+  if (elem == DType::string) return Array::scalar(c.attr("default_string", "_Unused"));
+  if (is_float(elem)) return converted(Array::scalar(c.attr("default_float", -0.0f)), elem, c.host());
+  return converted(Array::scalar(c.attr("default_int64", std::int64_t{-1})), elem, c.host());
+}
+
+/// NaN equals NaN here.
+template <class T> struct SameKey {
+  bool operator()(const T& a, const T& b) const { return a == b || (is_nan(a) && is_nan(b)); }
+};
+template <class T> struct KeyHash {
+  std::size_t operator()(const T& key) const { return is_nan(key) ? 0 : std::hash<T>()(key); }
+};
+
+using KeyTypes = Types<std::string, std::int64_t, float, std::int32_t, std::int16_t, double>;
+
+void run(KernelContext& c) {
+  const Array& x = c.in(0);
+  const Array keys = list_of(c, "keys"), values = list_of(c, "values");
+  if (!keys || !values || keys.size() != values.size()) c.fail("keys or values are missing, or differ in number");
+  if (keys.dtype() != x.dtype()) c.fail("the input and the keys differ in type");
+  const Array absent = default_of(c, values.dtype());
+  Array& y = c.make(0, values.dtype(), x.dims());
+  dispatch(x.dtype(), KeyTypes{}, [&]<class K>() {
+    std::unordered_map<K, std::size_t, KeyHash<K>, SameKey<K>> places;
+    for (std::size_t i = 0; i < keys.data<K>().size(); ++i) places.try_emplace(keys.data<K>()[i], i);
+    dispatch_cell(values.dtype(), [&]<class T>() {
+      T* out = cells<T>(y);
+      for (const K& key : x.data<K>()) {
+        const auto it = places.find(key);
+        *out++ = it == places.end() ? cells<T>(absent)[0] : cells<T>(values)[it->second];
+      }
+    });
+  });
+}
+
 }  // namespace
 
 constinit const OpDef defs::LabelEncoder = {
@@ -120,6 +178,7 @@ constinit const OpDef defs::LabelEncoder = {
     .domain = "ai.onnx.ml",
     .infer = infer,
     .steps = kSteps,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

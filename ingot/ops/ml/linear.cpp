@@ -1,7 +1,11 @@
 // LinearClassifier, LinearRegressor, SVMClassifier, SVMRegressor: models by weighted sums and by support vectors.
+#include "ingot/base/checked.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/ml/post_transform.h"
 #include "ingot/ops/ml/rows.h"
+#include "ingot/ops/ml/scores.h"
+#include "ingot/ops/ml/svm_kernel.h"
+#include "ingot/ops/pace.h"
 #include "ingot/ops/steps.h"
 
 namespace ingot::ops {
@@ -75,28 +79,103 @@ void infer_svm_regressor(InferContext& c) {
   c.out_shape(0, {rows(c), 1});
 }
 
+/// Scores of one example: coefficients [scores, features] times the example, plus intercepts.
+class Lines {
+ public:
+  Lines(const KernelContext& c, const Examples& x, std::size_t count)
+      : features_(static_cast<std::size_t>(x.features)) {
+    coefficients_ = floats_of(c, "coefficients");
+    intercepts_ = floats_of(c, "intercepts");
+    const auto needed = checked_mul(count, features_);
+    if (!needed || coefficients_.size() != *needed) c.fail("the coefficients do not fit the features");
+    if (!intercepts_.empty() && intercepts_.size() != count) c.fail("the intercepts do not fit the coefficients");
+  }
+  double score(std::span<const double> row, std::size_t i) const {
+    const auto line = std::span<const double>(coefficients_).subspan(i * features_, features_);
+    return dot(row, line) + (intercepts_.empty() ? 0 : intercepts_[i]);
+  }
+
+ private:
+  std::size_t features_;
+  std::vector<double> coefficients_, intercepts_;
+};
+
+void run_linear_regressor(KernelContext& c) {
+  const Examples x = Examples::of(c);
+  const std::int64_t targets = c.attr("targets", std::int64_t{1});
+  if (targets < 1) c.fail("attribute 'targets' must be positive");
+  const PostTransform transform = post_transform_of(c);
+  const Lines lines(c, x, static_cast<std::size_t>(targets));
+  Array y = scratch(c, DType::f64, {x.count, targets});
+  Pace pace(c.host().budget());
+  for (std::int64_t n = 0; n < x.count; ++n) {
+    const auto scores =
+        y.mutable_data<double>().subspan(static_cast<std::size_t>(n * targets), static_cast<std::size_t>(targets));
+    for (std::size_t i = 0; i < scores.size(); ++i) scores[i] = lines.score(x.row(n), i);
+    transform_scores(scores, transform);
+    pace.step(targets * x.features);
+  }
+  put(c, 0, y, DType::f32);
+}
+
+/// Two labels by one score s, the second where s > 0: scores [1 - s, s], or [-s, s] where they are transformed.
+void run_linear_classifier(KernelContext& c) {
+  const Examples x = Examples::of(c);
+  const Labels labels(c, "classlabels_strings", "classlabels_ints");
+  const PostTransform transform = post_transform_of(c);
+  std::size_t classes = floats_of(c, "intercepts").size();
+  if (classes == 0) classes = labels.size();
+  if (classes == 0) c.fail("there are no classes");
+  const bool is_single = classes == 1 && labels.size() == 2;
+  const Lines lines(c, x, classes);
+  const std::size_t columns = is_single ? 2 : classes;
+  Array z = scratch(c, DType::f64, {x.count, static_cast<std::int64_t>(columns)});
+  std::vector<std::size_t> places;
+  Pace pace(c.host().budget());
+  for (std::int64_t n = 0; n < x.count; ++n) {
+    const auto scores = z.mutable_data<double>().subspan(static_cast<std::size_t>(n) * columns, columns);
+    for (std::size_t i = 0; i < classes; ++i) scores[i] = lines.score(x.row(n), i);
+    if (is_single) {
+      const double score = scores[0];
+      places.push_back(score > 0 ? 1 : 0);
+      scores[0] = transform == PostTransform::none ? 1 - score : -score;
+      scores[1] = score;
+    } else {
+      places.push_back(highest(scores));
+    }
+    transform_scores(scores, transform);
+    pace.step(static_cast<std::int64_t>(classes) * x.features);
+  }
+  labels.put(c, places);
+  put(c, 1, z, DType::f32);
+}
+
 }  // namespace
 
 constinit const OpDef defs::LinearClassifier = {
     .name = "LinearClassifier",
     .domain = "ai.onnx.ml",
     .infer = infer_linear_classifier,
+    .kernel = run_linear_classifier,
 };
 constinit const OpDef defs::LinearRegressor = {
     .name = "LinearRegressor",
     .domain = "ai.onnx.ml",
     .infer = infer_linear_regressor,
     .decompose = decompose_linear_regressor,
+    .kernel = run_linear_regressor,
 };
 constinit const OpDef defs::SVMClassifier = {
     .name = "SVMClassifier",
     .domain = "ai.onnx.ml",
     .infer = infer_svm_classifier,
+    .kernel = run_svm_classifier,
 };
 constinit const OpDef defs::SVMRegressor = {
     .name = "SVMRegressor",
     .domain = "ai.onnx.ml",
     .infer = infer_svm_regressor,
+    .kernel = run_svm_regressor,
 };
 
 }  // namespace ingot::ops

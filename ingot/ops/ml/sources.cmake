@@ -9,6 +9,9 @@ list(APPEND ops_sources
   ml/old_trees.cpp
   ml/post_transform.cpp
   ml/rows.cpp
+  ml/scores.cpp
+  ml/svm_kernel.cpp
   ml/tree_ensemble.cpp
   ml/tree_ensemble_classifier.cpp
-  ml/tree_ensemble_regressor.cpp)
+  ml/tree_ensemble_regressor.cpp
+  ml/votes.cpp)

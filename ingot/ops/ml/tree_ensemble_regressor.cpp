@@ -1,11 +1,13 @@
 // TreeEnsembleRegressor: trees with targets; TreeEnsemble since version 5.
 #include <algorithm>
+#include <functional>
 
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/ml/forest.h"
 #include "ingot/ops/ml/old_trees.h"
 #include "ingot/ops/ml/post_transform.h"
 #include "ingot/ops/ml/rows.h"
+#include "ingot/ops/ml/votes.h"
 #include "ingot/ops/steps.h"
 
 namespace ingot::ops {
@@ -60,6 +62,26 @@ void up_5(StepContext& c) {
 
 constexpr Step kSteps[] = {{.since = 5, .up = up_5}};
 
+void run(KernelContext& c) {
+  const Examples x = Examples::of(c);
+  const Forest forest = read_forest(c.node.attributes, "target");
+  const std::int64_t given = c.attr("n_targets", std::int64_t{0});
+  const std::string aggregate = c.attr("aggregate_function", "SUM");
+  constexpr std::string_view kNames[] = {"AVERAGE", "SUM", "MIN", "MAX"};
+  const auto* it = std::ranges::find(kNames, aggregate);
+  if (given < 1 || it == std::end(kNames)) c.fail("attribute 'n_targets' or 'aggregate_function' is out of range");
+  const PostTransform transform = post_transform_of(c);
+  const auto targets = static_cast<std::size_t>(given);
+  const auto base = base_values_of(c, targets);
+  Array y = forest_scores(c, x, forest, targets, static_cast<Aggregate>(it - std::begin(kNames)));
+  for (std::size_t n = 0; n < static_cast<std::size_t>(x.count); ++n) {
+    const auto scores = y.mutable_data<double>().subspan(n * targets, targets);
+    std::ranges::transform(scores, base, scores.begin(), std::plus<>());
+    transform_scores(scores, transform);
+  }
+  put(c, 0, y, DType::f32);
+}
+
 }  // namespace
 
 constinit const OpDef defs::TreeEnsembleRegressor = {
@@ -67,6 +89,7 @@ constinit const OpDef defs::TreeEnsembleRegressor = {
     .domain = "ai.onnx.ml",
     .infer = infer,
     .steps = kSteps,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

@@ -1,7 +1,11 @@
 // CausalConvWithState: a depthwise convolution along time that sees the past only and hands its last inputs on.
+#include <cmath>
+
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/compute.h"
 #include "ingot/ops/nn/agree.h"
 #include "ingot/ops/nn/sizes.h"
+#include "ingot/ops/pace.h"
 #include "ingot/ops/steps.h"
 
 namespace ingot::ops {
@@ -55,12 +59,46 @@ Values decompose(DecomposeContext& c) {
   return {y, state};
 }
 
+void run(KernelContext& c) {
+  const auto wide = [&](std::size_t i) { return converted(c.in(i), DType::f64, c.host()); };
+  const std::string activation = c.attr("activation", "none");
+  if (!is_known_activation(activation)) c.fail("attribute 'activation' is '" + activation + "'");
+  const Array x = wide(0), w = wide(1);
+  if (x.rank() != 3 || w.rank() != 3 || w.dims()[0] != x.dims()[1] || w.dims()[1] != 1 || w.dims()[2] < 1)
+    c.fail("the input must be [batch, channels, length] and the kernel [channels, 1, taps]");
+  const std::int64_t batch = x.dims()[0], channels = x.dims()[1], length = x.dims()[2];
+  const std::int64_t taps = w.dims()[2], kept = taps - 1;
+  const Array bias = c.has(2) ? wide(2) : scratch(c, DType::f64, {channels});
+  const Array past = c.has(3) ? wide(3) : scratch(c, DType::f64, {batch, channels, kept});
+  if (bias.dims() != Dims{channels} || past.dims() != Dims{batch, channels, kept})
+    c.fail("bias or past_state does not fit input and kernel");
+  Array y = scratch(c, DType::f64, x.dims()), state = scratch(c, DType::f64, past.dims());
+  const double *in = x.data<double>().data(), *before = past.data<double>().data();
+  const double *weights = w.data<double>().data(), *offsets = bias.data<double>().data();
+  double *out = y.mutable_data<double>().data(), *after = state.mutable_data<double>().data();
+  Pace pace(c.host().budget());
+  for (std::int64_t row = 0; x.size() + past.size() > 0 && row < batch * channels; ++row) {
+    // The past, then the input.
+    const auto at = [&](std::int64_t t) { return t < kept ? before[row * kept + t] : in[row * length + t - kept]; };
+    for (std::int64_t t = 0; t < length; ++t) {
+      double sum = offsets[row % channels];
+      for (std::int64_t k = 0; k < taps; ++k) sum += weights[row % channels * taps + k] * at(t + k);
+      out[row * length + t] = activation == "none" ? sum : sum / (1 + std::exp(-sum));
+      pace.step(taps);
+    }
+    for (std::int64_t t = 0; t < kept; ++t) after[row * kept + t] = at(length + t);
+  }
+  put(c, 0, y, c.in(0).dtype());
+  if (c.wants(1)) put(c, 1, state, c.in(c.has(3) ? 3 : 0).dtype());
+}
+
 }  // namespace
 
 constinit const OpDef defs::CausalConvWithState = {
     .name = "CausalConvWithState",
     .infer = infer,
     .decompose = decompose,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

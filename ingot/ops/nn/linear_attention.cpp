@@ -1,10 +1,13 @@
 // LinearAttention: attention as a recurrence over a state of keys times values.
+#include <algorithm>
 #include <cmath>
 
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/compute.h"
 #include "ingot/ops/nn/agree.h"
 #include "ingot/ops/nn/heads.h"
 #include "ingot/ops/nn/sizes.h"
+#include "ingot/ops/pace.h"
 #include "ingot/ops/steps.h"
 
 namespace ingot::ops {
@@ -144,12 +147,81 @@ Values decompose(DecomposeContext& c) {
   return {output, g.cast(scan->output(0), c.has(kPast) ? c.elem(kPast) : elem)};
 }
 
+void run(KernelContext& c) {
+  const auto wide = [&](std::size_t i) { return c.has(i) ? converted(c.in(i), DType::f64, c.host()) : Array(); };
+  const std::int64_t q_heads = c.attr("q_num_heads", std::int64_t{0});
+  const std::int64_t kv_heads = c.attr("kv_num_heads", std::int64_t{0});
+  const auto rule = rule_of(c.node.attributes);
+  if (!rule) c.fail("attribute 'update_rule' names no rule");
+  if (q_heads < 1 || kv_heads < 1 || q_heads % kv_heads) c.fail("the numbers of heads do not fit each other");
+  if (rule->decays != c.has(kDecay) || rule->corrects != c.has(kBeta))
+    c.fail("decay and beta must be given for the rules that use them, and for them only");
+  c.in(kQuery), c.in(kKey), c.in(kValue);  // not optional
+  const Array q = wide(kQuery), k = wide(kKey), v = wide(kValue), decay = wide(kDecay), beta = wide(kBeta);
+  for (const Array* input : {&q, &k, &v, &decay, &beta})
+    if (*input && (input->rank() != 3 || input->dims()[0] != q.dims()[0] || input->dims()[1] != q.dims()[1]))
+      c.fail("an input is not [batch, length, features]");
+  const std::int64_t batch = q.dims()[0], length = q.dims()[1];
+  if (q.dims()[2] % q_heads || k.dims()[2] % kv_heads || v.dims()[2] % kv_heads)
+    c.fail("an input cannot be split into heads");
+  const std::int64_t size = q.dims()[2] / q_heads, value_size = v.dims()[2] / kv_heads;
+  if (k.dims()[2] / kv_heads != size) c.fail("query and key differ in head size");
+  const std::int64_t decay_size = decay ? decay.dims()[2] / kv_heads : 0, beta_size = beta ? beta.dims()[2] : 0;
+  if (decay && (decay.dims()[2] % kv_heads || (decay_size != 1 && decay_size != size)))
+    c.fail("decay has neither one element per head nor one per key");
+  if (beta && beta_size != 1 && beta_size != kv_heads) c.fail("beta has neither one element nor one per head");
+
+  Array state = scratch(c, DType::f64, {batch, kv_heads, size, value_size});
+  if (const Array past = wide(kPast)) {
+    if (past.dims() != state.dims()) c.fail("past_state does not fit key and value");
+    std::ranges::copy(past.data<double>(), state.mutable_data<double>().begin());
+  }
+  const auto given = static_cast<double>(c.attr("scale", 0.0f));
+  const double scale = given != 0 ? given : 1 / std::sqrt(static_cast<double>(size));
+  Array y = scratch(c, DType::f64, {batch, length, tensor_size(Dims{q_heads, value_size})});
+  Array changes = scratch(c, DType::f64, {value_size});
+  const auto pointer = [](const Array& a) { return a ? a.data<double>().data() : nullptr; };
+  const double *queries = pointer(q), *keys = pointer(k), *values = pointer(v), *decays = pointer(decay),
+               *betas = pointer(beta);
+  double *out = y.mutable_data<double>().data(), *change = changes.mutable_data<double>().data();
+  const std::int64_t share = q_heads / kv_heads;
+  Pace pace(c.host().budget());
+  for (std::int64_t row = 0; state.size() > 0 && row < batch * length * kv_heads; ++row) {
+    const std::int64_t head = row % kv_heads, step = row / kv_heads;  // step: of all sequences
+    double* memory = state.mutable_data<double>().data() + (step / length * kv_heads + head) * size * value_size;
+    const double *key = keys + row * size, *value = values + row * value_size;
+    for (std::int64_t i = 0; decays && i < size; ++i) {
+      const double factor = std::exp(decays[row * decay_size + (decay_size == 1 ? 0 : i)]);
+      for (std::int64_t j = 0; j < value_size; ++j) memory[i * value_size + j] *= factor;
+    }
+    std::copy_n(value, value_size, change);
+    if (betas) {  // only what the state does not say of this key already
+      for (std::int64_t i = 0; i < size; ++i)
+        for (std::int64_t j = 0; j < value_size; ++j) change[j] -= memory[i * value_size + j] * key[i];
+      const double rate = betas[step * beta_size + (beta_size == 1 ? 0 : head)];
+      for (std::int64_t j = 0; j < value_size; ++j) change[j] *= rate;
+    }
+    for (std::int64_t i = 0; i < size; ++i)
+      for (std::int64_t j = 0; j < value_size; ++j) memory[i * value_size + j] += key[i] * change[j];
+    for (std::int64_t h = head * share; h < (head + 1) * share; ++h) {
+      double* read = out + (step * q_heads + h) * value_size;
+      const double* query = queries + (step * q_heads + h) * size;
+      for (std::int64_t i = 0; i < size; ++i)
+        for (std::int64_t j = 0; j < value_size; ++j) read[j] += scale * query[i] * memory[i * value_size + j];
+    }
+    pace.step((share + 2) * size * value_size);
+  }
+  put(c, 0, y, c.in(kQuery).dtype());
+  if (c.wants(1)) put(c, 1, state, c.in(c.has(kPast) ? kPast : kQuery).dtype());
+}
+
 }  // namespace
 
 constinit const OpDef defs::LinearAttention = {
     .name = "LinearAttention",
     .infer = infer,
     .decompose = decompose,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

@@ -5,11 +5,10 @@
 
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/compute.h"
-#include "ingot/ops/nn/agree.h"
-#include "ingot/ops/pace.h"
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/nn/agree.h"
 #include "ingot/ops/nn/sizes.h"
+#include "ingot/ops/pace.h"
 #include "ingot/ops/steps.h"
 
 namespace ingot::ops {

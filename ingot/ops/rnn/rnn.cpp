@@ -1,6 +1,9 @@
 // RNN: a plain recurrent layer.
+#include <algorithm>
+
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/math/wider_type.h"
+#include "ingot/ops/rnn/layer.h"
 #include "ingot/ops/rnn/recurrent.h"
 
 namespace ingot::ops {
@@ -10,6 +13,14 @@ constexpr Step kSteps[] = {{.since = 7, .up = drop_output_sequence}, {.since = 1
 
 void infer(InferContext& c) { infer_recurrent(c, 1); }
 
+void step(const KernelContext&, RecurrentStep& s) {
+  for (std::size_t i = 0; i < s.size(); ++i)
+    s.scratch[i] = s.activate(0, s.input[i] + s.recur(0, i, s.hidden) + s.bias[i]);
+  std::ranges::copy(s.scratch, s.hidden.begin());
+}
+
+void run(KernelContext& c) { run_recurrent(c, 1, false, {"Tanh"}, step); }
+
 }  // namespace
 
 constinit const OpDef defs::RNN = {
@@ -17,6 +28,7 @@ constinit const OpDef defs::RNN = {
     .infer = infer,
     .steps = kSteps,
     .decompose = bfloat16_in_float,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

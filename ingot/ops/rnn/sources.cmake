@@ -1,5 +1,7 @@
 list(APPEND ops_sources
+  rnn/activation.cpp
   rnn/gru.cpp
+  rnn/layer.cpp
   rnn/lstm.cpp
   rnn/recurrent.cpp
   rnn/rnn.cpp)

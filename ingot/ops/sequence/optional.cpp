@@ -1,5 +1,6 @@
 // Optional, OptionalGetElement, OptionalHasElement: values that may be absent.
 #include "ingot/ops/infer.h"
+#include "ingot/ops/kernel.h"
 #include "ingot/ops/steps.h"
 
 namespace ingot::ops {
@@ -49,22 +50,36 @@ void down_to_an_input(StepContext& c) {
 
 constexpr Step kHasSteps[] = {{.since = 18, .down = down_to_an_input}};
 
+void run_optional(KernelContext& c) {
+  if (c.has(0)) c.set(0, c.datum(0));
+}
+
+void run_get(KernelContext& c) {
+  if (!c.has(0)) c.fail("the optional has no element");
+  c.set(0, c.datum(0));
+}
+
+void run_has(KernelContext& c) { c.set(0, Array::scalar(c.has(0))); }
+
 }  // namespace
 
 constinit const OpDef defs::Optional = {
     .name = "Optional",
     .infer = infer_optional,
+    .kernel = run_optional,
 };
 constinit const OpDef defs::OptionalGetElement = {
     .name = "OptionalGetElement",
     .infer = infer_get,
     .decompose = decompose_get,
+    .kernel = run_get,
 };
 constinit const OpDef defs::OptionalHasElement = {
     .name = "OptionalHasElement",
     .infer = infer_has,
     .steps = kHasSteps,
     .decompose = decompose_has,
+    .kernel = run_has,
 };
 
 }  // namespace ingot::ops

@@ -1,6 +1,7 @@
 // Sequences of tensors: made, read and changed.
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/controlflow/merge_types.h"
+#include "ingot/ops/tensor/blocks.h"
 
 namespace ingot::ops {
 namespace {
@@ -45,31 +46,88 @@ void infer_length(InferContext& c) {
   c.out_shape(0, {});
 }
 
+const Sequence& sequence_in(const KernelContext& c) {
+  const Sequence* sequence = c.has(0) ? c.datum(0).sequence() : nullptr;
+  if (!sequence) c.fail("the input is not a sequence");
+  return *sequence;
+}
+
+void run_at(KernelContext& c) {
+  const Sequence& sequence = sequence_in(c);
+  const std::int64_t at = index_within(c, single_int(c, 1), static_cast<std::int64_t>(sequence.size()));
+  c.set(0, sequence[static_cast<std::size_t>(at)]);
+}
+
+void run_construct(KernelContext& c) {
+  Sequence sequence;
+  for (std::size_t i = 0; i < c.input_count(); ++i) {
+    if (c.in(i).dtype() != c.in(0).dtype()) c.fail("the elements differ in element type");
+    sequence.push_back(c.datum(i));
+  }
+  c.set(0, std::move(sequence));
+}
+
+void run_empty(KernelContext& c) { c.set(0, Sequence()); }
+
+void run_erase(KernelContext& c) {
+  Sequence sequence = sequence_in(c);
+  const auto size = static_cast<std::int64_t>(sequence.size());
+  if (size == 0) c.fail("an empty sequence has nothing to erase");
+  sequence.erase(sequence.begin() + (c.has(1) ? index_within(c, single_int(c, 1), size) : size - 1));
+  c.set(0, std::move(sequence));
+}
+
+void run_insert(KernelContext& c) {
+  Sequence sequence = sequence_in(c);
+  const auto size = static_cast<std::int64_t>(sequence.size());
+  std::int64_t at = size;
+  if (c.has(2)) {
+    at = single_int(c, 2);
+    if (at < -size || at > size)
+      c.fail("position " + std::to_string(at) + " is out of range for " + std::to_string(size) + " elements");
+    if (at < 0) at += size;
+  }
+  if (!sequence.empty() && sequence.front().array() && sequence.front().array()->dtype() != c.in(1).dtype())
+    c.fail("the elements differ in element type");
+  sequence.insert(sequence.begin() + at, c.datum(1));
+  c.set(0, std::move(sequence));
+}
+
+void run_length(KernelContext& c) {
+  c.set(0, Array::scalar<std::int64_t>(static_cast<std::int64_t>(sequence_in(c).size())));
+}
+
 }  // namespace
 
 constinit const OpDef defs::SequenceAt = {
     .name = "SequenceAt",
     .infer = infer_at,
+    .kernel = run_at,
 };
 constinit const OpDef defs::SequenceConstruct = {
     .name = "SequenceConstruct",
     .infer = infer_construct,
+    .kernel = run_construct,
 };
 constinit const OpDef defs::SequenceEmpty = {
     .name = "SequenceEmpty",
     .infer = infer_empty,
+    .kernel = run_empty,
 };
 constinit const OpDef defs::SequenceErase = {
     .name = "SequenceErase",
     .infer = infer_erase,
+    .kernel = run_erase,
 };
 constinit const OpDef defs::SequenceInsert = {
     .name = "SequenceInsert",
     .infer = infer_insert,
+    .kernel = run_insert,
 };
 constinit const OpDef defs::SequenceLength = {
     .name = "SequenceLength",
     .infer = infer_length,
+    .kernel = run_length,
 };
 
 }  // namespace ingot::ops

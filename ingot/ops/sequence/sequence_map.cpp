@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ingot/ops/controlflow/rounds.h"
+#include "ingot/ops/controlflow/run_body.h"
 #include "ingot/ops/steps.h"
 
 namespace ingot::ops {
@@ -71,12 +72,33 @@ Values decompose(DecomposeContext& c) {
   return loop->outputs();
 }
 
+void run(KernelContext& c) {
+  const Graph& body = graph_of(c, "body");
+  if (body.inputs().size() != c.input_count() || body.output_count() < c.output_count())
+    c.fail("the inputs and outputs of the body do not fit those of the node");
+  const Sequence* first = c.has(0) ? c.datum(0).sequence() : nullptr;
+  if (!first) c.fail("the first input is not a sequence");
+  std::vector<Sequence> results(c.output_count());
+  for (std::size_t k = 0; k < first->size(); ++k) {
+    std::vector<Datum> inputs;
+    for (std::size_t i = 0; i < c.input_count(); ++i) {
+      const Sequence* sequence = c.datum(i).sequence();
+      if (sequence && sequence->size() != first->size()) c.fail("the sequences differ in length");
+      inputs.push_back(sequence ? (*sequence)[k] : c.datum(i));
+    }
+    std::vector<Datum> outputs = c.host().run_graph(body, inputs);
+    for (std::size_t i = 0; i < results.size(); ++i) results[i].push_back(std::move(outputs[i]));
+  }
+  for (std::size_t i = 0; i < results.size(); ++i) c.set(i, std::move(results[i]));
+}
+
 }  // namespace
 
 constinit const OpDef defs::SequenceMap = {
     .name = "SequenceMap",
     .infer = infer,
     .decompose = decompose,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

@@ -1,6 +1,7 @@
 // SplitToSequence and ConcatFromSequence: between one tensor and a sequence of its parts.
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/controlflow/merge_types.h"
+#include "ingot/ops/tensor/blocks.h"
 
 namespace ingot::ops {
 namespace {
@@ -78,15 +79,60 @@ void infer_concat(InferContext& c) {
   c.out(0, std::move(all));
 }
 
+std::vector<std::int64_t> run_sizes(const KernelContext& c, std::int64_t whole) {
+  if (c.has(1) && c.in(1).rank() > 0) return list_of_ints(c, 1);
+  const std::int64_t size = c.has(1) ? single_int(c, 1) : 1;
+  if (size <= 0) c.fail("a part has size " + std::to_string(size));
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t left = whole; left > 0; left -= sizes.back()) sizes.push_back(std::min(size, left));
+  return sizes;
+}
+
+void run_split(KernelContext& c) {
+  const Array& x = c.in(0);
+  const std::int64_t axis = c.axis(c.attr("axis", std::int64_t{0}), x.rank());
+  const bool drops = !c.has(1) && c.attr("keepdims", std::int64_t{1}) == 0;
+  const std::int64_t whole = x.dims()[static_cast<std::size_t>(axis)];
+  std::int64_t first = 0;
+  Sequence parts;
+  for (const std::int64_t size : run_sizes(c, whole)) {
+    if (size < 0 || size > whole - first) c.fail("the sizes of the parts do not fit " + std::to_string(whole));
+    Array part = part_of(c, x, axis, first, size);
+    first += size;
+    if (drops) {
+      Dims dims = part.dims();
+      dims.erase(dims.begin() + axis);
+      part = part.reshaped(std::move(dims));
+    }
+    parts.push_back(std::move(part));
+  }
+  if (first != whole) c.fail("the parts leave " + std::to_string(whole - first) + " elements");
+  c.set(0, std::move(parts));
+}
+
+void run_concat(KernelContext& c) {
+  const Sequence* sequence = c.has(0) ? c.datum(0).sequence() : nullptr;
+  if (!sequence) c.fail("the input is not a sequence");
+  std::vector<Array> parts;
+  for (const Datum& element : *sequence) {
+    if (!element.array()) c.fail("an element is not a tensor");
+    parts.push_back(*element.array());
+  }
+  const std::int64_t axis = c.attr("axis", std::int64_t{0});
+  c.set(0, c.attr("new_axis", std::int64_t{0}) ? stacked(c, std::move(parts), axis) : joined(c, parts, axis));
+}
+
 }  // namespace
 
 constinit const OpDef defs::SplitToSequence = {
     .name = "SplitToSequence",
     .infer = infer_split,
+    .kernel = run_split,
 };
 constinit const OpDef defs::ConcatFromSequence = {
     .name = "ConcatFromSequence",
     .infer = infer_concat,
+    .kernel = run_concat,
 };
 
 }  // namespace ingot::ops

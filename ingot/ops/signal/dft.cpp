@@ -1,7 +1,11 @@
 // DFT: the discrete Fourier transform along one axis. The last axis holds real and imaginary part.
+#include <algorithm>
+
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/nn/agree.h"
 #include "ingot/ops/nn/sizes.h"
+#include "ingot/ops/pace.h"
+#include "ingot/ops/signal/fft.h"
 #include "ingot/ops/signal/fourier.h"
 #include "ingot/ops/steps.h"
 
@@ -140,6 +144,60 @@ constexpr Step kSteps[] = {{
         },
 }};
 
+void run(KernelContext& c) {
+  const bool onesided = c.attr("onesided", std::int64_t{0}) != 0, inverse = c.attr("inverse", std::int64_t{0}) != 0;
+  const bool from_half = onesided && inverse;
+  const Array x = converted(c.in(0), DType::f64, c.host());
+  if (x.rank() < 2) c.fail("the input has no signal axis");
+  const std::int64_t parts = x.dims().back();
+  if (parts != 1 && parts != 2) c.fail("the last axis must have size 1 or 2");
+  if (onesided && parts != (inverse ? 2 : 1))
+    c.fail(inverse ? "a one-sided inverse needs complex input" : "a one-sided transform needs real input");
+  const auto axis = static_cast<std::size_t>(c.axis(only_int(c, 2, -2), x.rank()));
+  if (axis + 1 == x.dims().size()) c.fail("the last axis holds real and imaginary parts, it cannot be transformed");
+  const std::int64_t given = x.dims()[axis];
+  const std::int64_t length = only_int(c, 1, from_half ? (given - 1) * 2 : given);
+  if (length < 1) c.fail("dft_length must be positive");
+  Dims dims = x.dims();
+  dims[axis] = onesided && !inverse ? length / 2 + 1 : length;
+  dims.back() = from_half ? 1 : 2;
+  Array y = scratch(c, DType::f64, dims);
+  if (y.size() == 0) return put(c, 0, y, c.in(0).dtype());
+
+  Fft transform(c, length, inverse);
+  Array buffer = scratch(c, DType::c128, {length});
+  const std::span<std::complex<double>> signal = buffer.mutable_data<std::complex<double>>();
+  const std::int64_t taken = std::min(given, from_half ? length / 2 + 1 : length), made = dims[axis];
+  std::int64_t inner = 1;  // signals that stand beside each other
+  for (std::size_t i = axis + 1; i + 1 < dims.size(); ++i) inner *= dims[i];
+  const std::int64_t signals = y.size() / (made * dims.back());
+  const double* in = x.data<double>().data();
+  double* out = y.mutable_data<double>().data();
+  Pace pace(c.host().budget());
+  for (std::int64_t k = 0; k < signals; ++k) {
+    std::fill(signal.begin(), signal.end(), std::complex<double>());
+    for (std::int64_t i = 0; i < taken; ++i) {
+      const double* v = in + ((k / inner * given + i) * inner + k % inner) * parts;
+      signal[static_cast<std::size_t>(i)] = {v[0], parts == 2 ? v[1] : 0};
+    }
+    if (from_half) {
+      // The other half are conjugates; those that are their own are real.
+      signal[0] = signal[0].real();
+      for (std::size_t i = signal.size() / 2 + 1; i < signal.size(); ++i)
+        signal[i] = std::conj(signal[signal.size() - i]);
+      if (length % 2 == 0) signal[signal.size() / 2] = signal[signal.size() / 2].real();
+    }
+    transform(signal);
+    for (std::int64_t i = 0; i < made; ++i) {
+      double* v = out + ((k / inner * made + i) * inner + k % inner) * dims.back();
+      v[0] = signal[static_cast<std::size_t>(i)].real();
+      if (!from_half) v[1] = signal[static_cast<std::size_t>(i)].imag();
+    }
+    pace.step(length * 16);
+  }
+  put(c, 0, y, c.in(0).dtype());
+}
+
 }  // namespace
 
 constinit const OpDef defs::DFT = {
@@ -147,6 +205,7 @@ constinit const OpDef defs::DFT = {
     .infer = infer,
     .steps = kSteps,
     .decompose = decompose,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

@@ -2,6 +2,8 @@
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/nn/agree.h"
 #include "ingot/ops/nn/sizes.h"
+#include "ingot/ops/pace.h"
+#include "ingot/ops/signal/fft.h"
 #include "ingot/ops/signal/fourier.h"
 #include "ingot/ops/steps.h"
 
@@ -72,12 +74,53 @@ Values decompose(DecomposeContext& c) {
   return {g.concat({finished(real), finished(imaginary)}, 3)};
 }
 
+void run(KernelContext& c) {
+  const bool onesided = c.attr("onesided", std::int64_t{1}) != 0;
+  const Array x = converted(c.in(0), DType::f64, c.host());
+  if (x.rank() != 2 && x.rank() != 3) c.fail("the signal must have rank 3");
+  const std::int64_t batch = x.dims()[0], length = x.dims()[1], parts = x.rank() == 3 ? x.dims()[2] : 1;
+  if (parts != 1 && parts != 2) c.fail("the last axis must have size 1 or 2");
+  if (onesided && parts == 2) c.fail("a one-sided transform needs a real signal");
+  Array window;
+  if (c.has(2)) window = converted(c.in(2), DType::f64, c.host());
+  if (window && window.rank() != 1) c.fail("the window must have rank 1");
+  if (!window && !c.has(3)) c.fail("window or frame_length must be given");
+  const std::int64_t step = only_int(c, 1, 0), frame = only_int(c, 3, window ? window.size() : 0);
+  if (step < 1 || frame < 1) c.fail("frame_step and frame_length must be positive");
+  if (window && window.size() != frame) c.fail("the window does not have the length of a frame");
+  if (frame > length)
+    c.fail("a frame of " + std::to_string(frame) + " is longer than the signal of " + std::to_string(length));
+  const std::int64_t frames = (length - frame) / step + 1, made = onesided ? frame / 2 + 1 : frame;
+  Array y = scratch(c, DType::f64, {batch, frames, made, 2});
+  Fft transform(c, frame, false);
+  Array buffer = scratch(c, DType::c128, {frame});
+  const std::span<std::complex<double>> signal = buffer.mutable_data<std::complex<double>>();
+  const double* in = x.data<double>().data();
+  double* out = y.mutable_data<double>().data();
+  Pace pace(c.host().budget());
+  for (std::int64_t k = 0; y.size() > 0 && k < batch * frames; ++k) {
+    const double* from = in + (k / frames * length + k % frames * step) * parts;
+    for (std::size_t i = 0; i < signal.size(); ++i) {
+      signal[i] = {from[i * static_cast<std::size_t>(parts)], parts == 2 ? from[2 * i + 1] : 0};
+      if (window) signal[i] *= window.data<double>()[i];
+    }
+    transform(signal);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(made); ++i) {
+      *out++ = signal[i].real();
+      *out++ = signal[i].imag();
+    }
+    pace.step(frame * 16);
+  }
+  put(c, 0, y, c.in(0).dtype());
+}
+
 }  // namespace
 
 constinit const OpDef defs::STFT = {
     .name = "STFT",
     .infer = infer,
     .decompose = decompose,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

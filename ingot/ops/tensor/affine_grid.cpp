@@ -1,6 +1,10 @@
 // AffineGrid: where each pixel of an affinely transformed image comes from, for GridSample.
+#include <array>
+
+#include "ingot/ops/compute.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/steps.h"
+#include "ingot/ops/tensor/blocks.h"
 
 namespace ingot::ops {
 namespace {
@@ -66,12 +70,56 @@ Values decompose(DecomposeContext& c) {
   return {g.op("Reshape", {moved, g.concat({batch, sizes, g.ints({*dims})}, 0)})};
 }
 
+void run(KernelContext& c) {
+  const Array& theta = c.in(0);
+  const std::vector<std::int64_t> size = list_of_ints(c, 1);
+  if (size.size() != 4 && size.size() != 5) c.fail("the size does not have 4 or 5 entries");
+  const std::size_t dims = size.size() - 2;
+  const auto count = static_cast<std::int64_t>(dims);
+  if (theta.dims() != Dims{size[0], count, count + 1}) c.fail("theta does not hold a fitting matrix per batch");
+  const bool aligns = c.attr("align_corners", std::int64_t{0}) != 0;
+  Dims result = {size[0]};
+  result.insert(result.end(), size.begin() + 2, size.end());
+  for (const std::int64_t d : result)
+    if (d < 0) c.fail("the size has a dimension of " + std::to_string(d));
+  result.push_back(count);
+  const Array matrices = converted(theta, DType::f64, c.host());
+  Array y = scratch(c, DType::f64, result);
+  if (y.size() > 0) {
+    const double* matrix = matrices.data<double>().data();
+    double* out = y.mutable_data<double>().data();
+    const std::int64_t points = y.size() / (size[0] * count);
+    WorkMeter meter(c.host().budget());
+    for (std::int64_t n = 0; n < size[0]; ++n, matrix += count * (count + 1))
+      for (std::int64_t point = 0; point < points; ++point) {
+        // The first coordinate, x, goes along the last dimension.
+        std::array<double, 4> at{};
+        std::int64_t rest = point;
+        for (std::size_t k = 0; k < dims; ++k) {
+          const std::int64_t length = size[size.size() - 1 - k];
+          const auto i = static_cast<double>(rest % length), whole = static_cast<double>(length);
+          rest /= length;
+          at[k] = aligns ? (length == 1 ? -1 : 2 * i / (whole - 1) - 1) : (2 * i + 1) / whole - 1;
+        }
+        at[dims] = 1;
+        for (std::size_t row = 0; row < dims; ++row) {
+          double sum = 0;
+          for (std::size_t k = 0; k <= dims; ++k) sum += matrix[row * (dims + 1) + k] * at[k];
+          *out++ = sum;
+        }
+        meter.did(count);
+      }
+  }
+  put(c, 0, y, theta.dtype());
+}
+
 }  // namespace
 
 constinit const OpDef defs::AffineGrid = {
     .name = "AffineGrid",
     .infer = infer,
     .decompose = decompose,
+    .kernel = run,
 };
 
 }  // namespace ingot::ops

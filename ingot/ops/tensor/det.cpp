@@ -1,5 +1,10 @@
 // Det: determinants of square matrices.
+#include <algorithm>
+#include <cmath>
+
+#include "ingot/base/budget.h"
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/compute.h"
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 
@@ -44,11 +49,52 @@ Values gradient_det(GradContext& c) {
   return {g.mul(dy, g.mul(cofactors, chessboard))};
 }
 
+// By elimination, each time with the largest of a column; destroys the matrix.
+double determinant(double* a, std::int64_t n) {
+  double det = 1;
+  for (std::int64_t k = 0; k < n; ++k) {
+    std::int64_t pivot = k;
+    for (std::int64_t i = k + 1; i < n; ++i)
+      if (std::abs(a[i * n + k]) > std::abs(a[pivot * n + k])) pivot = i;
+    if (pivot != k) {
+      std::swap_ranges(a + k * n, a + (k + 1) * n, a + pivot * n);
+      det = -det;
+    }
+    const double diagonal = a[k * n + k];
+    det *= diagonal;
+    if (diagonal == 0) return det;
+    for (std::int64_t i = k + 1; i < n; ++i) {
+      const double factor = a[i * n + k] / diagonal;
+      for (std::int64_t j = k + 1; j < n; ++j) a[i * n + j] -= factor * a[k * n + j];
+    }
+  }
+  return det;
+}
+
+void run(KernelContext& c) {
+  const Array& x = c.in(0);
+  if (x.rank() < 2 || x.dims().back() != x.dims()[x.dims().size() - 2])
+    c.fail("the input does not hold square matrices");
+  const std::int64_t n = x.dims().back();
+  Array work = scratch(c, DType::f64, x.dims());
+  const Array exact = converted(x, DType::f64, c.host());
+  std::ranges::copy(exact.data<double>(), work.mutable_data<double>().begin());
+  Array y = scratch(c, DType::f64, {x.dims().begin(), x.dims().end() - 2});
+  double* next = work.mutable_data<double>().data();
+  for (double& det : y.mutable_data<double>()) {
+    c.host().budget().poll();
+    det = determinant(next, n);
+    next += n * n;
+  }
+  put(c, 0, y, x.dtype());
+}
+
 }  // namespace
 
 constinit const OpDef defs::Det = {
     .name = "Det",
     .infer = infer,
+    .kernel = run,
     .gradient = gradient_det,
 };
 

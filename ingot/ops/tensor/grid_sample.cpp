@@ -1,6 +1,7 @@
 // GridSample: an image read at given places between its pixels.
 #include "ingot/ops/infer.h"
 #include "ingot/ops/tensor/grid_sample_body.h"
+#include "ingot/ops/tensor/grid_sample_kernel.h"
 
 namespace ingot::ops {
 namespace {
@@ -46,6 +47,7 @@ constinit const OpDef defs::GridSample = {
     .infer = infer,
     .steps = kSteps,
     .decompose = decompose_grid_sample,
+    .kernel = run_grid_sample,
 };
 
 }  // namespace ingot::ops

@@ -3,7 +3,9 @@
 
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/tensor/blocks.h"
 #include "ingot/ops/tensor/negative_axes.h"
+#include "ingot/ops/walk.h"
 
 namespace ingot::ops {
 namespace {
@@ -76,12 +78,39 @@ Values gradient_one_hot(GradContext& c) {
   return {nullptr, nullptr, g.concat({off, on}, 0)};
 }
 
+void run(KernelContext& c) {
+  const Array index = converted(c.in(0), DType::i64, c.host()), count = converted(c.in(1), DType::i64, c.host());
+  const Array& values = c.in(2);
+  if (count.size() != 1) c.fail("the depth is not a single number");
+  if (values.rank() != 1 || values.size() != 2) c.fail("the values are not two");
+  const std::int64_t depth = count.data<std::int64_t>()[0];
+  if (depth < 0) c.fail("the depth is " + std::to_string(depth));
+  Dims dims = index.dims();
+  const std::int64_t axis = c.axis(c.attr("axis", std::int64_t{-1}), index.rank() + 1);
+  dims.insert(dims.begin() + axis, depth);
+  Array& y = c.make(0, values.dtype(), dims);
+  if (y.size() == 0) return;
+  const Blocks blocks = blocks_along(dims, axis);
+  dispatch_cell(values.dtype(), [&]<class T>() {
+    const T off = cells<T>(values)[0], on = cells<T>(values)[1];
+    std::fill_n(cells<T>(y), y.size(), off);
+    const std::int64_t* next = index.data<std::int64_t>().data();
+    for (std::int64_t block = 0; block < blocks.outer; ++block)
+      for (std::int64_t i = 0; i < blocks.inner; ++i) {
+        const std::int64_t at = *next++;
+        if (at < -depth || at >= depth) continue;  // all off
+        cells<T>(y)[(block * depth + (at < 0 ? at + depth : at)) * blocks.inner + i] = on;
+      }
+  });
+}
+
 }  // namespace
 
 constinit const OpDef defs::OneHot = {
     .name = "OneHot",
     .infer = infer,
     .steps = kSteps,
+    .kernel = run,
     .gradient = gradient_one_hot,
 };
 

@@ -52,7 +52,7 @@ double ResizedAxis::source(const ResizeMode& mode, std::int64_t position) const 
     return roi_start * (size - 1) + (resized == 1 ? length / 2 : x * length / (resized - 1));
   }
   const double half_pixel = (x + 0.5) / scale - 0.5;
-  if (mode.coordinates == "pytorch_half_pixel") return resized == 1 ? -0.5 : half_pixel;
+  if (mode.coordinates == "pytorch_half_pixel") return resized > 1 ? half_pixel : 0;
   if (mode.coordinates == "half_pixel_symmetric")
     return half_pixel + size / 2 * (1 - static_cast<double>(to) / resized);
   return half_pixel;

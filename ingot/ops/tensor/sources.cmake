@@ -13,6 +13,7 @@ list(APPEND ops_sources
   tensor/gather_elements.cpp
   tensor/grid_sample.cpp
   tensor/grid_sample_body.cpp
+  tensor/grid_sample_kernel.cpp
   tensor/index_maps.cpp
   tensor/matmul.cpp
   tensor/negative_axes.cpp

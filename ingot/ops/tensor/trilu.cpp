@@ -2,6 +2,8 @@
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/steps.h"
+#include "ingot/ops/tensor/blocks.h"
+#include "ingot/ops/walk.h"
 
 namespace ingot::ops {
 namespace {
@@ -31,12 +33,33 @@ Values decompose(DecomposeContext& c) {
 
 Values gradient_trilu(GradContext& c) { return {c.g.op("Trilu", {c.dy(), c.x(1)}, c.same_attrs({"upper"}))}; }
 
+void run(KernelContext& c) {
+  const Array& x = c.in(0);
+  if (x.rank() < 2) c.fail("the input is not a matrix");
+  const bool upper = c.attr("upper", std::int64_t{1}) != 0;
+  const std::int64_t k = c.has(1) ? single_int(c, 1) : 0;
+  Array& y = c.make(0, x.dtype(), x.dims());
+  if (y.size() == 0) return;
+  const std::int64_t rows = x.dims()[x.dims().size() - 2], columns = x.dims().back();
+  dispatch_cell(x.dtype(), [&]<class T>() {
+    const T* in = cells<T>(x);
+    T* out = cells<T>(y);
+    WorkMeter meter(c.host().budget());
+    for (std::int64_t row = 0; row < x.size() / columns; ++row) {
+      const std::int64_t i = row % rows;
+      for (std::int64_t j = 0; j < columns; ++j, ++in) *out++ = (upper ? j - i >= k : j - i <= k) ? *in : T{};
+      meter.did(columns);
+    }
+  });
+}
+
 }  // namespace
 
 constinit const OpDef defs::Trilu = {
     .name = "Trilu",
     .infer = infer,
     .decompose = decompose,
+    .kernel = run,
     .gradient = gradient_trilu,
 };
 

@@ -72,6 +72,19 @@ TEST(Multiply, TakesTheRightOperandTransposed) {
   EXPECT_EQ(c, d);
 }
 
+TEST(Multiply, AddsToTheResultInPlace) {
+  // Deeper than one pass over the inner dimension.
+  const auto a = random_floats(3 * 1000, 1), b = random_floats(1000 * 5, 2), before = random_floats(3 * 5, 3);
+  ThreadPool pool(1);
+  const PackedMatrix packed(b.data(), 1000, 5, 5, 1);
+  std::vector<float> product(15), sum = before;
+  multiply(a.data(), 3, 1000, packed, product.data(), 5, {}, pool);
+  Epilogue epilogue;
+  epilogue.residual = sum.data();
+  multiply(a.data(), 3, 1000, packed, sum.data(), 5, epilogue, pool);
+  for (std::size_t i = 0; i < 15; ++i) EXPECT_NEAR(sum[i], product[i] + before[i], 1e-4);
+}
+
 TEST(Multiply, KeepsNaN) {
   const float a = std::numeric_limits<float>::quiet_NaN(), b = 1;
   float c = 0;

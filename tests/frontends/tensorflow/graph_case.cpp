@@ -228,6 +228,7 @@ CaseResult run_case(const fs::path& directory, const std::string& name, const Ca
     });
     outputs = engine::Session(model, {.budget = &budget}).run(inputs);
   } catch (const Error& error) {
+    result.lacks_kernel = error.code() == Code::no_kernel || error.code() == Code::unknown_dtype;
     return failed(CaseResult::Outcome::not_run, error.what());
   } catch (const std::exception& error) {
     return failed(CaseResult::Outcome::not_run, error.what());

@@ -12,6 +12,7 @@ struct CaseResult {
   Outcome outcome = Outcome::matches;
   std::string detail;                    // the first line of the message, or what differs
   std::vector<std::string> unsupported;  // operators without a translation
+  bool lacks_kernel = false;             // an operator that the engine cannot run
   std::size_t compared = 0;              // outputs
 };
 

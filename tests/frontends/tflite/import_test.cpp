@@ -92,7 +92,7 @@ TEST(TfliteImport, QuantisedOperatorsAreComputedBetweenDequantizeAndQuantize) {
   }
   source.subgraphs[0].tensors[1].quantization = tfl::Quantization{{}, {}, {0.5F, 0.25F, 1.0F}, {0, 0, 0}, 0, {}};
   EXPECT_THAT(operators(import_model(source).model),
-              ElementsAre("DequantizeLinear", "Transpose", "DequantizeLinear", "Conv", "Transpose", "QuantizeLinear"));
+              ElementsAre("Transpose", "DequantizeLinear", "DequantizeLinear", "Conv", "QuantizeLinear", "Transpose"));
   ImportOptions options;
   options.dequantize = true;
   const Imported real = import_model(source, options);

@@ -1,2 +1,3 @@
 list(APPEND ops_tests
+  logical/logical_kernel_test.cpp
   logical/logical_test.cpp)

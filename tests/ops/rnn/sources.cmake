@@ -1,2 +1,3 @@
 list(APPEND ops_tests
+  rnn/recurrent_kernel_test.cpp
   rnn/recurrent_test.cpp)

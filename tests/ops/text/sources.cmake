@@ -1,2 +1,3 @@
 list(APPEND ops_tests
+  text/text_kernel_test.cpp
   text/text_test.cpp)

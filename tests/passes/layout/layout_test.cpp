@@ -145,7 +145,7 @@ TEST(Layout, ANodeWantedWithChannelsLastMovesToItsDomain) {
   EXPECT_EQ(report.transposes_after, 2U);
   EXPECT_EQ(m.graph->output(0)->type.str(), "float[1,4,8,8]");
   EXPECT_EQ(m.graph->first()->next()->domain, kChannelsLastDomain);
-  verify(m);
+  check_invariants(m);
 }
 
 TEST(Layout, InputsAndOutputsChangeOnRequestOnly) {

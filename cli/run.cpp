@@ -1,0 +1,180 @@
+// ingot run: from inputs to outputs.
+#include "ingot/driver/run.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "ingot/base/atomic_file.h"
+#include "ingot/base/error.h"
+#include "ingot/driver/convert.h"
+#include "ingot/verify/statistics.h"
+#include "terminal.h"
+
+namespace ingot::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string model, from, out, profile;
+  std::vector<std::string> inputs, input_shapes;
+  std::optional<std::uint32_t> seed;
+  int threads = 0;
+  bool explain = false, json = false, reference = false;
+};
+
+std::string short_number(double v) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", v);
+  return text;
+}
+
+void add_row(Table& table, const std::string& name, const Datum& value) {
+  if (const Array* array = value.array()) {
+    const verify::Statistics s = verify::statistics_of(*array);
+    std::string numbers =
+        s.has_numbers ? "min " + short_number(s.min) + "  mean " + short_number(s.mean) + "  max " + short_number(s.max)
+                      : "";
+    if (s.not_finite) numbers += (numbers.empty() ? "" : "  ") + std::to_string(s.not_finite) + " not finite";
+    std::string first;
+    for (const std::string& element : s.first) first += (first.empty() ? "" : ", ") + element;
+    if (array->size() > static_cast<std::int64_t>(s.first.size())) first += ", ...";
+    table.add({name, array->type().str(), numbers, "[" + first + "]"});
+  } else if (const Sequence* sequence = value.sequence()) {
+    table.add({name, "sequence of " + std::to_string(sequence->size()), "", ""});
+    for (std::size_t i = 0; i < std::min<std::size_t>(sequence->size(), 10); ++i)
+      add_row(table, name + "[" + std::to_string(i) + "]", (*sequence)[i]);
+  } else if (const MapData* map = value.map()) {
+    table.add({name, "map of " + std::to_string(map->int_keys.size() + map->string_keys.size()), "", ""});
+    add_row(table, name + " values", map->values);
+  } else if (const SparseArray* sparse = value.sparse()) {
+    table.add({name, "sparse tensor", "", ""});
+    add_row(table, name + " values", sparse->values);
+  } else {
+    table.add({name, "empty", "", ""});
+  }
+}
+
+Json to_json(const Datum& value) {
+  if (const Array* array = value.array()) {
+    const verify::Statistics s = verify::statistics_of(*array);
+    Json json{{"type", std::string(name_of(array->dtype()))}, {"shape", array->dims()}};
+    if (s.has_numbers) json.update({{"min", s.min}, {"mean", s.mean}, {"max", s.max}});
+    if (s.not_finite) json["not_finite"] = s.not_finite;
+    json["first"] = s.first;
+    return json;
+  }
+  Json json;
+  if (const Sequence* sequence = value.sequence()) {
+    json["sequence"] = Json::array();
+    for (const Datum& item : *sequence) json["sequence"].push_back(to_json(item));
+  } else if (const MapData* map = value.map()) {
+    json["map"] = {{"keys", map->string_keys.empty() ? Json(map->int_keys) : Json(map->string_keys)},
+                   {"values", to_json(map->values)}};
+  } else if (const SparseArray* sparse = value.sparse()) {
+    json["sparse"] = {{"shape", sparse->dims}, {"values", to_json(sparse->values)}};
+  }
+  return json;
+}
+
+void print_kernels(const std::vector<driver::KernelChoice>& kernels) {
+  Table table;
+  for (const auto& k : kernels) {
+    std::string why;
+    for (const auto& [kernel, reason] : k.refusals)
+      why += (why.empty() ? "" : "; ") + ("not " + kernel) + (reason.empty() ? "" : ": " + reason);
+    table.add({k.op, k.node, k.kernel, why});
+  }
+  std::printf("%s\n%s", out_style(Style::bold, "kernels").c_str(), table.str().c_str());
+}
+
+void print_times(const std::vector<driver::OperatorTime>& times) {
+  double total = 0;
+  for (const auto& t : times) total += t.microseconds;
+  Table table({false, false, true, true, true});
+  table.add({"operator", "kernel", "calls", "ms", "%"});
+  const auto number = [](double v) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3f", v);
+    return std::string(text);
+  };
+  for (std::size_t i = 0; i < std::min<std::size_t>(times.size(), 20); ++i)
+    table.add({times[i].op, times[i].kernel, std::to_string(times[i].calls), number(times[i].microseconds / 1000),
+               number(total > 0 ? 100 * times[i].microseconds / total : 0)});
+  std::fprintf(stderr, "%s\n%s", err_style(Style::bold, "slowest operators").c_str(), table.str().c_str());
+}
+
+int run(const Options& options, const Global& global) {
+  driver::RunRequest request;
+  request.model = options.model;
+  request.load = global.load_options(options.from);
+  request.inputs = options.inputs;
+  request.seed = options.seed;
+  request.threads = options.threads;
+  request.is_fast = !options.reference;
+  request.wants_profile = !options.profile.empty();
+  for (const std::string& text : options.input_shapes) request.input_shapes.push_back(driver::parse_input_shape(text));
+
+  const driver::RunResult result = driver::run(request);
+  Json json{{"model", options.model}, {"outputs", Json::object()}};
+  if (!options.out.empty()) {
+    const std::vector<std::string> paths = driver::save_outputs(result.model, result.outputs, options.out, result.form);
+    json["files"] = paths;
+    if (!options.json && !global.quiet)
+      for (const std::string& path : paths) std::fprintf(stderr, "wrote %s\n", path.c_str());
+  }
+  if (!options.profile.empty()) {
+    AtomicFile file(options.profile);
+    file.write(driver::chrome_trace(result.profile));
+    file.commit();
+    if (!options.json && !global.quiet) print_times(driver::slowest_operators(result.profile));
+  }
+  if (options.json) {
+    for (const auto& output : result.outputs) json["outputs"][output.name] = to_json(output.value);
+    if (options.explain) {
+      json["kernels"] = Json::array();
+      for (const auto& k : result.kernels)
+        json["kernels"].push_back({{"node", k.node}, {"op", k.op}, {"kernel", k.kernel}});
+    }
+    std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    return 0;
+  }
+  if (options.explain) print_kernels(result.kernels);
+  if (options.out.empty()) {
+    Table table;
+    for (const auto& output : result.outputs) add_row(table, output.name, output.value);
+    std::fputs(table.str("").c_str(), stdout);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command add_run(CLI::App& program, const Global& global) {
+  auto options = std::make_shared<Options>();
+  CLI::App* app = program.add_subcommand("run", "Run a model: from inputs to outputs");
+  app->footer(
+      "Inputs are .npy files by name, a .npz file of all, or a directory in the form of the official test data\n"
+      "(input_0.pb, ...). --random draws those that are not given, the same values on every machine; sizes that the\n"
+      "model leaves open are 1 unless --input-shape says otherwise. --out writes the outputs in the form in which the\n"
+      "inputs came; without it a summary is printed.\n\n"
+      "  ingot run model.onnx --in x=image.npy --out results\n"
+      "  ingot run model.onnx --random 1 --input-shape x:8,3,224,224 --profile trace.json");
+  app->add_option("MODEL", options->model, "The model file")->required();
+  app->add_option("--in", options->inputs, "NAME=x.npy, NAME=x.pb, x.npz or a directory; may be repeated");
+  app->add_option("--random", options->seed, "Draw the inputs that are not given from this seed");
+  app->add_option("--input-shape", options->input_shapes, "Fix an input's dimensions: x:1,3,224,224 (? keeps one)");
+  app->add_option("--out", options->out, "Write the outputs to this directory");
+  app->add_option("--threads", options->threads, "Threads to use (default: all cores)")->check(CLI::PositiveNumber);
+  app->add_option("--profile", options->profile, "Write a trace for chrome://tracing and show the slowest operators");
+  app->add_flag("--explain", options->explain, "Say which kernel each node got and why a faster one refused");
+  app->add_flag("--reference", options->reference, "Reference kernels only, no fast ones");
+  app->add_option("--from", options->from, "The file's format, when it does not tell itself");
+  app->add_flag("--json", options->json, "For programs");
+  return {app, [options, &global] { return run(*options, global); }};
+}
+
+}  // namespace ingot::cli

@@ -1,0 +1,86 @@
+// Inputs drawn from a seed.
+#include <algorithm>
+#include <cmath>
+
+#include "ingot/base/elements.h"
+#include "ingot/base/error.h"
+#include "ingot/driver/inputs.h"
+
+namespace ingot::driver {
+namespace {
+
+/// Mulberry32: a counter stepped by a constant and mixed; 32 bits of state are plenty for test data, and it is a few
+/// lines in any language.
+class Draws {
+ public:
+  explicit Draws(std::uint32_t seed) : state_(seed) {}
+  /// From [0, 1), a multiple of 2^-32.
+  double next() {
+    state_ += 0x6D2B79F5u;
+    std::uint32_t t = state_;
+    t = (t ^ t >> 15) * (t | 1);
+    t ^= t + (t ^ t >> 7) * (t | 61);
+    return static_cast<double>(t ^ t >> 14) / 4294967296.0;
+  }
+
+ private:
+  std::uint32_t state_;
+};
+
+template <class T> T drawn(double u) {
+  if constexpr (std::is_same_v<T, std::string>)
+    return "w" + std::to_string(static_cast<int>(u * 10));
+  else if constexpr (std::is_same_v<T, bool>)
+    return u >= 0.5;
+  else if constexpr (std::is_same_v<T, std::int8_t>)
+    return static_cast<T>(static_cast<int>(std::floor(u * 256)) - 128);
+  else if constexpr (std::is_same_v<T, std::uint8_t>)
+    return static_cast<T>(std::floor(u * 256));
+  else if constexpr (dtype_of<T> == DType::i4 || dtype_of<T> == DType::i2 || dtype_of<T> == DType::u4 ||
+                     dtype_of<T> == DType::u2)
+    return T::from_bits(static_cast<std::uint32_t>(u * (1 << T::kBits)));
+  else if constexpr (is_integer(dtype_of<T>))
+    return static_cast<T>(std::floor(u * 10));
+  else if constexpr (is_complex(dtype_of<T>))
+    return T(static_cast<float>(u * 2 - 1));
+  else
+    return static_cast<T>(static_cast<float>(u * 2 - 1));
+}
+
+Datum drawn(const Type& type, const std::string& name, Draws& draws) {
+  if (type.is_optional()) return drawn(type.inner(), name, draws);
+  if (type.is_sequence()) {
+    Datum first = drawn(type.inner(), name, draws);
+    Datum second = drawn(type.inner(), name, draws);
+    return Sequence{std::move(first), std::move(second)};
+  }
+  if (!type.is_tensor() || type.elem == DType::undefined)
+    throw Error(Code::bad_input, "input '" + name + "' is " + type.str() + ": no values are drawn for that")
+        .hint("give it with --in");
+  if (!type.shape)
+    throw Error(Code::bad_input, "input '" + name + "' is " + type.str() + ": its rank is not known")
+        .hint("give it with --input-shape " + name + ":...");
+  Dims dims;
+  for (const Dim& d : *type.shape) dims.push_back(d.as_int().value_or(1));
+  Array array(type.elem, dims);
+  dispatch(type.elem, Any{}, [&]<class T>() {
+    for (T& value : array.mutable_data<T>()) value = drawn<T>(draws.next());
+  });
+  return array;
+}
+
+}  // namespace
+
+std::vector<NamedDatum> random_inputs(const Model& model, std::uint32_t seed, const std::vector<NamedDatum>& given) {
+  std::vector<NamedDatum> inputs;
+  std::uint32_t number = 0;
+  for (const Value* v : model.graph->inputs()) {
+    if (v->initializer || v->sparse_initializer) continue;
+    Draws draws(seed + number++);
+    if (std::ranges::any_of(given, [&](const NamedDatum& g) { return g.name == v->name(); })) continue;
+    inputs.push_back({v->name(), drawn(v->type, v->name(), draws)});
+  }
+  return inputs;
+}
+
+}  // namespace ingot::driver

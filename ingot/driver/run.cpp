@@ -1,0 +1,36 @@
+// A model file run once.
+#include "ingot/driver/run.h"
+
+#include "ingot/base/error.h"
+#include "ingot/driver/convert.h"
+
+namespace ingot::driver {
+
+RunResult run(const RunRequest& request) try {
+  RunResult result;
+  result.model = load(request.model, request.load).model;
+  ConvertOptions shapes;
+  shapes.input_shapes = request.input_shapes;
+  convert(result.model, shapes);
+  Inputs inputs = load_inputs(result.model, request.inputs, request.load);
+  result.form = inputs.form;
+  if (request.seed)
+    for (NamedDatum& drawn : random_inputs(result.model, *request.seed, inputs.values))
+      inputs.values.push_back(std::move(drawn));
+  engine::SessionOptions options;
+  options.budget = request.load.budget;
+  options.threads = request.threads;
+  options.is_fast = request.is_fast;
+  const engine::Session session(result.model, options);
+  result.kernels = session.kernels();
+  engine::RunOptions run_options;
+  result.profile = {};
+  if (request.wants_profile) run_options.profile = &result.profile;
+  result.outputs = session.run(inputs.values, run_options);
+  return result;
+} catch (Error& error) {
+  error.in_file(request.model);
+  throw;
+}
+
+}  // namespace ingot::driver

@@ -1,0 +1,46 @@
+// What a run's profile says.
+#include "ingot/driver/trace.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace ingot::driver {
+
+std::string chrome_trace(const engine::Profile& profile) {
+  using Json = nlohmann::ordered_json;
+  Json events = Json::array();
+  for (const engine::NodeEvent& e : profile.events)
+    events.push_back({{"name", e.op},
+                      {"cat", "node"},
+                      {"ph", "X"},
+                      {"ts", e.start},
+                      {"dur", e.duration},
+                      {"pid", 1},
+                      {"tid", 1},
+                      {"args", {{"node", e.node}, {"kernel", e.kernel}, {"outputs", e.outputs}}}});
+  const Json trace{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}};
+  return trace.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::vector<OperatorTime> slowest_operators(const engine::Profile& profile) {
+  std::map<std::pair<std::string, std::string>, OperatorTime> sums;
+  std::vector<double> inner(1, 0);  // by depth: time of nodes that ended since the last one a level up
+  for (const engine::NodeEvent& e : profile.events) {
+    const auto depth = static_cast<std::size_t>(e.depth);
+    if (inner.size() < depth + 2) inner.resize(depth + 2, 0);
+    OperatorTime& sum = sums[{e.op, e.kernel}];
+    sum.op = e.op;
+    sum.kernel = e.kernel;
+    ++sum.calls;
+    sum.microseconds += e.duration - inner[depth + 1];
+    inner[depth + 1] = 0;
+    inner[depth] += e.duration;
+  }
+  std::vector<OperatorTime> times;
+  for (auto& [key, sum] : sums) times.push_back(std::move(sum));
+  std::ranges::stable_sort(times, std::greater{}, &OperatorTime::microseconds);
+  return times;
+}
+
+}  // namespace ingot::driver

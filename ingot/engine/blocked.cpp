@@ -1,0 +1,312 @@
+// Convolutions, pools and what stands between them, on channels in blocks.
+#include "ingot/engine/blocked.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ingot/engine/dnnl/convolution.h"
+#include "ingot/engine/pattern.h"
+#include "ingot/ops/builder.h"
+#include "ingot/ops/nn/window.h"
+
+namespace ingot::engine {
+namespace {
+
+constexpr std::string_view kUnary[] = {"Abs",     "Ceil",     "Clip",      "Elu",         "Erf",      "Exp",
+                                       "Floor",   "Gelu",     "HardSwish", "HardSigmoid", "Identity", "LeakyRelu",
+                                       "Log",     "Mish",     "Neg",       "Reciprocal",  "Relu",     "Round",
+                                       "Sigmoid", "Softplus", "Sqrt",      "Swish",       "Tanh"};
+constexpr std::string_view kBinary[] = {"Add", "Div", "Max", "Min", "Mul", "Sub"};
+
+template <std::size_t N> bool is_one_of(const Node& node, const std::string_view (&names)[N]) {
+  return node.domain.empty() && std::ranges::find(names, node.op) != std::end(names);
+}
+
+bool is_float_of_rank_3_to_5(const Value* v) {
+  return v && v->type.elem == DType::f32 && v->type.shape && v->type.shape->size() >= 3 && v->type.shape->size() <= 5;
+}
+
+/// Channels of [N, C, ...] if they fill whole blocks, else 0.
+std::int64_t whole_channels(const Value* v) {
+  if (!is_float_of_rank_3_to_5(v) || !v->type.shape->at(1).is_known()) return 0;
+  const std::int64_t channels = v->type.shape->at(1).value();
+  return channels > 0 && channels % kBlock == 0 ? channels : 0;
+}
+
+/// A convolution and the nodes behind it that become a part of it.
+struct Group {
+  Node* conv = nullptr;
+  Node* sum = nullptr;  // adds something else to the convolution
+  std::optional<Limits> limits;
+  std::vector<Node*> nodes;  // conv first
+};
+
+class Blocking {
+ public:
+  explicit Blocking(Graph& graph) : graph_(graph) {}
+
+  void run() {
+    const auto order = topological_order(graph_);
+    if (!order) return;
+    for (Node* node : *order)
+      if (node->is("Conv") && can_run(*node)) form_group(*node);
+    for (Node* node : *order) visit(*node);
+    // From the last to the first: what no plain reader needs goes.
+    for (std::size_t i = replaced_.size(); i-- > 0;) settle(*replaced_[i]);
+  }
+
+ private:
+  /// Constant float weights, known ranks, and padding that does not depend on the input.
+  bool can_run(const Node& node) const {
+    if (!is_float_of_rank_3_to_5(node.input(0)) || !node.output(0)) return false;
+    const Tensor* weight = constant_of(node.input(1));
+    if (!weight || weight->dtype() != DType::f32 || weight->dims().size() != node.input(0)->type.shape->size())
+      return false;
+    if (node.input(2)) {
+      const Tensor* bias = constant_of(node.input(2));
+      if (!bias || bias->dtype() != DType::f32 || bias->size() != weight->dims()[0]) return false;
+    }
+    const std::int64_t groups = node.attributes.int_or("group", 1), out = weight->dims()[0];
+    if (groups < 1 || out % groups != 0 || weight->size() == 0) return false;
+    // Groups that do not fill blocks fall to slow paths, but for one channel each.
+    const bool is_depthwise = weight->dims()[1] == 1 && out == groups;
+    if (groups > 1 && !is_depthwise && (weight->dims()[1] % kBlock != 0 || out / groups % kBlock != 0)) return false;
+    if (groups > 1 && out % kBlock != 0) return false;
+    return pads_of(node, weight->dims()).has_value();
+  }
+
+  static Shape spatial(const Dims& weight) { return Shape(weight.begin() + 2, weight.end()); }
+
+  /// Pads at the beginning of all axes, then at the end, where they are numbers.
+  static std::optional<Dims> pads_of(const Node& node, const Dims& weight) {
+    const Shape kernel = spatial(weight);
+    const ops::Window window = ops::Window::read(node.attributes, kernel.size(), &kernel);
+    const Shape& x = *node.input(0)->type.shape;
+    Dims begin, end;
+    for (std::size_t i = 0; i < kernel.size(); ++i) {
+      const auto [before, after] = window.padding(i, x[i + 2]);
+      if (!before.is_known() || !after.is_known()) return {};
+      begin.push_back(before.value());
+      end.push_back(after.value());
+    }
+    begin.insert(begin.end(), end.begin(), end.end());
+    return begin;
+  }
+
+  void form_group(Node& conv) {
+    Group group{&conv, nullptr, {}, {&conv}};
+    Node* next = only_reader(conv.output(0));
+    if (next && next->is("Add") && !grouped_.contains(next)) {
+      Value* other = next->input(0) == conv.output(0) ? next->input(1) : next->input(0);
+      // The other operand is ready before the sum, hence before the convolution that moves there.
+      if (other != conv.output(0) && is_float_of_rank_3_to_5(other) && is_float_of_rank_3_to_5(conv.output(0)) &&
+          have_same_shape(other, conv.output(0)) && !constant_of(other)) {
+        group.sum = next;
+        group.nodes.push_back(next);
+        next = only_reader(next->output(0));
+      }
+    }
+    if (next && !grouped_.contains(next) && next->input(0) == group.nodes.back()->output(0)) {
+      group.limits = limits_of(*next);
+      if (group.limits) group.nodes.push_back(next);
+    }
+    for (Node* node : group.nodes) grouped_.insert(node);
+    tails_.emplace(group.nodes.back(), std::move(group));
+  }
+
+  void visit(Node& node) {
+    if (const auto it = tails_.find(&node); it != tails_.end()) return emit(it->second);
+    if (grouped_.contains(&node)) return;
+    if (is_one_of(node, kUnary) && twin(node.input(0))) return copy_elementwise(node);
+    if (is_one_of(node, kBinary) && is_float_of_rank_3_to_5(node.output(0))) return visit_binary(node);
+    if ((node.is("MaxPool") || node.is("AveragePool")) && twin(node.input(0))) return visit_pool(node);
+    if (node.is("GlobalAveragePool") && twin(node.input(0))) return visit_global_average(node);
+    if (node.is("Concat")) visit_concat(node);
+  }
+
+  void emit(const Group& group) {
+    Node& conv = *group.conv;
+    Node& tail = *group.nodes.back();
+    const Dims weight = constant_of(conv.input(1))->dims();
+    const std::int64_t groups = conv.attributes.int_or("group", 1);
+    const bool output_is_blocked = weight[0] % kBlock == 0;
+    const bool input_fits = weight[1] * groups % kBlock == 0;
+    const bool input_is_blocked = output_is_blocked && input_fits && whole_channels(conv.input(0)) > 0;
+    GraphBuilder g(graph_, &tail);
+    Value* x = input_is_blocked ? blocked(g, conv.input(0)) : conv.input(0);
+    Value* residual = nullptr;
+    if (group.sum) {
+      residual = group.sum->input(0) == conv.output(0) ? group.sum->input(1) : group.sum->input(0);
+      if (output_is_blocked) residual = blocked(g, residual);
+    }
+    const Shape kernel = spatial(weight);
+    const ops::Window window = ops::Window::read(conv.attributes, kernel.size(), &kernel);
+    Attrs attrs = {{"strides", window.strides},         {"dilations", window.dilations},
+                   {"pads", *pads_of(conv, weight)},    {"group", groups},
+                   {"blocked_input", input_is_blocked}, {"blocked_output", output_is_blocked}};
+    if (group.limits) {
+      attrs.emplace_back("low", group.limits->low);
+      attrs.emplace_back("high", group.limits->high);
+    }
+    Node* fused = g.node("Conv", kEngineDomain, {x, conv.input(1), conv.input(2), residual}, attrs, 1);
+    fused->name = conv.name;
+    fused->output(0)->type = tail.output(0)->type;
+    if (output_is_blocked) {
+      set_twin(tail.output(0), fused->output(0));
+      // The nodes of the group go one by one, the tail first.
+      for (std::size_t i = 0; i + 1 < group.nodes.size(); ++i) replaced_.push_back(group.nodes[i]);
+      replaced_.push_back(&tail);
+    } else {
+      graph_.replace_all_uses(tail.output(0), fused->output(0));
+      for (std::size_t i = group.nodes.size(); i-- > 0;) graph_.erase(group.nodes[i]);
+    }
+  }
+
+  void copy_elementwise(Node& node) {
+    GraphBuilder g(graph_, &node);
+    Values inputs = node.inputs();
+    inputs[0] = twin(inputs[0]);
+    finish_copy(node, inputs);
+  }
+
+  void visit_binary(Node& node) {
+    Values inputs = node.inputs();
+    if (inputs.size() != 2 || !whole_channels(node.output(0))) return;
+    if (!twin(inputs[0]) && !twin(inputs[1])) return;
+    // The blocked operand must have the result's rank and channels, or broadcasting would pair other axes.
+    for (const Value* input : inputs) {
+      if (is_single(input)) continue;
+      if (!is_float_of_rank_3_to_5(input) || input->type.shape->size() != node.output(0)->type.shape->size()) return;
+      if (whole_channels(input) != whole_channels(node.output(0))) return;
+    }
+    GraphBuilder g(graph_, &node);
+    for (Value*& input : inputs)
+      if (!is_single(input)) input = blocked(g, input);
+    finish_copy(node, inputs);
+  }
+
+  static bool is_single(const Value* v) {
+    const Tensor* tensor = constant_of(v);
+    return tensor && tensor->size() == 1 && tensor->rank() <= 1;
+  }
+
+  void finish_copy(Node& node, const Values& inputs) {
+    Graph::ValueMap map;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i] != node.input(i)) map[node.input(i)] = inputs[i];
+    Node* copy = graph_.add_copy(node, map, &node);
+    copy->output(0)->type = node.output(0)->type;
+    set_twin(node.output(0), copy->output(0));
+    replaced_.push_back(&node);
+  }
+
+  void visit_pool(Node& node) {
+    if (node.output(1) || !is_float_of_rank_3_to_5(node.output(0))) return;
+    const std::size_t rank = node.input(0)->type.shape->size() - 2;
+    const ops::Window window = ops::Window::read(node.attributes, rank);
+    if (window.ceil_mode) return;
+    Dims kernel, begin, end;
+    for (std::size_t i = 0; i < rank; ++i) {
+      const auto [before, after] = window.padding(i, node.input(0)->type.shape->at(i + 2));
+      if (!before.is_known() || !after.is_known() || !window.kernel[i].is_known()) return;
+      kernel.push_back(window.kernel[i].value());
+      begin.push_back(before.value());
+      end.push_back(after.value());
+      if (begin.back() >= kernel.back() || end.back() >= kernel.back()) return;
+    }
+    begin.insert(begin.end(), end.begin(), end.end());
+    const std::string kind = node.is("MaxPool")                                    ? "max"
+                             : node.attributes.int_or("count_include_pad", 0) != 0 ? "average_with_padding"
+                                                                                   : "average";
+    GraphBuilder g(graph_, &node);
+    Node* pool = g.node("Pool", kEngineDomain, {twin(node.input(0))},
+                        {{"kind", kind},
+                         {"kernel_shape", kernel},
+                         {"strides", window.strides},
+                         {"dilations", window.dilations},
+                         {"pads", begin}},
+                        1);
+    pool->name = node.name;
+    pool->output(0)->type = node.output(0)->type;
+    set_twin(node.output(0), pool->output(0));
+    replaced_.push_back(&node);
+  }
+
+  /// One number per channel: it has the same bytes in blocks and without.
+  void visit_global_average(Node& node) {
+    GraphBuilder g(graph_, &node);
+    Node* average = g.node("GlobalAverage", kEngineDomain, {twin(node.input(0))}, {}, 1);
+    average->name = node.name;
+    average->output(0)->type = node.output(0)->type;
+    graph_.replace_all_uses(node.output(0), average->output(0));
+    graph_.erase(&node);
+  }
+
+  void visit_concat(Node& node) {
+    if (!is_float_of_rank_3_to_5(node.output(0))) return;
+    const std::int64_t axis = node.attributes.int_or("axis", 0);
+    if (axis != 1 && axis != 1 - static_cast<std::int64_t>(node.output(0)->type.shape->size())) return;
+    bool has_twin = false;
+    for (const Value* input : node.inputs()) {
+      if (!whole_channels(input)) return;
+      has_twin |= twin(input) != nullptr;
+    }
+    if (!has_twin) return;
+    GraphBuilder g(graph_, &node);
+    Values inputs = node.inputs();
+    for (Value*& input : inputs) input = blocked(g, input);
+    finish_copy(node, inputs);
+    twin(node.output(0))->producer()->attributes.set({"axis", 1});
+  }
+
+  Value* twin(const Value* v) const {
+    const auto it = v ? twins_.find(v) : twins_.end();
+    return it == twins_.end() ? nullptr : it->second;
+  }
+  void set_twin(Value* plain, Value* blocked) { twins_[plain] = blocked; }
+
+  /// The value in blocks; made once. A constant of one element per channel has the same bytes either way.
+  Value* blocked(GraphBuilder& g, Value* v) {
+    if (Value* known = twin(v)) return known;
+    if (const Tensor* tensor = constant_of(v); tensor && tensor->size() == tensor->dims()[1]) {
+      Dims dims = tensor->dims();
+      dims[1] /= kBlock;
+      dims.push_back(kBlock);
+      Value* constant = g.constant(tensor->reshaped(dims));
+      set_twin(v, constant);
+      return constant;
+    }
+    Node* block = g.node("Block", kEngineDomain, {v}, {}, 1);
+    block->output(0)->type = v->type;
+    set_twin(v, block->output(0));
+    return block->output(0);
+  }
+
+  /// Takes a replaced node out, or gives its plain readers the blocks put back in order.
+  void settle(Node& node) {
+    Value* y = node.output(0);
+    if (!y->uses().empty()) {
+      Value* source = twin(y);
+      if (!source) return;
+      GraphBuilder g(graph_, &node);
+      Node* unblock = g.node("Unblock", kEngineDomain, {source}, {}, 1);
+      unblock->output(0)->type = y->type;
+      graph_.replace_all_uses(y, unblock->output(0));
+    }
+    graph_.erase(&node);
+  }
+
+  Graph& graph_;
+  std::unordered_set<const Node*> grouped_;
+  std::unordered_map<const Node*, Group> tails_;
+  std::unordered_map<const Value*, Value*> twins_;
+  std::vector<Node*> replaced_;  // in order
+};
+
+}  // namespace
+
+void block_convolutions(Graph& graph) { Blocking(graph).run(); }
+
+}  // namespace ingot::engine

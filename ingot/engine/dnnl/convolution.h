@@ -1,0 +1,60 @@
+#pragma once
+#include <memory>
+
+#include "ingot/ir/array.h"
+
+namespace ingot::engine {
+
+/// Channels stand in blocks of this many innermost: [N, C / 8, spatial..., 8].
+inline constexpr std::int64_t kBlock = 8;
+
+struct ConvolutionSpec {
+  Dims strides, dilations, pads_begin, pads_end;  // per spatial axis
+  std::int64_t groups = 1;
+  bool has_residual = false;  // added before the limits
+  bool has_limits = false;    // the result is clamped to [low, high]
+  float low = 0, high = 0;
+  bool input_is_blocked = false, output_is_blocked = false;
+};
+
+/// A convolution of floats with constant weights, for inputs of any size.
+class Convolution {
+ public:
+  /// `weights` as ONNX has them: [out, in / groups, kernel...]. `bias` may be null.
+  Convolution(ConvolutionSpec spec, const Array& weights, const Array* bias);
+  ~Convolution();
+
+  /// The input's dimensions without blocks: [N, C, spatial...].
+  Dims output_dims(const Dims& input) const;
+  void run(const float* x, const Dims& dims, const float* residual, float* y, int threads) const;
+
+ private:
+  struct Ready;
+  struct State;
+  const Ready& ready_for(const Dims& dims, int threads) const;
+  std::unique_ptr<State> state_;
+};
+
+enum class Pooling { max, average, average_with_padding };
+
+struct PoolingSpec {
+  Pooling kind = Pooling::max;
+  Dims kernel, strides, dilations, pads_begin, pads_end;
+};
+
+/// Pools of blocked floats.
+class PoolingWindow {
+ public:
+  explicit PoolingWindow(PoolingSpec spec);
+  ~PoolingWindow();
+  Dims output_dims(const Dims& input) const;
+  void run(const float* x, const Dims& dims, float* y, int threads) const;
+
+ private:
+  struct Ready;
+  struct State;
+  const Ready& ready_for(const Dims& dims, int threads) const;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace ingot::engine

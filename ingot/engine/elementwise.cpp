@@ -1,0 +1,175 @@
+// Chains of elementwise operators become one node each.
+#include "ingot/engine/elementwise.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ingot/engine/blocked.h"
+#include "ingot/engine/pattern.h"
+#include "ingot/ops/builder.h"
+
+namespace ingot::engine {
+namespace {
+
+constexpr std::size_t kMostSteps = 24, kMostInputs = 12;
+constexpr std::size_t kFields = 4;  // of a step in the attribute "steps"
+
+struct Named {
+  std::string_view op;
+  Unary function;
+};
+constexpr Named kUnary[] = {
+    {"Abs", Unary::abs},           {"Ceil", Unary::ceil},   {"Erf", Unary::erf},
+    {"Exp", Unary::exp},           {"Floor", Unary::floor}, {"HardSwish", Unary::hard_swish},
+    {"Log", Unary::log},           {"Neg", Unary::negate},  {"Reciprocal", Unary::reciprocal},
+    {"Relu", Unary::relu},         {"Round", Unary::round}, {"Sigmoid", Unary::sigmoid},
+    {"Softplus", Unary::softplus}, {"Sqrt", Unary::sqrt},   {"Tanh", Unary::tanh},
+};
+
+struct NamedPair {
+  std::string_view op;
+  Binary function;
+};
+constexpr NamedPair kBinary[] = {
+    {"Add", Binary::add},      {"Div", Binary::divide},   {"Max", Binary::maximum}, {"Min", Binary::minimum},
+    {"Mul", Binary::multiply}, {"Sub", Binary::subtract}, {"Sum", Binary::add},
+};
+
+/// The operator as one step, its registers not yet known; nothing if there is none.
+std::optional<ElementStep> step_for(const Node& node) {
+  if (!node.domain.empty() || node.output_count() != 1 || !node.output(0) || node.output(0)->type.elem != DType::f32)
+    return {};
+  for (const Value* input : node.inputs())
+    if (input && (input->type.elem != DType::f32 || !input->type.is_tensor())) return {};
+  if (node.input_count() == 2 && node.input(0) && node.input(1)) {
+    for (const NamedPair& named : kBinary)
+      if (named.op == node.op) return ElementStep{.is_binary = true, .binary = named.function};
+    if (node.op == "Pow") {
+      const auto exponent = constant_number(node.input(1), 0);
+      if (exponent == 2.0f) return ElementStep{.unary = Unary::square};
+      if (exponent == 0.5f) return ElementStep{.unary = Unary::sqrt};
+    }
+  }
+  if (!node.input(0)) return {};
+  if (node.input_count() == 1) {
+    for (const Named& named : kUnary)
+      if (named.op == node.op) return ElementStep{.unary = named.function};
+    const Attributes& attributes = node.attributes;
+    if (node.op == "Gelu")
+      return ElementStep{.unary =
+                             attributes.string_or("approximate", "none") == "tanh" ? Unary::gelu_tanh : Unary::gelu};
+    if (node.op == "HardSigmoid")
+      return ElementStep{.unary = Unary::hard_sigmoid,
+                         .a = attributes.float_or("alpha", 0.2f),
+                         .b = attributes.float_or("beta", 0.5f)};
+    if (node.op == "LeakyRelu")
+      return ElementStep{.unary = Unary::leaky_relu, .a = attributes.float_or("alpha", 0.01f)};
+  }
+  if (node.op == "Clip") {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    const auto low = constant_number(node.input(1), -kInfinity), high = constant_number(node.input(2), kInfinity);
+    if (low && high) return ElementStep{.unary = Unary::clip, .a = *low, .b = *high};
+  }
+  return {};
+}
+
+/// A node and those before it that nobody else reads.
+class Chain {
+ public:
+  explicit Chain(Node& last) : last_(last) { collect(last); }
+
+  const std::vector<Node*>& nodes() const { return nodes_; }
+
+  void write() const {
+    std::unordered_map<const Value*, std::int64_t> registers;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) registers[inputs_[i]] = static_cast<std::int64_t>(i);
+    std::vector<std::int64_t> steps;
+    std::vector<float> parameters;
+    for (Node* node : nodes_) {
+      const ElementStep step = *step_for(*node);
+      const std::int64_t function =
+          static_cast<std::int64_t>(step.is_binary ? static_cast<int>(step.binary) : static_cast<int>(step.unary));
+      const std::int64_t y = step.is_binary ? registers.at(node->input(1)) : 0;
+      steps.insert(steps.end(), {step.is_binary ? 1 : 0, function, registers.at(node->input(0)), y});
+      parameters.insert(parameters.end(), {step.a, step.b});
+      registers[node->output(0)] = static_cast<std::int64_t>(registers.size());
+    }
+    Graph& graph = last_.graph();
+    GraphBuilder g(graph, &last_);
+    Node* fused = g.node("Elementwise", kEngineDomain, inputs_, {{"steps", steps}, {"parameters", parameters}}, 1);
+    fused->name = last_.name;
+    fused->output(0)->type = last_.output(0)->type;
+    graph.replace_all_uses(last_.output(0), fused->output(0));
+    for (std::size_t i = nodes_.size(); i-- > 0;) graph.erase(nodes_[i]);
+  }
+
+ private:
+  void collect(Node& node) {
+    const std::size_t operands = step_for(node)->is_binary ? 2 : 1;
+    for (std::size_t i = 0; i < operands; ++i) {
+      Value* input = node.input(i);
+      if (Node* before = absorbable(input)) {
+        if (std::ranges::find(nodes_, before) == nodes_.end()) collect(*before);
+      } else if (std::ranges::find(inputs_, input) == inputs_.end()) {
+        inputs_.push_back(input);
+      }
+    }
+    nodes_.push_back(&node);
+  }
+
+  /// The node that makes a value, if it can be a part of this chain.
+  Node* absorbable(const Value* value) const {
+    Node* node = value->producer();
+    if (!node || &node->graph() != &last_.graph() || !step_for(*node) || !have_same_shape(value, last_.output(0)))
+      return nullptr;
+    for (const Use& use : value->uses())
+      if (use.node != value->uses()[0].node || !use.node) return nullptr;
+    return nodes_.size() + depth_ < kMostSteps && inputs_.size() < kMostInputs ? (++depth_, node) : nullptr;
+  }
+
+  Node& last_;
+  std::vector<Node*> nodes_;
+  Values inputs_;
+  mutable std::size_t depth_ = 0;
+};
+
+}  // namespace
+
+void fuse_elementwise(Graph& graph) {
+  // From the end: a chain is as long as it can be.
+  const auto order = topological_order(graph);
+  if (!order) return;
+  std::unordered_set<const Node*> fused;
+  for (std::size_t i = order->size(); i-- > 0;) {
+    Node* node = (*order)[i];
+    if (fused.contains(node) || !step_for(*node)) continue;
+    const Chain chain(*node);
+    fused.insert(chain.nodes().begin(), chain.nodes().end());
+    chain.write();
+  }
+}
+
+std::vector<ElementStep> steps_of(const Node& node) {
+  const auto fields = node.attributes.ints_or("steps", {});
+  const auto* parameters = node.attributes.get<std::vector<float>>("parameters");
+  std::vector<ElementStep> steps;
+  for (std::size_t i = 0; i + kFields <= fields.size(); i += kFields) {
+    ElementStep step;
+    step.is_binary = fields[i] != 0;
+    if (step.is_binary)
+      step.binary = static_cast<Binary>(fields[i + 1]);
+    else
+      step.unary = static_cast<Unary>(fields[i + 1]);
+    step.x = static_cast<std::uint32_t>(fields[i + 2]);
+    step.y = static_cast<std::uint32_t>(fields[i + 3]);
+    step.a = (*parameters)[i / kFields * 2];
+    step.b = (*parameters)[i / kFields * 2 + 1];
+    steps.push_back(step);
+  }
+  return steps;
+}
+
+}  // namespace ingot::engine

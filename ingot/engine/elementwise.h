@@ -1,0 +1,24 @@
+#pragma once
+#include "ingot/engine/kernels/vector_math.h"
+#include "ingot/ir/graph.h"
+
+namespace ingot::engine {
+
+/// One step of a chain of elementwise operators on floats. Registers 0, 1, ... are the chain's inputs, the next ones
+/// the results of its steps.
+struct ElementStep {
+  bool is_binary = false;
+  Unary unary = Unary::relu;
+  Binary binary = Binary::add;
+  std::uint32_t x = 0, y = 0;  // registers
+  float a = 0, b = 0;          // parameters of the function
+};
+
+/// Puts each elementwise operator on floats, together with those that only it reads, into one node "Elementwise" of the
+/// engine's domain, which computes them tile by tile in the cache.
+void fuse_elementwise(Graph& graph);
+
+/// The steps of such a node.
+std::vector<ElementStep> steps_of(const Node& node);
+
+}  // namespace ingot::engine

@@ -1,0 +1,97 @@
+// Runs programs.
+#include "ingot/engine/executor.h"
+
+#include "ingot/base/error.h"
+#include "ingot/base/threads.h"
+
+namespace ingot::engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double microseconds(Clock::duration d) { return std::chrono::duration<double, std::micro>(d).count(); }
+
+std::string type_text(const Datum& datum) {
+  if (const Array* array = datum.array()) return array->type().str();
+  if (const Sequence* sequence = datum.sequence()) return "sequence of " + std::to_string(sequence->size());
+  if (datum.map()) return "map";
+  if (datum.sparse()) return "sparse tensor";
+  return "-";
+}
+
+}  // namespace
+
+const Datum& Executor::find(const Frame& frame, const Ref& ref) {
+  static const Datum absent;
+  if (ref.slot == kNoSlot) return absent;
+  const Frame* f = &frame;
+  for (std::uint32_t i = 0; i < ref.depth; ++i) f = f->outer;
+  return f->values[ref.slot];
+}
+
+std::vector<Datum> Executor::run_graph(const Graph& graph, const std::vector<Datum>& inputs) {
+  const auto depth = budget_.enter_depth();
+  budget_.poll();
+  const Program& program = *programs_.at(&graph);
+  Frame frame{program, frame_, std::vector<Datum>(program.slots.size())};
+  for (const auto& [slot, value] : program.constants) frame.values[slot] = value;
+  for (std::size_t i = 0; i < program.inputs.size() && i < inputs.size(); ++i)
+    if (inputs[i]) frame.values[program.inputs[i]] = inputs[i];
+  struct Entered {
+    Executor& e;
+    const Frame* outer;
+    Entered(Executor& executor, const Frame& inner) : e(executor), outer(executor.frame_) {
+      e.frame_ = &inner;
+      ++e.depth_;
+    }
+    ~Entered() {
+      e.frame_ = outer;
+      --e.depth_;
+    }
+  } const entered(*this, frame);
+  for (const Step& step : program.steps) {
+    budget_.poll();
+    run_step(step, frame);
+  }
+  std::vector<Datum> results;
+  for (const Ref& ref : program.outputs) results.push_back(find(frame, ref));
+  return results;
+}
+
+void Executor::run_step(const Step& step, Frame& frame) {
+  const Node& node = *step.node;
+  std::vector<Datum> inputs, outputs(step.outputs.size());
+  inputs.reserve(step.inputs.size());
+  for (const Ref& ref : step.inputs) inputs.push_back(find(frame, ref));
+  ops::KernelContext context(node, inputs, outputs, *this);
+  const auto start = profile_ ? Clock::now() : Clock::time_point();
+  try {
+    if (step.prepared)
+      step.prepared->run(context, pool_);
+    else
+      step.op->kernel(context);
+  } catch (Error& error) {
+    error.in_node(node.name.empty() ? node.label() : node.name, node.op);
+    throw;
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (step.outputs[i] != kNoSlot) frame.values[step.outputs[i]] = std::move(outputs[i]);
+  if (profile_) note(step, frame, start);
+  for (const std::uint32_t slot : step.dead) frame.values[slot] = {};
+}
+
+void Executor::note(const Step& step, const Frame& frame, Clock::time_point start) {
+  const auto end = Clock::now();
+  NodeEvent event;
+  event.node = step.node->name.empty() ? step.node->label() : step.node->name;
+  event.op = step.node->domain.empty() ? step.node->op : step.node->domain + "." + step.node->op;
+  event.kernel = step.kernel;
+  for (const std::uint32_t slot : step.outputs)
+    if (slot != kNoSlot) event.outputs += (event.outputs.empty() ? "" : ", ") + type_text(frame.values[slot]);
+  event.start = microseconds(start - profile_->begin);
+  event.duration = microseconds(end - start);
+  event.depth = depth_ - 1;
+  profile_->events.push_back(std::move(event));
+}
+
+}  // namespace ingot::engine

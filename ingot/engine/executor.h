@@ -1,0 +1,50 @@
+#pragma once
+#include "ingot/engine/ledger.h"
+#include "ingot/engine/profile.h"
+#include "ingot/engine/program.h"
+#include "ingot/ops/kernel.h"
+
+namespace ingot {
+class ThreadPool;
+}
+
+namespace ingot::engine {
+
+/// One run of a model: frames of values, kernels called step by step.
+class Executor final : public FastHost {
+ public:
+  Executor(const Programs& programs, Budget& budget, ThreadPool& pool, Recycler& recycler, Profile* profile)
+      : programs_(programs), budget_(budget), pool_(pool), profile_(profile), ledger_(budget, &recycler) {}
+
+  Array allocate(DType dtype, Dims dims) override { return ledger_.allocate(dtype, std::move(dims)); }
+  Array allocate_raw(DType dtype, Dims dims) override { return ledger_.allocate_raw(dtype, std::move(dims)); }
+  Budget& budget() override { return budget_; }
+  std::vector<Datum> run_graph(const Graph& graph, const std::vector<Datum>& inputs) override;
+
+ private:
+  struct Frame {
+    const Program& program;
+    const Frame* outer;
+    std::vector<Datum> values;
+  };
+
+  static const Datum& find(const Frame& frame, const Ref& ref);
+  void run_step(const Step& step, Frame& frame);
+  void note(const Step& step, const Frame& frame, std::chrono::steady_clock::time_point start);
+
+  const Programs& programs_;
+  Budget& budget_;
+  ThreadPool& pool_;
+  Profile* profile_;
+  Ledger ledger_;
+  const Frame* frame_ = nullptr;  // the innermost
+  int depth_ = 0;
+};
+
+/// Runs the steps whose inputs are all constant and makes their results constants.
+void fold_constants(Programs& programs, Ledger& ledger, Budget& budget);
+
+/// Makes the constants that were computed initializers of their graphs, and takes out the nodes that nobody reads.
+void write_constants(const Programs& programs);
+
+}  // namespace ingot::engine

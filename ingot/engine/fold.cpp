@@ -1,0 +1,138 @@
+// What is the same in every run is computed once.
+#include <algorithm>
+#include <unordered_set>
+
+#include "ingot/base/error.h"
+#include "ingot/engine/executor.h"
+
+namespace ingot::engine {
+namespace {
+
+constexpr std::uint64_t kLargest = 64u << 20;  // bytes of one result: larger ones are made anew by each run
+
+/// Lends memory to one kernel; whatever else it asks for ends the folding of its node.
+class FoldHost final : public ops::KernelHost {
+ public:
+  FoldHost(Ledger& ledger, Budget& budget) : ledger_(ledger), budget_(budget) {}
+  Array allocate(DType dtype, Dims dims) override {
+    if (static_cast<std::uint64_t>(tensor_size(dims)) > kLargest / 8)
+      throw Error(Code::memory_limit, "the result is too large to be kept");
+    return ledger_.allocate(dtype, std::move(dims));
+  }
+  Budget& budget() override { return budget_; }
+  std::vector<Datum> run_graph(const Graph&, const std::vector<Datum>&) override {
+    throw Error(Code::execution_failed, "subgraphs are run at run time");
+  }
+
+ private:
+  Ledger& ledger_;
+  Budget& budget_;
+};
+
+bool has_subgraph(const Node& node) {
+  return std::ranges::any_of(
+      node.attributes, [](const Attribute& a) { return a.type() == AttrType::graph || a.type() == AttrType::graphs; });
+}
+
+class Folder {
+ public:
+  Folder(Program& program, Ledger& ledger, Budget& budget)
+      : program_(program), host_(ledger, budget), values_(program.slots.size()), is_constant_(program.slots.size()) {
+    for (const auto& [slot, value] : program.constants) {
+      values_[slot] = value;
+      is_constant_[slot] = true;
+    }
+    for (const std::uint32_t slot : program.inputs) is_constant_[slot] = false;  // a default is not
+  }
+
+  void run() {
+    std::vector<Step> rest;
+    for (Step& step : program_.steps)
+      if (!fold(step)) rest.push_back(std::move(step));
+    if (rest.size() == program_.steps.size()) {
+      program_.steps = std::move(rest);
+      return;
+    }
+    program_.steps = std::move(rest);
+    drop_unread();
+  }
+
+ private:
+  bool fold(const Step& step) {
+    const bool is_known = std::ranges::all_of(
+        step.inputs, [&](const Ref& ref) { return ref.slot == kNoSlot || (ref.depth == 0 && is_constant_[ref.slot]); });
+    if (!is_known || has_subgraph(*step.node)) return false;
+    std::vector<Datum> inputs, outputs(step.outputs.size());
+    for (const Ref& ref : step.inputs) inputs.push_back(ref.slot == kNoSlot ? Datum() : values_[ref.slot]);
+    ops::KernelContext context(*step.node, inputs, outputs, host_);
+    try {
+      step.op->kernel(context);
+    } catch (const Error& error) {
+      // What is wrong with it is said when it is run, if it is.
+      if (error.code() == Code::cancelled || error.code() == Code::time_limit) throw;
+      return false;
+    }
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const std::uint32_t slot = step.outputs[i];
+      if (slot == kNoSlot) continue;
+      values_[slot] = std::move(outputs[i]);
+      is_constant_[slot] = true;
+    }
+    folded_.insert(step.node);
+    return true;
+  }
+
+  /// Constants that only folded steps have read are no longer needed.
+  void drop_unread() {
+    program_.constants.clear();
+    for (const auto& [value, slot] : program_.slots) {
+      if (!values_[slot]) continue;
+      const bool is_read = value->is_input() || std::ranges::any_of(value->uses(), [&](const Use& use) {
+                             return !use.node || !folded_.contains(use.node);
+                           });
+      if (is_read) program_.constants.emplace_back(slot, std::move(values_[slot]));
+    }
+    std::ranges::sort(program_.constants, {}, [](const auto& constant) { return constant.first; });
+  }
+
+  Program& program_;
+  FoldHost host_;
+  std::vector<Datum> values_;
+  std::vector<bool> is_constant_;
+  std::unordered_set<const Node*> folded_;
+};
+
+}  // namespace
+
+void fold_constants(Programs& programs, Ledger& ledger, Budget& budget) {
+  for (auto& [graph, program] : programs) Folder(*program, ledger, budget).run();
+}
+
+void write_constants(const Programs& programs) {
+  for (const auto& [graph, program] : programs) {
+    std::vector<Value*> computed;
+    for (const auto& [value, slot] : program->slots)
+      if (value->producer()) computed.push_back(const_cast<Value*>(value));
+    std::ranges::sort(computed, {}, [&](const Value* v) { return program->slots.at(v); });
+    for (Value* value : computed) {
+      const std::uint32_t slot = program->slots.at(value);
+      const auto& constants = program->constants;
+      const auto it = std::ranges::lower_bound(constants, slot, {}, [](const auto& c) { return c.first; });
+      if (it == constants.end() || it->first != slot || !it->second.array()) continue;
+      Graph& home = value->graph();
+      Value* constant = home.add_initializer(home.fresh_name(value->name()), it->second.array()->to_tensor());
+      constant->type = it->second.array()->type();
+      home.replace_all_uses(value, constant);
+    }
+  }
+  // What nobody reads any more goes, the last nodes first.
+  for (const auto& [graph, program] : programs) {
+    Graph& home = const_cast<Graph&>(*graph);
+    const auto order = topological_order(home);
+    for (std::size_t i = order->size(); i-- > 0;)
+      if (std::ranges::all_of((*order)[i]->outputs(), [](const Value* v) { return !v || v->uses().empty(); }))
+        home.erase((*order)[i]);
+  }
+}
+
+}  // namespace ingot::engine

@@ -1,0 +1,93 @@
+// Batch normalisation with constant statistics: into the weights of the convolution before it, else a product and a
+// sum.
+#include "ingot/engine/fold_normalization.h"
+
+#include <cmath>
+
+#include "ingot/ir/array.h"
+#include "ingot/ops/builder.h"
+
+namespace ingot::engine {
+namespace {
+
+std::optional<std::vector<double>> constant_doubles(const Value* value) {
+  if (!value || value->is_input() || !value->initializer || value->initializer->dtype() != DType::f32) return {};
+  return value->initializer->to_doubles();
+}
+
+Tensor floats(Dims dims, const std::vector<double>& values) {
+  return Tensor::of<float>(std::move(dims), std::vector<float>(values.begin(), values.end()));
+}
+
+/// y = x * factor + offset for each channel.
+struct Line {
+  std::vector<double> factor, offset;
+};
+
+std::optional<Line> line_of(const Node& node) {
+  if (node.attributes.int_or("training_mode", 0) != 0 || node.output(1)) return {};
+  const auto scale = constant_doubles(node.input(1)), bias = constant_doubles(node.input(2));
+  const auto mean = constant_doubles(node.input(3)), variance = constant_doubles(node.input(4));
+  if (!scale || !bias || !mean || !variance) return {};
+  const std::size_t channels = scale->size();
+  if (bias->size() != channels || mean->size() != channels || variance->size() != channels) return {};
+  const double epsilon = node.attributes.float_or("epsilon", 1e-5f);
+  Line line;
+  for (std::size_t i = 0; i < channels; ++i) {
+    const double factor = (*scale)[i] / std::sqrt((*variance)[i] + epsilon);
+    line.factor.push_back(factor);
+    line.offset.push_back((*bias)[i] - (*mean)[i] * factor);
+  }
+  return line;
+}
+
+bool fold_into_convolution(Node& normalization, const Line& line) {
+  Node* conv = normalization.input(0)->producer();
+  if (!conv || !conv->is("Conv") || &conv->graph() != &normalization.graph()) return false;
+  if (conv->output(0)->uses().size() != 1) return false;
+  const Value* weight = conv->input(1);
+  auto values = constant_doubles(weight);
+  if (!values || weight->initializer->rank() < 3) return false;
+  const std::size_t channels = line.factor.size();
+  if (static_cast<std::size_t>(weight->initializer->dims()[0]) != channels) return false;
+  std::vector<double> bias(channels, 0);
+  if (conv->input(2)) {
+    const auto old = constant_doubles(conv->input(2));
+    if (!old || old->size() != channels) return false;
+    bias = *old;
+  }
+  const std::size_t per_channel = values->size() / channels;
+  for (std::size_t i = 0; i < values->size(); ++i) (*values)[i] *= line.factor[i / per_channel];
+  for (std::size_t i = 0; i < channels; ++i) bias[i] = bias[i] * line.factor[i] + line.offset[i];
+  GraphBuilder g(normalization.graph(), conv);
+  conv->set_input(1, g.constant(floats(weight->initializer->dims(), *values)));
+  conv->set_input(2, g.constant(floats({static_cast<std::int64_t>(channels)}, bias)));
+  normalization.graph().replace_all_uses(normalization.output(0), conv->output(0));
+  normalization.graph().erase(&normalization);
+  return true;
+}
+
+void write_as_line(Node& node, const Line& line) {
+  const Shape& shape = *node.input(0)->type.shape;
+  Dims dims(shape.size(), 1);
+  dims[1] = static_cast<std::int64_t>(line.factor.size());
+  GraphBuilder g(node.graph(), &node);
+  Value* scaled = g.mul(node.input(0), g.constant(floats(dims, line.factor)));
+  Value* y = g.add(scaled, g.constant(floats(dims, line.offset)));
+  node.graph().replace_all_uses(node.output(0), y);
+  node.graph().erase(&node);
+}
+
+}  // namespace
+
+void fold_normalization(Graph& graph) {
+  for (Node& node : graph.nodes()) {
+    if (!node.is("BatchNormalization") || !node.input(0) || node.input(0)->type.elem != DType::f32) continue;
+    const auto line = line_of(node);
+    if (!line || fold_into_convolution(node, *line)) continue;
+    const auto& shape = node.input(0)->type.shape;
+    if (shape && shape->size() >= 2) write_as_line(node, *line);
+  }
+}
+
+}  // namespace ingot::engine

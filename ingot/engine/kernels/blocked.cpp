@@ -1,0 +1,184 @@
+// Convolutions, pools and reorderings on channels in blocks.
+#include "ingot/base/threads.h"
+#include "ingot/engine/dnnl/convolution.h"
+#include "ingot/engine/kernels/kernels.h"
+
+namespace ingot::engine {
+namespace {
+
+const Array& floats(ops::KernelContext& c, std::size_t i) {
+  const Array& x = c.in(i);
+  if (x.dtype() != DType::f32 || x.rank() < 3) c.fail("the input is not of the type that was inferred");
+  return x;
+}
+
+/// [N, C, spatial...] of blocks [N, C / 8, spatial..., 8].
+Dims without_blocks(const Dims& blocked) {
+  Dims dims(blocked.begin(), blocked.end() - 1);
+  dims[1] *= kBlock;
+  return dims;
+}
+
+Dims with_blocks(Dims dims) {
+  dims[1] /= kBlock;
+  dims.push_back(kBlock);
+  return dims;
+}
+
+class FusedConvolution final : public PreparedNode {
+ public:
+  FusedConvolution(const ConvolutionSpec& spec, const Array& weights, const Array* bias)
+      : input_is_blocked_(spec.input_is_blocked),
+        output_is_blocked_(spec.output_is_blocked),
+        convolution_(spec, weights, bias) {}
+
+  void run(ops::KernelContext& c, ThreadPool& pool) const override {
+    const Array& x = floats(c, 0);
+    const Dims dims = input_is_blocked_ ? without_blocks(x.dims()) : x.dims();
+    Dims out = convolution_.output_dims(dims);
+    if (output_is_blocked_) out = with_blocks(std::move(out));
+    const float* residual = nullptr;
+    if (c.has(3)) {
+      const Array& other = floats(c, 3);
+      if (other.dims() != out) c.fail("what is added does not have the shape of the result");
+      residual = other.data<float>().data();
+    }
+    Array y = make_raw(c, 0, DType::f32, std::move(out));
+    if (y.size() == 0) return;
+    convolution_.run(x.data<float>().data(), dims, residual, y.mutable_data<float>().data(), pool.threads());
+  }
+
+ private:
+  bool input_is_blocked_, output_is_blocked_;
+  Convolution convolution_;
+};
+
+class Pool final : public PreparedNode {
+ public:
+  explicit Pool(PoolingSpec spec) : window_(std::move(spec)) {}
+
+  void run(ops::KernelContext& c, ThreadPool& pool) const override {
+    const Array& x = floats(c, 0);
+    const Dims dims = without_blocks(x.dims());
+    Array y = make_raw(c, 0, DType::f32, with_blocks(window_.output_dims(dims)));
+    if (y.size() == 0) return;
+    window_.run(x.data<float>().data(), dims, y.mutable_data<float>().data(), pool.threads());
+  }
+
+ private:
+  PoolingWindow window_;
+};
+
+/// Spatial positions of one plane.
+std::int64_t plane_size(const Dims& dims, std::size_t first, std::size_t last) {
+  std::int64_t size = 1;
+  for (std::size_t i = first; i < last; ++i) size *= dims[i];
+  return size;
+}
+
+class Block final : public PreparedNode {
+ public:
+  void run(ops::KernelContext& c, ThreadPool& pool) const override {
+    const Array& x = floats(c, 0);
+    if (x.dims()[1] % kBlock != 0) c.fail("the channels do not fill blocks");
+    Array y = make_raw(c, 0, DType::f32, with_blocks(x.dims()));
+    const std::int64_t plane = plane_size(x.dims(), 2, x.dims().size());
+    const float* from = x.data<float>().data();
+    float* to = y.mutable_data<float>().data();
+    pool.parallel_for(x.dims()[0] * x.dims()[1] / kBlock, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t block = begin; block < end; ++block) {
+        const float* in = from + block * kBlock * plane;
+        float* out = to + block * kBlock * plane;
+        for (std::int64_t i = 0; i < plane; ++i)
+          for (std::int64_t j = 0; j < kBlock; ++j) out[i * kBlock + j] = in[j * plane + i];
+      }
+    });
+  }
+};
+
+class Unblock final : public PreparedNode {
+ public:
+  void run(ops::KernelContext& c, ThreadPool& pool) const override {
+    const Array& x = floats(c, 0);
+    const Dims dims = without_blocks(x.dims());
+    const std::int64_t plane = plane_size(dims, 2, dims.size());
+    Array y = make_raw(c, 0, DType::f32, dims);
+    const float* from = x.data<float>().data();
+    float* to = y.mutable_data<float>().data();
+    pool.parallel_for(dims[0] * dims[1] / kBlock, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t block = begin; block < end; ++block) {
+        const float* in = from + block * kBlock * plane;
+        float* out = to + block * kBlock * plane;
+        for (std::int64_t j = 0; j < kBlock; ++j)
+          for (std::int64_t i = 0; i < plane; ++i) out[j * plane + i] = in[i * kBlock + j];
+      }
+    });
+  }
+};
+
+class GlobalAverage final : public PreparedNode {
+ public:
+  void run(ops::KernelContext& c, ThreadPool& pool) const override {
+    const Array& x = floats(c, 0);
+    Dims dims = without_blocks(x.dims());
+    const std::int64_t plane = plane_size(dims, 2, dims.size());
+    std::fill(dims.begin() + 2, dims.end(), 1);
+    Array y = make_raw(c, 0, DType::f32, dims);
+    const float* from = x.data<float>().data();
+    float* to = y.mutable_data<float>().data();
+    pool.parallel_for(y.size() / kBlock, 8, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t block = begin; block < end; ++block) {
+        double sums[kBlock] = {};
+        const float* in = from + block * kBlock * plane;
+        for (std::int64_t i = 0; i < plane; ++i)
+          for (std::int64_t j = 0; j < kBlock; ++j) sums[j] += static_cast<double>(in[i * kBlock + j]);
+        for (std::int64_t j = 0; j < kBlock; ++j)
+          to[block * kBlock + j] = static_cast<float>(sums[j] / static_cast<double>(plane));
+      }
+    });
+  }
+};
+
+/// The halves of `pads`: at the beginning of all axes, and at the end.
+void split_pads(const Node& node, Dims& begin, Dims& end) {
+  const Dims pads = node.attributes.ints_or("pads", {});
+  const auto half = pads.begin() + static_cast<std::ptrdiff_t>(pads.size() / 2);
+  begin.assign(pads.begin(), half);
+  end.assign(half, pads.end());
+}
+
+}  // namespace
+
+std::unique_ptr<PreparedNode> prepare_convolution(PrepareContext& c) {
+  const Attributes& attributes = c.node.attributes;
+  ConvolutionSpec spec;
+  spec.strides = attributes.ints_or("strides", {});
+  spec.dilations = attributes.ints_or("dilations", {});
+  split_pads(c.node, spec.pads_begin, spec.pads_end);
+  spec.groups = attributes.int_or("group", 1);
+  spec.has_residual = c.has(3);
+  spec.has_limits = attributes.has("low");
+  spec.low = attributes.float_or("low", 0);
+  spec.high = attributes.float_or("high", 0);
+  spec.input_is_blocked = attributes.int_or("blocked_input", 0) != 0;
+  spec.output_is_blocked = attributes.int_or("blocked_output", 0) != 0;
+  return std::make_unique<FusedConvolution>(spec, *c.constant(1), c.constant(2));
+}
+
+std::unique_ptr<PreparedNode> prepare_pool(PrepareContext& c) {
+  const Attributes& attributes = c.node.attributes;
+  PoolingSpec spec;
+  const std::string kind = attributes.string_or("kind", "max");
+  spec.kind = kind == "max" ? Pooling::max : kind == "average" ? Pooling::average : Pooling::average_with_padding;
+  spec.kernel = attributes.ints_or("kernel_shape", {});
+  spec.strides = attributes.ints_or("strides", {});
+  spec.dilations = attributes.ints_or("dilations", {});
+  split_pads(c.node, spec.pads_begin, spec.pads_end);
+  return std::make_unique<Pool>(std::move(spec));
+}
+
+std::unique_ptr<PreparedNode> prepare_block(PrepareContext&) { return std::make_unique<Block>(); }
+std::unique_ptr<PreparedNode> prepare_unblock(PrepareContext&) { return std::make_unique<Unblock>(); }
+std::unique_ptr<PreparedNode> prepare_global_average(PrepareContext&) { return std::make_unique<GlobalAverage>(); }
+
+}  // namespace ingot::engine

@@ -1,0 +1,104 @@
+// Transposes of any element type by square tiles, so that neither side misses the cache.
+#include "ingot/base/budget.h"
+#include "ingot/base/threads.h"
+#include "ingot/engine/kernels/kernels.h"
+#include "ingot/ops/walk.h"
+
+namespace ingot::engine {
+namespace {
+
+constexpr std::int64_t kTile = 16;
+
+/// y[i * columns + j] = x[i * row_step + j * column_step]; row_step is 1.
+template <class T>
+void transpose_plane(const T* x, std::int64_t column_step, T* y, std::int64_t row_step_out, std::int64_t rows,
+                     std::int64_t columns) {
+  for (std::int64_t i = 0; i < rows; i += kTile)
+    for (std::int64_t j = 0; j < columns; j += kTile) {
+      const std::int64_t row_end = std::min(rows, i + kTile), column_end = std::min(columns, j + kTile);
+      for (std::int64_t r = i; r < row_end; ++r)
+        for (std::int64_t k = j; k < column_end; ++k) y[r * row_step_out + k] = x[r + k * column_step];
+    }
+}
+
+class Transpose final : public PreparedNode {
+ public:
+  explicit Transpose(Dims perm) : perm_(std::move(perm)) {}
+
+  void run(ops::KernelContext& c, ThreadPool& pool) const override {
+    const Array& x = c.in(0);
+    if (static_cast<std::size_t>(x.rank()) != perm_.size()) c.fail("perm does not have one entry per dimension");
+    if (x.dtype() == DType::string) c.fail("the input is not of the type that was inferred");
+    const Dims dense = ops::strides_of(x.dims());
+    ops::Walk walk{{}, {{}}};
+    for (const std::int64_t axis : perm_) {
+      walk.dims.push_back(x.dims()[static_cast<std::size_t>(axis)]);
+      walk.strides[0].push_back(dense[static_cast<std::size_t>(axis)]);
+    }
+    Array y = make_raw(c, 0, x.dtype(), walk.dims);
+    if (y.size() == 0) return;
+    ops::join_axes(walk);
+    ops::dispatch_cell(x.dtype(), [&]<class T>() {
+      if constexpr (!std::is_same_v<T, std::string>)
+        move(walk, ops::cells<T>(x), ops::cells<T>(y), c.host().budget(), pool);
+    });
+  }
+
+ private:
+  template <class T> static void move(const ops::Walk& walk, const T* x, T* y, const Budget& budget, ThreadPool& pool) {
+    const Dims &dims = walk.dims, &strides = walk.strides[0];
+    const Dims out = ops::strides_of(dims);
+    const std::size_t last = dims.size() - 1;
+    // The axis whose neighbours are neighbours in the input: its tiles are read row by row, written column by column.
+    std::size_t near = last;
+    for (std::size_t i = 0; i <= last; ++i)
+      if (strides[i] == 1) near = i;
+    std::int64_t planes = 1;
+    for (std::size_t i = 0; i < last; ++i)
+      if (i != near) planes *= dims[i];
+    const std::int64_t size = dims[last] * (near == last ? 1 : dims[near]);
+    pool.parallel_for(planes, std::max<std::int64_t>(1, (1 << 14) / size), [&](std::int64_t begin, std::int64_t end) {
+      budget.poll();
+      for (std::int64_t plane = begin; plane < end; ++plane) {
+        std::int64_t rest = plane, from = 0, to = 0;
+        for (std::size_t i = last; i-- > 0;) {
+          if (i == near) continue;
+          const std::int64_t index = rest % dims[i];
+          rest /= dims[i];
+          from += index * strides[i];
+          to += index * out[i];
+        }
+        if (near != last)
+          transpose_plane(x + from, strides[last], y + to, out[near], dims[near], dims[last]);
+        else if (strides[last] == 1)
+          std::copy_n(x + from, dims[last], y + to);
+        else
+          for (std::int64_t k = 0; k < dims[last]; ++k) y[to + k] = x[from + k * strides[last]];
+      }
+    });
+  }
+
+  Dims perm_;
+};
+
+}  // namespace
+
+std::unique_ptr<PreparedNode> prepare_transpose(PrepareContext& c) {
+  if (c.elem(0) == DType::undefined || c.elem(0) == DType::string)
+    return c.refuse("the elements are not known to be of one size");
+  Dims perm = c.node.attributes.ints_or("perm", {});
+  if (perm.empty()) {
+    if (!c.shape(0)) return c.refuse("the rank is not known");
+    for (std::size_t axis = c.shape(0)->size(); axis-- > 0;) perm.push_back(static_cast<std::int64_t>(axis));
+  }
+  std::vector<bool> seen(perm.size(), false);
+  for (std::int64_t& axis : perm) {
+    if (axis < 0) axis += static_cast<std::int64_t>(perm.size());
+    if (axis < 0 || axis >= static_cast<std::int64_t>(perm.size()) || seen[static_cast<std::size_t>(axis)])
+      return c.refuse("perm is not a permutation");
+    seen[static_cast<std::size_t>(axis)] = true;
+  }
+  return std::make_unique<Transpose>(std::move(perm));
+}
+
+}  // namespace ingot::engine

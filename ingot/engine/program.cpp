@@ -1,0 +1,138 @@
+// From graphs to programs: an order, slots for values, the end of each value's life, kernels.
+#include "ingot/engine/program.h"
+
+#include <algorithm>
+
+#include "ingot/base/error.h"
+#include "ingot/ops/catalog.h"
+
+namespace ingot::engine {
+namespace {
+
+class Maker {
+ public:
+  Maker(const Graph& graph, const Programs& outer) : graph_(graph), outer_(outer) { program_->graph = &graph; }
+
+  std::unique_ptr<Program> make() {
+    define_inputs();
+    const auto order = topological_order(graph_);
+    if (!order) throw Error(Code::cyclic_graph, "the nodes of graph '" + graph_.name + "' depend on each other");
+    for (const Node* node : *order)
+      for (const Value* v : node->outputs())
+        if (v) define(v);
+    program_->steps.reserve(order->size());
+    for (const Node* node : *order) add_step(*node);
+    for (const Value* v : graph_.outputs()) program_->outputs.push_back(ref_to(v));
+    find_ends();
+    return std::move(program_);
+  }
+
+ private:
+  std::uint32_t define(const Value* v) {
+    return program_->slots.try_emplace(v, static_cast<std::uint32_t>(program_->slots.size())).first->second;
+  }
+
+  void define_inputs() {
+    for (const Value* v : graph_.inputs()) program_->inputs.push_back(define(v));
+    for (const Value* v : graph_.initializers()) {
+      const std::uint32_t slot = define(v);
+      if (v->initializer) {
+        program_->constants.emplace_back(slot, Array::from(*v->initializer));
+      } else {
+        const SparseTensor& s = *v->sparse_initializer;
+        program_->constants.emplace_back(slot, SparseArray{Array::from(s.values), Array::from(s.indices), s.dims});
+      }
+    }
+    std::ranges::sort(program_->constants, {}, [](const auto& constant) { return constant.first; });
+  }
+
+  Ref ref_to(const Value* v) const {
+    if (!v) return {};
+    std::uint32_t depth = 0;
+    for (const Graph* g = &graph_; g; g = g->parent(), ++depth) {
+      if (&v->graph() != g) continue;
+      const Program* program = g == &graph_ ? program_.get() : outer_.at(g).get();
+      const auto it = program->slots.find(v);
+      if (it != program->slots.end()) return {depth, it->second};
+    }
+    throw Error(Code::undefined_value, "nothing defines the value '" + v->name() + "'");
+  }
+
+  void add_step(const Node& node) {
+    Step step;
+    step.node = &node;
+    step.op = ops::find(node);
+    for (std::size_t i = 0; i < node.input_count(); ++i) step.inputs.push_back(ref_to(node.input(i)));
+    for (std::size_t i = 0; i < node.output_count(); ++i) {
+      const Value* v = node.output(i);
+      step.outputs.push_back(v ? program_->slots.at(v) : kNoSlot);
+    }
+    program_->steps.push_back(std::move(step));
+  }
+
+  /// A value that a subgraph reads or that the graph gives out lives to the end.
+  static bool is_kept(const Value& v) {
+    return std::ranges::any_of(v.uses(), [&](const Use& use) { return !use.node || &use.node->graph() != &v.graph(); });
+  }
+
+  void find_ends() {
+    constexpr std::size_t kNever = static_cast<std::size_t>(-1);
+    std::vector<std::size_t> last(program_->slots.size(), kNever);
+    for (std::size_t i = 0; i < program_->steps.size(); ++i) {
+      const Step& step = program_->steps[i];
+      for (const std::uint32_t slot : step.outputs)
+        if (slot != kNoSlot) last[slot] = i;
+      for (const Ref& ref : step.inputs)
+        if (ref.depth == 0 && ref.slot != kNoSlot && last[ref.slot] != kNever) last[ref.slot] = i;
+    }
+    for (const auto& [value, slot] : program_->slots)
+      if (last[slot] != kNever && !is_kept(*value)) program_->steps[last[slot]].dead.push_back(slot);
+  }
+
+  const Graph& graph_;
+  const Programs& outer_;
+  std::unique_ptr<Program> program_ = std::make_unique<Program>();
+};
+
+/// The value that is the same in every run, wherever it is defined; an input's default is not.
+const Array* constant_of(const Value& value, const void* programs) {
+  if (value.is_input()) return nullptr;
+  const auto& all = *static_cast<const Programs*>(programs);
+  const auto program = all.find(&value.graph());
+  if (program == all.end()) return nullptr;
+  const auto slot = program->second->slots.find(&value);
+  if (slot == program->second->slots.end()) return nullptr;
+  const auto& constants = program->second->constants;
+  const auto it = std::ranges::lower_bound(constants, slot->second, {}, [](const auto& c) { return c.first; });
+  return it != constants.end() && it->first == slot->second ? it->second.array() : nullptr;
+}
+
+}  // namespace
+
+Programs make_programs(Graph& root) {
+  Programs programs;
+  for_each_graph(root, [&](Graph& graph) { programs.emplace(&graph, Maker(graph, programs).make()); });
+  return programs;
+}
+
+void choose_kernels(Programs& programs) {
+  std::unordered_map<std::string_view, std::vector<const FastKernel*>> kernels;
+  for (const FastKernel& kernel : fast_kernels()) kernels[kernel.op].push_back(&kernel);
+  for (auto& [graph, program] : programs)
+    for (Step& step : program->steps) {
+      const auto known = kernels.find(step.node->op);
+      if (known == kernels.end()) continue;
+      for (const FastKernel* kernel : known->second) {
+        if (kernel->domain != step.node->domain) continue;
+        PrepareContext context(*step.node, constant_of, &programs);
+        step.prepared = kernel->prepare(context);
+        if (step.prepared) {
+          step.kernel = kernel->name;
+          break;
+        }
+        step.refusals.emplace_back(kernel->name, context.reason());
+      }
+    }
+}
+
+}  // namespace ingot::engine

@@ -1,0 +1,54 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ingot/engine/fast_kernel.h"
+#include "ingot/ir/array.h"
+#include "ingot/ir/graph.h"
+#include "ingot/ops/op_def.h"
+
+namespace ingot::engine {
+
+inline constexpr std::uint32_t kNoSlot = 0xffffffff;
+
+/// Where a value is found at run time: `depth` graphs outwards, in that frame's slot.
+struct Ref {
+  std::uint32_t depth = 0, slot = kNoSlot;
+};
+
+/// One node as it is run.
+struct Step {
+  const Node* node = nullptr;
+  const ops::OpDef* op = nullptr;
+  std::unique_ptr<PreparedNode> prepared;  // null: the reference kernel runs it
+  std::string_view kernel = "reference";
+  std::vector<std::pair<std::string_view, std::string>> refusals;  // faster kernels, and why each is not for the node
+  std::vector<Ref> inputs;
+  std::vector<std::uint32_t> outputs;  // slots of this frame
+  std::vector<std::uint32_t> dead;     // slots that no later step reads: their memory is given back
+};
+
+/// One graph in running order, with a slot for each value it defines.
+struct Program {
+  const Graph* graph = nullptr;
+  std::vector<Step> steps;
+  std::vector<std::uint32_t> inputs;
+  std::vector<Ref> outputs;
+  std::unordered_map<const Value*, std::uint32_t> slots;
+  std::vector<std::pair<std::uint32_t, Datum>> constants;  // ascending by slot
+};
+
+using Programs = std::unordered_map<const Graph*, std::unique_ptr<Program>>;
+
+/// Programs of the graph and all graphs nested in it. Refuses cycles and values that nothing defines.
+Programs make_programs(Graph& root);
+
+/// Gives each step the first fast kernel that takes its node.
+void choose_kernels(Programs& programs);
+
+}  // namespace ingot::engine

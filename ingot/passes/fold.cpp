@@ -1,0 +1,161 @@
+// Constant folding by the operators' reference kernels.
+#include "ingot/passes/fold.h"
+
+#include <algorithm>
+
+#include "ingot/base/budget.h"
+#include "ingot/base/error.h"
+#include "ingot/ops/builder.h"
+#include "ingot/ops/infer.h"
+#include "ingot/ops/kernel.h"
+
+namespace ingot::passes {
+namespace {
+
+class FoldHost final : public ops::KernelHost {
+ public:
+  Array allocate(DType dtype, Dims dims) override { return Array(dtype, std::move(dims)); }
+  std::vector<Datum> run_graph(const Graph&, const std::vector<Datum>&) override {
+    throw Error(Code::broken_invariant, "folding does not run subgraphs");
+  }
+  Budget& budget() override { return budget_; }
+
+ private:
+  Budget budget_{Limits{}};
+};
+
+bool is_random(const Node& node) {
+  return node.op.starts_with("Random") || node.op == "Bernoulli" || node.op == "Multinomial" || node.op == "Dropout";
+}
+
+/// The elements of an output that inference knows, as a tensor; an empty one: not all are known.
+Tensor known_elements(const Value& v) {
+  if (!v.known_ints || !v.type.shape || v.type.shape->size() > 1) return {};
+  if (v.type.elem != DType::i64 && v.type.elem != DType::i32) return {};
+  std::vector<std::int64_t> ints;
+  for (const Dim& d : *v.known_ints) {
+    if (!d.is_known()) return {};
+    ints.push_back(d.value());
+  }
+  Dims dims;
+  if (!v.type.shape->empty()) dims.push_back(static_cast<std::int64_t>(ints.size()));
+  if (dims.empty() && ints.size() != 1) return {};
+  if (v.type.elem == DType::i64) return Tensor::of<std::int64_t>(std::move(dims), ints);
+  return Tensor::of<std::int32_t>(std::move(dims), std::vector<std::int32_t>(ints.begin(), ints.end()));
+}
+
+std::uint64_t bytes_of(const Value& v) {
+  const auto dims = static_dims(v.type.shape);
+  if (!dims) return 0;
+  std::uint64_t elements = 1;
+  for (const std::int64_t d : *dims)
+    elements = d > 0 && elements < (std::uint64_t{1} << 40) / static_cast<std::uint64_t>(d)
+                   ? elements * static_cast<std::uint64_t>(d)
+               : d ? std::uint64_t{1} << 40
+                   : 0;
+  return byte_count(v.type.elem, elements).value_or(elements);
+}
+
+/// The node's outputs; empty: it cannot be computed here.
+std::vector<Tensor> computed(const Node& node, const FoldOptions& options, FoldHost& host) {
+  const ops::OpDef* def = ops::find(node);
+  bool has_subgraph = false;
+  for_each_subgraph(node, [&](Graph&) { has_subgraph = true; });
+  if (!def || !def->kernel || has_subgraph || is_random(node) || node.input_count() == 0) return {};
+  if (options.keeps && options.keeps(node)) return {};
+  std::vector<Datum> inputs(node.input_count()), outputs(node.output_count());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!node.input(i)) continue;
+    const Tensor* t = ops::constant_of(node.input(i));
+    if (!t) return {};
+  }
+  for (const Value* v : node.outputs())
+    if (v && (!v->type.is_tensor() || bytes_of(*v) > options.most_bytes)) return {};
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (node.input(i)) inputs[i] = Array::from(*ops::constant_of(node.input(i)));
+  try {
+    ops::KernelContext context(node, inputs, outputs, host);
+    def->kernel(context);
+  } catch (const Error&) {
+    return {};  // what cannot be computed is the run's error, not ours
+  }
+  std::vector<Tensor> tensors;
+  for (const Datum& d : outputs) {
+    if (d && !d.array()) return {};
+    tensors.push_back(d ? d.array()->to_tensor() : Tensor());
+  }
+  return tensors;
+}
+
+void put_constant(Value* value, Tensor tensor) {
+  GraphBuilder g(value->graph(), value->producer()->next());
+  g.name_after(value->name());
+  const Type type = tensor.type();
+  Value* constant = g.constant(std::move(tensor));
+  const std::vector<Use> uses(value->uses().begin(), value->uses().end());
+  for (const Use& use : uses)
+    if (use.node) use.node->set_input(use.index, constant);
+  if (value->uses().empty()) return;
+  // An output of the graph keeps its name: an Identity carries it.
+  Node* identity = value->graph().add_node("Identity", "", value->producer()->next());
+  identity->add_input(constant);
+  Value* carried = identity->add_output(value->graph().fresh_name(value->name()));
+  carried->type = type;
+  identity->name = carried->name();
+  const std::vector<Use> outputs(value->uses().begin(), value->uses().end());
+  for (const Use& use : outputs) use.graph->set_output(use.index, carried);
+  std::string name = value->name();
+  value->graph().rename(value, value->graph().fresh_name(name));
+  value->graph().rename(carried, std::move(name));
+  carried->is_declared = std::exchange(value->is_declared, false);
+}
+
+bool feeds_only_identity_output(const Node& node) {
+  return node.is("Identity") && node.input(0) && ops::constant_of(node.input(0)) && node.output(0) &&
+         std::ranges::all_of(node.output(0)->uses(), [](const Use& u) { return !u.node; });
+}
+
+void fold_in(Graph& graph, const FoldOptions& options, FoldHost& host) {
+  for (Node& node : graph.nodes()) {
+    for_each_subgraph(node, [&](Graph& g) { fold_in(g, options, host); });
+    if (node.is("Constant") || feeds_only_identity_output(node)) continue;
+    bool all_known = node.output_count() > 0;
+    std::vector<Tensor> tensors;
+    for (const Value* v : node.outputs()) {
+      tensors.push_back(v ? known_elements(*v) : Tensor());
+      all_known &= !v || static_cast<bool>(tensors.back());
+    }
+    if (!all_known) tensors = computed(node, options, host);
+    if (tensors.empty()) continue;
+    for (std::size_t i = 0; i < node.output_count(); ++i)
+      if (node.output(i) && tensors[i]) put_constant(node.output(i), std::move(tensors[i]));
+  }
+}
+
+}  // namespace
+
+std::size_t drop_unread(Graph& graph) {
+  std::size_t count = 0;
+  for (Node* node = graph.last(); node;) {
+    Node* previous = node->previous();
+    bool is_read = false;
+    for (const Value* v : node->outputs()) is_read |= v && !v->uses().empty();
+    if (!is_read) {
+      graph.erase(node);
+      ++count;
+    } else {
+      for_each_subgraph(*node, [&](Graph& g) { count += drop_unread(g); });
+    }
+    node = previous;
+  }
+  graph.erase_initializers_if([](const Value& v) { return v.uses().empty() && !v.is_input(); });
+  return count;
+}
+
+std::size_t fold_constants(Graph& graph, const FoldOptions& options) {
+  FoldHost host;
+  fold_in(graph, options, host);
+  return drop_unread(graph);
+}
+
+}  // namespace ingot::passes
