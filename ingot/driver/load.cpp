@@ -6,6 +6,7 @@
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
+#include "ingot/driver/load_tensorflow.h"
 #include "ingot/formats/tflite/reader.h"
 #include "ingot/frontends/tflite/import.h"
 #include "ingot/onnx/json.h"
@@ -79,6 +80,7 @@ Loaded load_tflite(const Bytes& contents, const LoadOptions& options) {
 bool is_onnx(Format format) { return format == Format::onnx || format == Format::onnx_text || format == Format::json; }
 
 Loaded load(const std::string& path, const LoadOptions& options) try {
+  if (std::filesystem::is_directory(path)) return load_tensorflow_directory(path, options);
   const Bytes contents = map_file(path);
   const Format format = options.from ? *options.from : recognise(path, contents);
   const onnx::ReadOptions read_options{.allow_links = options.allow_links, .budget = options.budget};
@@ -89,6 +91,10 @@ Loaded load(const std::string& path, const LoadOptions& options) try {
       return {onnx::parse_text(contents.text(), directory_of(path), read_options), format, {}};
     case Format::tflite:
       return load_tflite(contents, options);
+    case Format::tensorflow:
+    case Format::saved_model:
+    case Format::tfjs:
+      return load_tensorflow(path, contents, format, options);
     default:
       break;
   }

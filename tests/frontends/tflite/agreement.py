@@ -1,7 +1,7 @@
 """Converts every TFLite model of the corpus, runs it in the native TFLite library and the result in ONNX Runtime, and
 compares. Prints a line for each model that does not agree and counts at the end; fails if a model disagrees that
 agreement.txt does not name, or if one that it names agrees.
-usage: agreement.py --ingot PROGRAM --peers build/peers --corpus DIR [--filter TEXT] [--keep DIR] [--verbose]"""
+usage: agreement.py --ingot PROGRAM --peers build/peers [--corpus DIR] [--filter TEXT] [--keep DIR] [--verbose]"""
 import argparse
 import array
 import json
@@ -152,8 +152,10 @@ def known_exceptions():
 
 def main():
     parser = argparse.ArgumentParser()
-    for option in ("--ingot", "--peers", "--corpus"):
+    for option in ("--ingot", "--peers"):
         parser.add_argument(option, required=True)
+    shared = os.environ.get("INGOT_SHARED", os.path.join(HERE, "..", "..", "..", "..", "shared"))
+    parser.add_argument("--corpus", default=os.path.join(shared, "corpus", "tflite"))
     parser.add_argument("--filter", default="")
     parser.add_argument("--plain", action="store_true", help="ONNX Runtime without graph optimisations")
     parser.add_argument("--keep")
