@@ -26,8 +26,11 @@ struct Global {
 struct Command {
   CLI::App* app;
   std::function<int()> run;
+  /// It computes for long and writes little: an interruption, and the limit on time, need not wait for it to notice.
+  bool may_end_any_time = false;
 };
 
+Command add_bench(CLI::App& program, const Global& global);
 Command add_check(CLI::App& program, const Global& global);
 Command add_convert(CLI::App& program, const Global& global);
 Command add_eval(CLI::App& program, const Global& global);
