@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::string model, to;
+  std::string model, from, to;
   bool versions = false, targets = false, json = false, markdown = false;
 };
 
@@ -94,6 +94,19 @@ int list_model(const Options& options, const Global& global) {
   return 0;
 }
 
+int list_translated(const Options& options) {
+  const auto names = driver::translated_operators(driver::format_by_name(options.from));
+  if (options.json) {
+    std::printf("%s\n", Json(names).dump(2).c_str());
+    return 0;
+  }
+  Rows rows{{"operator"}};
+  for (const std::string& name : names) rows.push_back({name});
+  print_rows(rows, options.markdown);
+  std::fprintf(stderr, "%zu operators\n", names.size());
+  return 0;
+}
+
 /// What another framework has for the operators, of a model or all.
 int list_exported(const Options& options, const Global& global) {
   std::vector<driver::ExportLine> lines = driver::exported_operators(driver::format_by_name(options.to));
@@ -126,6 +139,7 @@ int list_exported(const Options& options, const Global& global) {
 }
 
 int run(const Options& options, const Global& global) {
+  if (!options.from.empty()) return list_translated(options);
   if (!options.to.empty()) return list_exported(options, global);
   if (!options.model.empty()) return list_model(options, global);
   if (options.targets) {
@@ -157,6 +171,7 @@ Command add_ops(CLI::App& program, const Global& global) {
       "a target operator set lacks is replaced by its decomposition, if it has one.");
   app->add_flag("--versions", options->versions, "Versions, rewrites between them, decompositions");
   app->add_option("--model", options->model, "Only the operators of this model, and what can be done with them");
+  app->add_option("--from", options->from, "The operators of another framework that become ONNX: tensorflow, tflite");
   app->add_option("--to", options->to, "What a format has for each operator: tflite");
   app->add_flag("--targets", options->targets, "The names that 'convert --for' takes, with their versions");
   app->add_flag("--markdown", options->markdown, "As a Markdown table");

@@ -3,6 +3,9 @@
 
 #include <map>
 
+#include "ingot/base/error.h"
+#include "ingot/frontends/tensorflow/import.h"
+#include "ingot/frontends/tflite/import.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/schema.h"
 #include "ingot/ops/versions.h"
@@ -68,6 +71,14 @@ std::vector<TargetLine> targets() {
   for (const ops::Target& t : ops::all_targets())
     lines.push_back({std::string(t.name), t.opset, t.ml_opset, t.ir_version});
   return lines;
+}
+
+std::vector<std::string> translated_operators(Format from) {
+  if (from == Format::tflite) return frontends::tflite::translated_operators();
+  std::vector<std::string> names;
+  if (from == Format::tensorflow || from == Format::saved_model || from == Format::tfjs)
+    for (const std::string_view op : frontends::tensorflow::supported_operators()) names.emplace_back(op);
+  return names;
 }
 
 }  // namespace ingot::driver

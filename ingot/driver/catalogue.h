@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "ingot/driver/format.h"
 #include "ingot/ir/model.h"
 
 namespace ingot::driver {
@@ -24,6 +25,9 @@ struct UsedOperator {
   bool is_known = false, is_function = false;
 };
 std::vector<UsedOperator> operators_of(const Model& model);
+
+/// The operators of another framework that have a translation into ONNX, sorted; empty for formats that need none.
+std::vector<std::string> translated_operators(Format from);
 
 /// Names for --for: "onnx-1.12", "ort-1.15", with their versions.
 struct TargetLine {

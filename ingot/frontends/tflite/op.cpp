@@ -197,11 +197,13 @@ Value* Op::bias(std::size_t i, std::size_t x, std::size_t w) {
   const tfl::Tensor& t = tensor(i);
   if (!is_integer(dtype_for(t.type))) return real(i);
   const auto data = constant(i);
+  // TFLite adds the integers as they are, whatever scale the file states for them: that of input times weights.
   tfl::Quantization q = has_scale(t) ? *t.quantization : tfl::Quantization{};
-  if (q.scale.empty()) {
-    require(has_scale(tensor(x)) && has_scale(tensor(w)), "an integer bias needs the scales of input and weights");
+  if (has_scale(tensor(x)) && has_scale(tensor(w)) && is_integer(dtype_for(tensor(x).type))) {
+    q.scale.clear();
     for (const float s : tensor(w).quantization->scale) q.scale.push_back(s * tensor(x).quantization->scale[0]);
   }
+  require(!q.scale.empty(), "an integer bias needs the scales of input and weights");
   q.zero_point.clear();
   q.quantized_dimension = 0;
   if (data && (t.type != tfl::TensorType::INT32 || import.options.dequantize))

@@ -56,7 +56,10 @@ std::int64_t rows_of(const Op& op, std::size_t i) {
 Value* gate_bias(Op& op, const Lstm& l, std::size_t k) {
   const std::size_t i = l.bias + k;
   if (!op.has(i)) return nullptr;
-  if (op.tensor(i).type == tfl::TensorType::INT32) return op.bias(i, l.x, l.w + k);
+  // With layer normalisation, the bias has a scale of its own.
+  const tfl::Tensor& t = op.tensor(i);
+  if (t.type == tfl::TensorType::INT32 && has_scale(t)) return op.frame.dequantize(op.stored(i), t, std::nullopt);
+  if (t.type == tfl::TensorType::INT32) return op.bias(i, l.x, l.w + k);
   return op.b.cast(op.real(i), DType::f32);
 }
 

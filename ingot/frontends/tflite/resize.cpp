@@ -39,14 +39,24 @@ std::int64_t nearest_in_onnx(Mode mode, std::int64_t i, std::int64_t in, std::in
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(taken), 0, in - 1);
 }
 
+/// All sizes of the result where they are known, since that is the form every runtime knows; else the spatial ones.
+Value* sizes_of(Op& op, const Value* x, Attrs& attrs) {
+  const auto size = op.known_ints(1);
+  const auto& shape = x->type.shape;
+  if (size && size->size() == 2 && shape && shape->size() == 4 && (*shape)[0].is_known() && (*shape)[1].is_known())
+    return op.b.ints({(*shape)[0].value(), (*shape)[1].value(), (*size)[0], (*size)[1]});
+  attrs.emplace_back("axes", Ints{2, 3});
+  return op.index_list(1);
+}
+
 }  // namespace
 
 void resize_bilinear(Op& op) {
   const Mode mode = mode_of(op);
   Value* x = spatial_input(op, 0);
-  Value* size = op.index_list(1);
-  Value* y = op.b.op("Resize", {x, nullptr, nullptr, size},
-                     {{"mode", "linear"}, {"coordinate_transformation_mode", mode.coordinates()}, {"axes", {2, 3}}});
+  Attrs attrs{{"mode", "linear"}, {"coordinate_transformation_mode", mode.coordinates()}};
+  Value* sizes = sizes_of(op, x, attrs);
+  Value* y = op.b.op("Resize", {x, nullptr, nullptr, sizes}, attrs);
   set_spatial(op, y);
 }
 
@@ -74,14 +84,13 @@ void resize_nearest(Op& op) {
       return op.b.op("Gather", {tall, horizontal}, {{"axis", 2}});
     });
   }
-  Value* sizes = op.index_list(1);
   op.move(0, [&](Value* input) {
     Value* x = channels_first(op.b, input);
-    Value* y = op.b.op("Resize", {x, nullptr, nullptr, sizes},
-                       {{"mode", "nearest"},
-                        {"coordinate_transformation_mode", mode.coordinates()},
-                        {"nearest_mode", mode.align || mode.half ? "round_prefer_ceil" : "floor"},
-                        {"axes", {2, 3}}});
+    Attrs attrs{{"mode", "nearest"},
+                {"coordinate_transformation_mode", mode.coordinates()},
+                {"nearest_mode", mode.align || mode.half ? "round_prefer_ceil" : "floor"}};
+    Value* sizes = sizes_of(op, x, attrs);
+    Value* y = op.b.op("Resize", {x, nullptr, nullptr, sizes}, attrs);
     return channels_last(op.b, y);
   });
 }

@@ -5,7 +5,9 @@
 #include "ingot/ops/compute.h"
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/math/known_elements.h"
+#include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/math/scalar_functions.h"
+#include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/steps.h"
 
 namespace ingot::ops {
@@ -39,18 +41,21 @@ Values thresholded_relu(DecomposeContext& c) {
 
 Values elu(DecomposeContext& c) {
   if (!is_typed(c)) return {};
+  if (Values made = halves_in_float(c); !made.empty()) return made;  // rounds once
   Value* below = c.g.mul(c.g.sub(c.g.op("Exp", {c.in(0)}), 1), c.attr("alpha", 1.0f));
   return {by_sign(c, below, c.in(0))};
 }
 
 Values celu(DecomposeContext& c) {
   if (!is_typed(c)) return {};
+  if (Values made = halves_in_float(c); !made.empty()) return made;  // rounds once
   const float alpha = c.attr("alpha", 1.0f);
   return {c.g.mul(c.g.op("Elu", {c.g.div(c.in(0), alpha)}), alpha)};
 }
 
 Values selu(DecomposeContext& c) {
   if (!is_typed(c)) return {};
+  if (Values made = halves_in_float(c); !made.empty()) return made;  // rounds once
   const float alpha = c.attr("alpha", 1.67326319217681884765625f), gamma = c.attr("gamma", 1.05070102214813232421875f);
   Value* below = c.g.sub(c.g.mul(c.g.op("Exp", {c.in(0)}), alpha), alpha);
   below = c.g.mul(below, gamma);
@@ -59,6 +64,7 @@ Values selu(DecomposeContext& c) {
 
 Values hard_sigmoid(DecomposeContext& c) {
   if (!is_typed(c)) return {};
+  if (Values made = halves_in_float(c); !made.empty()) return made;  // rounds once
   Value* line = c.g.add(c.g.mul(c.in(0), c.attr("alpha", 0.2f)), c.attr("beta", 0.5f));
   Value* capped = c.g.op("Min", {line, c.g.scalar(1, c.elem(0))});
   return {c.g.op("Max", {capped, c.g.scalar(0, c.elem(0))})};
@@ -72,6 +78,7 @@ Values hard_swish(DecomposeContext& c) {
 // log(1 + exp(x)), written so that a large x does not overflow.
 Values softplus(DecomposeContext& c) {
   if (!is_typed(c)) return {};
+  if (Values made = halves_in_float(c); !made.empty()) return made;  // rounds once
   Value* x = c.in(0);
   Value* tail = c.g.op("Log", {c.g.add(c.g.op("Exp", {c.g.neg(c.g.op("Abs", {x}))}), 1)});
   return {c.g.add(c.g.op("Max", {x, c.g.scalar(0, c.elem(0))}), tail)};
@@ -79,6 +86,7 @@ Values softplus(DecomposeContext& c) {
 
 Values softsign(DecomposeContext& c) {
   if (!is_typed(c)) return {};
+  if (Values made = halves_in_float(c); !made.empty()) return made;  // rounds once
   return {c.g.div(c.in(0), c.g.add(c.g.op("Abs", {c.in(0)}), 1))};
 }
 
@@ -89,6 +97,7 @@ Values mish(DecomposeContext& c) {
 
 Values swish(DecomposeContext& c) {
   if (!is_typed(c)) return {};
+  if (Values made = halves_in_float(c); !made.empty()) return made;  // rounds once
   const float alpha = c.attr("alpha", 1.0f);
   Value* scaled = alpha == 1 ? c.in(0) : c.g.mul(c.in(0), alpha);
   return {c.g.mul(c.in(0), c.g.op("Sigmoid", {scaled}))};
@@ -234,33 +243,41 @@ Values gradient_shrink(GradContext& c) {
   return {c.keep(c.less(lambd, c.g.op("Abs", {c.x()})), c.dy())};
 }
 
+/// A formula for all types but bfloat16, whose few digits would not survive its steps: it is computed in float.
+template <Values (*formula)(DecomposeContext&)> Values careful(DecomposeContext& c) {
+  return c.elem(0) == DType::bf16 ? bfloat16_in_float(c) : formula(c);
+}
+
+// Until 27 it knew float only.
+Values careful_celu(DecomposeContext& c) { return c.elem(0) == DType::f16 ? halves_in_float(c) : careful<celu>(c); }
+
 }  // namespace
 
 constinit const OpDef defs::Celu = {
     .name = "Celu",
     .infer = infer_same_shape,
-    .decompose = celu,
+    .decompose = careful_celu,
     .kernel = run_celu,
     .gradient = gradient_celu,
 };
 constinit const OpDef defs::Elu = {
     .name = "Elu",
     .infer = infer_same_shape,
-    .decompose = elu,
+    .decompose = careful<elu>,
     .kernel = run_elu,
     .gradient = gradient_elu,
 };
 constinit const OpDef defs::HardSigmoid = {
     .name = "HardSigmoid",
     .infer = infer_same_shape,
-    .decompose = hard_sigmoid,
+    .decompose = careful<hard_sigmoid>,
     .kernel = run_hard_sigmoid,
     .gradient = gradient_hard_sigmoid,
 };
 constinit const OpDef defs::HardSwish = {
     .name = "HardSwish",
     .infer = infer_same_shape,
-    .decompose = hard_swish,
+    .decompose = careful<hard_swish>,
     .kernel = run_hard_swish,
     .gradient = gradient_hard_swish,
 };
@@ -274,7 +291,7 @@ constinit const OpDef defs::LeakyRelu = {
 constinit const OpDef defs::Mish = {
     .name = "Mish",
     .infer = infer_same_shape,
-    .decompose = mish,
+    .decompose = careful<mish>,
     .kernel = run_mish,
 };
 constinit const OpDef defs::Relu = {
@@ -287,7 +304,7 @@ constinit const OpDef defs::Relu = {
 constinit const OpDef defs::Selu = {
     .name = "Selu",
     .infer = infer_same_shape,
-    .decompose = selu,
+    .decompose = careful<selu>,
     .kernel = run_selu,
     .gradient = gradient_selu,
 };
@@ -301,21 +318,21 @@ constinit const OpDef defs::Shrink = {
 constinit const OpDef defs::Softplus = {
     .name = "Softplus",
     .infer = infer_same_shape,
-    .decompose = softplus,
+    .decompose = careful<softplus>,
     .kernel = run_softplus,
     .gradient = gradient_softplus,
 };
 constinit const OpDef defs::Softsign = {
     .name = "Softsign",
     .infer = infer_same_shape,
-    .decompose = softsign,
+    .decompose = careful<softsign>,
     .kernel = run_softsign,
     .gradient = gradient_softsign,
 };
 constinit const OpDef defs::Swish = {
     .name = "Swish",
     .infer = infer_same_shape,
-    .decompose = swish,
+    .decompose = careful<swish>,
     .kernel = run_swish,
 };
 constinit const OpDef defs::ThresholdedRelu = {

@@ -11,11 +11,11 @@ struct Lanes {
   std::int64_t outer = 1, size = 1, inner = 1;
 };
 
-/// `axis` counts from the front. Of an empty array there are no lanes.
+/// `axis` counts from the front. An empty array has no lanes, and none of its sizes counts.
 inline Lanes lanes_along(const Array& x, std::int64_t axis) {
   const auto at = static_cast<std::size_t>(axis);
   Lanes lanes{1, x.dims()[at], 1};
-  if (x.size() == 0) return {0, lanes.size, 1};
+  if (x.size() == 0) return {0, 0, 1};
   for (std::size_t i = 0; i < x.dims().size(); ++i)
     if (i != at) (i < at ? lanes.outer : lanes.inner) *= x.dims()[i];
   return lanes;

@@ -59,7 +59,31 @@ void down(StepContext& c, bool may_swap) {
   c.cannot("operator set 6 cannot broadcast these shapes");
 }
 
+/// The step up where a rank is known only at run time.
+void align_at_run_time(StepContext& c, std::int64_t axis) {
+  GraphBuilder& g = c.g;
+  Value* behind = g.ints({-axis});
+  if (axis >= 0) {
+    Value* rank_a = rank_of(g, c.node.input(0));
+    behind = g.sub(rank_a, g.ints({axis}));
+  }
+  Value* rank_b = rank_of(g, c.node.input(1));
+  Value* count = g.sub(behind, rank_b);
+  c.node.set_input(1, with_trailing_ones(g, c.node.input(1), count));
+}
+
 }  // namespace
+
+Value* rank_of(GraphBuilder& g, Value* x) {
+  Value* shape = g.shape(x);
+  return g.shape(shape);
+}
+
+Value* with_trailing_ones(GraphBuilder& g, Value* x, Value* count) {
+  Value* ones = g.op("Tile", {g.ints({1}), count});
+  Value* shape = g.shape(x);
+  return g.op("Reshape", {x, g.concat({shape, ones}, 0)});
+}
 
 void up_from_legacy_broadcast(StepContext& c) {
   const bool is_broadcast = c.node.attributes.int_or("broadcast", 0) != 0;
@@ -70,7 +94,8 @@ void up_from_legacy_broadcast(StepContext& c) {
   if (!is_broadcast || !has_axis) return;
   const auto& b = c.type(1).shape;
   if (b && std::ranges::all_of(*b, is_one)) return;
-  const std::int64_t rank_a = c.need_rank(0), rank_b = c.need_rank(1);
+  if (!c.rank(0) || !c.rank(1)) return align_at_run_time(c, axis);
+  const std::int64_t rank_a = *c.rank(0), rank_b = *c.rank(1);
   const std::int64_t first = axis < 0 ? axis + rank_a : axis;
   if (first < 0 || first > rank_a - rank_b)
     c.cannot("the second input does not fit into the first one at axis " + std::to_string(axis));

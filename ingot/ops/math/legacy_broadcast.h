@@ -14,6 +14,11 @@ void down_to_legacy_broadcast(StepContext& c);
 /// The same; the inputs may be swapped.
 void down_to_legacy_broadcast_commuting(StepContext& c);
 
+/// The rank of a value as a vector of one element, computed at run time.
+Value* rank_of(GraphBuilder& g, Value* x);
+/// x with as many dimensions of size 1 behind its own as `count` (a vector of one element) says at run time.
+Value* with_trailing_ones(GraphBuilder& g, Value* x, Value* count);
+
 inline constexpr Step kLegacyBroadcast[] = {
     {.since = 7, .up = up_from_legacy_broadcast, .down = down_to_legacy_broadcast}};
 inline constexpr Step kLegacyBroadcastCommuting[] = {

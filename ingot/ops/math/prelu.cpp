@@ -3,6 +3,7 @@
 
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/math/legacy_broadcast.h"
 #include "ingot/ops/math/scalar_functions.h"
 #include "ingot/ops/steps.h"
 #include "ingot/ops/walk.h"
@@ -27,7 +28,13 @@ void infer(InferContext& c) {
 void up_from_channels(StepContext& c) {
   const auto& slope = c.type(1).shape;
   if (slope && (slope->size() != 1 || slope->front().as_int() == 1)) return;
-  const std::int64_t rank = c.need_rank(0);
+  if (!c.rank(0)) {
+    Value* rank = rank_of(c.g, c.node.input(0));
+    Value* count = c.g.sub(rank, c.g.ints({2}));
+    c.node.set_input(1, with_trailing_ones(c.g, c.node.input(1), count));
+    return;
+  }
+  const std::int64_t rank = *c.rank(0);
   if (rank <= 2) return;
   std::vector<std::int64_t> axes(static_cast<std::size_t>(rank - 2));
   std::iota(axes.begin(), axes.end(), 1);

@@ -1,6 +1,7 @@
 list(APPEND ops_sources
   ml/category_mapper.cpp
   ml/features.cpp
+  ml/features_kernel.cpp
   ml/forest.cpp
   ml/forest_attributes.cpp
   ml/label_encoder.cpp

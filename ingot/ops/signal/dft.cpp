@@ -58,7 +58,8 @@ Values decompose(DecomposeContext& c) {
   GraphBuilder& g = c.g;
   const bool onesided = c.attr("onesided", std::int64_t{0}) != 0;
   const bool inverse = c.attr("inverse", std::int64_t{0}) != 0, to_real = onesided && inverse;
-  const DType elem = c.elem(0), precise = elem == DType::f64 ? DType::f64 : DType::f32;
+  // Sums of many terms that nearly cancel: float would leave noise where there is nothing.
+  const DType elem = c.elem(0), precise = DType::f64;
   const auto parts = stated_size(c.in(0), -1).as_int();
   const auto rank = c.rank(0);
   if (!c.in(0) || elem == DType::undefined || !parts || !rank || *rank < 2) return {};

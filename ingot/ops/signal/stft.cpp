@@ -38,7 +38,8 @@ void infer(InferContext& c) {
 Values decompose(DecomposeContext& c) {
   GraphBuilder& g = c.g;
   const bool onesided = c.attr("onesided", std::int64_t{1}) != 0;
-  const DType elem = c.elem(0), precise = elem == DType::f64 ? DType::f64 : DType::f32;
+  // Sums of many terms that nearly cancel: float would leave noise where there is nothing.
+  const DType elem = c.elem(0), precise = DType::f64;
   const auto parts = c.rank(0) == 2 ? std::optional<std::int64_t>(1) : stated_size(c.in(0), 2).as_int();
   if (elem == DType::undefined || !parts || !c.in(1) || (!c.in(2) && !c.in(3))) return {};
   Value* step = g.reshape(g.cast(c.in(1), DType::i64), {1});

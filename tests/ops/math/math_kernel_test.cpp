@@ -149,6 +149,11 @@ TEST(Softmax, SumsToOneAlongTheAxis) {
   EXPECT_EQ(run_op("Softmax", {floats({3, 0}, {})}).dims(), (Dims{3, 0}));
 }
 
+TEST(Softmax, NeedsNoMemoryForNothing) {
+  const Dims huge = {0, std::int64_t{1} << 60};
+  EXPECT_EQ(run_op("Softmax", {Array(DType::f32, huge)}).dims(), huge);
+}
+
 TEST(LogSoftmax, DoesNotOverflow) {
   EXPECT_THAT(mapped("LogSoftmax", {1000, 1000}), ElementsAre(FloatEq(-std::log(2.0f)), FloatEq(-std::log(2.0f))));
 }

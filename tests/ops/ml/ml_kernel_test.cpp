@@ -61,6 +61,11 @@ TEST(FeatureVectorizer, CutsAndFillsToTheStatedSizes) {
               ElementsAre(1, 5, 0, 3, 6, 0));
 }
 
+TEST(FeatureVectorizer, TakesExamplesOfAnyRank) {
+  const Array x = floats({2, 1, 2}, {1, 2, 3, 4}), y = floats({2, 1}, {5, 6});
+  EXPECT_THAT(values<float>(first(run_ml("FeatureVectorizer", {x, y}, {}))), ElementsAre(1, 2, 5, 3, 4, 6));
+}
+
 TEST(Imputer, ReplacesNaNAndNumbers) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_THAT(values<float>(first(run_ml("Imputer", {floats({2, 2}, {nan, 1, 2, nan})},

@@ -6,4 +6,5 @@ list(APPEND ops_tests
   nn/normalization_test.cpp
   nn/pool_kernel_test.cpp
   nn/pool_test.cpp
+  nn/recurrence_kernel_test.cpp
   nn/region_kernel_test.cpp)

@@ -1,4 +1,5 @@
 list(APPEND ops_tests
+  tensor/hostile_kernel_test.cpp
   tensor/matmul_kernel_test.cpp
   tensor/matrix_test.cpp
   tensor/movement_kernel_test.cpp

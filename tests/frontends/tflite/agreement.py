@@ -1,0 +1,202 @@
+"""Converts every TFLite model of the corpus, runs it in the native TFLite library and the result in ONNX Runtime, and
+compares. Prints a line for each model that does not agree and counts at the end; fails if a model disagrees that
+agreement.txt does not name, or if one that it names agrees.
+usage: agreement.py --ingot PROGRAM --peers build/peers [--corpus DIR] [--filter TEXT] [--keep DIR] [--verbose]"""
+import argparse
+import array
+import json
+import math
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CODES = {"float32": "f", "int32": "i", "uint8": "B", "int64": "q", "bool": "B", "int16": "h", "int8": "b",
+         "float64": "d", "uint64": "Q", "uint32": "I", "uint16": "H"}
+FLOAT_TOLERANCE = 1e-4
+# ONNX Runtime 1.30 fails, at opset 21 and above, where int8 that is dequantised is reshaped or transposed.
+# It also says that two nodes have one name where the file has no such nodes (deeplabv3_mnv2_dm05_pascal_quant).
+RUNTIME_DEFECTS = ["(QuantizeLinear) [TypeInferenceError] output_dtype INT8 does not match y_zero_point type UINT8",
+                   "two nodes with same node name"]
+DYNAMIC_RANGE_TOLERANCE = 0.1   # TFLite rounds activations to 8 bits while running; ONNX computes them as they are
+
+
+def read(about):
+    with open(about["file"], "rb") as file:
+        raw = file.read()
+    if about["type"] == "string":
+        return json.loads(raw)
+    return array.array(CODES[about["type"]], raw)
+
+
+def top(values):
+    return max(range(len(values)), key=lambda i: values[i]) if len(values) else -1
+
+
+def compare(reference, result, is_quantized, is_dynamic):
+    """None if they agree, else how they differ."""
+    if reference["type"] != result["type"]:
+        return f"type {result['type']} instead of {reference['type']}"
+    if reference["shape"] != result["shape"]:
+        return f"shape {result['shape']} instead of {reference['shape']}"
+    a, b = read(reference), read(result)
+    if len(a) != len(b):
+        return f"{len(b)} elements instead of {len(a)}"
+    if reference["type"] in ("float32", "float64"):
+        for x, y in zip(a, b):
+            if math.isnan(x) != math.isnan(y) or (math.isinf(x) or math.isinf(y)) and x != y:
+                return f"{y} instead of {x}"
+        worst = max((abs(x - y) for x, y in zip(a, b) if math.isfinite(x)), default=0)
+        scale = max((abs(x) for x in a if math.isfinite(x)), default=0)
+        tolerance = DYNAMIC_RANGE_TOLERANCE if is_dynamic else FLOAT_TOLERANCE
+        if worst <= tolerance * scale or worst == 0:
+            return None
+        if is_quantized:
+            levels = sorted(set(a))
+            step = min((y - x for x, y in zip(levels, levels[1:])), default=scale / 255)
+            far = sum(abs(x - y) > 2.001 * step for x, y in zip(a, b))
+            if far <= len(a) / 1000:
+                return None
+            return f"{far} of {len(a)} beyond 2 steps of {step:.3g}, worst {worst / step:.1f} steps"
+        return f"differs by {worst:.3g} at a scale of {scale:.3g}"
+    if reference["type"] in ("int8", "uint8", "int16") and is_quantized:
+        far = sum(abs(x - y) > 2 for x, y in zip(a, b))
+        worst = max((abs(x - y) for x, y in zip(a, b)), default=0)
+        if far > len(a) / 1000:
+            return f"{far} of {len(a)} beyond 2 steps, worst {worst}"
+        if len(a) <= 2000 and a[top(a)] - a[top(b)] > 1:
+            return f"another top-1: {top(b)} instead of {top(a)}"
+        return None
+    wrong = sum(x != y for x, y in zip(a, b))
+    return f"{wrong} of {len(a)} elements differ" if wrong else None
+
+
+class Onnx:
+    """ONNX Runtime in a process of its own, started anew when it dies."""
+
+    def __init__(self, peers):
+        self.peers = peers
+        self.process = None
+
+    def run(self, job):
+        if self.process is None or self.process.poll() is not None:
+            self.process = subprocess.Popen(["node", os.path.join(HERE, "run_onnx.mjs"), self.peers], text=True,
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.process.stdin.write(json.dumps(job) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        return json.loads(line) if line else {"error": "ONNX Runtime crashed"}
+
+    def close(self):
+        if self.process:
+            self.process.stdin.close()
+            self.process.wait()
+
+
+def models(corpus):
+    for directory, _, files in sorted(os.walk(corpus)):
+        for name in sorted(files):
+            path = os.path.join(directory, name)
+            with open(path, "rb") as file:
+                if file.read(8)[4:8] == b"TFL3":
+                    yield path
+
+
+def check(path, arguments, library, onnx, directory):
+    """(class, reason): agrees, differs, refused, failed or unverifiable."""
+    target = os.path.join(directory, "model.onnx")
+    if os.path.exists(target):
+        os.remove(target)
+    converted = subprocess.run([arguments.ingot, "convert", path, "-o", target, "--json"], capture_output=True, text=True)
+    native = subprocess.run([sys.executable, os.path.join(HERE, "run_tflite.py"), library, path, "7", directory],
+                            capture_output=True, text=True)
+    reference = {"error": "it crashes"}
+    for line in native.stdout.splitlines():
+        if line.startswith("{"):
+            reference = json.loads(line)
+    if converted.returncode:
+        reason = converted.stderr.strip().replace(path + ": ", "")
+        return ("refused" if "error" not in reference else "refused, and TFLite does not run it"), reason
+    if "error" in reference:
+        return "unverifiable", "TFLite: " + reference["error"]
+    answer = onnx.run({"model": target, "out": directory, "inputs": reference["inputs"], "plain": arguments.plain})
+    if any(known in answer.get("error", "") for known in RUNTIME_DEFECTS):
+        answer = onnx.run({"model": target, "out": directory, "inputs": reference["inputs"], "plain": True})
+        print(f"without ONNX Runtime's optimisations, which are at fault: {os.path.basename(path)}", flush=True)
+    if "error" in answer:
+        return "failed", answer["error"]
+    if len(answer["outputs"]) < len(reference["outputs"]):
+        return "differs", f"{len(answer['outputs'])} outputs instead of {len(reference['outputs'])}"
+    inspected = subprocess.run([arguments.ingot, "inspect", target, "--json"], capture_output=True, text=True)
+    is_quantized = '"QuantizeLinear"' in inspected.stdout
+    is_dynamic = "dynamic range" in converted.stdout
+    for a, b in zip(reference["outputs"], answer["outputs"]):
+        difference = compare(a, b, is_quantized, is_dynamic)
+        if difference:
+            return "differs", f"'{b['name']}' {difference}"
+    return "agrees", ("dynamic range" if is_dynamic else "quantised" if is_quantized else "float")
+
+
+def known_exceptions():
+    """model -> reason"""
+    known = {}
+    with open(os.path.join(HERE, "agreement.txt"), encoding="utf-8") as file:
+        for line in file:
+            if line.strip() and not line.startswith("#"):
+                name, _, reason = line.strip().partition(": ")
+                known[name] = reason
+    return known
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for option in ("--ingot", "--peers"):
+        parser.add_argument(option, required=True)
+    shared = os.environ.get("INGOT_SHARED", os.path.join(HERE, "..", "..", "..", "..", "shared"))
+    parser.add_argument("--corpus", default=os.path.join(shared, "corpus", "tflite"))
+    parser.add_argument("--filter", default="")
+    parser.add_argument("--plain", action="store_true", help="ONNX Runtime without graph optimisations")
+    parser.add_argument("--keep")
+    parser.add_argument("--verbose", action="store_true")
+    arguments = parser.parse_args()
+    machine = {"x86_64": "linux_amd64", "aarch64": "linux_arm64"}.get(platform.machine(), "none")
+    library = os.path.join(arguments.peers, "node_modules/tfjs-tflite-node/cc_deps", machine, "libtensorflowlite_c.so")
+    for needed in (arguments.corpus, library, os.path.join(arguments.peers, "node_modules/onnxruntime-node")):
+        if not os.path.exists(needed):
+            print(f"SKIPPED: {needed} is not here")
+            sys.exit(77)
+    known, counts, kinds, unexpected, seen = known_exceptions(), {}, {}, [], set()
+    onnx = Onnx(arguments.peers)
+    with tempfile.TemporaryDirectory() as scratch:
+        directory = arguments.keep or scratch
+        os.makedirs(directory, exist_ok=True)
+        for path in models(arguments.corpus):
+            name = os.path.relpath(path, arguments.corpus)
+            if arguments.filter not in name:
+                continue
+            seen.add(name)
+            kind, reason = check(path, arguments, library, onnx, directory)
+            counts[kind] = counts.get(kind, 0) + 1
+            if kind == "agrees":
+                kinds[reason] = kinds.get(reason, 0) + 1
+            if arguments.verbose or kind != "agrees":
+                print(f"{kind}: {name}: {reason}", flush=True)
+            is_bad = kind in ("refused", "failed", "differs")
+            if is_bad and name not in known:
+                unexpected.append(f"{name} {kind}: {reason}")
+            if not is_bad and name in known:
+                unexpected.append(f"{name} is named in agreement.txt, but: {kind}")
+    onnx.close()
+    if not arguments.filter:
+        unexpected += [f"{name} is named in agreement.txt and is not in the corpus" for name in sorted(set(known) - seen)]
+    print(", ".join(f"{kind} {count}" for kind, count in sorted(counts.items())))
+    print("of those that agree: " + ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items())))
+    for line in unexpected:
+        print("UNEXPECTED " + line)
+    sys.exit(1 if unexpected else 0)
+
+
+if __name__ == "__main__":
+    main()
