@@ -42,9 +42,12 @@ std::string refuse_pool(const Node& n) {
   for (const std::int64_t d : n.attributes.ints_or("dilations", {}))
     if (d != 1) return "a dilated pool";
   if (n.output(1)) return "the places of the maxima are asked for";
-  const bool is_plain = !n.attributes.int_or("ceil_mode", 0) &&
-                        n.attributes.string_or("auto_pad", "NOTSET") != "SAME_LOWER" &&
-                        std::ranges::all_of(n.attributes.ints_or("pads", {}), [](std::int64_t p) { return p == 0; });
+  const Ints pads = n.attributes.ints_or("pads", {});
+  const bool has_pads = std::ranges::any_of(pads, [](std::int64_t p) { return p != 0; });
+  if (n.op == "AveragePool" && n.attributes.int_or("ceil_mode", 0) && has_pads)
+    return "ceil_mode with padding: a last window may lie in the padding alone";
+  const bool is_plain =
+      !n.attributes.int_or("ceil_mode", 0) && n.attributes.string_or("auto_pad", "NOTSET") != "SAME_LOWER" && !has_pads;
   for (std::size_t i = 2; i < x.size(); ++i)
     if (!is_plain && !x[i].is_known()) return "padding over sizes that are not known";
   return needs_types(n, {DType::f32});

@@ -694,9 +694,14 @@ std::string refuse_concat(const Node& n) {
                      : why;
 }
 std::string refuse_reshape(const Node& n) {
-  if (n.is("Reshape") && !ops::constant_of(n.input(1)) && n.attributes.int_or("allowzero", 0))
-    return "allowzero with a computed shape";
-  if (n.is("Reshape") && ops::constant_of(n.input(1)) && !n.output(0)->type.shape) return "the rank is not known";
+  const auto& y = n.output(0)->type.shape;
+  // At most one open size is left to RESHAPE; more must be found at run time.
+  if (y && std::ranges::count_if(*y, [](const Dim& d) { return !d.is_known(); }) <= 1) return {};
+  if (n.is("Flatten")) return "more than one size is not known";
+  if (std::string why = needs_rank(n); !why.empty()) return why;
+  if (n.is("Squeeze") || n.is("Unsqueeze")) return n.input(1) ? needs_constant(n, 1, "the axes") : std::string();
+  if (!y) return "the rank of the result is not known";
+  if (!ops::constant_of(n.input(1)) && n.attributes.int_or("allowzero", 0)) return "allowzero with a computed shape";
   return {};
 }
 
