@@ -122,25 +122,43 @@ void infer(InferContext& c) {
   c.out_shape(0, std::move(y));
 }
 
-// Padding by the tensor's own other end: along each axis, the elements (i mod size) for i from -before to size + after.
+/// The pads of all dimensions, those at the beginning first; null when ranks or counts do not fit.
+Value* pads_of_all(DecomposeContext& c, std::int64_t rank) {
+  GraphBuilder& g = c.g;
+  if (!c.has(3)) return c.in(1);
+  Value* given = g.cast(c.in(3), DType::i64);
+  Value* axes = g.op("Mod", {given, g.ints({rank})});  // has the sign of the divisor: -1 becomes rank - 1
+  Value* ends = g.add(axes, g.ints({rank}));
+  Value* none = g.ints(std::vector<std::int64_t>(static_cast<std::size_t>(2 * rank), 0));
+  Value* places = g.concat({axes, ends}, 0);
+  return g.op("ScatterElements", {none, places, c.in(1)}, {{"axis", 0}});
+}
+
+/// Padding by the tensor's own other end: along each axis, the elements (i mod size) for i from -before to size +
+/// after, where what negative pads cut off counts neither as element nor as size.
 Values decompose(DecomposeContext& c) {
   const auto rank = c.rank(0);
-  const Tensor *pads = c.constant(1), *given = c.constant(3);
-  if (c.attr("mode", "constant") != "wrap" || !rank || !pads || (c.has(3) && !given)) return {};
-  const auto amounts = pads->to_ints();
-  std::vector<std::int64_t> axes(static_cast<std::size_t>(*rank));
-  std::iota(axes.begin(), axes.end(), 0);
-  if (given) axes = given->to_ints();
-  if (amounts.size() != 2 * axes.size()) return {};
-  if (std::ranges::any_of(amounts, [](std::int64_t n) { return n < 0; })) return {};
+  if (c.attr("mode", "constant") != "wrap" || !rank || !c.has(1)) return {};
   GraphBuilder& g = c.g;
-  Value *x = c.in(0), *shape = g.shape(x);
-  for (std::size_t k = 0; k < axes.size(); ++k) {
-    const std::int64_t before = amounts[k], after = amounts[k + axes.size()];
-    if (before == 0 && after == 0) continue;
-    Value* size = g.op("Gather", {shape, g.index(axes[k])});
-    Value* places = g.op("Range", {g.index(-before), g.add(size, g.index(after)), g.index(1)});
-    x = g.op("Gather", {x, g.op("Mod", {places, size})}, {{"axis", axes[k]}});
+  Value *x = c.in(0), *shape = g.shape(x), *pads = pads_of_all(c, *rank);
+  const Tensor* known = c.has(3) ? nullptr : c.constant(1);
+  const auto amounts = known ? known->to_ints() : std::vector<std::int64_t>();
+  if (known && amounts.size() != static_cast<std::size_t>(2 * *rank)) return {};
+  Value *zero = g.index(0), *one = g.index(1);
+  for (std::int64_t k = 0; k < *rank; ++k) {
+    if (known && amounts[static_cast<std::size_t>(k)] == 0 && amounts[static_cast<std::size_t>(k + *rank)] == 0)
+      continue;
+    Value* before = g.op("Gather", {pads, g.index(k)});
+    Value* after = g.op("Gather", {pads, g.index(k + *rank)});
+    Value* size = g.op("Gather", {shape, g.index(k)});
+    Value* start = g.neg(before);
+    Value* low = g.op("Max", {start, zero});
+    Value* kept = g.add(g.op("Min", {after, zero}), size);
+    Value* period = g.sub(kept, low);
+    Value* end = g.add(size, after);
+    Value* places = g.op("Range", {start, end, one});
+    Value* phase = g.op("Mod", {g.sub(places, low), period});
+    x = g.op("Gather", {x, g.add(phase, low)}, {{"axis", k}});
   }
   return {x};
 }
