@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ingot/base/error.h"
+#include "ingot/engine/dense.h"
 #include "ingot/ops/catalog.h"
 
 namespace ingot::engine {
@@ -11,7 +12,9 @@ namespace {
 
 class Maker {
  public:
-  Maker(const Graph& graph, const Programs& outer) : graph_(graph), outer_(outer) { program_->graph = &graph; }
+  Maker(const Graph& graph, const Programs& outer, Ledger& ledger) : graph_(graph), outer_(outer), ledger_(ledger) {
+    program_->graph = &graph;
+  }
 
   std::unique_ptr<Program> make() {
     define_inputs();
@@ -32,15 +35,20 @@ class Maker {
     return program_->slots.try_emplace(v, static_cast<std::uint32_t>(program_->slots.size())).first->second;
   }
 
+  static bool is_given_out(const Value& v) {
+    return std::ranges::any_of(v.uses(), [](const Use& use) { return !use.node; });
+  }
+
   void define_inputs() {
     for (const Value* v : graph_.inputs()) program_->inputs.push_back(define(v));
     for (const Value* v : graph_.initializers()) {
       const std::uint32_t slot = define(v);
       if (v->initializer) {
         program_->constants.emplace_back(slot, Array::from(*v->initializer));
-      } else {
-        const SparseTensor& s = *v->sparse_initializer;
+      } else if (const SparseTensor& s = *v->sparse_initializer; is_given_out(*v) && !v->type.is_tensor()) {
         program_->constants.emplace_back(slot, SparseArray{Array::from(s.values), Array::from(s.indices), s.dims});
+      } else {
+        program_->constants.emplace_back(slot, dense(s, ledger_));
       }
     }
     std::ranges::sort(program_->constants, {}, [](const auto& constant) { return constant.first; });
@@ -91,6 +99,7 @@ class Maker {
 
   const Graph& graph_;
   const Programs& outer_;
+  Ledger& ledger_;
   std::unique_ptr<Program> program_ = std::make_unique<Program>();
 };
 
@@ -109,9 +118,9 @@ const Array* constant_of(const Value& value, const void* programs) {
 
 }  // namespace
 
-Programs make_programs(Graph& root) {
+Programs make_programs(Graph& root, Ledger& ledger) {
   Programs programs;
-  for_each_graph(root, [&](Graph& graph) { programs.emplace(&graph, Maker(graph, programs).make()); });
+  for_each_graph(root, [&](Graph& graph) { programs.emplace(&graph, Maker(graph, programs, ledger).make()); });
   return programs;
 }
 

@@ -75,12 +75,12 @@ Session::Session(const Model& model, const SessionOptions& options) : plan_(std:
   passes::decompose(m, has_kernel);
   refuse_missing(*m.graph);
   for (const Value* v : m.graph->outputs()) plan_->output_names.push_back(v->name());
-  plan_->programs = make_programs(*m.graph);
+  plan_->programs = make_programs(*m.graph, plan_->ledger);
   fold_constants(plan_->programs, plan_->ledger, plan_->budget);
   if (options.is_fast) {
     write_constants(plan_->programs);
     optimize(*m.graph);
-    plan_->programs = make_programs(*m.graph);
+    plan_->programs = make_programs(*m.graph, plan_->ledger);
     choose_kernels(plan_->programs);
   }
   check_mapped_files();
