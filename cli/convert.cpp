@@ -8,6 +8,7 @@
 #include "command.h"
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
+#include "ingot/driver/export.h"
 #include "terminal.h"
 
 namespace ingot::cli {
@@ -20,6 +21,7 @@ struct Options {
   std::int64_t opset = 0;
   std::vector<std::string> input_shapes, renames;
   driver::ImportOptions import;
+  driver::ExportOptions exported;
   bool external_data = false, infer_types = false, json = false;
 };
 
@@ -56,7 +58,10 @@ int run(const Options& options, const Global& global) {
   save.external_data = options.external_data;
   save.external_threshold = parse_size(options.threshold);
   driver::ConvertOptions convert = convert_options(options);
+  const auto format = save.to ? save.to : driver::format_by_extension(options.output);
 
+  driver::ExportOptions exported = options.exported;
+  exported.allow_custom = options.import.allow_custom;
   driver::LoadOptions load = global.load_options(options.from);
   load.import = options.import;
   load.import.input_shapes = convert.input_shapes;
@@ -66,12 +71,14 @@ int run(const Options& options, const Global& global) {
   driver::ConvertReport report;
   try {
     report = driver::convert(loaded.model, convert);
+    if (format && driver::is_foreign(*format))
+      driver::export_model(loaded.model, options.output, *format, exported, report);
   } catch (Error& error) {
     error.in_file(options.input);
     throw;
   }
   report.notes.insert(report.notes.begin(), loaded.notes.begin(), loaded.notes.end());
-  driver::save(loaded.model, options.output, save);
+  if (!format || !driver::is_foreign(*format)) driver::save(loaded.model, options.output, save);
 
   const std::string json = to_json(options, report, loaded.model).dump(2, ' ', false, Json::error_handler_t::replace);
   if (!options.report.empty()) {
@@ -115,15 +122,24 @@ Command add_convert(CLI::App& program, const Global& global) {
   app->add_option("--input-shape", options->input_shapes, "Fix an input's dimensions: x:1,3,224,224 (? keeps one)");
   app->add_option("--rename", options->renames, "Rename a value: old=new");
   app->add_option("--signature", options->import.signature, "Which of the source's signatures to convert");
+  app->add_option("--tag", options->import.tag, "Which of a SavedModel's graphs to convert (default: serve)");
   app->add_option("--inputs", options->import.inputs, "Cut the source here: names of values that become the inputs")
       ->delimiter(',');
   app->add_option("--outputs", options->import.outputs, "Names of values that become the outputs")->delimiter(',');
   app->add_option("--allow-custom", options->import.allow_custom,
                   "Keep an operator that has no translation as a custom node: Op or Op:domain");
+  app->add_option("--functions", options->import.functions,
+                  "An ONNX file whose functions say what custom operators of the same names mean");
   app->add_flag("--dequantize", options->import.dequantize, "Turn quantised tensors into float");
   app->add_flag("--infer-types", options->infer_types, "Write the inferred type and shape of every value");
   app->add_flag("--external-data", options->external_data, "Put the weights into one data file beside the model");
   app->add_option("--external-threshold", options->threshold, "Only weights of at least this size (default 1K)");
+  app->add_option("--auto-cast", options->exported.auto_cast,
+                  "Types that the target lacks: none (default: refuse), up (wider ones), all (narrower ones too)");
+  app->add_option("--weights", options->exported.weights, "Store large float weights of a .tflite file as float16");
+  app->add_option("--inputs-as", options->exported.inputs_as,
+                  "Layout of a .tflite file's inputs: nchw (default) or nhwc");
+  app->add_option("--outputs-as", options->exported.outputs_as, "Layout of its outputs");
   app->add_option("--from", options->from, "The input's format, when it does not tell itself");
   app->add_option("--to", options->to, "The output's format, when its extension does not tell");
   app->add_option("--report", options->report, "Write what was done to this JSON file");

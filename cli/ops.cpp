@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "ingot/driver/catalogue.h"
+#include "ingot/driver/export.h"
 #include "terminal.h"
 
 namespace ingot::cli {
@@ -13,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::string model, from;
+  std::string model, from, to;
   bool versions = false, targets = false, json = false, markdown = false;
 };
 
@@ -106,8 +107,40 @@ int list_translated(const Options& options) {
   return 0;
 }
 
+/// What another framework has for the operators, of a model or all.
+int list_exported(const Options& options, const Global& global) {
+  std::vector<driver::ExportLine> lines = driver::exported_operators(driver::format_by_name(options.to));
+  if (!options.model.empty()) {
+    const auto used = driver::operators_of(driver::load(options.model, global.load_options()).model);
+    std::vector<driver::ExportLine> kept;
+    for (const auto& op : used) {
+      driver::ExportLine line{op.line.domain, op.line.name, false, op.is_function};
+      for (const driver::ExportLine& known : lines)
+        if (known.domain == line.domain && known.name == line.name) line = known;
+      kept.push_back(std::move(line));
+    }
+    lines = std::move(kept);
+  }
+  if (options.json) {
+    Json array = Json::array();
+    for (const auto& line : lines)
+      array.push_back({{"domain", line.domain},
+                       {"name", line.name},
+                       {"native", line.is_native},
+                       {"by_others", !line.is_native && line.decomposes}});
+    std::printf("%s\n", array.dump(2).c_str());
+    return 0;
+  }
+  Rows rows{{"operator", "domain", "in " + options.to}};
+  for (const auto& line : lines)
+    rows.push_back({line.name, line.domain, line.is_native ? "native" : line.decomposes ? "by other operators" : "-"});
+  print_rows(rows, options.markdown);
+  return 0;
+}
+
 int run(const Options& options, const Global& global) {
   if (!options.from.empty()) return list_translated(options);
+  if (!options.to.empty()) return list_exported(options, global);
   if (!options.model.empty()) return list_model(options, global);
   if (options.targets) {
     Rows rows{{"--for", "ai.onnx", "ai.onnx.ml", "IR"}};
@@ -138,7 +171,8 @@ Command add_ops(CLI::App& program, const Global& global) {
       "a target operator set lacks is replaced by its decomposition, if it has one.");
   app->add_flag("--versions", options->versions, "Versions, rewrites between them, decompositions");
   app->add_option("--model", options->model, "Only the operators of this model, and what can be done with them");
-  app->add_option("--from", options->from, "The operators of another framework that become ONNX: tflite");
+  app->add_option("--from", options->from, "The operators of another framework that become ONNX: tensorflow, tflite");
+  app->add_option("--to", options->to, "What a format has for each operator: tflite");
   app->add_flag("--targets", options->targets, "The names that 'convert --for' takes, with their versions");
   app->add_flag("--markdown", options->markdown, "As a Markdown table");
   app->add_flag("--json", options->json, "For programs");

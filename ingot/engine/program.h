@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "ingot/engine/fast_kernel.h"
-#include "ingot/engine/ledger.h"
 #include "ingot/ir/array.h"
 #include "ingot/ir/graph.h"
 #include "ingot/ops/op_def.h"
 
 namespace ingot::engine {
+
+class Ledger;
 
 inline constexpr std::uint32_t kNoSlot = 0xffffffff;
 
@@ -46,8 +47,8 @@ struct Program {
 
 using Programs = std::unordered_map<const Graph*, std::unique_ptr<Program>>;
 
-/// Programs of the graph and all graphs nested in it. Refuses cycles and values that nothing defines. Sparse constants
-/// become dense, in memory of the ledger, unless the graph itself gives them out.
+/// Programs of the graph and all graphs nested in it. Sparse initializers become dense, in memory of the ledger.
+/// Refuses cycles and values that nothing defines.
 Programs make_programs(Graph& root, Ledger& ledger);
 
 /// Gives each step the first fast kernel that takes its node.

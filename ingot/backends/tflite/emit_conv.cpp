@@ -1,0 +1,208 @@
+// Convolutions over data with channels last.
+#include <algorithm>
+
+#include "ingot/backends/tflite/quantized.h"
+#include "ingot/backends/tflite/spatial.h"
+#include "ingot/ops/infer.h"
+#include "ingot/passes/layout/axes.h"
+
+namespace ingot::backends::tflite {
+namespace {
+
+using Op = BuiltinOperator;
+using fmt_tflite::Padding;
+
+/// The weights with one spatial axis as two: O, I, 1, W.
+Tensor widened(const Tensor& w) {
+  if (w.rank() != 3) return w;
+  return w.reshaped({w.dims()[0], w.dims()[1], 1, w.dims()[2]});
+}
+
+/// The node's weights, constant or not, with their axes in TFLite's order.
+std::int32_t weights_as(NodeOut& n, const Ints& perm) {
+  if (const Tensor* w = n.constant(1))
+    return n.e.constant(passes::transposed(widened(*w), perm), n.node.input(1)->name());
+  if (const auto q = quantized_constant(n.node.input(1))) {
+    QuantizedConstant wide{widened(q->tensor), q->parameters};
+    if (q->tensor.rank() == 3 && q->parameters.quantized_dimension == 2) wide.parameters.quantized_dimension = 3;
+    return emit_quantized(n.e, permuted(wide, perm), n.node.input(1)->name());
+  }
+  std::int32_t w = n.in(1);
+  Shape shape = n.shape(1);
+  if (shape.size() == 3) {
+    shape.insert(shape.begin() + 2, Dim(1));
+    w = reshaped(n.e, w, n.elem(1), shape);
+  }
+  return transposed(n.e, w, n.elem(1), shape, perm);
+}
+
+std::int32_t bias_of(NodeOut& n, const Dim& channels) {
+  if (n.has(2)) return n.in(2);
+  // Some runtimes want one, and it costs nothing.
+  const auto count = static_cast<std::size_t>(channels.value());
+  return n.e.constant(Tensor::of<float>({channels.value()}, std::vector<float>(count, 0)));
+}
+
+void set_steps(Options& options, const Sliding& s, Padding padding, bool has_dilations) {
+  const std::size_t w = s.rank - 1;
+  const auto height = [&](const Ints& values) { return s.rank == 1 ? 1 : values[s.rank - 2]; };
+  options.set("padding", padding).set("stride_w", s.strides[w]).set("stride_h", height(s.strides));
+  if (has_dilations) options.set("dilation_w_factor", s.dilations[w]).set("dilation_h_factor", height(s.dilations));
+}
+
+}  // namespace
+
+std::string refuse_conv(const Node& n) {
+  for (const std::size_t i : {0U, 1U})
+    if (std::string why = needs_rank(n, i); !why.empty()) return why;
+  const Shape &x = *n.input(0)->type.shape, &w = *n.input(1)->type.shape;
+  if (x.size() < 3 || x.size() > 5 || !n.output(0)->type.shape) return "TFLite convolves 1 to 3 spatial dimensions";
+  if (!is_fixed(w)) return "the sizes of the weights are not known";
+  const std::int64_t group = n.attributes.int_or("group", 1);
+  if (x.size() == 5 && group != 1) return "a grouped 3-D convolution";
+  if (x.size() == 5 && !needs_constant(n, 1, "the weights").empty()) return "3-D weights that are computed";
+  if (group != 1 && group != w[0].value() / std::max<std::int64_t>(1, w[0].value() / group))
+    return "the groups do not fit";
+  if (n.attributes.string_or("auto_pad", "NOTSET") == "SAME_LOWER" && !is_fixed(x)) return "SAME_LOWER over open sizes";
+  return needs_types(n, {DType::f32});
+}
+
+void emit_conv(NodeOut& n) {
+  const Shape& w = n.shape(1);
+  Ints kernel;
+  for (std::size_t i = 2; i < w.size(); ++i) kernel.push_back(w[i].value());
+  const Sliding s = sliding(n.node, kernel);
+  const std::int64_t group = n.attr("group", 1), outputs = w[0].value(), per_group = w[1].value();
+  const Shape& x_shape = n.shape(0);
+  Image x = image_of(n, n.in(0), x_shape);
+  Padding padding = Padding::VALID;
+  if (s.is_same(x_shape) && !s.is_valid())
+    padding = Padding::SAME;
+  else if (!s.is_valid())
+    x = padded(n, x, s.before, s.after, std::nullopt);
+  ImageResult y(n);
+  const std::int32_t bias = bias_of(n, w[0]);
+  if (x.shape.size() == 5) {
+    Options options(Op::CONV_3D);
+    set_steps(options, s, padding, true);
+    options.set("stride_d", s.strides[0]).set("dilation_d_factor", s.dilations[0]);
+    const std::int32_t weights = weights_as(n, {2, 3, 4, 1, 0});
+    n.e.add(Op::CONV_3D, {x.tensor, weights, bias}, {y.tensor()}, options);
+  } else if (group > 1 && per_group == 1) {
+    Options options(Op::DEPTHWISE_CONV_2D);
+    set_steps(options, s, padding, true);
+    options.set("depth_multiplier", outputs / group);
+    const std::int32_t weights = weights_as(n, {1, 2, 3, 0});
+    n.e.add(Op::DEPTHWISE_CONV_2D, {x.tensor, weights, bias}, {y.tensor()}, options, 2);
+  } else if (group == 1) {
+    Options options(Op::CONV_2D);
+    set_steps(options, s, padding, true);
+    const std::int32_t weights = weights_as(n, {0, 2, 3, 1});
+    n.e.add(Op::CONV_2D, {x.tensor, weights, bias}, {y.tensor()}, options, 2);
+  } else {
+    // Group by group: older runtimes have no grouped convolution.
+    Options options(Op::CONV_2D);
+    set_steps(options, s, padding, true);
+    const std::int32_t weights = weights_as(n, {0, 2, 3, 1});
+    const auto parts = [&](std::int32_t tensor, Shape shape, std::size_t axis) {
+      shape[axis] = Dim(shape[axis].value() / group);
+      std::vector<std::int32_t> made;
+      for (std::int64_t i = 0; i < group; ++i) made.push_back(n.e.temporary(DType::f32, shape));
+      Options split(Op::SPLIT);
+      split.set("num_splits", group);
+      const std::int32_t dim = n.e.index(static_cast<std::int64_t>(axis));
+      n.e.add(Op::SPLIT, {dim, tensor}, made, split);
+      return made;
+    };
+    const Shape w_shape{w[0], w.size() == 3 ? Dim(1) : w[2], w.back(), w[1]};
+    const std::vector<std::int32_t> xs = parts(x.tensor, x.shape, 3), ws = parts(weights, w_shape, 0),
+                                    bs = parts(bias, Shape{w[0]}, 0);
+    Shape part = y.shape();
+    part.back() = Dim(outputs / group);
+    std::vector<std::int32_t> ys;
+    for (std::size_t i = 0; i < xs.size(); ++i) {
+      ys.push_back(n.e.temporary(DType::f32, part));
+      n.e.add(Op::CONV_2D, {xs[i], ws[i], bs[i]}, {ys.back()}, options, 2);
+    }
+    Options join(Op::CONCATENATION);
+    join.set("axis", 3);
+    n.e.add(Op::CONCATENATION, ys, {y.tensor()}, join);
+  }
+  y.finish();
+}
+
+std::string refuse_conv_transpose(const Node& n) {
+  for (const std::size_t i : {0U, 1U})
+    if (std::string why = needs_rank(n, i); !why.empty()) return why;
+  const Shape& x = *n.input(0)->type.shape;
+  if (x.size() < 3 || x.size() > 4) return "TFLite has transposed convolutions of 2 spatial dimensions";
+  for (const std::int64_t d : n.attributes.ints_or("dilations", {}))
+    if (d != 1) return "a dilated transposed convolution";
+  if (n.attributes.int_or("group", 1) != 1) return "a grouped transposed convolution";
+  if (!is_fixed(*n.input(1)->type.shape)) return "the sizes of the weights are not known";
+  const auto& y = n.output(0)->type.shape;
+  if (!y) return "the rank is not known";
+  for (std::size_t i = 2; i < x.size(); ++i)
+    if (!x[i].is_known() || !(*y)[i].is_known()) return "the spatial sizes are not known";
+  if (!x[0].is_known()) return "the batch of a transposed convolution is not known";
+  return needs_types(n, {DType::f32});
+}
+
+void emit_conv_transpose(NodeOut& n) {
+  const Shape& w = n.shape(1);
+  const std::size_t rank = w.size() - 2;
+  const Ints strides = n.node.attributes.ints_or("strides", Ints(rank, 1));
+  Ints before(rank), full(rank), wanted(rank);
+  const Shape &xs = n.shape(0), &ys = n.out_shape();
+  const Ints pads = n.node.attributes.ints_or("pads", Ints(2 * rank, 0));
+  const std::string auto_pad = n.attr("auto_pad", "NOTSET");
+  const bool has_sizes = n.node.attributes.has("output_shape");
+  bool is_same = true, is_whole = true;
+  for (std::size_t i = 0; i < rank; ++i) {
+    const std::int64_t k = w[i + 2].value(), in = xs[i + 1].value();
+    wanted[i] = ys[i + 1].value();
+    full[i] = (in - 1) * strides[i] + k;
+    before[i] = pads[i];
+    if (auto_pad.starts_with("SAME") || has_sizes) {
+      const Ints extra = n.node.attributes.ints_or("output_padding", Ints(rank, 0));
+      const std::int64_t total = std::max<std::int64_t>(full[i] + extra[i] - wanted[i], 0);
+      before[i] = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+    } else if (auto_pad == "VALID") {
+      before[i] = 0;
+    }
+    // SAME lets the runtime take what is too much away, half of it before.
+    const std::int64_t total = full[i] - wanted[i];
+    is_same &= total >= 0 && before[i] == total / 2;
+    is_whole &= before[i] == 0 && full[i] <= wanted[i];
+    full[i] = std::max(full[i], wanted[i] + before[i]);
+  }
+  Image x = image_of(n, n.in(0), xs);
+  const bool crops = !is_same && !is_whole;
+  const Ints& sizes = crops ? full : wanted;
+  const std::int64_t height = rank == 1 ? 1 : sizes[0], channels = w[1].value();
+  const Ints dims{xs[0].value(), height, sizes[rank - 1], channels};
+  const std::int32_t out_shape = n.e.ints(dims);
+  const std::int32_t weights = weights_as(n, {1, 2, 3, 0});
+  Options options(Op::TRANSPOSE_CONV);
+  options.set("padding", is_same ? Padding::SAME : Padding::VALID)
+      .set("stride_w", strides[rank - 1])
+      .set("stride_h", rank == 1 ? 1 : strides[0]);
+  ImageResult y(n);
+  const bool adds_bias = n.has(2);
+  std::int32_t at = adds_bias || crops ? n.e.temporary(DType::f32, dims) : y.tensor();
+  n.e.add(Op::TRANSPOSE_CONV, {out_shape, weights, x.tensor}, {at}, options);
+  if (crops) {
+    const std::int32_t cropped = adds_bias ? n.e.temporary(DType::f32, y.shape()) : y.tensor();
+    const std::int32_t begin = n.e.ints({0, rank == 1 ? 0 : before[0], before[rank - 1], 0});
+    const std::int32_t size = n.e.ints({xs[0].value(), rank == 1 ? 1 : wanted[0], wanted[rank - 1], channels});
+    n.e.add(Op::SLICE, {at, begin, size}, {cropped});
+    at = cropped;
+  }
+  if (adds_bias) {
+    const std::int32_t bias = n.in(2);
+    n.e.add(Op::ADD, {at, bias}, {y.tensor()});
+  }
+  y.finish();
+}
+
+}  // namespace ingot::backends::tflite

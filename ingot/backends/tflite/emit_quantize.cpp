@@ -1,0 +1,97 @@
+// QuantizeLinear and DequantizeLinear: operators of TFLite, and parameters of tensors.
+#include <algorithm>
+
+#include "ingot/backends/tflite/operators.h"
+#include "ingot/backends/tflite/quantized.h"
+#include "ingot/ops/infer.h"
+#include "ingot/passes/layout/axes.h"
+
+namespace ingot::backends::tflite {
+namespace {
+
+using Op = BuiltinOperator;
+
+std::string refuse_parameters(const Node& n, DType type) {
+  if (!quantization_of(n)) return "scale or zero point are computed, or per block";
+  if (type != DType::i8 && type != DType::u8 && type != DType::i16 && type != DType::i32 && type != DType::i4)
+    return "TFLite does not quantise to this type";
+  return {};
+}
+
+}  // namespace
+
+std::optional<Quantization> quantization_of(const Node& node) {
+  const Tensor* scale = node.input(1) ? ops::constant_of(node.input(1)) : nullptr;
+  const Tensor* zero = node.input(2) ? ops::constant_of(node.input(2)) : nullptr;
+  if (!scale || scale->dtype() != DType::f32 || scale->rank() > 1 || (node.input(2) && !zero)) return std::nullopt;
+  if (node.attributes.int_or("block_size", 0)) return std::nullopt;
+  Quantization q;
+  q.scale = scale->to_vector<float>();
+  if (zero) {
+    if (zero->dtype() == DType::f32) return std::nullopt;
+    for (const double z : zero->to_doubles()) q.zero_point.push_back(static_cast<std::int64_t>(z));
+  }
+  q.zero_point.resize(q.scale.size(), 0);
+  const auto& shape = node.input(0)->type.shape;
+  if (q.scale.size() > 1) {
+    if (!shape) return std::nullopt;
+    std::int64_t axis = node.attributes.int_or("axis", 1);
+    if (axis < 0) axis += static_cast<std::int64_t>(shape->size());
+    q.quantized_dimension = static_cast<std::int32_t>(axis);
+  }
+  return q;
+}
+
+std::string refuse_quantize(const Node& n) {
+  const std::string why = needs_types(n, {DType::f32});
+  return why.empty() ? refuse_parameters(n, n.output(0)->type.elem) : why;
+}
+std::string refuse_dequantize(const Node& n) {
+  if (n.output(0)->type.elem != DType::f32) return "TFLite dequantises to float";
+  return refuse_parameters(n, n.input(0)->type.elem);
+}
+
+void emit_quantize(NodeOut& n) {
+  const std::int32_t y = n.out();
+  n.e.quantize(y, *quantization_of(n.node));
+  n.e.add(Op::QUANTIZE, {n.in(0)}, {y});
+}
+
+void emit_dequantize(NodeOut& n) {
+  const Quantization q = *quantization_of(n.node);
+  std::int32_t x = n.in(0);
+  const auto& known = n.e.subgraph().tensors[static_cast<std::size_t>(x)].quantization;
+  if (known && known->scale != q.scale) {  // the same bytes under other parameters
+    const std::int32_t again = reshaped(n.e, x, n.elem(), n.shape());
+    x = again;
+  }
+  n.e.quantize(x, q);
+  n.e.add(Op::DEQUANTIZE, {x}, {n.out()}, Options(Op::DEQUANTIZE), 2);
+}
+
+std::optional<QuantizedConstant> quantized_constant(const Value* value) {
+  const Node* node = value ? value->producer() : nullptr;
+  if (!node || !node->is("DequantizeLinear")) return std::nullopt;
+  const Tensor* t = ops::constant_of(node->input(0));
+  const auto q = quantization_of(*node);
+  if (!t || !q || !tensor_type_of(t->dtype())) return std::nullopt;
+  return QuantizedConstant{*t, *q};
+}
+
+QuantizedConstant permuted(const QuantizedConstant& constant, const std::vector<std::int64_t>& perm) {
+  QuantizedConstant made{passes::transposed(constant.tensor, perm), constant.parameters};
+  if (made.parameters.scale.size() > 1)
+    made.parameters.quantized_dimension =
+        static_cast<std::int32_t>(passes::moved_axis(perm, constant.parameters.quantized_dimension));
+  return made;
+}
+
+std::int32_t emit_quantized(Emitter& e, const QuantizedConstant& constant, const std::string& name) {
+  const std::int32_t q = e.constant(constant.tensor, name);
+  e.quantize(q, constant.parameters);
+  const std::int32_t wide = e.temporary(DType::f32, constant.tensor.dims());
+  e.add(Op::DEQUANTIZE, {q}, {wide}, Options(Op::DEQUANTIZE), 2);
+  return wide;
+}
+
+}  // namespace ingot::backends::tflite

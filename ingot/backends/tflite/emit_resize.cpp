@@ -1,0 +1,188 @@
+// Resizing: TFLite's own where it takes the same elements, else element by element.
+#include <algorithm>
+#include <cmath>
+
+#include "ingot/backends/tflite/spatial.h"
+#include "ingot/ops/infer.h"
+
+namespace ingot::backends::tflite {
+namespace {
+
+using Op = BuiltinOperator;
+
+/// One axis of a Resize: where each element comes from.
+struct Axis {
+  std::int64_t in, out;
+  double scale;
+};
+
+std::vector<Axis> axes_of(const Node& n) {
+  const Shape &x = *n.input(0)->type.shape, &y = *n.output(0)->type.shape;
+  std::vector<Axis> axes;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const std::int64_t in = x[i].value(), out = y[i].value();
+    axes.push_back({in, out, static_cast<double>(out) / static_cast<double>(in)});
+  }
+  const Tensor* scales = n.input(2) ? ops::constant_of(n.input(2)) : nullptr;
+  if (!scales || scales->size() == 0) return axes;
+  const Ints which = n.attributes.ints_or("axes", {});
+  const std::vector<double> values = scales->to_doubles();
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    std::int64_t a = which.empty() ? static_cast<std::int64_t>(k) : which[k];
+    if (a < 0) a += static_cast<std::int64_t>(x.size());
+    axes[static_cast<std::size_t>(a)].scale = values[k];
+  }
+  return axes;
+}
+
+double source(const std::string& mode, const Axis& a, std::int64_t i) {
+  const auto x = static_cast<double>(i);
+  const double out = a.scale * static_cast<double>(a.in);
+  if (mode == "align_corners")
+    return a.out == 1 ? 0 : x * static_cast<double>(a.in - 1) / static_cast<double>(a.out - 1);
+  if (mode == "asymmetric") return x / a.scale;
+  if (mode == "pytorch_half_pixel") return out > 1 ? (x + 0.5) / a.scale - 0.5 : 0;
+  if (mode == "half_pixel_symmetric") {
+    const double adjustment = static_cast<double>(a.out) / out, centre = static_cast<double>(a.in) / 2;
+    return centre * (1 - adjustment) + (x + 0.5) / a.scale - 0.5;
+  }
+  return (x + 0.5) / a.scale - 0.5;
+}
+
+std::int64_t nearest(const Node& n, const Axis& a, std::int64_t i) {
+  const double x = source(n.attributes.string_or("coordinate_transformation_mode", "half_pixel"), a, i);
+  const std::string rounding = n.attributes.string_or("nearest_mode", "round_prefer_floor");
+  double r = std::floor(x);
+  if (rounding == "ceil") r = std::ceil(x);
+  if (rounding == "round_prefer_floor") r = std::ceil(x - 0.5);
+  if (rounding == "round_prefer_ceil") r = std::floor(x + 0.5);
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(r), 0, a.in - 1);
+}
+
+struct Flags {
+  bool aligns, half;
+};
+constexpr Flags kFlags[] = {{false, false}, {false, true}, {true, false}};
+
+double tflite_source(const Flags& f, const Axis& a, std::int64_t i) {
+  const double scale = f.aligns && a.out > 1 ? static_cast<double>(a.in - 1) / static_cast<double>(a.out - 1)
+                                             : static_cast<double>(a.in) / static_cast<double>(a.out);
+  const auto x = static_cast<double>(i);
+  return f.half ? (x + 0.5) * scale : x * scale;
+}
+
+bool fits_nearest(const Node& n, const Flags& f, const Axis& a) {
+  for (std::int64_t i = 0; i < a.out; ++i) {
+    const double x = tflite_source(f, a, i);
+    const auto at = static_cast<std::int64_t>(f.aligns ? std::round(x) : std::floor(x + 1e-9));
+    if (std::clamp<std::int64_t>(at, 0, a.in - 1) != nearest(n, a, i)) return false;
+  }
+  return true;
+}
+
+bool fits_linear(const Node& n, const Flags& f, const Axis& a) {
+  const std::string mode = n.attributes.string_or("coordinate_transformation_mode", "half_pixel");
+  for (std::int64_t i = 0; i < a.out; ++i) {
+    const auto last = static_cast<double>(a.in - 1);
+    const double ours = std::clamp(source(mode, a, i), 0.0, last);
+    const double theirs = std::clamp(tflite_source(f, a, i) - (f.half ? 0.5 : 0), 0.0, last);
+    if (std::abs(ours - theirs) > 1e-6 * std::max(1.0, ours)) return false;
+  }
+  return true;
+}
+
+/// TFLite's flags that give the same result over axes 1 and 2; the other axes must not change.
+const Flags* flags_for(const Node& n, const std::vector<Axis>& axes, std::size_t first, bool is_linear) {
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    if ((i < first || i >= first + axes.size() - 2) && (axes[i].in != axes[i].out || axes[i].scale != 1))
+      return nullptr;
+  for (const Flags& f : kFlags) {
+    bool fits = true;
+    for (std::size_t i = first; i < first + axes.size() - 2; ++i)
+      fits &= is_linear ? fits_linear(n, f, axes[i]) : fits_nearest(n, f, axes[i]);
+    if (fits) return &f;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string refuse_resize(const Node& n) {
+  if (std::string why = needs_rank(n); !why.empty()) return why;
+  const auto& y = n.output(0)->type.shape;
+  if (!y || !is_fixed(*y) || !is_fixed(*n.input(0)->type.shape)) return "sizes that are not known before running";
+  if (n.input(2) && !ops::constant_of(n.input(2)) && !n.input(3)) return "scales that are computed";
+  if (n.attributes.int_or("antialias", 0)) return "antialias";
+  const std::string mode = n.attributes.string_or("mode", "nearest");
+  if (n.attributes.string_or("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize")
+    return "tf_crop_and_resize";
+  if (mode == "nearest") return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8});
+  if (mode != "linear") return "mode " + mode;
+  const std::size_t rank = y->size();
+  if (rank != 3 && rank != 4) return "linear resizing of other than 1 or 2 spatial dimensions";
+  // Channels first or last: either may be the case when this is asked.
+  const std::vector<Axis> axes = axes_of(n);
+  if (!flags_for(n, axes, 1, true) && !flags_for(n, axes, 2, true)) return "coordinates that TFLite does not have";
+  return needs_types(n, {DType::f32});
+}
+
+void emit_resize(NodeOut& n) {
+  const std::vector<Axis> axes = axes_of(n.node);
+  const bool is_linear = n.attr("mode", "nearest") == "linear";
+  const std::size_t rank = axes.size();
+  const Flags* flags =
+      (rank == 3 || rank == 4) && n.elem() == DType::f32 ? flags_for(n.node, axes, 1, is_linear) : nullptr;
+  const Flags* flags_first = !flags && is_linear ? flags_for(n.node, axes, 2, true) : nullptr;
+  if (flags || flags_first) {
+    const Op op = is_linear ? Op::RESIZE_BILINEAR : Op::RESIZE_NEAREST_NEIGHBOR;
+    const Flags& f = flags ? *flags : *flags_first;
+    Options options(op);
+    options.set("align_corners", f.aligns).set("half_pixel_centers", f.half);
+    const std::size_t h = flags ? 1 : 2;
+    const std::int32_t size = n.e.ints(rank == 3 ? Ints{1, axes[h].out} : Ints{axes[h].out, axes[h + 1].out});
+    if (flags) {
+      const Image x = image_of(n, n.in(0), n.shape());
+      ImageResult y(n);
+      n.e.add(op, {x.tensor, size}, {y.tensor()}, options, 3);
+      return y.finish();
+    }
+    // Channels first: there and back.
+    const Ints to = rank == 3 ? Ints{0, 2, 1} : Ints{0, 2, 3, 1}, back = rank == 3 ? Ints{0, 2, 1} : Ints{0, 3, 1, 2};
+    std::int32_t x = transposed(n.e, n.in(0), n.elem(), n.shape(), to);
+    Shape shape, made;
+    for (const std::int64_t i : to) {
+      shape.push_back(n.shape()[static_cast<std::size_t>(i)]);
+      made.push_back(n.out_shape()[static_cast<std::size_t>(i)]);
+    }
+    const Image image = image_of(n, x, shape);
+    Shape full = made;
+    if (rank == 3) full.insert(full.begin() + 1, Dim(1));
+    std::int32_t y = n.e.temporary(n.elem(), full);
+    n.e.add(op, {image.tensor, size}, {y}, options, 3);
+    if (rank == 3) y = reshaped(n.e, y, n.elem(), made);
+    const std::int32_t order = n.e.ints(back);
+    return n.e.add(Op::TRANSPOSE, {y, order}, {n.out()});
+  }
+  std::vector<std::size_t> changed;
+  for (std::size_t i = 0; i < rank; ++i) {
+    bool is_same = axes[i].in == axes[i].out;
+    for (std::int64_t o = 0; o < axes[i].out && is_same; ++o) is_same = nearest(n.node, axes[i], o) == o;
+    if (!is_same) changed.push_back(i);
+  }
+  if (changed.empty()) changed.push_back(0);
+  std::int32_t x = n.in(0);
+  Shape shape = n.shape();
+  for (const std::size_t i : changed) {
+    Ints picked;
+    for (std::int64_t o = 0; o < axes[i].out; ++o) picked.push_back(nearest(n.node, axes[i], o));
+    shape[i] = Dim(axes[i].out);
+    const std::int32_t indices = n.e.ints(picked);
+    const std::int32_t y = i == changed.back() ? n.out() : n.e.temporary(n.elem(), shape);
+    Options options(Op::GATHER);
+    options.set("axis", static_cast<std::int64_t>(i));
+    n.e.add(Op::GATHER, {x, indices}, {y}, options);
+    x = y;
+  }
+}
+
+}  // namespace ingot::backends::tflite

@@ -1,0 +1,177 @@
+// Parts of a tensor, and more than it: Slice and Pad.
+#include <algorithm>
+
+#include "ingot/backends/tflite/operators.h"
+#include "ingot/ops/infer.h"
+
+namespace ingot::backends::tflite {
+namespace {
+
+using Op = BuiltinOperator;
+
+std::size_t place(std::int64_t axis, std::size_t rank) {
+  return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
+}
+
+/// A vector with an entry for each axis: those of input i where an axis is named, else the fallback.
+std::int32_t spread(NodeOut& n, std::size_t i, const Ints& axes, std::int64_t fallback) {
+  const std::size_t rank = n.rank();
+  if (n.constant(i)) {
+    Ints all(rank, fallback);
+    const Ints values = n.ints(i);
+    for (std::size_t k = 0; k < axes.size(); ++k) all[place(axes[k], rank)] = values[k];
+    return n.e.ints(all);
+  }
+  // INT64_MAX stands for "to the end": it must survive the way to 32 bits.
+  std::int32_t vector = n.in(i);
+  const auto count = static_cast<std::int64_t>(axes.size());
+  if (n.elem(i) == DType::i64) {
+    const std::int32_t high = n.e.constant(Tensor::scalar<std::int64_t>(INT32_MAX));
+    const std::int32_t low = n.e.constant(Tensor::scalar<std::int64_t>(INT32_MIN));
+    const std::int32_t capped = n.e.temporary(DType::i64, Ints{count}), held = n.e.temporary(DType::i64, Ints{count});
+    n.e.add(Op::MINIMUM, {vector, high}, {capped});
+    n.e.add(Op::MAXIMUM, {capped, low}, {held});
+    vector = n.e.temporary(DType::i32, Ints{count});
+    Options options(Op::CAST);
+    options.set("in_data_type", TensorType::INT64).set("out_data_type", TensorType::INT32);
+    n.e.add(Op::CAST, {held}, {vector}, options);
+  }
+  std::vector<std::int32_t> parts(rank, -1);
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const std::int32_t begin = n.e.ints({static_cast<std::int64_t>(k)}), one = n.e.ints({1});
+    const std::int32_t part = n.e.temporary(DType::i32, Ints{1});
+    n.e.add(Op::SLICE, {vector, begin, one}, {part});
+    parts[place(axes[k], rank)] = part;
+  }
+  for (std::int32_t& part : parts)
+    if (part < 0) part = n.e.ints({fallback});
+  if (rank == 1) return parts[0];
+  const std::int32_t all = n.e.temporary(DType::i32, Ints{static_cast<std::int64_t>(rank)});
+  n.e.add(Op::CONCATENATION, parts, {all});
+  return all;
+}
+
+std::optional<Ints> axes_of(const Node& n) {
+  if (n.input(3)) {
+    const Tensor* t = ops::constant_of(n.input(3));
+    return t ? std::optional(t->to_ints()) : std::nullopt;
+  }
+  const auto& shape = n.input(1)->type.shape;
+  if (!shape || shape->size() != 1 || !(*shape)[0].is_known()) return std::nullopt;
+  Ints axes;
+  for (std::int64_t i = 0; i < (*shape)[0].value(); ++i) axes.push_back(i);
+  return axes;
+}
+
+/// Repeats elements along one axis by their numbers.
+std::int32_t gathered(NodeOut& n, std::int32_t x, const Shape& shape, std::size_t axis, const Ints& picked,
+                      bool is_last) {
+  const std::int32_t indices = n.e.ints(picked);
+  const std::int32_t y = is_last ? n.out() : n.e.temporary(n.elem(), shape);
+  Options options(Op::GATHER);
+  options.set("axis", static_cast<std::int64_t>(axis));
+  n.e.add(Op::GATHER, {x, indices}, {y}, options);
+  return y;
+}
+
+/// Padding per axis: before, after.
+std::vector<std::pair<std::int64_t, std::int64_t>> pads_of(const Node& n) {
+  const std::size_t rank = n.input(0)->type.shape->size();
+  std::vector<std::pair<std::int64_t, std::int64_t>> all(rank);
+  const Ints pads = ops::constant_of(n.input(1))->to_ints();
+  Ints axes;
+  if (n.input(3))
+    axes = ops::constant_of(n.input(3))->to_ints();
+  else
+    for (std::size_t i = 0; i < rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
+  for (std::size_t k = 0; k < axes.size(); ++k) all[place(axes[k], rank)] = {pads[k], pads[k + axes.size()]};
+  return all;
+}
+
+}  // namespace
+
+std::string refuse_slice(const Node& n) {
+  if (std::string why = needs_rank(n); !why.empty()) return why;
+  if (n.input(0)->type.shape->size() > 5) return "more than 5 dimensions";
+  if (!axes_of(n)) return "axes that are computed";
+  if (n.input(4) && !ops::constant_of(n.input(4))) return "steps that are computed";
+  return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8, DType::boolean, DType::i16});
+}
+
+void emit_slice(NodeOut& n) {
+  const Ints axes = *axes_of(n.node);
+  const std::size_t rank = n.rank();
+  std::int64_t mask = 0;
+  std::vector<bool> named(rank);
+  for (const std::int64_t a : axes) named[place(a, rank)] = true;
+  for (std::size_t i = 0; i < rank; ++i)
+    if (!named[i]) mask |= std::int64_t{1} << i;
+  const std::int32_t x = n.in(0), begin = spread(n, 1, axes, 0), end = spread(n, 2, axes, 0);
+  const std::int32_t steps = n.has(4) ? spread(n, 4, axes, 1) : n.e.ints(Ints(rank, 1));
+  Options options(Op::STRIDED_SLICE);
+  options.set("begin_mask", mask).set("end_mask", mask);
+  n.e.add(Op::STRIDED_SLICE, {x, begin, end, steps}, {n.out()}, options);
+}
+
+std::string refuse_pad(const Node& n) {
+  if (std::string why = needs_rank(n); !why.empty()) return why;
+  if (std::string why = needs_constant(n, 1, "the padding"); !why.empty()) return why;
+  if (n.input(3))
+    if (std::string why = needs_constant(n, 3, "the axes"); !why.empty()) return why;
+  for (const auto& [before, after] : pads_of(n))
+    if (before < 0 || after < 0) return "negative padding";
+  const std::string mode = n.attributes.string_or("mode", "constant");
+  if (mode != "constant" && !is_fixed(*n.input(0)->type.shape))
+    return "mode " + mode + " over sizes that are not known";
+  if (n.input(0)->type.shape->size() > 5 && mode == "constant") return "more than 5 dimensions";
+  return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8});
+}
+
+void emit_pad(NodeOut& n) {
+  const auto pads = pads_of(n.node);
+  const std::string mode = n.attr("mode", "constant");
+  if (mode == "constant") {
+    std::vector<std::int32_t> flat;
+    for (const auto& [before, after] : pads) {
+      flat.push_back(static_cast<std::int32_t>(before));
+      flat.push_back(static_cast<std::int32_t>(after));
+    }
+    const std::int32_t x = n.in(0);
+    const std::int32_t amounts =
+        n.e.constant(Tensor::of<std::int32_t>({static_cast<std::int64_t>(pads.size()), 2}, flat));
+    const bool is_zero = !n.has(2) || (n.constant(2) && n.constant(2)->to_doubles() == std::vector<double>{0});
+    if (is_zero) return n.e.add(Op::PAD, {x, amounts}, {n.out()});
+    std::int32_t value = n.in(2);
+    if (n.constant(2)) value = n.e.constant(n.constant(2)->reshaped({}));
+    return n.e.add(Op::PADV2, {x, amounts, value}, {n.out()});
+  }
+  std::vector<std::size_t> changed;
+  for (std::size_t i = 0; i < pads.size(); ++i)
+    if (pads[i].first || pads[i].second) changed.push_back(i);
+  if (changed.empty()) changed.push_back(0);
+  std::int32_t x = n.in(0);
+  Shape shape = n.shape();
+  for (const std::size_t i : changed) {
+    const std::int64_t size = shape[i].value();
+    Ints picked;
+    for (std::int64_t k = -pads[i].first; k < size + pads[i].second; ++k) {
+      std::int64_t at = k;
+      if (mode == "edge") {
+        at = std::clamp<std::int64_t>(k, 0, size - 1);
+      } else if (mode == "wrap") {
+        at = ((k % size) + size) % size;
+      } else if (size > 1) {
+        const std::int64_t period = 2 * (size - 1);
+        at = ((k % period) + period) % period;
+        at = std::min(at, period - at);
+      } else {
+        at = 0;
+      }
+      picked.push_back(at);
+    }
+    shape[i] = Dim(static_cast<std::int64_t>(picked.size()));
+    x = gathered(n, x, shape, i, picked, i == changed.back());
+  }
+}
+
+}  // namespace ingot::backends::tflite

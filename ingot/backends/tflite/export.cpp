@@ -1,0 +1,188 @@
+// ONNX -> TFLite: rewriting, layouts, operators, signature.
+#include "ingot/backends/tflite/export.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ingot/backends/tflite/legalize.h"
+#include "ingot/backends/tflite/operators.h"
+#include "ingot/backends/tflite/quantized.h"
+#include "ingot/base/error.h"
+#include "ingot/ops/catalog.h"
+#include "ingot/passes/convert_version.h"
+#include "ingot/passes/decompose.h"
+#include "ingot/passes/fold.h"
+#include "ingot/passes/inline_functions.h"
+#include "ingot/passes/layout/axes.h"
+
+namespace ingot::backends::tflite {
+namespace {
+
+constexpr std::string_view kSpatial[] = {"AveragePool", "Conv",    "ConvTranspose", "DepthToSpace",
+                                         "LRN",         "MaxPool", "SpaceToDepth"};
+
+std::int64_t bytes_of(const Value* v) {
+  std::int64_t n = 4;
+  for (const Dim& d : *v->type.shape) n *= std::clamp<std::int64_t>(d.as_int().value_or(64), 1, 1 << 16);
+  return n;
+}
+
+/// Operators that TFLite has for the last axis only, or for channels last only, bring two transposes with them.
+std::int64_t penalty(const Node& node, std::span<const std::int64_t> perm) {
+  const Value* x = node.input(0);
+  if (!x || !x->type.shape || x->type.shape->size() != perm.size()) return 0;
+  const passes::Perm order(perm.begin(), perm.end());
+  const auto last = static_cast<std::int64_t>(perm.size()) - 1;
+  if (node.is("Softmax") || node.is("LogSoftmax") || node.is("TopK"))
+    return passes::moved_axis(order, node.attributes.int_or("axis", -1)) == last ? 0 : 2 * bytes_of(x);
+  if (node.is("Resize")) {
+    const Shape &in = *x->type.shape, &out = *node.output(0)->type.shape;
+    return same(in[static_cast<std::size_t>(order.back())], out[static_cast<std::size_t>(order.back())])
+               ? 0
+               : 2 * bytes_of(x);
+  }
+  return 0;
+}
+
+/// Everything that cannot be said, in one error.
+void require_expressible(Graph& graph, const ExportOptions& options) {
+  std::string list;
+  std::size_t count = 0;
+  for_each_graph(graph, [&](Graph& g) {
+    for (const Node& node : g.nodes()) {
+      if (is_native(node, options)) continue;
+      ++count;
+      const std::string op = node.domain.empty() ? node.op : node.domain + "." + node.op;
+      list += fmt::format("\n  {} ({}): {}", node.label(), op, refusal(node));
+    }
+    const auto check_port = [&](const Value* v, std::string_view what) {
+      if (!v || (v->type.is_tensor() && tensor_type_of(v->type.elem))) return;
+      ++count;
+      list += fmt::format("\n  {} '{}': TFLite has no {}", what, v->name(), v->type.str());
+    };
+    for (const Value* v : g.inputs()) check_port(v, "input");
+    for (const Value* v : g.outputs()) check_port(v, "output");
+  });
+  if (!count) return;
+  const bool names_type = list.find("no kernel for") != std::string::npos;
+  throw Error(Code::not_expressible, fmt::format("{} of the model cannot be expressed in TFLite:{}",
+                                                 count == 1 ? "one part" : fmt::format("{} parts", count), list))
+      .hint(
+          names_type && options.auto_cast != AutoCast::all
+              ? "--auto-cast up|all computes in types that TFLite has; --input-shape fixes sizes that are not known"
+              : "--input-shape fixes sizes that are not known; --allow-custom Op keeps an operator for a runtime that "
+                "brings it");
+}
+
+void set_layouts(Graph& graph, const ExportOptions& options, std::vector<std::string>& notes) {
+  const auto note = [&](std::string_view what, const std::string& name, const Value* v) {
+    notes.push_back(fmt::format("{} '{}' is now {}", what, name, v->type.str()));
+  };
+  using passes::Layout;
+  if (options.inputs_as == Layout::channels_last)
+    for (std::size_t i = 0; i < graph.inputs().size(); ++i)
+      if (passes::set_input_layout(graph, i, Layout::channels_first, Layout::channels_last))
+        note("input", graph.inputs()[i]->name(), graph.inputs()[i]);
+  if (options.outputs_as == Layout::channels_last)
+    for (std::size_t i = 0; i < graph.output_count(); ++i)
+      if (passes::set_output_layout(graph, i, Layout::channels_first, Layout::channels_last))
+        note("output", graph.output(i)->name(), graph.output(i));
+}
+
+/// Defaults of inputs stay defaults in no TFLite file: they become constants.
+void fix_defaults(Graph& graph, std::vector<std::string>& notes) {
+  const std::vector<Value*> initializers(graph.initializers().begin(), graph.initializers().end());
+  for (Value* v : initializers)
+    if (v->is_input()) {
+      notes.push_back(fmt::format("input '{}' has a default and is now a constant", v->name()));
+      graph.set_is_input(v, false);
+    }
+}
+
+void add_signature(fmt_tflite::Model& model, const Graph& graph) {
+  if (model.subgraphs[0].inputs.empty()) return;  // runtimes refuse a signature without inputs
+  fmt_tflite::SignatureDef signature;
+  signature.signature_key = "serving_default";
+  const fmt_tflite::SubGraph& main = model.subgraphs[0];
+  std::size_t at = 0;
+  for (const Value* v : graph.inputs())
+    if (!v->initializer) signature.inputs.push_back({v->name(), static_cast<std::uint32_t>(main.inputs[at++])});
+  for (std::size_t i = 0; i < graph.output_count(); ++i)
+    signature.outputs.push_back({graph.output(i)->name(), static_cast<std::uint32_t>(main.outputs[i])});
+  model.signature_defs.push_back(std::move(signature));
+}
+
+void add_metadata(Output& output, const Model& source, const ExportOptions& options) {
+  std::string text = "format: onnx\n";
+  if (!source.producer_name.empty()) text += "producer: " + source.producer_name + " " + source.producer_version + "\n";
+  if (!source.graph->name.empty()) text += "graph: " + source.graph->name + "\n";
+  text += fmt::format("inputs_as: {}\noutputs_as: {}\n",
+                      options.inputs_as == passes::Layout::channels_last ? "nhwc" : "as in the source",
+                      options.outputs_as == passes::Layout::channels_last ? "nhwc" : "as in the source");
+  output.model.buffers.push_back(Bytes::own(std::move(text)));
+  output.model.metadata.push_back({"ingot_source", static_cast<std::uint32_t>(output.model.buffers.size() - 1)});
+}
+
+}  // namespace
+
+Exported to_tflite(const Model& source, const ExportOptions& options) {
+  Exported result;
+  Model model = source.clone();
+  passes::inline_functions(model);
+  model.training.clear();
+  passes::canonicalize(model);
+  Graph& graph = *model.graph;
+  fix_defaults(graph, result.notes);
+
+  passes::FoldOptions fold;
+  fold.keeps = [](const Node& n) { return n.is("DequantizeLinear"); };
+  const auto native = [&](const Node& n) { return is_native(n, options); };
+  rewrite_for_tflite(graph, result.notes);
+  passes::fold_constants(graph, fold);
+  passes::decompose(graph, native);
+  rewrite_for_tflite(graph, result.notes);
+  passes::decompose(graph, native);
+  passes::fold_constants(graph, fold);
+  cast_for_tflite(graph, options, result.notes);
+  passes::fold_constants(graph, fold);
+  require_expressible(graph, options);
+
+  set_layouts(graph, options, result.notes);
+  passes::LayoutOptions layout;
+  layout.wanted = [](const Node& n) {
+    return std::ranges::binary_search(kSpatial, n.op) ? passes::Layout::channels_last : passes::Layout::channels_first;
+  };
+  layout.penalty = penalty;
+  result.layout = passes::choose_layout(graph, layout);
+
+  Output output;
+  output.float16_weights = options.float16_weights;
+  output.model.buffers.emplace_back();
+  output.model.description = "written by Ingot from ONNX";
+  Emitter main(output, graph);
+  main.emit();
+  fuse_activations(output);
+  fuse_quantized(output);
+  add_signature(output.model, graph);
+  add_metadata(output, source, options);
+  result.model = std::move(output.model);
+  return result;
+}
+
+std::vector<OperatorSupport> supported_operators() {
+  constexpr std::string_view kRewritten[] = {"BatchNormalization", "Dropout", "Erf", "GlobalAveragePool",
+                                             "GlobalMaxPool"};
+  std::vector<OperatorSupport> list;
+  for (const ops::OpDef* def : ops::all()) {
+    OperatorSupport line;
+    line.op = std::string(def->name);
+    line.domain = std::string(def->domain);
+    line.is_native = line.domain.empty() && std::ranges::find(all_rows(), def->name, &Row::op) != all_rows().end();
+    line.decomposes = def->decompose || std::ranges::binary_search(kRewritten, def->name);
+    list.push_back(std::move(line));
+  }
+  return list;
+}
+
+}  // namespace ingot::backends::tflite

@@ -1,0 +1,29 @@
+#pragma once
+#include <optional>
+
+#include "ingot/backends/tflite/emitter.h"
+
+namespace ingot::backends::tflite {
+
+/// Scale, zero point and axis of a QuantizeLinear or DequantizeLinear as TFLite's; nothing if they are not constant or
+/// of a form that TFLite does not have.
+std::optional<Quantization> quantization_of(const Node& node);
+
+/// A quantised constant behind a DequantizeLinear: weights of a quantised network.
+struct QuantizedConstant {
+  Tensor tensor;
+  Quantization parameters;
+};
+std::optional<QuantizedConstant> quantized_constant(const Value* value);
+/// The same with its axes in another order.
+QuantizedConstant permuted(const QuantizedConstant& constant, const std::vector<std::int64_t>& perm);
+/// The quantised constant as a tensor, and a DEQUANTIZE behind it, which fuse_quantized takes out again.
+std::int32_t emit_quantized(Emitter& e, const QuantizedConstant& constant, const std::string& name);
+
+/// DEQUANTIZE -> operator -> QUANTIZE becomes the quantised operator, where TFLite has it with these parameters.
+/// Constants whose DEQUANTIZE is left are turned into float constants.
+void fuse_quantized(Output& output);
+/// RELU and the like become part of the operator before them.
+void fuse_activations(Output& output);
+
+}  // namespace ingot::backends::tflite

@@ -1,0 +1,45 @@
+#pragma once
+#include "ingot/backends/tflite/operators.h"
+
+namespace ingot::backends::tflite {
+
+/// How a window slides over the spatial axes, all sizes as numbers where they are known.
+struct Sliding {
+  std::size_t rank = 0;  // spatial axes
+  Ints kernel, strides, dilations;
+  Ints before, after;  // explicit padding; of no use with same_upper
+  bool same_upper = false;
+  bool is_known = true;  // padding and sizes could be computed
+
+  /// The padding is what TFLite calls SAME.
+  bool is_same(const Shape& x) const;
+  bool is_valid() const;
+};
+
+/// Reads the attributes of a node whose data have their channels last. `kernel`: the window's sizes.
+Sliding sliding(const Node& node, const Ints& kernel);
+
+/// A tensor that a 2-D operator can take: one spatial axis becomes two.
+struct Image {
+  std::int32_t tensor;
+  Shape shape;  // N, H, W, C or N, D, H, W, C
+};
+Image image_of(NodeOut& n, std::int32_t tensor, const Shape& shape);
+/// With this around it (constant 0 or, for maxima, the lowest number).
+Image padded(NodeOut& n, const Image& image, const Ints& before, const Ints& after, std::optional<double> value);
+
+/// The result of a 2-D operator goes to the node's output: straight, or through a reshape if it had one spatial axis.
+class ImageResult {
+ public:
+  explicit ImageResult(NodeOut& n);
+  std::int32_t tensor() const { return tensor_; }
+  const Shape& shape() const { return shape_; }
+  void finish();
+
+ private:
+  NodeOut& n_;
+  std::int32_t tensor_;
+  Shape shape_;
+};
+
+}  // namespace ingot::backends::tflite

@@ -1,0 +1,33 @@
+#pragma once
+#include <sys/types.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ingot::verify {
+
+/// Another program that answers lines with lines. It runs in a directory of its own, with a bare environment, without
+/// network where the system lets us take it away, and ends with this object.
+class ChildProcess {
+ public:
+  /// `command[0]` must be an absolute path: nothing is looked up.
+  ChildProcess(const std::vector<std::string>& command, const std::string& directory);
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  bool is_running() const { return process_ > 0; }
+  /// The answer, or nothing if the program ended or did not answer in time; then it is ended.
+  std::optional<std::string> ask(const std::string& line, std::chrono::milliseconds time);
+
+ private:
+  void end();
+
+  pid_t process_ = -1;
+  int to_ = -1, from_ = -1;
+  std::string buffer_;
+};
+
+}  // namespace ingot::verify

@@ -1,0 +1,141 @@
+// ONNX -> TFLite: which operators come out, and what is refused.
+#include <gtest/gtest.h>
+
+#include "ingot/backends/tflite/export.h"
+#include "ingot/base/error.h"
+#include "ingot/formats/tflite/check.h"
+#include "ingot/formats/tflite/reader.h"
+#include "ingot/formats/tflite/writer.h"
+#include "ingot/onnx/text.h"
+
+namespace ingot::backends::tflite {
+namespace {
+
+namespace tfl = formats::tflite;
+
+Exported exported(const std::string& graph, const ExportOptions& options = {}, int opset = 21) {
+  const std::string head = "<ir_version: 10, opset_import: [\"\" : " + std::to_string(opset) + "]>\n";
+  return to_tflite(onnx::parse_text(head + graph, ".", {}), options);
+}
+
+std::string operators(const Exported& e, std::size_t subgraph = 0) {
+  std::string text;
+  for (const tfl::Operator& op : e.model.subgraphs.at(subgraph).operators)
+    text += (text.empty() ? "" : " ") + tfl::describe(op.code);
+  return text;
+}
+
+std::string refusal_of(const std::string& graph, const ExportOptions& options = {}) {
+  try {
+    exported(graph, options);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), 4);
+    return error.message();
+  }
+  return "";
+}
+
+TEST(TfliteExport, ANetworkHasTransposesAtItsEndsOnly) {
+  const Exported e = exported(R"(g (float[1,3,8,8] x, float[4,3,3,3] w, float[4,4,3,3] v) => (float[1,4,8,8] y) {
+      a = Conv<pads = [1,1,1,1]>(x, w)  b = Relu(a)  c = Conv<pads = [1,1,1,1]>(b, v)  y = Add(c, b) })");
+  // Weights that are inputs are transposed at run time; the data twice.
+  std::size_t data = 0;
+  const tfl::SubGraph& main = e.model.subgraphs[0];
+  for (const tfl::Operator& op : main.operators) data += op.code.builtin == tfl::BuiltinOperator::TRANSPOSE;
+  EXPECT_EQ(data, 4U) << operators(e);
+  EXPECT_EQ(e.layout.transposes_after, 2U);
+}
+
+TEST(TfliteExport, InputsCanBeAskedForWithChannelsLast) {
+  ExportOptions options;
+  options.inputs_as = options.outputs_as = passes::Layout::channels_last;
+  const Exported e = exported(
+      R"(g (float[1,2,4,4] x) => (float[1,2,2,2] y) { a = MaxPool<kernel_shape = [2,2], strides = [2,2]>(x)  y = Relu(a) })",
+      options);
+  EXPECT_EQ(operators(e), "MAX_POOL_2D");  // with the activation inside
+  const tfl::SubGraph& main = e.model.subgraphs[0];
+  EXPECT_EQ(main.tensors[static_cast<std::size_t>(main.inputs[0])].shape, (std::vector<std::int64_t>{1, 4, 4, 2}));
+}
+
+TEST(TfliteExport, NamesAreTheSignature) {
+  const Exported e =
+      exported("g (float[N,4] first, float[N,4] second) => (float[N,4] sum) { sum = Add(first, second) }");
+  ASSERT_EQ(e.model.signature_defs.size(), 1U);
+  EXPECT_EQ(e.model.signature_defs[0].signature_key, "serving_default");
+  EXPECT_EQ(e.model.signature_defs[0].inputs[1].name, "second");
+  EXPECT_EQ(e.model.signature_defs[0].outputs[0].name, "sum");
+}
+
+TEST(TfliteExport, NamedSizesAreDynamic) {
+  const Exported e = exported("g (float[N,4] x) => (float[N,4] y) { y = Relu(x) }");
+  const tfl::SubGraph& main = e.model.subgraphs[0];
+  const tfl::Tensor& x = main.tensors[static_cast<std::size_t>(main.inputs[0])];
+  EXPECT_EQ(x.shape, (std::vector<std::int64_t>{1, 4}));
+  EXPECT_EQ(x.shape_signature, (std::vector<std::int64_t>{-1, 4}));
+}
+
+TEST(TfliteExport, EverythingThatCannotBeSaidIsListedAtOnce) {
+  const std::string message =
+      refusal_of(R"(g (float[3] x, double[3] d, float[3,3] m) => (double[3] y, float e, float[3] z) {
+      [one] y = Abs(d)  [two] e = Det(m)  z = Relu(x) })");
+  EXPECT_NE(message.find("node 'one' (Abs): TFLite has no kernel for double"), std::string::npos) << message;
+  EXPECT_NE(message.find("node 'two' (Det)"), std::string::npos) << message;
+  EXPECT_EQ(message.find("Relu"), std::string::npos) << message;
+}
+
+TEST(TfliteExport, TypesAreNarrowedOnRequestAndListed) {
+  const std::string graph = "g (double[3] d) => (double[3] y) { [one] y = Abs(d) }";
+  ExportOptions options;
+  options.auto_cast = AutoCast::up;
+  EXPECT_NE(refusal_of(graph, options), "");
+  options.auto_cast = AutoCast::all;
+  const Exported e = exported(graph, options);
+  EXPECT_EQ(operators(e), "CAST ABS CAST");
+  ASSERT_EQ(e.notes.size(), 1U);
+  EXPECT_EQ(e.notes[0], "node 'one' (Abs): computed in float instead of double");
+}
+
+TEST(TfliteExport, CustomOperatorsStayOnRequest) {
+  ExportOptions options;
+  options.allow_custom = {"Det"};
+  EXPECT_EQ(operators(exported("g (float[3,3] m) => (float e) { e = Det(m) }", options)), "CUSTOM:Det");
+}
+
+TEST(TfliteExport, BranchesAndLoopsAreSubgraphs) {
+  const Exported e = exported(R"(g (bool c, float[2] x) => (float[2] y) {
+      y = If(c) <then_branch = t () => (float[2] a) { a = Neg(x) }, else_branch = f () => (float[2] b) { b = Abs(x) }> })");
+  EXPECT_EQ(operators(e), "IF");
+  ASSERT_EQ(e.model.subgraphs.size(), 3U);
+  EXPECT_EQ(operators(e, 1), "NEG");
+  const Exported loop = exported(R"(g (int64 n, bool c, float[2] x) => (float[2] y) {
+      y = Loop(n, c, x) <body = b (int64 i, bool go, float[2] s) => (bool on, float[2] next) {
+          on = Identity(go)  next = Add(s, x) }> })");
+  EXPECT_EQ(operators(loop), "WHILE");
+  EXPECT_EQ(operators(loop, 1), "LESS LOGICAL_AND");
+}
+
+TEST(TfliteExport, QuantisedGraphsAreQuantised) {
+  const Exported e = exported(R"(g (int8[1,2,4,4] x) => (int8[1,1,4,4] y)
+      <float s = {0.5}, int8 z = {0}, int8[1,2,1,1] w = {3, -4}, float ws = {0.25}> {
+      a = DequantizeLinear(x, s, z)  b = DequantizeLinear(w, ws, z)  c = Conv(a, b)  y = QuantizeLinear(c, s, z) })");
+  EXPECT_EQ(operators(e), "TRANSPOSE CONV_2D RESHAPE");
+  for (const tfl::Operator& op : e.model.subgraphs[0].operators) {
+    if (op.code.builtin != tfl::BuiltinOperator::CONV_2D) continue;
+    const tfl::Tensor& w = e.model.subgraphs[0].tensors[static_cast<std::size_t>(op.inputs[1])];
+    EXPECT_EQ(w.type, tfl::TensorType::INT8);
+    ASSERT_TRUE(w.quantization);
+    EXPECT_EQ(w.quantization->scale, std::vector<float>{0.25f});
+  }
+}
+
+TEST(TfliteExport, FilesAreTheSameEachTimeAndVerify) {
+  const std::string graph =
+      R"(g (float[1,3,8,8] x) => (float[1,3,4,4] y) { y = AveragePool<kernel_shape = [2,2], strides = [2,2]>(x) })";
+  const std::string bytes = tfl::to_bytes(exported(graph).model);
+  EXPECT_EQ(bytes, tfl::to_bytes(exported(graph).model));
+  const tfl::Model again = tfl::read(Bytes::own(bytes));
+  EXPECT_EQ(again.subgraphs[0].operators.size(), 3U);
+}
+
+}  // namespace
+}  // namespace ingot::backends::tflite
