@@ -46,22 +46,6 @@ struct Meaning {
   const char* reason;
 };
 constexpr Meaning kNeedsNewer[] = {
-    {"AveragePool", "attribute 'dilations'"},
-    {"DFT", "the axis must be constant"},
-    {"GridSample", "rank 5"},
-    {"Pad", "mode 'wrap'"},
-    {"QuantizeLinear", "attribute 'block_size'"},
-    {"DequantizeLinear", "attribute 'block_size'"},
-    {"ReduceMax", "axes must be constant"},
-    {"ReduceMin", "axes must be constant"},
-    {"ReduceProd", "axes must be constant"},
-    {"Reshape", "a shape in which 0 means zero must be constant"},
-    {"Resize", "attribute 'antialias'"},
-    {"Resize", "coordinate_transformation_mode 'half_pixel_symmetric'"},
-    {"Resize", "sizes that keep the aspect ratio must be constant"},
-    {"RoiAlign", "coordinate_transformation_mode 'half_pixel'"},
-    {"ScatterElements", "reduction"},
-    {"ScatterND", "reduction"},
     {"Split", "a dimension of 5 has no 4 parts"},
 };
 

@@ -39,8 +39,7 @@ Values decompose(DecomposeContext& c) {
   if (c.elem(0) == DType::bf16) return bfloat16_in_float(c);
   GraphBuilder& g = c.g;
   Value *x = c.in(0), *w = c.in(1), *offset = c.in(2);
-  const DType elem = c.elem(0);
-  if (!x || !w || !offset || c.rank(0) != 4 || c.rank(1) != 4 || elem == DType::undefined) return {};
+  if (!x || !w || !offset || c.rank(0) != 4 || c.rank(1) != 4 || c.elem(0) == DType::undefined) return {};
   const Shape kernel = {stated_size(w, 2), stated_size(w, 3)};
   const Window window = Window::read(c.node.attributes, 2, &kernel);
   const auto height = window.kernel[0].as_int(), width = window.kernel[1].as_int();
@@ -48,6 +47,10 @@ Values decompose(DecomposeContext& c) {
   constexpr std::int64_t kMostTaps = 4096;
   if (!height || !width || *height > kMostTaps || *width > kMostTaps / *height || groups < 1) return {};
   const std::int64_t taps = *height * *width;
+  // Places go through [-1, 1] and back, which float would not bring to whole elements again.
+  const DType elem = DType::f64;
+  x = g.cast(x, elem);
+  offset = g.cast(offset, elem);
 
   Value *n = size_along(g, x, 0), *rows = size_along(g, offset, 2), *columns = size_along(g, offset, 3);
   Value* batch = g.mul(n, g.ints({groups}));  // each group of channels has offsets of its own
@@ -73,6 +76,7 @@ Values decompose(DecomposeContext& c) {
   grid = g.op("Reshape", {grid, g.concat({batch, g.ints({-1}), columns, g.ints({2})}, 0)});
   Value* image = g.op("Reshape", {x, g.concat({batch, g.ints({-1}), size_along(g, x, 2), size_along(g, x, 3)}, 0)});
   Value* samples = g.op("GridSample", {image, grid}, {{"mode", "linear"}, {"padding_mode", "zeros"}});
+  samples = g.cast(samples, c.elem(0));
   if (c.has(4)) {
     samples = g.op("Reshape", {samples, g.concat({batch, g.ints({-1, taps}), rows, columns}, 0)});
     samples = g.mul(samples, g.op("Reshape", {c.in(4), g.concat({batch, g.ints({1, taps}), rows, columns}, 0)}));

@@ -7,6 +7,7 @@
 #include "ingot/ops/compute.h"
 #include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/nn/agree.h"
+#include "ingot/ops/nn/roi_body.h"
 #include "ingot/ops/pace.h"
 #include "ingot/ops/steps.h"
 
@@ -52,6 +53,10 @@ constexpr Step kRoiAlignSteps[] = {{
           c.node.attributes.erase("coordinate_transformation_mode");
         },
 }};
+
+Values decompose_align(DecomposeContext& c) {
+  return c.elem(0) == DType::bf16 ? bfloat16_in_float(c) : decompose_roi_align(c);
+}
 
 /// The regions of an image [N, C, height, width], in the type to compute in.
 struct Regions {
@@ -205,7 +210,7 @@ constinit const OpDef defs::RoiAlign = {
     .name = "RoiAlign",
     .infer = infer_roi_align,
     .steps = kRoiAlignSteps,
-    .decompose = bfloat16_in_float,
+    .decompose = decompose_align,
     .kernel = run_roi_align,
 };
 

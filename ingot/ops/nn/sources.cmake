@@ -29,6 +29,7 @@ list(APPEND ops_sources
   nn/pool.cpp
   nn/rms_normalization.cpp
   nn/roi.cpp
+  nn/roi_body.cpp
   nn/rotary_embedding.cpp
   nn/sizes.cpp
   nn/sliding.cpp

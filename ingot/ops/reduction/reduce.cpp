@@ -90,6 +90,10 @@ constexpr auto kPlain = std::span<const Step>(kSteps<nullptr>);
 // Truth values, allowed from 20 on.
 Values truth_in_integers(DecomposeContext& c) { return in_wider_type(c, DType::boolean, DType::u8); }
 
+Values decompose_extremum(DecomposeContext& c) {
+  return c.elem(0) == DType::boolean ? truth_in_integers(c) : reduce_computed_axes(c);
+}
+
 /// A reduced value with the axes in place again, each of size 1.
 Value* with_axes(GradContext& c, Value* reduced) {
   GraphBuilder& g = c.g;
@@ -202,7 +206,7 @@ constinit const OpDef defs::ReduceMax = {
     .name = "ReduceMax",
     .infer = infer<largest>,
     .steps = kPlain,
-    .decompose = truth_in_integers,
+    .decompose = decompose_extremum,
     .kernel = run_reduce_max,
     .gradient = gradient_extremum,
 };
@@ -218,7 +222,7 @@ constinit const OpDef defs::ReduceMin = {
     .name = "ReduceMin",
     .infer = infer<smallest>,
     .steps = kPlain,
-    .decompose = truth_in_integers,
+    .decompose = decompose_extremum,
     .kernel = run_reduce_min,
     .gradient = gradient_extremum,
 };
@@ -226,6 +230,7 @@ constinit const OpDef defs::ReduceProd = {
     .name = "ReduceProd",
     .infer = infer<multiplied>,
     .steps = kPlain,
+    .decompose = reduce_computed_axes,
     .kernel = run_reduce_prod,
     .gradient = gradient_prod,
 };

@@ -64,4 +64,38 @@ void down_to_axes_attribute(StepContext& c, Value* (*noop)(GraphBuilder&, Value*
   c.node.resize_inputs(1);
 }
 
+Values reduce_computed_axes(DecomposeContext& c) {
+  GraphBuilder& g = c.g;
+  const auto rank = c.rank(0);
+  if (!c.has(1) || c.constant(1) || !rank || *rank == 0) return {};
+  // 1 for each axis that goes, 0 for the others.
+  Value* from_front = g.op("Mod", {g.cast(c.in(1), DType::i64), g.ints({*rank})});
+  std::vector<std::int64_t> all(static_cast<std::size_t>(*rank));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
+  Value* named = g.op("Equal", {g.unsqueeze(from_front, {1}), g.ints(all)});
+  Value* times = g.reduce_sum(g.cast(named, DType::i64), {0}, false);
+  if (!is_noop_when_empty(c.node.attributes)) {
+    Value* is_empty = g.op("Equal", {g.op("Size", {c.in(1)}), g.index(0)});
+    times = g.where(is_empty, g.ints(std::vector<std::int64_t>(all.size(), 1)), times);
+  }
+  Value* goes = g.op("Min", {times, g.index(1)});
+  Value *x = c.in(0), *shape = g.shape(x);
+  for (const std::int64_t k : all) {
+    // The elements with their reduction behind them: one or the other is cut out.
+    Value *at = g.ints({k}), *next = g.ints({k + 1});
+    Value* reduced = g.op(Name(*find(c.node)), {x, at}, {{"keepdims", 1}});
+    Value* both = g.concat({x, reduced}, k);
+    Value* size = g.op("Slice", {shape, at, next});
+    Value* choice = g.op("Slice", {goes, at, next});
+    Value* start = g.mul(size, choice);
+    Value* end = g.add(size, choice);
+    x = g.op("Slice", {both, start, end, at});
+  }
+  if (c.attr("keepdims", std::int64_t{1}) != 0) return {x};
+  // An axis more, so that there is always one to squeeze: no axes at all would mean all of size 1.
+  Value* places = g.reshape(g.op("NonZero", {goes}), {-1});
+  Value* axes = g.concat({g.ints({0}), g.add(places, g.ints({1}))}, 0);
+  return {g.op("Squeeze", {g.unsqueeze(x, {0}), axes})};
+}
+
 }  // namespace ingot::ops

@@ -15,4 +15,8 @@ void up_to_axes_input(StepContext& c);
 /// The reverse. `noop` builds what is left of the operator when no axes are reduced; null: the input itself.
 void down_to_axes_attribute(StepContext& c, Value* (*noop)(GraphBuilder&, Value*));
 
+/// A reduction whose axes (input 1) are computed as one along each single axis, taken where the axis is among them.
+/// {} where the axes are constant or the rank is not known.
+Values reduce_computed_axes(DecomposeContext& c);
+
 }  // namespace ingot::ops

@@ -122,27 +122,79 @@ void infer(InferContext& c) {
   c.out_shape(0, std::move(y));
 }
 
-// Padding by the tensor's own other end: along each axis, the elements (i mod size) for i from -before to size + after.
-Values decompose(DecomposeContext& c) {
-  const auto rank = c.rank(0);
+/// The pads of all dimensions, those at the beginning first, where they are constant.
+std::optional<std::vector<std::int64_t>> known_pads(const DecomposeContext& c, std::int64_t rank) {
   const Tensor *pads = c.constant(1), *given = c.constant(3);
-  if (c.attr("mode", "constant") != "wrap" || !rank || !pads || (c.has(3) && !given)) return {};
-  const auto amounts = pads->to_ints();
-  std::vector<std::int64_t> axes(static_cast<std::size_t>(*rank));
+  if (!pads || (c.has(3) && !given)) return std::nullopt;
+  std::vector<std::int64_t> axes(static_cast<std::size_t>(rank)), all(static_cast<std::size_t>(2 * rank), 0);
   std::iota(axes.begin(), axes.end(), 0);
   if (given) axes = given->to_ints();
-  if (amounts.size() != 2 * axes.size()) return {};
-  if (std::ranges::any_of(amounts, [](std::int64_t n) { return n < 0; })) return {};
-  GraphBuilder& g = c.g;
-  Value *x = c.in(0), *shape = g.shape(x);
+  const auto amounts = pads->to_ints();
+  if (amounts.size() != 2 * axes.size()) return std::nullopt;
   for (std::size_t k = 0; k < axes.size(); ++k) {
-    const std::int64_t before = amounts[k], after = amounts[k + axes.size()];
+    const std::int64_t axis = axes[k] < 0 ? axes[k] + rank : axes[k];
+    if (axis < 0 || axis >= rank) return std::nullopt;
+    all[static_cast<std::size_t>(axis)] = amounts[k];
+    all[static_cast<std::size_t>(axis + rank)] = amounts[k + axes.size()];
+  }
+  return all;
+}
+
+/// The same where they are computed.
+Value* computed_pads(DecomposeContext& c, std::int64_t rank) {
+  GraphBuilder& g = c.g;
+  if (!c.has(3)) return c.in(1);
+  Value* given = g.cast(c.in(3), DType::i64);
+  Value* axes = g.op("Mod", {given, g.ints({rank})});  // has the sign of the divisor: -1 becomes rank - 1
+  Value* ends = g.add(axes, g.ints({rank}));
+  Value* none = g.ints(std::vector<std::int64_t>(static_cast<std::size_t>(2 * rank), 0));
+  Value* places = g.concat({axes, ends}, 0);
+  return g.op("ScatterElements", {none, places, c.in(1)}, {{"axis", 0}});
+}
+
+/// Padding by the tensor's own other end: along each axis, the elements (i mod size) for i from -before to size +
+/// after.
+Values wrapped(DecomposeContext& c, std::int64_t rank, const std::vector<std::int64_t>& pads) {
+  GraphBuilder& g = c.g;
+  Value *x = c.in(0), *shape = g.shape(x), *one = g.index(1);
+  for (std::int64_t k = 0; k < rank; ++k) {
+    const std::int64_t before = pads[static_cast<std::size_t>(k)], after = pads[static_cast<std::size_t>(k + rank)];
     if (before == 0 && after == 0) continue;
-    Value* size = g.op("Gather", {shape, g.index(axes[k])});
-    Value* places = g.op("Range", {g.index(-before), g.add(size, g.index(after)), g.index(1)});
-    x = g.op("Gather", {x, g.op("Mod", {places, size})}, {{"axis", axes[k]}});
+    Value* size = g.op("Gather", {shape, g.index(k)});
+    Value* end = g.add(size, g.index(after));
+    Value* places = g.op("Range", {g.index(-before), end, one});
+    x = g.op("Gather", {x, g.op("Mod", {places, size})}, {{"axis", k}});
   }
   return {x};
+}
+
+/// The same for any pads: what negative ones cut off counts neither as element nor as size.
+Values wrapped_or_cut(DecomposeContext& c, std::int64_t rank, Value* pads) {
+  GraphBuilder& g = c.g;
+  Value *x = c.in(0), *shape = g.shape(x), *zero = g.index(0), *one = g.index(1);
+  for (std::int64_t k = 0; k < rank; ++k) {
+    Value* before = g.op("Gather", {pads, g.index(k)});
+    Value* after = g.op("Gather", {pads, g.index(k + rank)});
+    Value* size = g.op("Gather", {shape, g.index(k)});
+    Value* start = g.neg(before);
+    Value* low = g.op("Max", {start, zero});
+    Value* high = g.add(g.op("Min", {after, zero}), size);
+    Value* period = g.sub(high, low);
+    Value* end = g.add(size, after);
+    Value* places = g.op("Range", {start, end, one});
+    Value* phase = g.op("Mod", {g.sub(places, low), period});
+    x = g.op("Gather", {x, g.add(phase, low)}, {{"axis", k}});
+  }
+  return {x};
+}
+
+Values decompose(DecomposeContext& c) {
+  const auto rank = c.rank(0);
+  if (c.attr("mode", "constant") != "wrap" || !rank || !c.has(1)) return {};
+  const auto known = known_pads(c, *rank);
+  if (!known) return wrapped_or_cut(c, *rank, computed_pads(c, *rank));
+  if (std::ranges::all_of(*known, [](std::int64_t n) { return n >= 0; })) return wrapped(c, *rank, *known);
+  return wrapped_or_cut(c, *rank, c.g.ints(*known));
 }
 
 Values gradient_pad(GradContext& c) {

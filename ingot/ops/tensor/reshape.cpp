@@ -1,5 +1,6 @@
 // Reshape: the same elements in another shape; 0 copies a dimension and -1 is what is left.
 #include <algorithm>
+#include <functional>
 
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
@@ -9,19 +10,56 @@
 namespace ingot::ops {
 namespace {
 
+/// An empty tensor of a shape with a zero in it.
+Value* empty_tensor(StepContext& c, GraphBuilder& g) {
+  const DType elem = c.type(0).elem;
+  if (elem == DType::undefined) c.cannot("the element type of the reshaped tensor is not known");
+  if (elem == DType::string || !is_valid_dtype(static_cast<std::int64_t>(elem)))
+    c.cannot("an empty tensor of strings cannot be made");
+  const std::vector<std::byte> zero(bits_of(elem) / 8 + (bits_of(elem) % 8 ? 1 : 0));
+  Value* made = g.op("ConstantOfShape", {c.node.input(1)}, {{"value", Tensor(elem, {1}, Bytes::copy(zero))}});
+  made->type = Type::tensor(elem);
+  return made;
+}
+
+GraphPtr branch(Graph& parent, const char* name, const std::function<Value*(GraphBuilder&)>& make) {
+  auto graph = std::make_unique<Graph>(&parent);
+  graph->name = name;
+  GraphBuilder g(*graph, nullptr, false);
+  graph->add_output(make(g));
+  return graph;
+}
+
+/// Whether there is a zero is known when it runs.
+void choose_by_zeros(StepContext& c) {
+  GraphBuilder& g = c.g;
+  Value *x = c.node.input(0), *shape = c.node.input(1);
+  Graph& graph = c.node.graph();
+  GraphPtr empty = branch(graph, "empty", [&](GraphBuilder& b) { return empty_tensor(c, b); });
+  GraphPtr filled = branch(graph, "filled", [&](GraphBuilder& b) {
+    Value* made = b.op("Reshape", {x, shape});
+    made->type = Type::tensor(c.type(0).elem);
+    return made;
+  });
+  Value* is_zero = g.op("Equal", {shape, g.index(0)});
+  Value* zeros = g.op("ReduceSum", {g.op("Cast", {is_zero}, {{"to", DType::i64}})}, {{"keepdims", 0}});
+  Value* has_zero = g.op("Cast", {zeros}, {{"to", DType::boolean}});
+  Node* choice = g.node("If", "", {has_zero}, {}, 1);
+  choice->attributes.set(Attribute("then_branch", AttrValue(std::move(empty))));
+  choice->attributes.set(Attribute("else_branch", AttrValue(std::move(filled))));
+  c.replace(choice->outputs());
+}
+
 // Since 14, allowzero makes a 0 mean zero. Before, a shape with a zero is reached by making the empty tensor anew.
 void down_to_zero_copies(StepContext& c) {
   const bool allows_zero = c.node.attributes.int_or("allowzero", 0) != 0;
   c.node.attributes.erase("allowzero");
   if (!allows_zero) return;
-  const auto shape = c.need_ints(1, "a shape in which 0 means zero");
+  const Tensor* known = c.constant(1);
+  if (!known) return choose_by_zeros(c);
+  const auto shape = known->to_ints();
   if (std::ranges::find(shape, 0) == shape.end()) return;
-  const DType elem = c.type(0).elem;
-  if (elem == DType::undefined) c.cannot("the element type of the reshaped tensor is not known");
-  if (elem == DType::string || !is_valid_dtype(static_cast<std::int64_t>(elem)))
-    c.cannot("an empty tensor of strings cannot be made");
-  std::vector<std::byte> zero(bits_of(elem) / 8 + (bits_of(elem) % 8 ? 1 : 0));
-  c.replace({c.g.op("ConstantOfShape", {c.node.input(1)}, {{"value", Tensor(elem, {1}, Bytes::copy(zero))}})});
+  c.replace({empty_tensor(c, c.g)});
 }
 
 constexpr Step kSteps[] = {

@@ -5,6 +5,7 @@
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/nn/sizes.h"
+#include "ingot/ops/tensor/resize_body.h"
 #include "ingot/ops/tensor/resize_kernel.h"
 #include "ingot/ops/tensor/resize_shape.h"
 #include "ingot/ops/tensor/resize_steps.h"
@@ -141,6 +142,7 @@ constinit const OpDef defs::Resize = {
     .name = "Resize",
     .infer = infer,
     .steps = kSteps,
+    .decompose = decompose_resize,
     .kernel = run_resize,
     .gradient = gradient_resize,
 };

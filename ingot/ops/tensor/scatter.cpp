@@ -4,6 +4,7 @@
 #include "ingot/ops/steps.h"
 #include "ingot/ops/tensor/blocks.h"
 #include "ingot/ops/tensor/places.h"
+#include "ingot/ops/tensor/scatter_loop.h"
 
 namespace ingot::ops {
 namespace {
@@ -200,6 +201,7 @@ constinit const OpDef defs::ScatterElements = {
     .name = "ScatterElements",
     .infer = infer_elements,
     .steps = kSteps,
+    .decompose = scatter_elements_by_loop,
     .kernel = run_elements,
     .gradient = gradient_scatter_elements,
 };
@@ -207,6 +209,7 @@ constinit const OpDef defs::ScatterND = {
     .name = "ScatterND",
     .infer = infer_nd,
     .steps = kSteps,
+    .decompose = scatter_nd_by_loop,
     .kernel = run_nd,
     .gradient = gradient_scatter_nd,
 };

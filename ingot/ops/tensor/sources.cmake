@@ -24,11 +24,13 @@ list(APPEND ops_sources
   tensor/reshape.cpp
   tensor/resize.cpp
   tensor/resize_axis.cpp
+  tensor/resize_body.cpp
   tensor/resize_kernel.cpp
   tensor/resize_shape.cpp
   tensor/resize_steps.cpp
   tensor/reverse_sequence.cpp
   tensor/scatter.cpp
+  tensor/scatter_loop.cpp
   tensor/shape.cpp
   tensor/slice.cpp
   tensor/split.cpp

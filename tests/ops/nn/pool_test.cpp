@@ -106,7 +106,12 @@ TEST(RoiAlign, KeepsItsMeaningAcrossOpset16) {
   OpCase half;
   half.op("RoiAlign", {half.in("float[N,3,8,8]"), half.in("float[R,4]"), half.in("int64[R]")}, {{"output_height", 5}});
   EXPECT_EQ(half.type(), "float[R,3,5,1]");
-  EXPECT_THAT(refusal([&] { half.convert(13); }), HasSubstr("half_pixel"));
+  half.convert(13);
+  EXPECT_THAT(half.nodes(), testing::Not(HasSubstr("RoiAlign")));
+  EXPECT_EQ(half.type(), "float[R,3,5,1]");
+  OpCase most;
+  most.op("RoiAlign", {most.in("float[N,3,8,8]"), most.in("float[R,4]"), most.in("int64[R]")}, {{"mode", "max"}});
+  EXPECT_THAT(refusal([&] { most.convert(13); }), HasSubstr("half_pixel"));
 }
 
 TEST(NonMaxSuppression, LetsTheDataDecideHowMany) {
