@@ -1,6 +1,9 @@
 // Runs programs.
 #include "ingot/engine/executor.h"
 
+#include <new>
+#include <stdexcept>
+
 #include "ingot/base/error.h"
 #include "ingot/base/threads.h"
 
@@ -10,6 +13,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double microseconds(Clock::duration d) { return std::chrono::duration<double, std::micro>(d).count(); }
+
+Error no_memory() {
+  return Error(Code::out_of_memory, "the system has no memory left for the operator's work")
+      .hint("smaller inputs, or more memory");
+}
 
 std::string type_text(const Datum& datum) {
   if (const Array* array = datum.array()) return array->type().str();
@@ -73,6 +81,10 @@ void Executor::run_step(const Step& step, Frame& frame) {
   } catch (Error& error) {
     error.in_node(node.name.empty() ? node.label() : node.name, node.op);
     throw;
+  } catch (const std::bad_alloc&) {
+    throw no_memory().in_node(node.name.empty() ? node.label() : node.name, node.op);
+  } catch (const std::length_error&) {  // a container that no memory could hold
+    throw no_memory().in_node(node.name.empty() ? node.label() : node.name, node.op);
   }
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (step.outputs[i] != kNoSlot) frame.values[step.outputs[i]] = std::move(outputs[i]);

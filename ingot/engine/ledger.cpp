@@ -7,6 +7,11 @@
 #include "ingot/base/error.h"
 
 namespace ingot::engine {
+namespace {
+
+constexpr std::size_t kZeroedAtOnce = std::size_t{16} << 20;  // bytes
+
+}  // namespace
 
 void Ledger::Account::charge(std::uint64_t bytes) {
   budget->charge_memory(bytes);
@@ -35,7 +40,13 @@ Ledger::Charged::~Charged() {
 
 Array Ledger::allocate(DType dtype, Dims dims) {
   Array array = allocate_raw(dtype, std::move(dims));
-  if (dtype != DType::string) std::fill_n(array.bytes(), array.byte_size(), std::byte{0});
+  if (dtype == DType::string) return array;
+  // Fresh pages take long enough to be interrupted.
+  const std::size_t size = array.byte_size();
+  for (std::size_t i = 0; i < size; i += kZeroedAtOnce) {
+    account_->budget->poll();
+    std::fill_n(array.bytes() + i, std::min(kZeroedAtOnce, size - i), std::byte{0});
+  }
   return array;
 }
 

@@ -58,6 +58,36 @@ net (int64[1] x) => (float[N] y)
 """
 
 
+ENDLESS_LOOP = """<ir_version: 10, opset_import: ["" : 21]>
+net () => (float[1] y)
+<int64 n = {9223372036854775807}, bool on = {1}, float[1] x = {1}>
+{
+  y = Loop<body = b (int64 i, bool on_in, float[1] v) => (bool on_out, float[1] w) {
+    w = Add(v, x)
+    on_out = Identity(on_in)
+  }>(n, on, x)
+}
+"""
+
+BOMB = """<ir_version: 10, opset_import: ["" : 21]>
+net () => (float[M] y)
+<float[1] x = {1}, %s>
+{
+  y = %s
+}
+"""
+
+# Operators that make much of little: further constants, the call.
+BOMBS = {
+    "Expand": ("int64[1] s = {1099511627776}", "Expand(x, s)"),
+    "Tile": ("int64[1] s = {1099511627776}", "Tile(x, s)"),
+    "ConstantOfShape": ("int64[1] s = {1073741824}", "ConstantOfShape(s)"),
+    "Range": ("float a = {0}, float b = {1e15}, float d = {1}", "Range(a, b, d)"),
+    "Resize": ("int64[1] s = {1099511627776}", "Resize(x, , , s)"),
+    "Pad": ("int64[2] s = {1073741824, 1073741824}", "Pad(x, s)"),
+}
+
+
 class Cli(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
@@ -187,6 +217,33 @@ class Cli(unittest.TestCase):
         self.assertIn("| ort-1.15 ", self.ingot("ops", "--targets", "--markdown").stdout)
         self.file("m.onnxtxt", SMALL)
         self.assertIn("MatMul", self.ingot("ops", "--model", "m.onnxtxt").stdout)
+
+    def test_an_endless_loop_stops_at_the_time_limit(self):
+        self.file("loop.onnxtxt", ENDLESS_LOOP)
+        start = time.monotonic()
+        done = self.ingot("run", "loop.onnxtxt", "--max-time", "1s", code=5)
+        self.assertLess(time.monotonic() - start, 10)
+        self.assertIn("IG1202", done.stderr)
+
+    def test_ctrl_c_ends_an_endless_loop_at_once(self):
+        self.file("loop.onnxtxt", ENDLESS_LOOP)
+        best = 60
+        for _ in range(3):  # the machine may be doing something else
+            program = subprocess.Popen([INGOT, "run", "loop.onnxtxt"], cwd=self.path, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL)
+            time.sleep(1)
+            start = time.monotonic()
+            program.send_signal(signal.SIGINT)
+            self.assertEqual(program.wait(60), 128 + signal.SIGINT)
+            best = min(best, time.monotonic() - start)
+        self.assertLess(best, 0.2)
+
+    def test_allocation_bombs_stop_at_the_memory_limit(self):
+        for name, (inputs, body) in BOMBS.items():
+            with self.subTest(name):
+                path = self.file(name + ".onnxtxt", BOMB % (inputs, body))
+                done = self.ingot("run", path, "--max-memory", "100M", code=5)
+                self.assertIn("IG1201", done.stderr)
 
     def test_a_kill_leaves_the_old_model_or_the_new_one(self):
         self.file("m.onnxtxt", SMALL)

@@ -33,7 +33,7 @@ struct Convolution::State {
   Dims weight_dims;  // with the groups as first dimension if there are any
   Array weights, bias;
   std::mutex mutex;
-  std::map<std::pair<Dims, int>, std::unique_ptr<Ready>> ready;
+  std::map<std::pair<Dims, int>, std::shared_ptr<const Ready>> ready;
   /// Packed weights by the layout that the primitives asked for: mostly one.
   std::vector<memory> packed;
 };
@@ -68,18 +68,18 @@ Dims Convolution::output_dims(const Dims& input) const {
   return out;
 }
 
-const Convolution::Ready& Convolution::ready_for(const Dims& dims, int threads) const {
+std::shared_ptr<const Convolution::Ready> Convolution::ready_for(const Dims& dims, int threads) const {
   State& s = *state_;
   const std::lock_guard lock(s.mutex);
-  auto& slot = s.ready[{dims, threads}];
-  if (slot) return *slot;
+  if (const auto it = s.ready.find({dims, threads}); it != s.ready.end()) return it->second;
+  if (s.ready.size() >= kMostSizes) s.ready.clear();
   omp_set_num_threads(threads);
   const Dims out = output_dims(dims);
   const auto any = memory::format_tag::any;
   const memory::desc weights(s.weight_dims, memory::data_type::f32, any);
   const memory::desc bias =
       s.bias ? memory::desc({out[1]}, memory::data_type::f32, memory::format_tag::a) : memory::desc();
-  auto ready = std::make_unique<Ready>();
+  auto ready = std::make_shared<Ready>();
   ready->source = floats(dims, s.spec.input_is_blocked);
   ready->result = floats(out, s.spec.output_is_blocked);
   const convolution_forward::desc desc(dnnl::prop_kind::forward_inference, algorithm::convolution_direct, ready->source,
@@ -115,13 +115,13 @@ const Convolution::Ready& Convolution::ready_for(const Dims& dims, int threads) 
     stream.wait();
     s.packed.push_back(ready->packed);
   }
-  slot = std::move(ready);
-  return *slot;
+  return s.ready[{dims, threads}] = std::move(ready);
 }
 
 void Convolution::run(const float* x, const Dims& dims, const float* residual, float* y, int threads) const {
   try {
-    const Ready& ready = ready_for(dims, threads);
+    const auto kept = ready_for(dims, threads);
+    const Ready& ready = *kept;
     std::unordered_map<int, memory> arguments = {
         {DNNL_ARG_SRC, wrap(ready.source, x)}, {DNNL_ARG_WEIGHTS, ready.packed}, {DNNL_ARG_DST, wrap(ready.result, y)}};
     if (state_->bias) {

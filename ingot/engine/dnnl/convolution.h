@@ -8,6 +8,9 @@ namespace ingot::engine {
 /// Channels stand in blocks of this many innermost: [N, C / 8, spatial..., 8].
 inline constexpr std::int64_t kBlock = 8;
 
+/// How many sizes of inputs one primitive is kept ready for.
+inline constexpr std::size_t kMostSizes = 64;
+
 struct ConvolutionSpec {
   Dims strides, dilations, pads_begin, pads_end;  // per spatial axis
   std::int64_t groups = 1;
@@ -31,7 +34,7 @@ class Convolution {
  private:
   struct Ready;
   struct State;
-  const Ready& ready_for(const Dims& dims, int threads) const;
+  std::shared_ptr<const Ready> ready_for(const Dims& dims, int threads) const;
   std::unique_ptr<State> state_;
 };
 
@@ -53,7 +56,7 @@ class PoolingWindow {
  private:
   struct Ready;
   struct State;
-  const Ready& ready_for(const Dims& dims, int threads) const;
+  std::shared_ptr<const Ready> ready_for(const Dims& dims, int threads) const;
   std::unique_ptr<State> state_;
 };
 

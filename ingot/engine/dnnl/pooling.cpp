@@ -19,7 +19,7 @@ struct PoolingWindow::Ready {
 struct PoolingWindow::State {
   PoolingSpec spec;
   std::mutex mutex;
-  std::map<std::pair<Dims, int>, std::unique_ptr<Ready>> ready;
+  std::map<std::pair<Dims, int>, std::shared_ptr<const Ready>> ready;
 };
 
 PoolingWindow::PoolingWindow(PoolingSpec spec) : state_(std::make_unique<State>()) { state_->spec = std::move(spec); }
@@ -38,13 +38,13 @@ Dims PoolingWindow::output_dims(const Dims& input) const {
   return out;
 }
 
-const PoolingWindow::Ready& PoolingWindow::ready_for(const Dims& dims, int threads) const {
+std::shared_ptr<const PoolingWindow::Ready> PoolingWindow::ready_for(const Dims& dims, int threads) const {
   State& s = *state_;
   const std::lock_guard lock(s.mutex);
-  auto& slot = s.ready[{dims, threads}];
-  if (slot) return *slot;
+  if (const auto it = s.ready.find({dims, threads}); it != s.ready.end()) return it->second;
+  if (s.ready.size() >= kMostSizes) s.ready.clear();
   omp_set_num_threads(threads);
-  auto ready = std::make_unique<Ready>();
+  auto ready = std::make_shared<Ready>();
   ready->source = floats(dims, true);
   ready->result = floats(output_dims(dims), true);
   const auto kind = s.spec.kind == Pooling::max       ? dnnl::algorithm::pooling_max
@@ -58,13 +58,13 @@ const PoolingWindow::Ready& PoolingWindow::ready_for(const Dims& dims, int threa
   const pooling_v2_forward::primitive_desc chosen(desc, attributes, dnnl_cpu());
   ready->scratch = chosen.scratchpad_desc();
   ready->primitive = pooling_v2_forward(chosen);
-  slot = std::move(ready);
-  return *slot;
+  return s.ready[{dims, threads}] = std::move(ready);
 }
 
 void PoolingWindow::run(const float* x, const Dims& dims, float* y, int threads) const {
   try {
-    const Ready& ready = ready_for(dims, threads);
+    const auto kept = ready_for(dims, threads);
+    const Ready& ready = *kept;
     std::unordered_map<int, memory> arguments = {{DNNL_ARG_SRC, wrap(ready.source, x)},
                                                  {DNNL_ARG_DST, wrap(ready.result, y)}};
     if (const std::size_t bytes = ready.scratch.get_size())

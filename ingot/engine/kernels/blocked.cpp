@@ -1,4 +1,7 @@
 // Convolutions, pools and reorderings on channels in blocks.
+#include <algorithm>
+
+#include "ingot/base/budget.h"
 #include "ingot/base/threads.h"
 #include "ingot/engine/dnnl/convolution.h"
 #include "ingot/engine/kernels/kernels.h"
@@ -30,6 +33,7 @@ class FusedConvolution final : public PreparedNode {
   FusedConvolution(const ConvolutionSpec& spec, const Array& weights, const Array* bias)
       : input_is_blocked_(spec.input_is_blocked),
         output_is_blocked_(spec.output_is_blocked),
+        work_(std::max<std::int64_t>(1, weights.size() / std::max<std::int64_t>(1, weights.dims()[0]))),
         convolution_(spec, weights, bias) {}
 
   void run(ops::KernelContext& c, ThreadPool& pool) const override {
@@ -45,11 +49,26 @@ class FusedConvolution final : public PreparedNode {
     }
     Array y = make_raw(c, 0, DType::f32, std::move(out));
     if (y.size() == 0) return;
-    convolution_.run(x.data<float>().data(), dims, residual, y.mutable_data<float>().data(), pool.threads());
+    // Nothing interrupts the library: a large batch is given to it in parts.
+    const std::int64_t images = dims[0], in_size = x.size() / images, out_size = y.size() / images;
+    const double at_once = kMostWork / (static_cast<double>(out_size) * static_cast<double>(work_));
+    const auto part = std::clamp<std::int64_t>(static_cast<std::int64_t>(at_once), 1, images);
+    const float* from = x.data<float>().data();
+    float* to = y.mutable_data<float>().data();
+    for (std::int64_t first = 0; first < images; first += part) {
+      c.host().budget().poll();
+      Dims some = dims;
+      some[0] = std::min(part, images - first);
+      convolution_.run(from + first * in_size, some, residual ? residual + first * out_size : nullptr,
+                       to + first * out_size, pool.threads());
+    }
   }
 
  private:
+  static constexpr double kMostWork = 5e8;  // multiplications at once: some 20 ms
+
   bool input_is_blocked_, output_is_blocked_;
+  std::int64_t work_;  // multiplications for one element of the result
   Convolution convolution_;
 };
 
@@ -85,7 +104,9 @@ class Block final : public PreparedNode {
     const std::int64_t plane = plane_size(x.dims(), 2, x.dims().size());
     const float* from = x.data<float>().data();
     float* to = y.mutable_data<float>().data();
+    const Budget& budget = c.host().budget();
     pool.parallel_for(x.dims()[0] * x.dims()[1] / kBlock, 1, [&](std::int64_t begin, std::int64_t end) {
+      budget.poll();
       for (std::int64_t block = begin; block < end; ++block) {
         const float* in = from + block * kBlock * plane;
         float* out = to + block * kBlock * plane;
@@ -105,7 +126,9 @@ class Unblock final : public PreparedNode {
     Array y = make_raw(c, 0, DType::f32, dims);
     const float* from = x.data<float>().data();
     float* to = y.mutable_data<float>().data();
+    const Budget& budget = c.host().budget();
     pool.parallel_for(dims[0] * dims[1] / kBlock, 1, [&](std::int64_t begin, std::int64_t end) {
+      budget.poll();
       for (std::int64_t block = begin; block < end; ++block) {
         const float* in = from + block * kBlock * plane;
         float* out = to + block * kBlock * plane;
@@ -126,7 +149,9 @@ class GlobalAverage final : public PreparedNode {
     Array y = make_raw(c, 0, DType::f32, dims);
     const float* from = x.data<float>().data();
     float* to = y.mutable_data<float>().data();
+    const Budget& budget = c.host().budget();
     pool.parallel_for(y.size() / kBlock, 8, [&](std::int64_t begin, std::int64_t end) {
+      budget.poll();
       for (std::int64_t block = begin; block < end; ++block) {
         double sums[kBlock] = {};
         const float* in = from + block * kBlock * plane;

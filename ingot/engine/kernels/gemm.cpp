@@ -142,7 +142,7 @@ constexpr std::int64_t kBlockPanels = 8;  // panels that one piece of work cover
 Epilogue::Epilogue() : low(-std::numeric_limits<float>::infinity()), high(std::numeric_limits<float>::infinity()) {}
 
 PackedMatrix::PackedMatrix(const float* b, std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
-                           std::int64_t column_stride)
+                           std::int64_t column_stride, const Budget& budget)
     : rows_(rows), columns_(columns) {
   const std::int64_t wide = width(), panels = (columns + wide - 1) / wide;
   constexpr std::align_val_t kAlignment{64};
@@ -151,6 +151,7 @@ PackedMatrix::PackedMatrix(const float* b, std::int64_t rows, std::int64_t colum
              [](float* p) { ::operator delete (p, std::align_val_t{64}); }};
   float* out = panels_.get();
   for (std::int64_t first = 0; first < columns; first += wide) {
+    budget.poll();
     const std::int64_t there = std::min(wide, columns - first);
     for (std::int64_t k = 0; k < rows; ++k, out += wide) {
       const float* from = b + k * row_stride + first * column_stride;
@@ -166,7 +167,7 @@ std::int64_t PackedMatrix::byte_size() const {
 }
 
 void multiply(const float* a, std::int64_t rows, std::int64_t a_stride, const PackedMatrix& b, float* c,
-              std::int64_t c_stride, const Epilogue& epilogue, ThreadPool& pool) {
+              std::int64_t c_stride, const Epilogue& epilogue, ThreadPool& pool, const Budget& budget) {
   const std::int64_t wide = width(), columns = b.columns(), depth = b.rows();
   const std::int64_t panels = (columns + wide - 1) / wide;
   const std::int64_t row_blocks = (rows + kBlockRows - 1) / kBlockRows;
@@ -180,6 +181,7 @@ void multiply(const float* a, std::int64_t rows, std::int64_t a_stride, const Pa
     const std::int64_t panel_end = std::min(panels, (panel_block + 1) * kBlockPanels);
     std::int64_t k = 0;
     do {
+      budget.poll();
       const std::int64_t deep = std::min(kDepth, depth - k);
       for (std::int64_t panel = panel_block * kBlockPanels; panel < panel_end; ++panel) {
         const std::int64_t column = panel * wide;

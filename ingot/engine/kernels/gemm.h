@@ -2,6 +2,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "ingot/base/budget.h"
+
 namespace ingot {
 class ThreadPool;
 }
@@ -23,7 +25,7 @@ class PackedMatrix {
   PackedMatrix() = default;
   /// Element (row, column) of the rows x columns matrix is b[row * row_stride + column * column_stride].
   PackedMatrix(const float* b, std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
-               std::int64_t column_stride);
+               std::int64_t column_stride, const Budget& budget = Budget::unlimited());
 
   std::int64_t rows() const { return rows_; }
   std::int64_t columns() const { return columns_; }
@@ -36,8 +38,9 @@ class PackedMatrix {
 };
 
 /// c = a * b, row by row: a has `rows` rows of b.rows() elements, `a_stride` apart; c has rows `c_stride` apart. The
-/// bits of the result do not depend on the number of threads.
+/// bits of the result do not depend on the number of threads. Polls the budget.
 void multiply(const float* a, std::int64_t rows, std::int64_t a_stride, const PackedMatrix& b, float* c,
-              std::int64_t c_stride, const Epilogue& epilogue, ThreadPool& pool);
+              std::int64_t c_stride, const Epilogue& epilogue, ThreadPool& pool,
+              const Budget& budget = Budget::unlimited());
 
 }  // namespace ingot::engine

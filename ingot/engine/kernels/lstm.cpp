@@ -43,7 +43,7 @@ class Lstm final : public PreparedNode {
       with_bias.bias = direction.bias.data();
       float* all = gates.mutable_data<float>().data();
       multiply(x.data<float>().data(), steps * batch, x.dims()[2], direction.input, all, kGates * hidden_, with_bias,
-               pool);
+               pool, c.host().budget());
       float* h = last_h.mutable_data<float>().data() + k * cells;
       float* cell = last_c.mutable_data<float>().data() + k * cells;
       start(c, 5, k * cells, cells, h);

@@ -33,21 +33,23 @@ class MatMul final : public PreparedNode {
     if (!is_column) dims.push_back(columns);
     Array out = make_raw(c, 0, DType::f32, std::move(dims));
     if (out.size() == 0) return;
+    Budget& budget = c.host().budget();
+    const Budget::MemoryGuard panels(budget, right_ ? 0 : static_cast<std::uint64_t>(depth * columns) * sizeof(float));
     const float *left = a.data<float>().data(), *right = b.data<float>().data();
     float* result = out.mutable_data<float>().data();
     if (y_batch.empty() || tensor_size(y_batch) == 1) {
       // One matrix on the right: all batches on the left are rows of one.
       const std::int64_t all_rows = rows * tensor_size(batch);
-      const PackedMatrix packed = right_ ? *right_ : PackedMatrix(right, depth, columns, columns, 1);
-      multiply(left, all_rows, depth, packed, result, columns, {}, pool);
+      const PackedMatrix packed = right_ ? *right_ : PackedMatrix(right, depth, columns, columns, 1, budget);
+      multiply(left, all_rows, depth, packed, result, columns, {}, pool, budget);
       return;
     }
     const ops::Walk walk = ops::broadcast(batch, {&x_batch, &y_batch});
-    ops::for_each_row(walk, c.host().budget(), [&](const std::int64_t* at, std::int64_t n) {
+    ops::for_each_row(walk, budget, [&](const std::int64_t* at, std::int64_t n) {
       for (std::int64_t i = 0; i < n; ++i) {
         const std::int64_t from_x = at[0] + i * walk.strides[0].back(), from_y = at[1] + i * walk.strides[1].back();
-        const PackedMatrix packed(right + from_y * depth * columns, depth, columns, columns, 1);
-        multiply(left + from_x * rows * depth, rows, depth, packed, result, columns, {}, pool);
+        const PackedMatrix packed(right + from_y * depth * columns, depth, columns, columns, 1, budget);
+        multiply(left + from_x * rows * depth, rows, depth, packed, result, columns, {}, pool, budget);
         result += rows * columns;
       }
     });
@@ -83,7 +85,7 @@ class Linear final : public PreparedNode {
     Array y = make_raw(c, 0, DType::f32, std::move(dims));
     if (y.size() == 0) return;
     multiply(x.data<float>().data(), y.size() / matrix_.columns(), matrix_.rows(), matrix_,
-             y.mutable_data<float>().data(), matrix_.columns(), epilogue, pool);
+             y.mutable_data<float>().data(), matrix_.columns(), epilogue, pool, c.host().budget());
   }
 
  private:
