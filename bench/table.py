@@ -18,13 +18,13 @@ ROWS = [
     ("bert_base", "bert_base", "BERT-base, 128 tokens", []),
     ("lstm", "lstm", "LSTM, 2 layers, 256 units, 100 steps", []),
     ("mlp_1", "mlp", "MLP 784-512-512-10, batch 1", ["--input-shape", "x:1,784"]),
-    ("mlp_1024", "mlp", "the same, batch 1024", ["--input-shape", "x:1024,784"]),
+    ("mlp_1024", "mlp", "MLP 784-512-512-10, batch 1024", ["--input-shape", "x:1024,784"]),
     ("elementwise", "elementwise", "elementwise chain, 4 M elements", []),
     ("log", "log", "Log, 4 M elements", []),
     ("transpose", "transpose", "transpose, 2048 x 2048", []),
     ("forest_1", "forest", "500 trees of depth 8, 1 row", ["--input-shape", "x:1,30"]),
-    ("forest_1000", "forest", "the same, 1,000 rows", ["--input-shape", "x:1000,30"]),
-    ("forest_100000", "forest", "the same, 100,000 rows", ["--input-shape", "x:100000,30"]),
+    ("forest_1000", "forest", "500 trees of depth 8, 1,000 rows", ["--input-shape", "x:1000,30"]),
+    ("forest_100000", "forest", "500 trees of depth 8, 100,000 rows", ["--input-shape", "x:100000,30"]),
 ]
 # The least ratio that is wanted; 0.8 for the others.
 LEAST = {"elementwise": 2, "forest_1": 3, "forest_1000": 3, "forest_100000": 3}
