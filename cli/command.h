@@ -31,10 +31,16 @@ struct Command {
 Command add_bench(CLI::App& program, const Global& global);
 Command add_check(CLI::App& program, const Global& global);
 Command add_convert(CLI::App& program, const Global& global);
+Command add_eval(CLI::App& program, const Global& global);
+Command add_grad(CLI::App& program, const Global& global);
+Command add_gradcheck(CLI::App& program, const Global& global);
 Command add_inspect(CLI::App& program, const Global& global);
+Command add_make_trainable(CLI::App& program, const Global& global);
 Command add_ops(CLI::App& program, const Global& global);
 Command add_run(CLI::App& program, const Global& global);
+Command add_strip_training(CLI::App& program, const Global& global);
 Command add_test(CLI::App& program, const Global& global);
+Command add_train(CLI::App& program, const Global& global);
 
 /// "4G", "512M", "1000": bytes; refuses others.
 std::uint64_t parse_size(const std::string& text);

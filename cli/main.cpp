@@ -28,12 +28,13 @@ First steps:
   ingot convert model.onnx -o m.onnx --opset 17  the same model in another operator set
   ingot convert model.onnx -o model.onnxtxt      as text, to read, compare and edit; and back
   ingot run model.onnx --in x=data.npy           from inputs to outputs
+  ingot train model.onnx --data train.csv --target class --loss cross_entropy --export trained.onnx
   ingot test DIR                                 stored test cases, run and compared
   ingot bench model.onnx --vs ort                how fast it is, beside ONNX Runtime
   ingot ops --versions                           which operators there are, and how their versions convert
 
 'ingot COMMAND --help' explains each command. Exit codes: 0 done, 1 the answer is no, 2 usage, 3 bad input file,
-4 unsupported, 5 a limit was hit, 6 I/O, 70 a bug in Ingot, 128 + signal when interrupted.)";
+4 unsupported, 5 a limit was hit, 6 I/O, 7 training diverged, 70 a bug in Ingot, 128 + signal when interrupted.)";
 
 Budget* current_budget = nullptr;
 volatile std::sig_atomic_t caught_signal = 0;
@@ -91,8 +92,20 @@ int run(int argc, char** argv) {
   program.add_option("--max-time", global.max_time, "Longest time to take, such as 60s (default: no limit)");
 
   const std::vector<Command> commands = {
-      add_inspect(program, global), add_check(program, global), add_convert(program, global), add_run(program, global),
-      add_test(program, global),    add_bench(program, global), add_ops(program, global)};
+      add_inspect(program, global),
+      add_check(program, global),
+      add_convert(program, global),
+      add_run(program, global),
+      add_test(program, global),
+      add_bench(program, global),
+      add_ops(program, global),
+      add_train(program, global),
+      add_eval(program, global),
+      add_grad(program, global),
+      add_gradcheck(program, global),
+      add_make_trainable(program, global),
+      add_strip_training(program, global),
+  };
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -125,9 +125,13 @@ void write_constants(const Programs& programs) {
       home.replace_all_uses(value, constant);
     }
   }
-  // What nobody reads any more goes, the last nodes first.
-  for (const auto& [graph, program] : programs) {
-    Graph& home = const_cast<Graph&>(*graph);
+  // What nobody reads any more goes, the last nodes first. Inner graphs come before those around them, which may take
+  // them along.
+  std::vector<Graph*> graphs;
+  for (const auto& [graph, program] : programs)
+    if (!graph->parent()) for_each_graph(const_cast<Graph&>(*graph), [&](Graph& g) { graphs.push_back(&g); });
+  for (std::size_t k = graphs.size(); k-- > 0;) {
+    Graph& home = *graphs[k];
     const auto order = topological_order(home);
     for (std::size_t i = order->size(); i-- > 0;)
       if (std::ranges::all_of((*order)[i]->outputs(), [](const Value* v) { return !v || v->uses().empty(); }))

@@ -87,14 +87,30 @@ void emit_pool(NodeOut& n) {
 }
 
 std::string refuse_depth_to_space(const Node& n) {
-  if (n.attributes.string_or("mode", "DCR") != "DCR") return "mode CRD: TFLite takes depth first";
+  const auto& x = n.input(0)->type.shape;
+  if (n.attributes.string_or("mode", "DCR") != "DCR" && (!x || x->size() != 4 || !(*x)[1].is_known()))
+    return "mode CRD over channels that are not known";
   return n.input(0)->type.shape ? needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8})
                                 : needs_rank(n);
 }
 void emit_depth_to_space(NodeOut& n) {
   Options options(Op::DEPTH_TO_SPACE);
-  options.set("block_size", n.attr("blocksize", 1));
-  n.e.add(Op::DEPTH_TO_SPACE, {n.in(0)}, {n.out()}, options);
+  const std::int64_t block = n.attr("blocksize", 1);
+  options.set("block_size", block);
+  std::int32_t x = n.in(0);
+  if (n.attr("mode", "DCR") != "DCR") {
+    // TFLite's channels run over places in the block first, those of CRD over the new channels first.
+    const std::int64_t channels = n.shape().back().value() / (block * block);
+    Ints picked;
+    for (std::int64_t place = 0; place < block * block; ++place)
+      for (std::int64_t c = 0; c < channels; ++c) picked.push_back(c * block * block + place);
+    const std::int32_t indices = n.e.ints(picked), sorted = n.e.temporary(n.elem(), n.shape());
+    Options gather(Op::GATHER);
+    gather.set("axis", 3);
+    n.e.add(Op::GATHER, {x, indices}, {sorted}, gather);
+    x = sorted;
+  }
+  n.e.add(Op::DEPTH_TO_SPACE, {x}, {n.out()}, options);
 }
 
 std::string refuse_space_to_depth(const Node& n) {

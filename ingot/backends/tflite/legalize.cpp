@@ -250,6 +250,11 @@ void rewrite_for_tflite(Graph& graph, std::vector<std::string>& notes) {
         take_out_identity(node);
         continue;
       }
+      if ((node.is("Max") || node.is("Min") || node.is("Sum") || node.is("Mean")) && node.input_count() == 1) {
+        node.op = "Identity";
+        take_out_identity(node);
+        continue;
+      }
       if (node.is("Dropout") && is_plain_dropout(node)) {
         node.resize_inputs(1);
         node.op = "Identity";

@@ -90,7 +90,21 @@ constexpr std::initializer_list<DType> kMoved = {DType::f32, DType::i32, DType::
                                                  DType::i8,  DType::u8,  DType::boolean};
 
 template <Op op> void unary(NodeOut& n) { n.e.add(op, {n.in(0)}, {n.out()}); }
-template <Op op> void binary(NodeOut& n) { n.e.add(op, {n.in(0), n.in(1)}, {n.out()}); }
+/// An operand in the result's shape where the kernels of older runtimes broadcast 4 dimensions only.
+std::int32_t operand(NodeOut& n, std::size_t i) {
+  const std::int32_t x = n.in(i);
+  constexpr std::size_t kBroadcast = 4;
+  const auto &shape = n.node.input(i)->type.shape, &wanted = n.node.output(0)->type.shape;
+  if (!shape || !wanted || wanted->size() <= kBroadcast || !is_fixed(*shape) || !is_fixed(*wanted)) return x;
+  if (dims_of(*shape) == dims_of(*wanted)) return x;
+  const std::int32_t full = n.e.temporary(n.elem(i), *wanted), dims = n.e.ints(dims_of(*wanted));
+  n.e.add(Op::BROADCAST_TO, {x, dims}, {full}, Options(Op::BROADCAST_TO), 2);
+  return full;
+}
+template <Op op> void binary(NodeOut& n) {
+  const std::int32_t a = operand(n, 0), b = operand(n, 1);
+  n.e.add(op, {a, b}, {n.out()});
+}
 
 std::string floats(const Node& n) { return needs_types(n, kFloat); }
 std::string arithmetic(const Node& n) { return needs_types(n, kArithmetic); }
@@ -212,7 +226,10 @@ std::string refuse_pow(const Node& n) {
 }
 
 void emit_xor(NodeOut& n) { binary<Op::NOT_EQUAL>(n); }
-void emit_where(NodeOut& n) { n.e.add(Op::SELECT_V2, {n.in(0), n.in(1), n.in(2)}, {n.out()}); }
+void emit_where(NodeOut& n) {
+  const std::int32_t condition = operand(n, 0), yes = operand(n, 1), no = operand(n, 2);
+  n.e.add(Op::SELECT_V2, {condition, yes, no}, {n.out()});
+}
 std::string refuse_where(const Node& n) { return needs_types(n, kMoved, 1); }
 
 void emit_is_nan(NodeOut& n) {
@@ -333,7 +350,7 @@ void emit_transpose(NodeOut& n) {
 std::string refuse_transpose(const Node& n) {
   if (passes::perm_of(n).empty() && !(n.input(0)->type.shape && n.input(0)->type.shape->empty()))
     return "the rank is not known";
-  return n.input(0)->type.shape->size() > 6 ? "more than 6 dimensions" : moved(n);
+  return n.input(0)->type.shape->size() > 5 ? "more than 5 dimensions" : moved(n);
 }
 
 void emit_concat(NodeOut& n) {

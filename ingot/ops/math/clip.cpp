@@ -98,19 +98,20 @@ void run(KernelContext& c) {
   });
 }
 
-// On a bound the gradient passes, as if x were inside.
+// On a bound the gradient passes, as if x were inside. Where the bounds cross, the upper one holds.
 Values gradient_clip(GradContext& c) {
   GraphBuilder& g = c.g;
-  Value *dx = c.dy(), *least = nullptr, *most = nullptr;
+  Value *dx = c.dy(), *least = nullptr, *most = nullptr, *raised = c.x();
+  if (c.has(1)) raised = g.op("Max", {c.x(), c.x(1)});
+  if (c.has(2)) {
+    Value* is_above = c.less(c.x(2), raised);
+    most = c.sum_to(c.keep(is_above, dx), c.x(2));
+    dx = g.where(is_above, c.number(0), dx);
+  }
   if (c.has(1)) {
     Value* is_below = c.less(c.x(), c.x(1));
-    least = c.sum_to(c.keep(is_below, c.dy()), c.x(1));
+    least = c.sum_to(c.keep(is_below, dx), c.x(1));
     dx = g.where(is_below, c.number(0), dx);
-  }
-  if (c.has(2)) {
-    Value* is_above = c.less(c.x(2), c.x());
-    most = c.sum_to(c.keep(is_above, c.dy()), c.x(2));
-    dx = g.where(is_above, c.number(0), dx);
   }
   return {dx, least, most};
 }

@@ -163,7 +163,7 @@ Values gradient_cross_entropy(GradContext& c) {
   GraphBuilder& g = c.g;
   const DType elem = c.elem(), index = c.elem(1);
   Value* likely = g.op("Exp", {c.ensure_output(1)});
-  Value* dx = nullptr;
+  Value *dx = nullptr, *dweights = nullptr;
   if (c.dy()) {
     Value *target = c.x(1), *weight = nullptr;
     const auto* ignored = c.node.attributes.get<std::int64_t>("ignore_index");
@@ -184,6 +184,18 @@ Values gradient_cross_entropy(GradContext& c) {
     const bool is_single = !weight && c.attr("reduction", "mean") != "none";
     Value* marks = g.cast(g.constant(Tensor::of<float>({2}, {0.0f, 1.0f})), elem);
     Value* certain = g.op("OneHot", {target, size_along(g, c.x(), 1), marks}, {{"axis", 1}});
+    if (c.wants(2)) {
+      // A weight scales the losses of its class and, in a mean, the number that all are divided by.
+      const bool is_mean = c.attr("reduction", "mean") == "mean";
+      Value* picked = g.op("GatherElements", {c.y(1), g.unsqueeze(target, {1})}, {{"axis", 1}});
+      Value* loss = g.neg(g.squeeze(picked, {1}));
+      if (is_mean) loss = g.sub(loss, c.y());
+      Value* share = is_mean ? g.div(c.dy(), g.op("ReduceSum", {weight}, {{"keepdims", 0}})) : c.dy();
+      Value* rise = g.mul(loss, share);
+      if (is_ignored) rise = g.where(is_ignored, c.number(0), rise);
+      Value *places = g.reshape(target, {-1}), *amounts = g.reshape(rise, {-1});
+      dweights = g.op("ScatterElements", {c.zeros(c.x(2)), places, amounts}, {{"axis", 0}, {"reduction", "add"}});
+    }
     if (!is_single) each = g.unsqueeze(each, {1});
     dx = g.mul(g.sub(likely, certain), each);
   }
@@ -192,7 +204,7 @@ Values gradient_cross_entropy(GradContext& c) {
     Value* more = g.sub(c.dy(1), g.mul(likely, sum));
     dx = dx ? g.add(dx, more) : more;
   }
-  return {dx};
+  return {dx, nullptr, dweights};
 }
 
 }  // namespace

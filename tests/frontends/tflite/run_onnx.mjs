@@ -1,5 +1,5 @@
 // Runs ONNX files in ONNX Runtime on raw inputs. Reads one job per line from stdin, as JSON:
-//   {"model": path, "inputs": [{"type", "shape", "file"}], "out": directory}
+//   {"model": path, "inputs": [{"type", "shape", "file"}] in order or {name: {...}}, "out": directory}
 // and answers each with one line: {"outputs": [{"name", "type", "shape", "file"}]} or {"error": text}.
 // usage: node run_onnx.mjs <directory that holds node_modules>
 import fs from 'node:fs';
@@ -20,8 +20,10 @@ async function run(job) {
   const session = await ort.InferenceSession.create(job.model, {
     logSeverityLevel: 4, intraOpNumThreads: 1, graphOptimizationLevel: job.plain ? 'disabled' : 'all' });
   const feeds = {};
-  session.inputNames.slice(0, job.inputs.length).forEach((name, i) => {
-    const { type, shape, file } = job.inputs[i];
+  const named = Array.isArray(job.inputs)
+    ? job.inputs.map((input, i) => [session.inputNames[i], input]).filter(([name]) => name)
+    : Object.entries(job.inputs);
+  named.forEach(([name, { type, shape, file }]) => {
     if (type === 'string') {
       feeds[name] = new ort.Tensor('string', JSON.parse(fs.readFileSync(file, 'utf8')), shape);
       return;

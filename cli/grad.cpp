@@ -1,0 +1,84 @@
+// ingot grad and gradcheck: gradients as models, and whether they are right.
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdio>
+
+#include "command.h"
+#include "ingot/base/error.h"
+#include "ingot/driver/convert.h"
+#include "ingot/driver/inputs.h"
+#include "ingot/train/gradcheck.h"
+#include "ingot/train/gradient_model.h"
+#include "terminal.h"
+
+namespace ingot::cli {
+namespace {
+
+constexpr std::int64_t kWrittenOpset = 21;
+
+struct Options {
+  std::string model, from, output;
+  train::GradientModelOptions gradient;
+  std::int64_t opset = kWrittenOpset;
+  std::uint32_t seed = 1;
+};
+
+int run_grad(const Options& options, const Global& global) {
+  const driver::Loaded loaded = driver::load(options.model, global.load_options(options.from));
+  Model made = train::gradient_model(loaded.model, options.gradient);
+  driver::ConvertOptions down;
+  down.opset = options.opset;
+  driver::convert(made, down);
+  driver::save(made, options.output);
+  std::printf("%s written:", options.output.c_str());
+  for (const Value* v : made.graph->outputs()) std::printf(" %s", v->name().c_str());
+  std::printf("\n");
+  return 0;
+}
+
+int run_gradcheck(const Options& options, const Global& global) {
+  const driver::Loaded loaded = driver::load(options.model, global.load_options(options.from));
+  const Model model = train::in_double(loaded.model);
+  const std::vector<train::GradientCheck> checks = train::check_gradients(
+      model, driver::random_inputs(model, options.seed), {.seed = options.seed, .jitter = 0, .wrt = {}});
+  bool is_good = true;
+  Table table;
+  for (const train::GradientCheck& check : checks) {
+    const bool passed = check.passed();
+    is_good &= passed || check.is_at_kink;
+    char numbers[96];
+    std::snprintf(numbers, sizeof numbers, "gradient %.12g  differences %.12g", check.analytic, check.numeric);
+    table.add({check.is_at_kink && !passed ? "kink" : passed ? "equal" : "WRONG", check.input, numbers});
+  }
+  std::fputs(table.str().c_str(), stdout);
+  if (checks.empty()) std::printf("the model has no real inputs to differentiate by\n");
+  return is_good ? 0 : 1;
+}
+
+}  // namespace
+
+Command add_grad(CLI::App& program, const Global& global) {
+  auto options = std::make_shared<Options>();
+  CLI::App* app = program.add_subcommand("grad", "A model that computes a gradient: forces, saliency, guidance");
+  app->add_option("model", options->model, "The model")->required();
+  app->add_option("--from", options->from, "Format of the model; default: the file tells");
+  app->add_option("--of", options->gradient.of,
+                  "What is differentiated: an output or any value; default: first output");
+  app->add_option("--wrt", options->gradient.wrt, "By what: inputs, weights or any values; default: all real inputs")
+      ->delimiter(',');
+  app->add_flag("--keep-forward", options->gradient.keeps_forward, "Keep the model's own outputs");
+  app->add_option("--opset", options->opset, "Operator set to write");
+  app->add_option("-o,--out", options->output, "The gradient model")->required();
+  return {app, [options, &global] { return run_grad(*options, global); }};
+}
+
+Command add_gradcheck(CLI::App& program, const Global& global) {
+  auto options = std::make_shared<Options>();
+  CLI::App* app = program.add_subcommand("gradcheck", "Compare a model's gradients with central differences");
+  app->add_option("model", options->model, "The model")->required();
+  app->add_option("--from", options->from, "Format of the model; default: the file tells");
+  app->add_option("--seed", options->seed, "Of the random inputs and directions");
+  return {app, [options, &global] { return run_gradcheck(*options, global); }};
+}
+
+}  // namespace ingot::cli

@@ -1,0 +1,79 @@
+// ingot make-trainable and strip-training: training information written into a model, and taken out.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "command.h"
+#include "ingot/driver/convert.h"
+#include "ingot/train/training_info.h"
+#include "train_options.h"
+
+namespace ingot::cli {
+namespace {
+
+struct Options {
+  std::string model, from, output, step_graph;
+  std::int64_t opset = 0;
+  bool is_dry = false;
+  train::TrainingOptions training;
+};
+
+constexpr std::int64_t kStepOpset = 21;
+
+int run(const Options& options, const Global& global) {
+  driver::Loaded loaded = driver::load(options.model, global.load_options(options.from));
+  const train::TrainingGraph training = train::make_training_graph(loaded.model, options.training);
+  for (const std::string& note : training.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  if (options.is_dry) {
+    print_parameters(training);
+    return 0;
+  }
+  if (!options.output.empty()) {
+    train::add_training_info(loaded.model, training, options.opset);
+    driver::save(loaded.model, options.output);
+    std::printf("%s written: %zu parameters, %zu variables in all\n", options.output.c_str(), training.parameter_count,
+                training.state.size());
+  }
+  if (!options.step_graph.empty()) {
+    Model step = train::step_graph(training);
+    driver::ConvertOptions down;
+    down.opset = options.opset ? options.opset : kStepOpset;
+    driver::convert(step, down);
+    driver::save(step, options.step_graph);
+    std::printf("%s written: outputs NAME.next are the inputs NAME of the next step\n", options.step_graph.c_str());
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command add_make_trainable(CLI::App& program, const Global& global) {
+  auto options = std::make_shared<Options>();
+  CLI::App* app = program.add_subcommand("make-trainable", "Write how to train into a model");
+  app->add_option("model", options->model, "The model")->required();
+  app->add_option("--from", options->from, "Format of the model; default: the file tells");
+  app->add_option("-o,--out", options->output, "The model with training information");
+  app->add_option("--step-graph", options->step_graph, "One training step as an ordinary graph that any runtime runs");
+  app->add_option("--opset", options->opset, "Operator set to write; default: the model's own where it is able");
+  app->add_flag("--dry-run", options->is_dry, "Only show which parameters would be trained, and why");
+  add_step_options(*app, options->training);
+  return {app, [options, &global] { return run(*options, global); }};
+}
+
+Command add_strip_training(CLI::App& program, const Global& global) {
+  auto options = std::make_shared<Options>();
+  CLI::App* app = program.add_subcommand("strip-training", "Take training information out of a model");
+  app->add_option("model", options->model, "The model")->required();
+  app->add_option("--from", options->from, "Format of the model; default: the file tells");
+  app->add_option("-o,--out", options->output, "The model without")->required();
+  return {app, [options, &global] {
+            driver::Loaded loaded = driver::load(options->model, global.load_options(options->from));
+            const std::size_t count = loaded.model.training.size();
+            loaded.model.training.clear();
+            driver::save(loaded.model, options->output);
+            std::printf("%s written: %zu algorithm%s taken out\n", options->output.c_str(), count,
+                        count == 1 ? "" : "s");
+            return 0;
+          }};
+}
+
+}  // namespace ingot::cli

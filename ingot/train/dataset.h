@@ -1,0 +1,39 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ingot/engine/session.h"
+#include "ingot/ir/model.h"
+
+namespace ingot::train {
+
+/// Examples: named columns whose first axis counts them.
+struct Dataset {
+  std::vector<std::pair<std::string, Array>> columns;
+  std::string target;                // the column with the targets; empty: none
+  std::vector<std::string> classes;  // names of the classes, where the targets were words
+  std::int64_t count = 0;
+
+  const Array* find(const std::string& name) const;
+};
+
+struct DatasetOptions {
+  /// A second file with the targets, or the name of a column or array.
+  std::string target;
+  double scale = 1;  // real inputs from whole numbers are divided by this
+};
+
+/// Reads .npz, .npy, .csv and idx files (these also packed by gzip); the content tells which.
+Dataset load_dataset(const std::string& path, const DatasetOptions& options);
+
+/// The examples with these numbers as inputs of a model: converted to the inputs' types, and reshaped where only the
+/// grouping of the axes differs. `target` is the input that takes the targets; empty: none does.
+std::vector<engine::NamedDatum> batch_of(const Dataset& data, const Model& model, const std::string& target,
+                                         const std::vector<std::int64_t>& examples);
+
+/// 0 ... count - 1 in an order that `seed` and `epoch` decide, the same everywhere.
+std::vector<std::int64_t> shuffled(std::int64_t count, std::uint64_t seed, std::uint64_t epoch);
+
+}  // namespace ingot::train

@@ -1,0 +1,317 @@
+// Optimizers as ONNX operators. Numbers that depend on the step are computed in double and rounded last, as PyTorch
+// does.
+#include "ingot/train/optimizers.h"
+
+#include <algorithm>
+
+#include "ingot/base/error.h"
+#include "ingot/ops/builder.h"
+
+namespace ingot::train {
+namespace {
+
+/// One parameter's update while it is built.
+class Update {
+ public:
+  Update(GraphBuilder& builder, const OptimizerOptions& o, std::string f, Value* p, Value* gradient, Value* rate,
+         Value* t)
+      : g(builder), options(o), flavour(std::move(f)), x(p), base(p), dx(gradient), lr_(rate), count_(t) {}
+
+  GraphBuilder& g;
+  const OptimizerOptions& options;
+  std::string flavour;
+  Value* x;     // the parameter
+  Value* base;  // from where the step is made: the parameter, as a rule
+  Value* dx;
+  std::vector<StateVariable> slots;
+
+  DType elem() const { return x->type.elem; }
+  /// A number in double that changes from step to step, as one of the parameter's type.
+  Value* rounded(Value* number) { return g.cast(number, elem()); }
+  Value* lr() { return rounded(lr_); }
+  Value* lr_double() { return lr_; }
+  /// The number of the step from 1 on, in double.
+  Value* count() { return count_; }
+  /// 1 - beta^t.
+  Value* correction(double beta) {
+    Value* power = g.op("Pow", {g.scalar(beta, DType::f64), count_});
+    return g.sub(1, power);
+  }
+  /// A variable beside the parameter, of its shape, zero at first.
+  Value* slot(const std::string& name) {
+    if (!x->initializer) throw Error(Code::bad_usage, "parameter '" + x->name() + "' is no initializer");
+    const Tensor& like = *x->initializer;
+    return g.graph().add_initializer(
+        g.graph().fresh_name("train/" + x->name() + "/" + name),
+        Tensor(like.dtype(), like.dims(), Bytes::own(std::string(like.bytes().size(), char{0}))));
+  }
+  Value* keep(Value* now, Value* next) {
+    slots.push_back({now, next});
+    return next;
+  }
+  /// decay * average + (1 - decay) * value
+  Value* blend(Value* average, double decay, Value* value) {
+    Value* old = g.mul(average, decay);
+    return g.add(old, g.mul(value, 1 - decay));
+  }
+  Value* square(Value* v) { return g.mul(v, v); }
+  Value* root(Value* v) { return g.op("Sqrt", {v}); }
+  Value* step_by(Value* rate, Value* direction) { return g.sub(base, g.mul(direction, rate)); }
+
+ private:
+  Value *lr_, *count_;
+};
+
+using Rule = Value* (*)(Update&);
+
+void add_decay(Update& u) {
+  const double decay = u.options.weight_decay.value_or(0);
+  if (decay != 0) u.dx = u.g.add(u.dx, u.g.mul(u.x, decay));
+}
+
+Value* sgd(Update& u) {
+  add_decay(u);
+  return u.step_by(u.lr(), u.dx);
+}
+
+Value* with_momentum(Update& u, bool looks_ahead) {
+  add_decay(u);
+  GraphBuilder& g = u.g;
+  const double m = u.options.momentum.value_or(0.9);
+  Value* v = u.slot("momentum");
+  if (u.flavour == "keras") {
+    Value* pull = g.mul(u.dx, u.lr());
+    Value* next = u.keep(v, g.sub(g.mul(v, m), pull));
+    return looks_ahead ? g.add(u.x, g.sub(g.mul(next, m), pull)) : g.add(u.x, next);
+  }
+  Value* fresh = u.dx;
+  if (u.options.dampening != 0) {
+    // The first gradient counts in full.
+    Value* is_first = g.op("Less", {u.count(), g.scalar(1.5, DType::f64)});
+    Value* damped = g.mul(u.dx, 1 - u.options.dampening);
+    fresh = g.where(is_first, u.dx, damped);
+  }
+  Value* next = u.keep(v, g.add(g.mul(v, m), fresh));
+  if (looks_ahead) next = g.add(u.dx, g.mul(next, m));
+  return u.step_by(u.lr(), next);
+}
+Value* momentum(Update& u) { return with_momentum(u, false); }
+Value* nesterov(Update& u) { return with_momentum(u, true); }
+
+Value* adagrad(Update& u) {
+  add_decay(u);
+  GraphBuilder& g = u.g;
+  Value* sum = u.slot("sum");
+  Value* next = u.keep(sum, g.add(sum, u.square(u.dx)));
+  Value* before = g.sub(u.count(), 1);
+  Value* rate = u.rounded(g.div(u.lr_double(), g.add(g.mul(before, u.options.lr_decay), 1)));
+  const double epsilon = u.options.epsilon.value_or(u.flavour == "torch" ? 1e-10 : u.flavour == "onnx" ? 1e-6 : 1e-7);
+  Value* size = u.flavour == "keras" ? u.root(g.add(next, epsilon)) : g.add(u.root(next), epsilon);
+  return u.step_by(rate, g.div(u.dx, size));
+}
+
+Value* rmsprop(Update& u) {
+  add_decay(u);
+  GraphBuilder& g = u.g;
+  const bool is_keras = u.flavour == "keras";
+  Value* average = u.slot("square_average");
+  Value* next = u.keep(average, u.blend(average, u.options.rho.value_or(is_keras ? 0.9 : 0.99), u.square(u.dx)));
+  const double epsilon = u.options.epsilon.value_or(is_keras ? 1e-7 : 1e-8);
+  Value* size = is_keras ? u.root(g.add(next, epsilon)) : g.add(u.root(next), epsilon);
+  Value* direction = g.div(u.dx, size);
+  const double m = u.options.momentum.value_or(0);
+  if (m != 0) {
+    Value* v = u.slot("momentum");
+    direction = u.keep(v, g.add(g.mul(v, m), direction));
+  }
+  return u.step_by(u.lr(), direction);
+}
+
+Value* adadelta(Update& u) {
+  add_decay(u);
+  GraphBuilder& g = u.g;
+  const double rho = u.options.rho.value_or(u.flavour == "keras" ? 0.95 : 0.9);
+  const double epsilon = u.options.epsilon.value_or(u.flavour == "keras" ? 1e-7 : 1e-6);
+  Value *squares = u.slot("square_average"), *deltas = u.slot("delta_average");
+  Value* next = u.keep(squares, u.blend(squares, rho, u.square(u.dx)));
+  Value* reach = u.root(g.add(deltas, epsilon));
+  Value* size = u.root(g.add(next, epsilon));
+  Value* delta = g.mul(g.div(reach, size), u.dx);
+  u.keep(deltas, u.blend(deltas, rho, u.square(delta)));
+  return u.step_by(u.lr(), delta);
+}
+
+struct Moments {
+  Value *first, *second;
+  double beta1, beta2, epsilon;
+};
+
+Moments moments(Update& u) {
+  const double beta1 = u.options.beta1.value_or(0.9), beta2 = u.options.beta2.value_or(0.999);
+  const double epsilon = u.options.epsilon.value_or(u.flavour == "torch" ? 1e-8 : u.flavour == "onnx" ? 1e-6 : 1e-7);
+  Value *m = u.slot("first_moment"), *v = u.slot("second_moment");
+  Value* first = u.keep(m, u.blend(m, beta1, u.dx));
+  Value* second = u.keep(v, u.blend(v, beta2, u.square(u.dx)));
+  return {first, second, beta1, beta2, epsilon};
+}
+
+Value* adam_step(Update& u) {
+  GraphBuilder& g = u.g;
+  const Moments m = moments(u);
+  Value* first_part = u.correction(m.beta1);
+  Value* second_part = g.op("Sqrt", {u.correction(m.beta2)});
+  if (u.flavour == "torch") {
+    Value* spread = u.root(m.second);
+    Value* size = g.div(spread, u.rounded(second_part));
+    Value* rate = u.rounded(g.div(u.lr_double(), first_part));
+    return u.step_by(rate, g.div(m.first, g.add(size, m.epsilon)));
+  }
+  Value* rate = u.rounded(g.div(g.mul(u.lr_double(), second_part), first_part));
+  return u.step_by(rate, g.div(m.first, g.add(u.root(m.second), m.epsilon)));
+}
+
+Value* adam(Update& u) {
+  add_decay(u);
+  return adam_step(u);
+}
+
+Value* adamw(Update& u) {
+  GraphBuilder& g = u.g;
+  const double decay = u.options.weight_decay.value_or(u.flavour == "keras" ? 0.004 : 0.01);
+  Value* shrink = u.rounded(g.sub(1, g.mul(u.lr_double(), decay)));
+  u.base = g.mul(u.x, shrink);
+  return adam_step(u);
+}
+
+Value* adamax(Update& u) {
+  add_decay(u);
+  GraphBuilder& g = u.g;
+  const double beta1 = u.options.beta1.value_or(0.9), beta2 = u.options.beta2.value_or(0.999);
+  const double epsilon = u.options.epsilon.value_or(u.flavour == "keras" ? 1e-7 : 1e-8);
+  Value *m = u.slot("first_moment"), *n = u.slot("largest");
+  Value* first = u.keep(m, u.blend(m, beta1, u.dx));
+  Value* size = g.op("Abs", {u.dx});
+  Value* rate = u.rounded(g.div(u.lr_double(), u.correction(beta1)));
+  if (u.flavour == "keras") {
+    Value* largest = u.keep(n, g.op("Max", {g.mul(n, beta2), size}));
+    return u.step_by(rate, g.div(first, g.add(largest, epsilon)));
+  }
+  Value* largest = u.keep(n, g.op("Max", {g.mul(n, beta2), g.add(size, epsilon)}));
+  return u.step_by(rate, g.div(first, largest));
+}
+
+Value* nadam(Update& u) {
+  add_decay(u);
+  GraphBuilder& g = u.g;
+  constexpr double kMomentumDecay = 4e-3;
+  const Moments m = moments(u);
+  const auto schedule = [&](Value* t) {
+    Value* fade = g.op("Pow", {g.scalar(0.96, DType::f64), g.mul(t, kMomentumDecay)});
+    return g.mul(g.sub(1, g.mul(fade, 0.5)), m.beta1);
+  };
+  Value* product = g.graph().add_initializer(g.graph().fresh_name("train/" + u.x->name() + "/momentum_product"),
+                                             Tensor::scalar(1.0));
+  Value* now = schedule(u.count());
+  Value* later = schedule(g.add(u.count(), 1));
+  Value* so_far = u.keep(product, g.mul(product, now));
+  Value* second_part = g.op("Sqrt", {u.correction(m.beta2)});
+  Value* spread = u.root(m.second);
+  Value* size = g.add(g.div(spread, u.rounded(second_part)), m.epsilon);
+  Value* rest = g.sub(1, so_far);
+  Value* of_gradient = g.div(g.mul(u.lr_double(), g.sub(1, now)), rest);
+  Value* ahead = g.sub(1, g.mul(so_far, later));
+  Value* of_moment = g.div(g.mul(u.lr_double(), later), ahead);
+  Value *gradient_rate = u.rounded(of_gradient), *moment_rate = u.rounded(of_moment);
+  Value* first = g.mul(g.div(u.dx, size), gradient_rate);
+  Value* second = g.mul(g.div(m.first, size), moment_rate);
+  return g.sub(g.sub(u.x, first), second);
+}
+
+Value* lamb(Update& u) {
+  GraphBuilder& g = u.g;
+  const Moments m = moments(u);
+  Value* first = g.div(m.first, u.rounded(u.correction(m.beta1)));
+  Value* second = g.div(m.second, u.rounded(u.correction(m.beta2)));
+  Value* direction = g.div(first, g.add(u.root(second), u.options.epsilon.value_or(1e-6)));
+  const double decay = u.options.weight_decay.value_or(0);
+  if (decay != 0) direction = g.add(direction, g.mul(u.x, decay));
+  // The step is as long as the parameter, scaled; a parameter or direction of zero takes a plain step.
+  Value *size = g.op("ReduceL2", {u.x}, {{"keepdims", 0}}), *length = g.op("ReduceL2", {direction}, {{"keepdims", 0}});
+  Value* is_zero = g.op("Equal", {g.mul(size, length), g.scalar(0, u.elem())});
+  Value* safe = g.where(is_zero, g.scalar(1, u.elem()), length);
+  Value* ratio = g.div(size, safe);
+  Value* trust = g.where(is_zero, g.scalar(1, u.elem()), ratio);
+  return u.step_by(g.mul(u.lr(), trust), direction);
+}
+
+Value* lion(Update& u) {
+  GraphBuilder& g = u.g;
+  const double beta1 = u.options.beta1.value_or(0.9), beta2 = u.options.beta2.value_or(0.99);
+  Value* m = u.slot("moment");
+  Value* direction = g.op("Sign", {u.blend(m, beta1, u.dx)});
+  u.keep(m, u.blend(m, beta2, u.dx));
+  const double decay = u.options.weight_decay.value_or(0);
+  if (decay != 0) direction = g.add(direction, g.mul(u.x, decay));
+  return u.step_by(u.lr(), direction);
+}
+
+struct Row {
+  std::string_view name;
+  Rule rule;
+  double lr;
+};
+constexpr Row kOptimizers[] = {
+    {"sgd", sgd, 0.01},         {"momentum", momentum, 0.01}, {"nesterov", nesterov, 0.01}, {"adagrad", adagrad, 0.01},
+    {"rmsprop", rmsprop, 1e-3}, {"adadelta", adadelta, 1},    {"adam", adam, 1e-3},         {"adamw", adamw, 1e-3},
+    {"adamax", adamax, 2e-3},   {"nadam", nadam, 2e-3},       {"lamb", lamb, 1e-3},         {"lion", lion, 1e-4},
+};
+
+const Row& row_of(const std::string& full_name) {
+  const std::string name = full_name.substr(0, full_name.find('@'));
+  for (const Row& row : kOptimizers)
+    if (row.name == name) return row;
+  std::string known;
+  for (const Row& row : kOptimizers) known += (known.empty() ? "" : ", ") + std::string(row.name);
+  throw Error(Code::bad_usage, "there is no optimizer '" + name + "'").hint("known optimizers: " + known);
+}
+
+std::string flavour_of(const std::string& full_name) {
+  const std::size_t at = full_name.find('@');
+  const std::string flavour = at == std::string::npos ? "torch" : full_name.substr(at + 1);
+  if (flavour != "torch" && flavour != "keras" && flavour != "onnx")
+    throw Error(Code::bad_usage, "there is no flavour '" + flavour + "'").hint("flavours: torch, keras, onnx");
+  return flavour;
+}
+
+}  // namespace
+
+const std::vector<std::string>& optimizer_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> list;
+    for (const Row& row : kOptimizers) list.emplace_back(row.name);
+    return list;
+  }();
+  return names;
+}
+
+double learning_rate(const OptimizerOptions& options) { return options.lr.value_or(row_of(options.name).lr); }
+
+std::vector<StateVariable> add_optimizer(const OptimizerOptions& options, const Values& parameters,
+                                         const Values& gradients, Value* lr, Value* step) {
+  const Row& row = row_of(options.name);
+  GraphBuilder g(lr->graph());
+  g.name_after("train/" + std::string(row.name));
+  Value* count = g.add(g.cast(step, DType::f64), 1);
+  std::vector<StateVariable> state, slots;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    g.name_after("train/" + std::string(row.name) + "/" + parameters[i]->name());
+    Update update(g, options, flavour_of(options.name), parameters[i], gradients[i], lr, count);
+    Value* next = row.rule(update);
+    state.push_back({parameters[i], next});
+    slots.insert(slots.end(), update.slots.begin(), update.slots.end());
+  }
+  state.insert(state.end(), slots.begin(), slots.end());
+  return state;
+}
+
+}  // namespace ingot::train

@@ -1,0 +1,33 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "ingot/ir/model.h"
+
+namespace ingot::train {
+
+/// Which initializers are trained. Patterns are globs on names (* and ?), or "op:Gemm" for the weights of an operator.
+struct ParameterOptions {
+  std::vector<std::string> trainable;  // empty: all that can be
+  std::vector<std::string> frozen;
+  std::size_t last = 0;  // only those of the last so many nodes that have some; 0: no limit
+};
+
+/// One initializer of real numbers, and what was decided.
+struct ParameterChoice {
+  std::string name, type;
+  std::uint64_t elements = 0;
+  bool is_trained = false;
+  std::string reason;
+};
+
+/// Decides for each initializer of real numbers in the main graph, which must be of the newest operator sets.
+std::vector<ParameterChoice> choose_parameters(const Graph& graph, const ParameterOptions& options);
+
+/// Gives each BatchNormalization running statistics of its own where exporters stored equal tensors once: training
+/// would overwrite one with the other. Returns a line for each change.
+std::vector<std::string> separate_statistics(Graph& graph);
+
+bool matches_glob(std::string_view pattern, std::string_view text);
+
+}  // namespace ingot::train

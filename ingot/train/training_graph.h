@@ -1,0 +1,45 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "ingot/ir/model.h"
+#include "ingot/train/losses.h"
+#include "ingot/train/optimizers.h"
+#include "ingot/train/parameters.h"
+
+namespace ingot::train {
+
+struct TrainingOptions {
+  LossOptions loss;
+  OptimizerOptions optimizer;
+  ParameterOptions parameters;
+  std::string prediction;    // an output of the model; empty: the first
+  double clip_norm = 0;      // longest gradient over all parameters; 0: no limit
+  bool reports_norm = true;  // the length of the gradient is an output
+};
+
+/// One training step as a graph: what changes from step to step are initializers that have a successor.
+struct TrainingGraph {
+  struct State {
+    std::string name;  // an initializer
+    std::string next;  // the value it has after the step
+  };
+  Model model;  // of the newest operator sets; outputs: loss, prediction, and gradient norm if asked for
+  std::vector<State> state;
+  std::size_t parameter_count = 0;  // the first so many of `state`
+  std::string loss, prediction, target, norm;
+  std::string lr, step;  // variables of the algorithm; empty: it has none that are known
+  std::vector<ParameterChoice> parameters;
+  std::vector<std::string> notes;  // what a user should know
+};
+
+/// Use 1: the model in training mode, with loss, gradients and optimizer.
+TrainingGraph make_training_graph(const Model& model, const TrainingOptions& options);
+
+/// The same as one ordinary graph that any runtime runs: the state comes in under its names and goes out under these
+/// with ".next" at the end, after loss and prediction.
+Model step_graph(const TrainingGraph& training);
+/// The output of a step graph that becomes the input of this name in the next step.
+std::string next_name(const std::string& state);
+
+}  // namespace ingot::train

@@ -1,0 +1,205 @@
+// TrainingInfoProto: written from a training graph, and read back as one.
+#include "ingot/train/training_info.h"
+
+#include <algorithm>
+
+#include "ingot/base/error.h"
+#include "ingot/ops/builder.h"
+#include "ingot/ops/infer.h"
+#include "ingot/passes/convert_version.h"
+#include "ingot/passes/fit_ir_version.h"
+#include "ingot/passes/inline_functions.h"
+#include "ingot/train/autodiff.h"
+
+namespace ingot::train {
+namespace {
+
+constexpr std::int64_t kGoodOpset = 21;  // knows all that gradients use, and runtimes know it
+constexpr std::int64_t kTrainingIr = 7;  // the first with training info
+
+/// The step in another operator set; nothing where that cannot say it.
+std::optional<Model> moved_to(const Model& model, std::int64_t opset, std::string* why) {
+  Model moved = model.clone();
+  try {
+    passes::convert_version(moved, {{"", opset, {}}});
+  } catch (const Error& error) {
+    *why = error.what();
+    return std::nullopt;
+  }
+  return moved;
+}
+
+/// Expands each Gradient node: the gradient of `y` by `xs`, as rules give it.
+void expand_gradients(Graph& graph) {
+  for (;;) {
+    Node* found = nullptr;
+    for (Node& node : graph.nodes())
+      if (node.op == "Gradient" && node.domain == "ai.onnx.preview.training") found = &node;
+    if (!found) return;
+    const auto* xs = found->attributes.get<std::vector<std::string>>("xs");
+    const std::string y = found->attributes.string_or("y", "");
+    Value* of = graph.find(y);
+    if (!xs || !of) throw Error(Code::bad_training_info, "a Gradient names a value 'y' that is not there: '" + y + "'");
+    Values wrt;
+    for (std::size_t i = 0; i < xs->size(); ++i) {
+      Value* x = graph.find((*xs)[i]);
+      if (!x) throw Error(Code::bad_training_info, "a Gradient names a value that is not there: '" + (*xs)[i] + "'");
+      if (found->input(i) != x)
+        throw Error(Code::bad_training_info, "a Gradient at other values than those it names is not supported")
+            .in_node(found->name, found->op);
+      wrt.push_back(x);
+    }
+    const Values gradients = differentiate(of, wrt);
+    // Gradients stand at the end; what reads the node must come after them.
+    Values made;
+    for (std::size_t i = 0; i < found->output_count(); ++i)
+      made.push_back(i < gradients.size() ? gradients[i] : nullptr);
+    for (std::size_t i = 0; i < made.size(); ++i)
+      if (found->output(i)) graph.replace_all_uses(found->output(i), made[i]);
+    graph.erase(found);
+    const auto order = topological_order(graph);
+    if (!order) throw Error(Code::not_sorted, "the training graph has a cycle");
+    for (Node* node : *order) graph.move_before(node, nullptr);
+  }
+}
+
+}  // namespace
+
+void add_training_info(Model& model, const TrainingGraph& training, std::int64_t opset) {
+  std::string why;
+  std::int64_t target = opset ? opset : model.opsets.version("");
+  std::optional<Model> step = moved_to(training.model, target, &why);
+  if (!step && !opset) {
+    target = kGoodOpset;
+    step = moved_to(training.model, target, &why);
+  }
+  if (!step)
+    throw Error(Code::cannot_downgrade,
+                "the training step cannot be written in opset " + std::to_string(target) + ": " + why);
+  if (model.opsets.version("") != target) passes::convert_version(model, {{"", target, {}}});
+  for (const OpsetImport& import : step->opsets)
+    if (!model.opsets.version(import.domain)) model.opsets.set(import.domain, import.version);
+  model.ir_version = std::max(model.ir_version, kTrainingIr);
+
+  Graph& inference = *model.graph;
+  separate_statistics(inference);
+  TrainingInfo info;
+  info.algorithm = std::make_unique<Graph>(&inference);
+  Graph& algorithm = *info.algorithm;
+  algorithm.name = "training";
+  Graph::ValueMap map;
+  const Graph& from = *step->graph;
+  for (const Value* v : from.inputs()) {
+    Value* own = inference.find(v->name());
+    map[v] = own ? own : algorithm.add_input(v->name(), v->type);
+  }
+  std::unordered_map<std::string, std::string> new_names;  // of state that the algorithm holds itself
+  for (const Value* v : from.initializers()) {
+    Value* own = inference.find(v->name());
+    // Constants of the same name may have changed on the way down; those that differ are the algorithm's own.
+    if (own && own->initializer && *own->initializer == *v->initializer) {
+      map[v] = own;
+      continue;
+    }
+    const std::string base = v->name().starts_with("train/") ? v->name() : "train/" + v->name();
+    map[v] = algorithm.add_initializer(algorithm.fresh_name(base), *v->initializer);
+    new_names[v->name()] = map[v]->name();
+  }
+  const auto order = topological_order(from);
+  if (!order) throw Error(Code::not_sorted, "the training graph has a cycle");
+  for (const Node* node : *order) {
+    Node* copy = algorithm.add_copy(*node, map, nullptr, "train/");
+    if (!copy->name.empty() && !copy->name.starts_with("train/")) copy->name = "train/" + copy->name;
+  }
+  const auto put_out = [&](const std::string& name) {
+    Value* v = map.at(from.find(name));
+    algorithm.add_output(v);
+    return v->name();
+  };
+  put_out(training.loss);
+  for (const TrainingGraph::State& state : training.state) {
+    const auto renamed = new_names.find(state.name);
+    info.update_binding.emplace_back(renamed == new_names.end() ? state.name : renamed->second, put_out(state.next));
+  }
+  model.training.push_back(std::move(info));
+}
+
+TrainingGraph read_training_info(const Model& model, std::size_t which) {
+  if (which >= model.training.size())
+    throw Error(Code::bad_training_info, "the model has no training info number " + std::to_string(which));
+  TrainingGraph training;
+  training.model = model.clone();
+  passes::canonicalize(training.model);
+  passes::inline_functions(training.model);
+  const TrainingInfo info = std::move(training.model.training[which]);
+  if (!info.algorithm) throw Error(Code::bad_training_info, "the training info has no algorithm");
+  Graph& graph = *training.model.graph;
+  for (Value* v : Values(graph.initializers().begin(), graph.initializers().end()))
+    if (v->is_input()) graph.set_is_input(v, false);
+  Graph::ValueMap map;
+  const Graph& algorithm = *info.algorithm;
+  std::vector<std::pair<Value*, std::string>> renames;  // the algorithm's names are free again when it is gone
+  for (const Value* v : algorithm.inputs()) {
+    map[v] = graph.add_input(graph.fresh_name(v->name()), v->type);
+    renames.emplace_back(map[v], v->name());
+  }
+  for (const Value* v : algorithm.initializers()) {
+    map[v] = graph.add_initializer(graph.fresh_name(v->name()), *v->initializer);
+    renames.emplace_back(map[v], v->name());
+  }
+  for (const Node& node : algorithm.nodes()) {
+    Node* copy = graph.add_copy(node, map);
+    for (std::size_t i = 0; i < copy->output_count(); ++i) {
+      if (!copy->output(i)) continue;
+      copy->output(i)->type = node.output(i)->type;
+      renames.emplace_back(copy->output(i), node.output(i)->name());
+    }
+  }
+  const std::size_t inference_outputs = graph.output_count();
+  for (const Value* v : algorithm.outputs()) {
+    const auto found = map.find(v);
+    graph.add_output(found == map.end() ? const_cast<Value*>(v) : found->second);
+  }
+  Metadata bindings = info.update_binding;
+  training.model.training.clear();
+  const_cast<std::unique_ptr<Graph>&>(info.algorithm).reset();
+  for (const auto& [value, name] : renames)
+    if (value->name() != name && !graph.find(name)) graph.rename(value, name);
+
+  expand_gradients(graph);
+  // The loss is the first scalar that the algorithm puts out and that is no state.
+  std::vector<std::string> bound;
+  for (const auto& [key, next] : bindings) {
+    const Value* variable = graph.find(key);
+    if (!variable || !variable->initializer)
+      throw Error(Code::bad_training_info, "'" + key + "' is bound but is no initializer");
+    if (!graph.find(next))
+      throw Error(Code::bad_training_info, "'" + key + "' is bound to '" + next + "', which is not there");
+    training.state.push_back({key, next});
+    bound.push_back(next);
+  }
+  for (std::size_t i = inference_outputs; i < graph.output_count() && training.loss.empty(); ++i) {
+    const Value* v = graph.output(i);
+    const bool is_state = std::ranges::find(bound, v->name()) != bound.end();
+    if (!is_state && is_float(v->type.elem) && (!v->type.shape || v->type.shape->empty())) training.loss = v->name();
+  }
+  if (training.loss.empty())
+    throw Error(Code::bad_training_info, "the algorithm puts out no loss: a single real number");
+  training.prediction = inference_outputs ? graph.output(0)->name() : "";
+  Value *loss = graph.find(training.loss), *prediction = graph.find(training.prediction);
+  graph.resize_outputs(0);
+  graph.add_output(loss);
+  if (prediction) graph.add_output(prediction);
+  for (const Value* v : graph.inputs())
+    if (!model.graph->find(v->name())) training.target = v->name();
+  for (const TrainingGraph::State& state : training.state)
+    if (model.graph->find(state.name)) ++training.parameter_count;
+  std::ranges::stable_partition(training.state, [&](const auto& s) { return model.graph->find(s.name) != nullptr; });
+  for (const char* name : {"train/lr", "lr", "learning_rate", "R"})
+    if (const Value* v = graph.find(name);
+        v && v->initializer && is_float(v->initializer->dtype()) && training.lr.empty())
+      training.lr = name;
+  return training;
+}
+
+}  // namespace ingot::train
