@@ -72,6 +72,14 @@ class Bench(unittest.TestCase):
             self.assertLess(0, r["share_of_peak"])
             self.assertLess(r["share_of_peak"], 1)
 
+    def test_a_model_without_arithmetic_is_held_against_copying(self):
+        (self.path / "t.onnxtxt").write_text('<ir_version: 8, opset_import: ["" : 17]> '
+                                             "net (float[64, 32] x) => (float[32, 64] y) { y = Transpose(x) }")
+        r = json.loads(self.ingot("bench", "t.onnxtxt", "--threads", "1", "--json").stdout)
+        self.assertEqual(r["moved_bytes"], 2 * 4 * 64 * 32)
+        self.assertGreater(r["copy_gbps"], 0.1)
+        self.assertNotIn("gflops", r)
+
     def test_the_summary_names_what_it_measured(self):
         text = self.ingot("bench", "m.onnx", "--threads", "2").stdout
         for words in ("2 threads", "set-up", "first result after", "latency, median", "peak memory", "GFLOP/s"):
