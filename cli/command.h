@@ -26,6 +26,8 @@ struct Global {
 struct Command {
   CLI::App* app;
   std::function<int()> run;
+  /// It computes for long and writes little: an interruption, and the limit on time, need not wait for it to notice.
+  bool may_end_any_time = false;
 };
 
 Command add_bench(CLI::App& program, const Global& global);

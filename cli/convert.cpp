@@ -122,11 +122,14 @@ Command add_convert(CLI::App& program, const Global& global) {
   app->add_option("--input-shape", options->input_shapes, "Fix an input's dimensions: x:1,3,224,224 (? keeps one)");
   app->add_option("--rename", options->renames, "Rename a value: old=new");
   app->add_option("--signature", options->import.signature, "Which of the source's signatures to convert");
+  app->add_option("--tag", options->import.tag, "Which of a SavedModel's graphs to convert (default: serve)");
   app->add_option("--inputs", options->import.inputs, "Cut the source here: names of values that become the inputs")
       ->delimiter(',');
   app->add_option("--outputs", options->import.outputs, "Names of values that become the outputs")->delimiter(',');
   app->add_option("--allow-custom", options->import.allow_custom,
                   "Keep an operator that has no translation as a custom node: Op or Op:domain");
+  app->add_option("--functions", options->import.functions,
+                  "An ONNX file whose functions say what custom operators of the same names mean");
   app->add_flag("--dequantize", options->import.dequantize, "Turn quantised tensors into float");
   app->add_flag("--infer-types", options->infer_types, "Write the inferred type and shape of every value");
   app->add_flag("--external-data", options->external_data, "Put the weights into one data file beside the model");

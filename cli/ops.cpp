@@ -171,7 +171,7 @@ Command add_ops(CLI::App& program, const Global& global) {
       "a target operator set lacks is replaced by its decomposition, if it has one.");
   app->add_flag("--versions", options->versions, "Versions, rewrites between them, decompositions");
   app->add_option("--model", options->model, "Only the operators of this model, and what can be done with them");
-  app->add_option("--from", options->from, "The operators of another framework that become ONNX: tflite");
+  app->add_option("--from", options->from, "The operators of another framework that become ONNX: tensorflow, tflite");
   app->add_option("--to", options->to, "What a format has for each operator: tflite");
   app->add_flag("--targets", options->targets, "The names that 'convert --for' takes, with their versions");
   app->add_flag("--markdown", options->markdown, "As a Markdown table");

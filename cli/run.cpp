@@ -174,7 +174,7 @@ Command add_run(CLI::App& program, const Global& global) {
   app->add_flag("--reference", options->reference, "Reference kernels only, no fast ones");
   app->add_option("--from", options->from, "The file's format, when it does not tell itself");
   app->add_flag("--json", options->json, "For programs");
-  return {app, [options, &global] { return run(*options, global); }};
+  return {app, [options, &global] { return run(*options, global); }, true};
 }
 
 }  // namespace ingot::cli

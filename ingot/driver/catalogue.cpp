@@ -3,6 +3,8 @@
 
 #include <map>
 
+#include "ingot/base/error.h"
+#include "ingot/frontends/tensorflow/import.h"
 #include "ingot/frontends/tflite/import.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/schema.h"
@@ -72,7 +74,11 @@ std::vector<TargetLine> targets() {
 }
 
 std::vector<std::string> translated_operators(Format from) {
-  return from == Format::tflite ? frontends::tflite::translated_operators() : std::vector<std::string>();
+  if (from == Format::tflite) return frontends::tflite::translated_operators();
+  std::vector<std::string> names;
+  if (from == Format::tensorflow || from == Format::saved_model || from == Format::tfjs)
+    for (const std::string_view op : frontends::tensorflow::supported_operators()) names.emplace_back(op);
+  return names;
 }
 
 }  // namespace ingot::driver

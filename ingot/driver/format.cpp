@@ -5,6 +5,8 @@
 #include <cctype>
 
 #include "ingot/base/error.h"
+#include "ingot/formats/tensorflow/reader.h"
+#include "ingot/formats/tfjs/graph_model.h"
 #include "ingot/formats/tflite/reader.h"
 #include "ingot/onnx/reader.h"
 
@@ -31,9 +33,12 @@ bool looks_like_text(const Bytes& contents) {
 
 const std::vector<FormatInfo>& all_formats() {
   static const std::vector<FormatInfo> formats = {
-      {Format::onnx, "onnx", "ONNX", {".onnx", ".pb"}, true, true},
+      {Format::onnx, "onnx", "ONNX", {".onnx"}, true, true},
       {Format::onnx_text, "onnxtxt", "ONNX text", {".onnxtxt", ".onnxtext", ".txt"}, true, true},
       {Format::tflite, "tflite", "TFLite", {".tflite"}, true, true},
+      {Format::tensorflow, "tensorflow", "TensorFlow graph", {".pb", ".pbtxt", ".meta"}, true, false},
+      {Format::saved_model, "savedmodel", "TensorFlow SavedModel", {}, true, false},
+      {Format::tfjs, "tfjs", "TensorFlow.js graph-model", {}, true, false},
       {Format::json, "json", "JSON description", {".json"}, false, true},
   };
   return formats;
@@ -62,7 +67,16 @@ std::optional<Format> format_by_extension(std::string_view path) {
 
 Format recognise(std::string_view path, const Bytes& contents) {
   if (formats::tflite::looks_like_tflite(contents)) return Format::tflite;
+  if (const auto kind = formats::tensorflow::kind_of(contents)) {
+    using formats::tensorflow::FileKind;
+    return *kind == FileKind::saved_model ? Format::saved_model : Format::tensorflow;
+  }
+  if (formats::tfjs::looks_like_graph_model(contents)) return Format::tfjs;
   if (looks_like_text(contents)) return Format::onnx_text;
+  if (const auto kind = formats::tensorflow::kind_of_text(contents.text().substr(0, 4096))) {
+    using formats::tensorflow::FileKind;
+    return *kind == FileKind::saved_model ? Format::saved_model : Format::tensorflow;
+  }
   if (onnx::looks_like_onnx(contents)) return Format::onnx;
   const auto named = format_by_extension(path);
   if (named && info_of(*named).reads) return *named;

@@ -9,7 +9,7 @@
 namespace ingot::driver {
 
 /// The file formats that Ingot reads or writes.
-enum class Format { onnx, onnx_text, json, tflite };
+enum class Format { onnx, onnx_text, json, tflite, tensorflow, saved_model, tfjs };
 
 struct FormatInfo {
   Format format;

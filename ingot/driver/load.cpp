@@ -6,6 +6,7 @@
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
+#include "ingot/driver/load_tensorflow.h"
 #include "ingot/formats/tflite/reader.h"
 #include "ingot/frontends/tflite/import.h"
 #include "ingot/onnx/json.h"
@@ -42,6 +43,14 @@ void settle_layout(Model& model, std::vector<std::string>& notes) {
                     std::to_string(report.transposes_before) + " transposes are left");
 }
 
+/// Functions of another file become the model's own.
+void add_functions(Model& model, Model from) {
+  for (auto& function : from.functions) {
+    if (!model.opsets.version(function->domain)) model.opsets.set(function->domain, 1);
+    model.functions.push_back(std::move(function));
+  }
+}
+
 Loaded load_tflite(const Bytes& contents, const LoadOptions& options) {
   const formats::tflite::Model source = formats::tflite::read(contents, {.budget = options.budget});
   frontends::tflite::ImportOptions import;
@@ -51,8 +60,18 @@ Loaded load_tflite(const Bytes& contents, const LoadOptions& options) {
   import.outputs = options.import.outputs;
   import.input_shapes = options.import.input_shapes;
   import.allow_custom = options.import.allow_custom;
+  Model functions;
+  if (!options.import.functions.empty()) {
+    LoadOptions plain = options;
+    plain.from.reset();
+    plain.import = {};
+    functions = load(options.import.functions, plain).model;
+    for (const auto& function : functions.functions)
+      import.allow_custom.push_back(function->name + ":" + function->domain);
+  }
   frontends::tflite::Imported imported = frontends::tflite::import_model(source, import);
   settle_layout(imported.model, imported.notes);
+  add_functions(imported.model, std::move(functions));
   return {std::move(imported.model), Format::tflite, std::move(imported.notes)};
 }
 
@@ -61,6 +80,7 @@ Loaded load_tflite(const Bytes& contents, const LoadOptions& options) {
 bool is_onnx(Format format) { return format == Format::onnx || format == Format::onnx_text || format == Format::json; }
 
 Loaded load(const std::string& path, const LoadOptions& options) try {
+  if (std::filesystem::is_directory(path)) return load_tensorflow_directory(path, options);
   const Bytes contents = map_file(path);
   const Format format = options.from ? *options.from : recognise(path, contents);
   const onnx::ReadOptions read_options{.allow_links = options.allow_links, .budget = options.budget};
@@ -71,6 +91,10 @@ Loaded load(const std::string& path, const LoadOptions& options) try {
       return {onnx::parse_text(contents.text(), directory_of(path), read_options), format, {}};
     case Format::tflite:
       return load_tflite(contents, options);
+    case Format::tensorflow:
+    case Format::saved_model:
+    case Format::tfjs:
+      return load_tensorflow(path, contents, format, options);
     default:
       break;
   }

@@ -16,10 +16,12 @@ namespace ingot::driver {
 /// What models of other frameworks may have to be told; ONNX files need none of it.
 struct ImportOptions {
   std::string signature;                                    // which of several entry points
+  std::string tag;                                          // which of several graphs of a SavedModel
   std::vector<std::string> inputs, outputs;                 // where to cut, by name
   std::vector<std::pair<std::string, Shape>> input_shapes;  // input name -> dimensions; an unknown one stays as it is
   std::vector<std::string> allow_custom;                    // "Op" or "Op:domain": stays as a custom node
-  bool dequantize = false;                                  // quantised tensors become float
+  std::string functions;    // an ONNX file whose functions give custom nodes of their names a meaning
+  bool dequantize = false;  // quantised tensors become float
 };
 
 struct LoadOptions {

@@ -22,11 +22,11 @@ RunResult run(const RunRequest& request) try {
   options.threads = request.threads;
   options.is_fast = request.is_fast;
   const engine::Session session(result.model, options);
-  result.kernels = session.kernels();
   engine::RunOptions run_options;
   result.profile = {};
   if (request.wants_profile) run_options.profile = &result.profile;
   result.outputs = session.run(inputs.values, run_options);
+  result.kernels = session.kernels();
   return result;
 } catch (Error& error) {
   error.in_file(request.model);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ingot/base/error.h"
+#include "ingot/engine/ledger.h"
 #include "ingot/ops/catalog.h"
 
 namespace ingot::engine {
@@ -11,7 +12,9 @@ namespace {
 
 class Maker {
  public:
-  Maker(const Graph& graph, const Programs& outer) : graph_(graph), outer_(outer) { program_->graph = &graph; }
+  Maker(const Graph& graph, const Programs& outer, Ledger& ledger) : graph_(graph), outer_(outer), ledger_(ledger) {
+    program_->graph = &graph;
+  }
 
   std::unique_ptr<Program> make() {
     define_inputs();
@@ -36,14 +39,34 @@ class Maker {
     for (const Value* v : graph_.inputs()) program_->inputs.push_back(define(v));
     for (const Value* v : graph_.initializers()) {
       const std::uint32_t slot = define(v);
-      if (v->initializer) {
-        program_->constants.emplace_back(slot, Array::from(*v->initializer));
-      } else {
-        const SparseTensor& s = *v->sparse_initializer;
-        program_->constants.emplace_back(slot, SparseArray{Array::from(s.values), Array::from(s.indices), s.dims});
-      }
+      program_->constants.emplace_back(
+          slot, v->initializer ? Array::from(*v->initializer) : dense(*v->sparse_initializer, v->name()));
     }
     std::ranges::sort(program_->constants, {}, [](const auto& constant) { return constant.first; });
+  }
+
+  /// Operators know no sparse tensors: an initializer is stored that way, and used as any other.
+  Array dense(const SparseTensor& sparse, const std::string& name) {
+    const Array values = Array::from(sparse.values);
+    const std::vector<std::int64_t> indices = sparse.indices.to_ints();
+    Array array = ledger_.allocate(values.dtype(), sparse.dims);
+    const auto count = static_cast<std::size_t>(values.size());
+    const std::size_t rank = sparse.dims.size();
+    const bool is_linear = sparse.indices.rank() == 1;
+    bool is_good = values.dtype() != DType::string && indices.size() == (is_linear ? count : count * rank);
+    const std::size_t width = count ? values.byte_size() / count : 0;
+    for (std::size_t i = 0; i < count && is_good; ++i) {
+      std::int64_t at = is_linear ? indices[i] : 0;
+      for (std::size_t axis = 0; axis < rank && !is_linear; ++axis) {
+        const std::int64_t index = indices[i * rank + axis];
+        is_good &= index >= 0 && index < sparse.dims[axis];
+        at = is_good ? at * sparse.dims[axis] + index : 0;
+      }
+      is_good &= at >= 0 && at < array.size();
+      if (is_good) std::copy_n(values.bytes() + i * width, width, array.bytes() + static_cast<std::size_t>(at) * width);
+    }
+    if (!is_good) throw Error(Code::bad_sparse_tensor, "the sparse initializer '" + name + "' is not well formed");
+    return array;
   }
 
   Ref ref_to(const Value* v) const {
@@ -91,6 +114,7 @@ class Maker {
 
   const Graph& graph_;
   const Programs& outer_;
+  Ledger& ledger_;
   std::unique_ptr<Program> program_ = std::make_unique<Program>();
 };
 
@@ -109,9 +133,9 @@ const Array* constant_of(const Value& value, const void* programs) {
 
 }  // namespace
 
-Programs make_programs(Graph& root) {
+Programs make_programs(Graph& root, Ledger& ledger) {
   Programs programs;
-  for_each_graph(root, [&](Graph& graph) { programs.emplace(&graph, Maker(graph, programs).make()); });
+  for_each_graph(root, [&](Graph& graph) { programs.emplace(&graph, Maker(graph, programs, ledger).make()); });
   return programs;
 }
 

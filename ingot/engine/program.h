@@ -14,6 +14,8 @@
 
 namespace ingot::engine {
 
+class Ledger;
+
 inline constexpr std::uint32_t kNoSlot = 0xffffffff;
 
 /// Where a value is found at run time: `depth` graphs outwards, in that frame's slot.
@@ -45,8 +47,9 @@ struct Program {
 
 using Programs = std::unordered_map<const Graph*, std::unique_ptr<Program>>;
 
-/// Programs of the graph and all graphs nested in it. Refuses cycles and values that nothing defines.
-Programs make_programs(Graph& root);
+/// Programs of the graph and all graphs nested in it. Sparse initializers become dense, in memory of the ledger.
+/// Refuses cycles and values that nothing defines.
+Programs make_programs(Graph& root, Ledger& ledger);
 
 /// Gives each step the first fast kernel that takes its node.
 void choose_kernels(Programs& programs);

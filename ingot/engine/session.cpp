@@ -1,7 +1,9 @@
 // A model made ready to run: canonical operators, programs, constants, kernels.
 #include "ingot/engine/session.h"
 
+#include <algorithm>
 #include <map>
+#include <mutex>
 
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
@@ -24,36 +26,39 @@ bool has_kernel(const Node& node) {
   return def && def->kernel;
 }
 
-void refuse_missing(Graph& graph) {
-  std::map<std::string, std::string> missing;  // operator -> first node
+/// What must be known before an operator can be run, and is not.
+struct Missing {
+  std::map<std::string, std::string> operators;  // with the first node of each
+  bool may_decompose = true;                     // all of them, if only shapes were known
+};
+
+Missing missing_in(Graph& graph) {
+  Missing missing;
   for_each_graph(graph, [&](Graph& g) {
-    for (Node& node : g.nodes())
-      if (!has_kernel(node))
-        missing.try_emplace((node.domain.empty() ? "" : node.domain + ".") + node.op, node.label());
+    for (Node& node : g.nodes()) {
+      if (has_kernel(node)) continue;
+      missing.operators.try_emplace((node.domain.empty() ? "" : node.domain + ".") + node.op, node.label());
+      const ops::OpDef* def = ops::find(node);
+      missing.may_decompose &= def && def->decompose;
+    }
   });
-  if (missing.empty()) return;
+  return missing;
+}
+
+[[noreturn]] void refuse(const Missing& missing) {
   std::string text = "the model has operators that cannot be run:";
-  for (const auto& [op, where] : missing) text += "\n  " + op + " (" + where + ")";
+  for (const auto& [op, where] : missing.operators) text += "\n  " + op + " (" + where + ")";
   throw Error(Code::no_kernel, text).hint("an operator of another domain runs if the model defines it by a function");
 }
 
-}  // namespace
-
-struct Session::Plan {
-  explicit Plan(const SessionOptions& options)
-      : budget(options.budget ? *options.budget : own_budget), ledger(budget), pool(options.threads) {}
-
-  Budget own_budget;
-  Budget& budget;
+/// A model planned for what is known of its inputs.
+struct Plan {
+  explicit Plan(Budget& budget) : ledger(budget) {}
   Ledger ledger;  // of constants
   Model model;
   Programs programs;
-  mutable ThreadPool pool;
-  mutable Recycler recycler;
   std::vector<std::string> output_names;  // as the user knows them
 };
-
-namespace {
 
 /// Rewrites the graphs for fast kernels.
 void optimize(Graph& root) {
@@ -65,49 +70,112 @@ void optimize(Graph& root) {
   });
 }
 
+constexpr std::size_t kMostPlans = 8;  // for different shapes, where shapes are needed
+
 }  // namespace
 
-Session::Session(const Model& model, const SessionOptions& options) : plan_(std::make_unique<Plan>(options)) {
-  Model& m = plan_->model;
-  m = model.clone();
-  passes::canonicalize(m);
-  passes::inline_functions(m, &plan_->budget);
-  passes::decompose(m, has_kernel);
-  refuse_missing(*m.graph);
-  for (const Value* v : m.graph->outputs()) plan_->output_names.push_back(v->name());
-  plan_->programs = make_programs(*m.graph);
-  fold_constants(plan_->programs, plan_->ledger, plan_->budget);
-  if (options.is_fast) {
-    write_constants(plan_->programs);
-    optimize(*m.graph);
-    plan_->programs = make_programs(*m.graph);
-    choose_kernels(plan_->programs);
+struct Session::State {
+  explicit State(const SessionOptions& o) : options(o), budget(o.budget ? *o.budget : own_budget), pool(o.threads) {}
+
+  /// `missing`, if given, is filled where only shapes are lacking; then there is no plan.
+  std::shared_ptr<const Plan> plan(const Model& source, Missing* missing) {
+    auto made = std::make_shared<Plan>(budget);
+    Model& m = made->model;
+    m = source.clone();
+    passes::canonicalize(m);
+    passes::inline_functions(m, &budget);
+    passes::decompose(m, has_kernel);
+    const Missing none = missing_in(*m.graph);
+    if (!none.operators.empty()) {
+      if (!missing || !none.may_decompose) refuse(none);
+      *missing = none;
+      return nullptr;
+    }
+    for (const Value* v : m.graph->outputs()) made->output_names.push_back(v->name());
+    made->programs = make_programs(*m.graph, made->ledger);
+    fold_constants(made->programs, made->ledger, budget);
+    if (options.is_fast) {
+      write_constants(made->programs);
+      optimize(*m.graph);
+      made->programs = make_programs(*m.graph, made->ledger);
+      choose_kernels(made->programs);
+    }
+    check_mapped_files();
+    return made;
   }
-  check_mapped_files();
+
+  const SessionOptions options;
+  Budget own_budget;
+  Budget& budget;
+  ThreadPool pool;
+  Recycler recycler;
+  Model model;
+  std::shared_ptr<const Plan> general;  // null: planned for the shapes of each run
+  std::mutex mutex;
+  std::vector<std::pair<std::string, std::shared_ptr<const Plan>>> plans;  // by the inputs' types, newest last
+
+  /// The plan for these inputs.
+  std::shared_ptr<const Plan> plan_for(const std::vector<Datum>& inputs) {
+    if (general) return general;
+    std::string key;
+    for (const Datum& input : inputs) key += (input.array() ? input.array()->type().str() : "?") + ";";
+    const std::lock_guard lock(mutex);
+    for (const auto& [known, plan] : plans)
+      if (known == key) return plan;
+    const Model shaped = model.clone();
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      Value* input = shaped.graph->inputs()[i];
+      if (inputs[i].array() && !input->type.is_optional()) input->type = inputs[i].array()->type();
+    }
+    std::shared_ptr<const Plan> made = plan(shaped, nullptr);
+    if (plans.size() == kMostPlans) plans.erase(plans.begin());
+    plans.emplace_back(std::move(key), made);
+    return made;
+  }
+};
+
+Session::Session(const Model& model, const SessionOptions& options) : state_(std::make_unique<State>(options)) {
+  state_->model = model.clone();
+  Missing missing;
+  try {
+    state_->general = state_->plan(model, &missing);
+  } catch (const Error& error) {
+    // Rewrites between versions may need a rank that only the inputs tell.
+    if (error.code() != Code::cannot_upgrade && error.code() != Code::shape_needed) throw;
+    const auto is_static = [](const Value* v) { return !v->type.is_tensor() || static_dims(v->type.shape); };
+    if (std::ranges::all_of(model.graph->inputs(), is_static)) throw;
+  }
 }
 
 Session::~Session() = default;
 
-const Model& Session::model() const { return plan_->model; }
+const Model& Session::model() const { return state_->general ? state_->general->model : state_->model; }
 
 std::vector<NamedDatum> Session::run(const std::vector<NamedDatum>& inputs, const RunOptions& options) const {
-  const Graph& graph = *plan_->model.graph;
-  const std::vector<Datum> ordered = ordered_inputs(graph, inputs);
+  const std::vector<Datum> ordered = ordered_inputs(*state_->model.graph, inputs);
+  const std::shared_ptr<const Plan> plan = state_->plan_for(ordered);
+  const Graph& graph = *plan->model.graph;
   std::vector<Datum> results;
   {
-    Executor executor(plan_->programs, plan_->budget, plan_->pool, plan_->recycler, options.profile);
+    Executor executor(plan->programs, state_->budget, state_->pool, state_->recycler, options.profile);
     results = executor.run_graph(graph, ordered);
   }
   check_mapped_files();
   std::vector<NamedDatum> named;
-  for (std::size_t i = 0; i < results.size(); ++i) named.push_back({plan_->output_names[i], std::move(results[i])});
+  for (std::size_t i = 0; i < results.size(); ++i) named.push_back({plan->output_names[i], std::move(results[i])});
   return named;
 }
 
 std::vector<KernelChoice> Session::kernels() const {
+  std::shared_ptr<const Plan> plan = state_->general;
+  if (!plan) {
+    const std::lock_guard lock(state_->mutex);
+    if (state_->plans.empty()) return {};
+    plan = state_->plans.back().second;
+  }
   std::vector<KernelChoice> choices;
-  for_each_graph(*plan_->model.graph, [&](Graph& graph) {
-    for (const Step& step : plan_->programs.at(&graph)->steps) {
+  for_each_graph(*plan->model.graph, [&](Graph& graph) {
+    for (const Step& step : plan->programs.at(&graph)->steps) {
       KernelChoice choice;
       choice.node = step.node->name.empty() ? step.node->label() : step.node->name;
       choice.op = (step.node->domain.empty() ? "" : step.node->domain + ".") + step.node->op;

@@ -35,7 +35,8 @@ struct KernelChoice {
 class Session {
  public:
   /// Brings a copy of the model to the newest operator sets and plans it; the model's weights are shared, not copied.
-  /// Throws one Error that lists all operators that cannot be run.
+  /// Throws one Error that lists all operators that cannot be run. Where planning needs shapes that the model leaves
+  /// open, it is done by the first run with inputs of each shape.
   explicit Session(const Model& model, const SessionOptions& options = {});
   ~Session();
 
@@ -47,12 +48,13 @@ class Session {
   /// The model as it is run.
   const Model& model() const;
 
-  /// The nodes in running order, those of subgraphs after those of the graphs around them.
+  /// The nodes in running order, those of subgraphs after those of the graphs around them. Where plans are made by
+  /// runs, that of the last new shapes; none before the first run.
   std::vector<KernelChoice> kernels() const;
 
  private:
-  struct Plan;
-  std::unique_ptr<Plan> plan_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace ingot::engine

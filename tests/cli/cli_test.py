@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """The program as a user meets it: outputs, exit codes and files. Usage: cli_test.py PATH_TO_INGOT"""
 import json
+import math
 import os
 import pathlib
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
+import zipfile
 
 INGOT = sys.argv.pop(1)
 
@@ -33,6 +36,24 @@ NEW_OPERATOR = """<ir_version: 10, opset_import: ["" : 24]>
 net (uint8[B] x) => (uint8[H, W, 3] y)
 {
   y = ImageDecoder(x)
+}
+"""
+
+ENDLESS = """<ir_version: 8, opset_import: ["" : 17]>
+net (float[1] x) => (float[1] y)
+<int64 n = {9223372036854775807}, bool yes = {1}>
+{
+  y = Loop(n, yes, x) <body = b (int64 i, bool c, float[1] s) => (bool d, float[1] t) { d = Identity(c) t = Neg(s) }>
+}
+"""
+
+BOMB = """<ir_version: 8, opset_import: ["" : 17]>
+net (int64[1] x) => (float[N] y)
+<int64[1] n = {1000000000000}, int64[1] zero = {0}>
+{
+  z = Mul(x, zero)
+  s = Add(n, z)
+  y = ConstantOfShape(s)
 }
 """
 
@@ -64,7 +85,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(done.stdout, "")
 
     def test_each_command_explains_itself(self):
-        for command in ("inspect", "check", "convert", "bench", "ops"):
+        for command in ("inspect", "check", "convert", "ops", "run", "test"):
             self.assertIn("Usage: ingot " + command, self.ingot(command, "--help").stdout)
 
     def test_a_missing_file_is_an_io_error_that_names_it(self):
@@ -190,6 +211,96 @@ class Cli(unittest.TestCase):
         done = subprocess.run(["bash", "-c", limited], cwd=self.path, capture_output=True, text=True)
         self.assertEqual(done.returncode, 6, done.stderr)
         self.assertEqual((self.path / "out.onnx").read_bytes(), before)
+
+    def npy(self, name, dims, values):
+        """A float .npy file, written without NumPy."""
+        head = "{'descr': '<f4', 'fortran_order': False, 'shape': (%s,), }" % ", ".join(map(str, dims))
+        head += " " * (63 - (10 + len(head)) % 64) + "\n"
+        data = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack(f"<{len(values)}f", *values)
+        (self.path / name).write_bytes(data)
+
+    def floats(self, name):
+        data = (self.path / name).read_bytes()
+        start = 10 + struct.unpack("<H", data[8:10])[0]
+        return list(struct.unpack(f"<{(len(data) - start) // 4}f", data[start:]))
+
+    def test_run_goes_from_npy_to_npy(self):
+        self.file("m.onnxtxt", SMALL)
+        self.npy("x.npy", (2, 4), [0, 0, 0, 0, 1, 1, 1, 1])
+        self.ingot("run", "m.onnxtxt", "--in", "x=x.npy", "--out", "out")
+        y = self.floats("out/y.npy")
+        self.assertEqual(y[:2], [0.5, 0.5])
+        self.assertAlmostEqual(y[2], 1 / (1 + math.exp(4)), places=6)
+
+    def test_run_reads_npz(self):
+        self.file("m.onnxtxt", SMALL)
+        self.npy("x.npy", (1, 4), [0, 0, 0, 0])
+        with zipfile.ZipFile(self.path / "all.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.write(self.path / "x.npy", "x.npy")
+        self.assertIn("[0.5, 0.5]", self.ingot("run", "m.onnxtxt", "--in", "all.npz").stdout)
+
+    def test_run_draws_the_same_inputs_each_time(self):
+        self.file("m.onnxtxt", SMALL)
+        first = self.ingot("run", "m.onnxtxt", "--random", 7, "--input-shape", "x:3,4").stdout
+        self.assertEqual(first, self.ingot("run", "m.onnxtxt", "--random", 7, "--input-shape", "x:3,4").stdout)
+        self.assertNotEqual(first, self.ingot("run", "m.onnxtxt", "--random", 8, "--input-shape", "x:3,4").stdout)
+        self.assertIn("float[3,2]", first)
+
+    def test_run_names_every_problem_of_its_inputs(self):
+        self.file("m.onnxtxt", SMALL)
+        self.npy("x.npy", (2, 5), [0] * 10)
+        done = self.ingot("run", "m.onnxtxt", "--in", "x=x.npy", "--in", "z=x.npy", code=3)
+        self.assertIn("no input 'z'", done.stderr)
+        self.assertIn("float[2,5]", done.stderr)
+
+    def test_run_profiles_and_explains(self):
+        self.file("m.onnxtxt", SMALL)
+        done = self.ingot("run", "m.onnxtxt", "--random", 1, "--profile", "t.json", "--explain")
+        self.assertIn("slowest operators", done.stderr)
+        self.assertIn("kernels", done.stdout)
+        events = json.loads((self.path / "t.json").read_text())["traceEvents"]
+        self.assertTrue(events and all(e["ph"] == "X" for e in events))
+
+    def test_run_stops_at_its_limits(self):
+        self.file("loop.onnxtxt", ENDLESS)
+        done = self.ingot("run", "loop.onnxtxt", "--random", 1, "--max-time", "200ms", code=5)
+        self.assertIn("IG1202", done.stderr)
+        self.file("bomb.onnxtxt", BOMB)
+        done = self.ingot("run", "bomb.onnxtxt", "--random", 1, "--max-memory", "100M", code=5)
+        self.assertIn("IG1201", done.stderr)
+
+    def test_run_is_interrupted_at_once(self):
+        self.file("loop.onnxtxt", ENDLESS)
+        child = subprocess.Popen([INGOT, "run", "loop.onnxtxt", "--random", "1"], cwd=self.path, stderr=subprocess.PIPE)
+        time.sleep(1)
+        start = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        self.assertEqual(child.wait(10), 130)
+        child.stderr.close()
+        self.assertLess(time.monotonic() - start, 1)  # 200 ms on a machine that is not busy
+
+    def test_test_counts_and_names_what_fails(self):
+        case = self.path / "cases" / "one"
+        data = case / "test_data_set_0"
+        data.mkdir(parents=True)
+        self.file("m.onnxtxt", SMALL)
+        self.ingot("convert", "m.onnxtxt", "-o", case / "model.onnx")
+        zeros = b"\x08\x01\x08\x04\x10\x01\x4a\x10" + bytes(16)  # TensorProto: dims 1, 4; float; raw data
+        (data / "input_0.pb").write_bytes(zeros)
+        result = b"\x08\x01\x08\x02\x10\x01\x4a\x08" + struct.pack("<2f", 0.5, 0.5)
+        (data / "output_0.pb").write_bytes(result)
+        done = self.ingot("test", "cases")
+        self.assertEqual(done.stdout.splitlines()[-1], "1 passed, 0 failed, 0 skipped")
+        (data / "output_0.pb").write_bytes(result[:-4] + struct.pack("<f", 0.75))
+        done = self.ingot("test", "cases", code=1)
+        self.assertIn("element [0,1] is 0.5, expected 0.75", done.stdout)
+        self.assertEqual(json.loads(self.ingot("test", "cases", "--json", code=1).stdout)["failed"], 1)
+        self.file("known", "one: a reason\n")
+        self.ingot("test", "cases", "--known-failures", "known")
+        (data / "output_0.pb").write_bytes(result)
+        self.assertIn("passes now", self.ingot("test", "cases", "--known-failures", "known", code=1).stdout)
+        self.ingot("test", "cases", "--filter", "two*", code=2)
+        self.ingot("test", "nowhere", code=6)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Converts every TFLite model of the corpus, runs it in the native TFLite library and the result in ONNX Runtime, and
 compares. Prints a line for each model that does not agree and counts at the end; fails if a model disagrees that
 agreement.txt does not name, or if one that it names agrees.
-usage: agreement.py --ingot PROGRAM --peers build/peers --corpus DIR [--filter TEXT] [--keep DIR] [--verbose]"""
+usage: agreement.py --ingot PROGRAM --peers build/peers [--corpus DIR] [--filter TEXT] [--keep DIR] [--verbose]"""
 import argparse
 import array
 import json
@@ -17,7 +17,7 @@ CODES = {"float32": "f", "int32": "i", "uint8": "B", "int64": "q", "bool": "B", 
          "float64": "d", "uint64": "Q", "uint32": "I", "uint16": "H"}
 FLOAT_TOLERANCE = 1e-4
 # ONNX Runtime 1.30 fails, at opset 21 and above, where int8 that is dequantised is reshaped or transposed.
-# Its fusion of quantised operators makes nodes of one name where names are long.
+# It also says that two nodes have one name where the file has no such nodes (deeplabv3_mnv2_dm05_pascal_quant).
 RUNTIME_DEFECTS = ["(QuantizeLinear) [TypeInferenceError] output_dtype INT8 does not match y_zero_point type UINT8",
                    "two nodes with same node name"]
 DYNAMIC_RANGE_TOLERANCE = 0.1   # TFLite rounds activations to 8 bits while running; ONNX computes them as they are
@@ -152,8 +152,10 @@ def known_exceptions():
 
 def main():
     parser = argparse.ArgumentParser()
-    for option in ("--ingot", "--peers", "--corpus"):
+    for option in ("--ingot", "--peers"):
         parser.add_argument(option, required=True)
+    shared = os.environ.get("INGOT_SHARED", os.path.join(HERE, "..", "..", "..", "..", "shared"))
+    parser.add_argument("--corpus", default=os.path.join(shared, "corpus", "tflite"))
     parser.add_argument("--filter", default="")
     parser.add_argument("--plain", action="store_true", help="ONNX Runtime without graph optimisations")
     parser.add_argument("--keep")

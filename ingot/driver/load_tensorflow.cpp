@@ -1,0 +1,194 @@
+// TensorFlow's files: which of them belong together, and what their signatures say.
+#include "ingot/driver/load_tensorflow.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "ingot/base/budget.h"
+#include "ingot/base/error.h"
+#include "ingot/base/mapped_file.h"
+#include "ingot/base/safe_path.h"
+#include "ingot/formats/tensorflow/checkpoint.h"
+#include "ingot/formats/tensorflow/reader.h"
+#include "ingot/formats/tfjs/graph_model.h"
+#include "ingot/frontends/tensorflow/constants.h"
+#include "ingot/frontends/tensorflow/import.h"
+#include "ingot/frontends/tensorflow/variables.h"
+
+namespace ingot::driver {
+namespace {
+
+namespace fs = std::filesystem;
+namespace tf = formats::tensorflow;
+namespace front = frontends::tensorflow;
+
+std::string directory_of(const std::string& path) {
+  const fs::path parent = fs::path(path).parent_path();
+  return parent.empty() ? "." : parent.string();
+}
+
+front::ImportOptions import_options(const LoadOptions& options) {
+  front::ImportOptions import;
+  import.inputs = options.import.inputs;
+  import.outputs = options.import.outputs;
+  import.input_shapes = options.import.input_shapes;
+  import.custom = options.import.allow_custom;
+  import.budget = options.budget;
+  return import;
+}
+
+std::vector<front::Port> ports_of(const std::vector<std::pair<std::string, tf::TensorInfo>>& infos) {
+  std::vector<front::Port> ports;
+  for (const auto& [name, info] : infos) {
+    if (info.is_composite && !info.values_name.empty()) {
+      ports.push_back({name + "/values", info.values_name, tf::dtype_of(info.dtype), std::nullopt});
+      ports.push_back({name + "/indices", info.indices_name, DType::i64, std::nullopt});
+      ports.push_back({name + "/dense_shape", info.dense_shape_name, DType::i64, std::nullopt});
+      continue;
+    }
+    front::Port port{name, info.name, tf::dtype_of(info.dtype), std::nullopt};
+    if (!info.shape.unknown_rank) {
+      port.shape.emplace();
+      for (std::size_t i = 0; i < info.shape.dims.size(); ++i)
+        port.shape->push_back(info.shape.dims[i] < 0 ? Dim::symbol(name + "_" + std::to_string(i))
+                                                     : Dim(info.shape.dims[i]));
+    }
+    ports.push_back(std::move(port));
+  }
+  return ports;
+}
+
+/// The signature asked for, else the one for serving, else the only one.
+const tf::Signature* signature_of(const std::vector<tf::Signature>& all, const std::string& wanted) {
+  std::vector<const tf::Signature*> usable;
+  std::string known;
+  for (const tf::Signature& s : all) {
+    if (s.key == "__saved_model_init_op" || s.key == "__saved_model_train_op") continue;
+    usable.push_back(&s);
+    known += (known.empty() ? "" : ", ") + s.key;
+    if (s.key == wanted || (wanted.empty() && s.key == "serving_default")) return &s;
+  }
+  if (!wanted.empty())
+    throw Error(Code::unknown_name, "the model has no signature '" + wanted + "'").hint("its signatures are: " + known);
+  if (usable.size() > 1)
+    throw Error(Code::bad_usage, "the model has several signatures").hint("choose one with --signature: " + known);
+  return usable.empty() ? nullptr : usable.front();
+}
+
+Loaded import_meta_graph(const tf::MetaGraph& meta, const front::ModelFiles& files, Format format,
+                         const LoadOptions& options) {
+  front::ImportOptions import = import_options(options);
+  if (const tf::Signature* signature = signature_of(meta.signatures, options.import.signature)) {
+    import.signature_inputs = ports_of(signature->inputs);
+    import.signature_outputs = ports_of(signature->outputs);
+  }
+  front::ImportResult result = front::import_graph(meta.graph, import, files);
+  return {std::move(result.model), format, std::move(result.notes)};
+}
+
+/// Values from a checkpoint; the files behind it are opened only if something asks.
+struct Variables {
+  std::optional<tf::Checkpoint> checkpoint;
+  std::map<std::string, std::string> keys;  // variable -> key
+  Budget* budget;
+
+  std::optional<Tensor> operator()(const std::string& name) const {
+    if (!checkpoint) return std::nullopt;
+    const auto key = keys.find(name);
+    const auto value = checkpoint->read(key == keys.end() ? name : key->second, *budget);
+    return value ? std::optional(front::to_tensor(*value, *budget)) : std::nullopt;
+  }
+};
+
+std::shared_ptr<Variables> variables_of(const tf::MetaGraph& meta, std::optional<tf::Checkpoint> checkpoint,
+                                        Budget& budget) {
+  auto variables = std::make_shared<Variables>();
+  variables->budget = &budget;
+  variables->checkpoint = std::move(checkpoint);
+  variables->keys = front::checkpoint_keys(meta);
+  return variables;
+}
+
+Loaded load_saved_model(const std::string& directory, const Bytes& contents, const LoadOptions& options) {
+  Budget& budget = options.budget ? *options.budget : Budget::unlimited();
+  tf::SavedModel model = tf::read_saved_model(contents, budget);
+  const tf::MetaGraph* meta = nullptr;
+  const std::string tag = options.import.tag.empty() ? "serve" : options.import.tag;
+  std::string known;
+  for (const tf::MetaGraph& m : model.meta_graphs) {
+    for (const std::string& t : m.tags) known += (known.empty() ? "" : ", ") + t;
+    if (!meta && std::ranges::find(m.tags, tag) != m.tags.end()) meta = &m;
+  }
+  if (!meta && options.import.tag.empty() && model.meta_graphs.size() == 1) meta = &model.meta_graphs.front();
+  if (!meta)
+    throw Error(Code::unknown_name, "the SavedModel has no graph tagged '" + tag + "'").hint("its tags are: " + known);
+
+  std::optional<tf::Checkpoint> checkpoint;
+  const PathPolicy policy{.allow_links = options.allow_links};
+  if (fs::exists(fs::path(directory) / "variables" / "variables.index"))
+    checkpoint = tf::Checkpoint::open(directory, "variables/variables", policy, budget);
+  const auto variables = variables_of(*meta, std::move(checkpoint), budget);
+  front::ModelFiles files;
+  files.variable = [variables](const std::string& name) { return (*variables)(name); };
+  files.asset = [&, policy](const std::string& name) -> std::optional<Bytes> {
+    return map_beneath(directory, "assets/" + name, policy);
+  };
+  return import_meta_graph(*meta, files, Format::saved_model, options);
+}
+
+/// A .meta file: the checkpoint of the same name lies beside it.
+Loaded load_meta_graph(const std::string& path, const Bytes& contents, const LoadOptions& options) {
+  Budget& budget = options.budget ? *options.budget : Budget::unlimited();
+  const tf::MetaGraph meta = tf::read_meta_graph(contents, budget);
+  const std::string stem = fs::path(path).stem().string();
+  std::optional<tf::Checkpoint> checkpoint;
+  const PathPolicy policy{.allow_links = options.allow_links};
+  if (fs::exists(fs::path(directory_of(path)) / (stem + ".index")) || fs::exists(fs::path(directory_of(path)) / stem))
+    checkpoint = tf::Checkpoint::open(directory_of(path), stem, policy, budget);
+  const auto variables = variables_of(meta, std::move(checkpoint), budget);
+  front::ModelFiles files;
+  files.variable = [variables](const std::string& name) { return (*variables)(name); };
+  return import_meta_graph(meta, files, Format::tensorflow, options);
+}
+
+Loaded load_tfjs(const std::string& directory, const Bytes& contents, const LoadOptions& options) {
+  Budget& budget = options.budget ? *options.budget : Budget::unlimited();
+  const PathPolicy policy{.allow_links = options.allow_links};
+  const formats::tfjs::GraphModel model = formats::tfjs::read_graph_model(contents, directory, policy, budget);
+  front::ImportOptions import = import_options(options);
+  if (model.signature) {
+    import.signature_inputs = ports_of(model.signature->inputs);
+    import.signature_outputs = ports_of(model.signature->outputs);
+  }
+  front::ImportResult result = front::import_graph(model.graph, import);
+  return {std::move(result.model), Format::tfjs, std::move(result.notes)};
+}
+
+}  // namespace
+
+Loaded load_tensorflow(const std::string& path, const Bytes& contents, Format format, const LoadOptions& options) {
+  if (format == Format::saved_model) return load_saved_model(directory_of(path), contents, options);
+  if (format == Format::tfjs) return load_tfjs(directory_of(path), contents, options);
+  auto kind = tf::kind_of(contents);
+  if (!kind) kind = tf::kind_of_text(contents.text().substr(0, 4096));
+  if (kind == tf::FileKind::meta_graph) return load_meta_graph(path, contents, options);
+  if (kind == tf::FileKind::saved_model) return load_saved_model(directory_of(path), contents, options);
+  if (fs::exists(fs::path(directory_of(path)) / "weights_manifest.json") &&
+      fs::path(path).filename() == "tensorflowjs_model.pb")
+    return load_tfjs(directory_of(path), contents, options);
+  const tf::GraphDef graph = tf::read_graph(contents, options.budget ? *options.budget : Budget::unlimited());
+  front::ImportResult result = front::import_graph(graph, import_options(options));
+  return {std::move(result.model), Format::tensorflow, std::move(result.notes)};
+}
+
+Loaded load_tensorflow_directory(const std::string& path, const LoadOptions& options) {
+  for (const char* name : {"saved_model.pb", "saved_model.pbtxt"})
+    if (fs::exists(fs::path(path) / name))
+      return load_saved_model(path, map_file((fs::path(path) / name).string()), options);
+  if (fs::exists(fs::path(path) / "model.json"))
+    return load_tfjs(path, map_file((fs::path(path) / "model.json").string()), options);
+  throw Error(Code::unknown_format, "the directory holds neither a SavedModel nor a TF.js model");
+}
+
+}  // namespace ingot::driver

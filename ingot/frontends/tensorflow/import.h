@@ -1,0 +1,56 @@
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ingot/formats/tensorflow/saved_model.h"
+#include "ingot/ir/model.h"
+
+namespace ingot {
+class Budget;
+}
+
+namespace ingot::frontends::tensorflow {
+
+/// An input or output of the model: the name that people see, and the tensor of the graph, "node" or "node:1".
+struct Port {
+  std::string name, tensor;
+  DType dtype = DType::undefined;  // undefined: the graph tells
+  std::optional<Shape> shape{};
+};
+
+/// What a graph refers to and does not hold.
+struct ModelFiles {
+  /// A variable's value by its node's or shared name; nothing if there is none.
+  std::function<std::optional<Tensor>(const std::string&)> variable;
+  /// The content of an asset by the value of its file name tensor.
+  std::function<std::optional<Bytes>(const std::string&)> asset;
+  /// Graphs that fill tables: nodes of the main graph or functions.
+  std::vector<std::string> initializers{};
+};
+
+struct ImportOptions {
+  /// Cut the graph here: tensors that become inputs or outputs. Empty: found.
+  std::vector<std::string> inputs, outputs;
+  /// Of a signature; used where the lists above are empty.
+  std::vector<Port> signature_inputs, signature_outputs;
+  std::vector<std::pair<std::string, Shape>> input_shapes;
+  /// Operators that stay as they are: "Op" or "Op:domain".
+  std::vector<std::string> custom;
+  Budget* budget = nullptr;
+};
+
+struct ImportResult {
+  Model model;
+  std::vector<std::string> notes;  // what was left out or assumed
+};
+
+/// A graph as an ONNX model in the newest operator set. Throws one Error that lists every node without a translation.
+ImportResult import_graph(const formats::tensorflow::GraphDef& graph, const ImportOptions& options,
+                          const ModelFiles& files = {});
+
+/// The operators that have a translation, sorted.
+std::vector<std::string_view> supported_operators();
+
+}  // namespace ingot::frontends::tensorflow

@@ -1,0 +1,64 @@
+// Data formats and paddings of spatial operators.
+#include "ingot/frontends/tensorflow/layout.h"
+
+namespace ingot::frontends::tensorflow {
+
+Layout::Layout(const TfNode& n, std::int64_t spatial) : spatial_(spatial) {
+  const std::string format = n.text("data_format", "NHWC");
+  if (format == "NCHW_VECT_C" || format == "NHWC_VECT_W") n.unsupported("data format " + format);
+  is_last_ = !format.starts_with("NC");
+}
+
+Value* Layout::to_channels_first(GraphBuilder& g, Value* x) const {
+  if (!is_last_) return x;
+  std::vector<std::int64_t> perm{0, spatial_ + 1};
+  for (std::int64_t i = 1; i <= spatial_; ++i) perm.push_back(i);
+  return g.transpose(x, perm);
+}
+
+Value* Layout::from_channels_first(GraphBuilder& g, Value* x) const {
+  if (!is_last_) return x;
+  std::vector<std::int64_t> perm{0};
+  for (std::int64_t i = 2; i < spatial_ + 2; ++i) perm.push_back(i);
+  perm.push_back(1);
+  return g.transpose(x, perm);
+}
+
+std::vector<std::int64_t> Layout::spatial(const std::vector<std::int64_t>& all) const {
+  if (all.size() == 1) return std::vector<std::int64_t>(static_cast<std::size_t>(spatial_), all[0]);
+  if (static_cast<std::int64_t>(all.size()) == spatial_) return all;
+  if (static_cast<std::int64_t>(all.size()) != spatial_ + 2)
+    return std::vector<std::int64_t>(static_cast<std::size_t>(spatial_), 1);
+  const auto first = all.begin() + first_spatial_axis();
+  return {first, first + spatial_};
+}
+
+Attrs padding_attrs(const TfNode& n, const Layout& layout, const Value* x, const std::vector<std::int64_t>& kernel,
+                    const std::vector<std::int64_t>& strides, const std::vector<std::int64_t>& dilations) {
+  const std::string padding = n.text("padding", "VALID");
+  if (padding == "VALID") return {};
+  std::vector<std::int64_t> before, after;
+  if (padding == "EXPLICIT") {
+    const std::vector<std::int64_t> pads = n.ints("explicit_paddings");
+    const auto first = static_cast<std::size_t>(layout.first_spatial_axis());
+    if (pads.size() < 2 * (first + kernel.size())) n.unsupported("there are too few explicit paddings");
+    for (std::size_t i = 0; i < kernel.size(); ++i) {
+      before.push_back(pads[2 * (first + i)]);
+      after.push_back(pads[2 * (first + i) + 1]);
+    }
+  } else {
+    for (std::size_t i = 0; i < kernel.size(); ++i) {
+      const auto size = dim_of(x, static_cast<std::int64_t>(i) + 2);
+      if (!size) return {{"auto_pad", "SAME_UPPER"}};
+      const std::int64_t out = (*size + strides[i] - 1) / strides[i];
+      const std::int64_t total =
+          std::max<std::int64_t>((out - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 - *size, 0);
+      before.push_back(total / 2);
+      after.push_back(total - total / 2);
+    }
+  }
+  before.insert(before.end(), after.begin(), after.end());
+  return {{"pads", before}};
+}
+
+}  // namespace ingot::frontends::tensorflow

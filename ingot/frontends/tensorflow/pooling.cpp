@@ -1,0 +1,166 @@
+// Pools, normalisations, biases and activations of layers.
+#include <numeric>
+
+#include "ingot/frontends/tensorflow/layout.h"
+
+namespace ingot::frontends::tensorflow {
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+
+Values pooled(const TfNode& n, GraphBuilder& g, ops::Name op, std::int64_t spatial, bool with_places = false) {
+  const Layout layout(n, spatial);
+  const Ints all_kernel = n.input_count() > 2 ? n.need_ints(1) : n.ints("ksize");
+  const Ints all_strides = n.input_count() > 2 ? n.need_ints(2) : n.ints("strides");
+  const std::size_t channel = static_cast<std::size_t>(layout.channel_axis());
+  if (all_kernel.size() > channel && (all_kernel[channel] != 1 || all_kernel[0] != 1))
+    n.unsupported("pooling over channels or batches");
+  const Ints kernel = layout.spatial(all_kernel), strides = layout.spatial(all_strides);
+  for (std::size_t i = 0; i < kernel.size(); ++i)
+    if (kernel[i] < 1 || strides[i] < 1) n.unsupported("a window or stride is not positive");
+  // ONNX pools no wide integers: doubles hold 32 bits exactly.
+  const bool is_wide = is_integer(n.elem(0)) && bits_of(n.elem(0)) > 8;
+  if (is_wide && bits_of(n.elem(0)) > 32) n.unsupported("pooling of 64-bit integers");
+  Value* x = layout.to_channels_first(g, is_wide ? g.cast(n.input(0), DType::f64) : n.input(0));
+  Attrs attrs = padding_attrs(n, layout, x, kernel, strides, Ints(kernel.size(), 1));
+  attrs.emplace_back("kernel_shape", kernel);
+  attrs.emplace_back("strides", strides);
+  Values y = g.op(op, {x}, attrs, with_places ? 2 : 1);
+  y[0] = g.cast(y[0], n.elem(0));
+  if (!with_places) return {layout.from_channels_first(g, y[0])};
+
+  // ONNX numbers [n, c, h, w], TensorFlow [h, w, c], with the batch if asked for.
+  Value* dims = g.shape(x);
+  const auto size = [&](std::int64_t axis) { return g.op("Gather", {dims, g.index(axis)}); };
+  Value* channels = size(1);
+  Value* area = g.mul(size(2), size(3));
+  Value* in_plane = g.op("Mod", {y[1], area});
+  const auto counted = [&](Value* count, const Ints& shape) {
+    return g.reshape(g.op("Range", {g.index(0), count, g.index(1)}), shape);
+  };
+  Value* place = g.add(g.mul(in_plane, channels), counted(channels, {1, -1, 1, 1}));
+  if (n.flag("include_batch_in_index", false)) {
+    Value* whole = g.mul(area, channels);
+    place = g.add(place, g.mul(counted(size(0), {-1, 1, 1, 1}), whole));
+  }
+  Value* best = layout.from_channels_first(g, y[0]);
+  Value* places = layout.from_channels_first(g, place);
+  return {best, g.cast(places, n.dtype("Targmax", DType::i64))};
+}
+
+/// A vector of one number per channel, to be combined with a tensor.
+Value* per_channel(const Layout& layout, GraphBuilder& g, Value* v) {
+  if (layout.is_channels_last()) return v;
+  Ints axes(static_cast<std::size_t>(layout.rank() - 2));
+  std::iota(axes.begin(), axes.end(), 1);
+  return g.unsqueeze(v, axes);
+}
+
+}  // namespace
+
+Values max_pool(const TfNode& n, GraphBuilder& g) { return pooled(n, g, "MaxPool", 2); }
+Values max_pool_3d(const TfNode& n, GraphBuilder& g) { return pooled(n, g, "MaxPool", 3); }
+Values avg_pool(const TfNode& n, GraphBuilder& g) { return pooled(n, g, "AveragePool", 2); }
+Values avg_pool_3d(const TfNode& n, GraphBuilder& g) { return pooled(n, g, "AveragePool", 3); }
+Values max_pool_with_argmax(const TfNode& n, GraphBuilder& g) { return pooled(n, g, "MaxPool", 2, true); }
+
+Values bias_add(const TfNode& n, GraphBuilder& g) {
+  Value* bias = n.input(1);
+  if (n.text("data_format", "NHWC").starts_with("NC") && n.rank(0) > 2) {
+    Ints axes(static_cast<std::size_t>(n.rank(0) - 2));
+    std::iota(axes.begin(), axes.end(), 1);
+    bias = g.unsqueeze(bias, axes);
+  }
+  return {g.add(n.input(0), bias)};
+}
+
+Values fused_batch_norm(const TfNode& n, GraphBuilder& g) {
+  const Layout layout(n, n.rank(0) - 2);
+  const double epsilon = n.real("epsilon", 1e-4);
+  Value *x = n.input(0), *scale = n.input(1), *offset = n.input(2);
+  if (!n.flag("is_training", true)) {
+    Value *mean = n.input(3), *variance = n.input(4);
+    Value* first = layout.to_channels_first(g, x);
+    Value* y = g.op("BatchNormalization", {first, scale, offset, mean, variance}, {{"epsilon", epsilon}});
+    return {layout.from_channels_first(g, y), mean, variance, mean, variance};
+  }
+  // With the statistics of the batch itself.
+  Ints axes;
+  for (std::int64_t axis = 0; axis < layout.rank(); ++axis)
+    if (axis != layout.channel_axis()) axes.push_back(axis);
+  const DType inner = n.elem(1);
+  Value* wide = g.cast(x, inner);
+  Value* along = g.ints(axes);
+  Value* mean = g.op("ReduceMean", {wide, along}, {{"keepdims", 0}});
+  Value* centred = g.sub(wide, per_channel(layout, g, mean));
+  Value* squares = g.mul(centred, centred);
+  Value* variance = g.op("ReduceMean", {squares, along}, {{"keepdims", 0}});
+  Value* deviation = g.op("Sqrt", {g.add(variance, epsilon)});
+  Value* factor = per_channel(layout, g, g.div(scale, deviation));
+  Value* y = g.add(g.mul(centred, factor), per_channel(layout, g, offset));
+  // The variance given out is that of a sample: n / (n - 1).
+  Value* count = g.div(g.op("Size", {x}), g.op("Size", {mean}));
+  Value* less = g.op("Max", {g.sub(count, g.index(1)), g.index(1)});
+  Value* ratio = g.div(g.cast(count, inner), g.cast(less, inner));
+  return {g.cast(y, n.elem(0)), mean, g.mul(variance, ratio), mean, variance};
+}
+
+Values batch_norm_global(const TfNode& n, GraphBuilder& g) {
+  // t, m, v, beta, gamma
+  Value* root = g.op("Sqrt", {g.add(n.input(2), n.real("variance_epsilon", 1e-3))});
+  Value* y = g.div(g.sub(n.input(0), n.input(1)), root);
+  if (n.flag("scale_after_normalization", true)) y = g.mul(y, n.input(4));
+  return {g.add(y, n.input(3))};
+}
+
+Values lrn(const TfNode& n, GraphBuilder& g) {
+  const std::int64_t size = 2 * n.integer("depth_radius", 5) + 1;
+  Value* x = g.transpose(n.input(0), {0, 3, 1, 2});
+  Value* y = g.op("LRN", {x},
+                  {{"size", size},
+                   {"alpha", n.real("alpha", 1) * static_cast<double>(size)},
+                   {"beta", n.real("beta", 0.5)},
+                   {"bias", n.real("bias", 1)}});
+  return {g.transpose(y, {0, 2, 3, 1})};
+}
+
+Values softmax(const TfNode& n, GraphBuilder& g) { return {g.op("Softmax", {n.input(0)}, {{"axis", -1}})}; }
+Values log_softmax(const TfNode& n, GraphBuilder& g) { return {g.op("LogSoftmax", {n.input(0)}, {{"axis", -1}})}; }
+
+Values softmax_cross_entropy(const TfNode& n, GraphBuilder& g) {
+  Value* log = g.op("LogSoftmax", {n.input(0)}, {{"axis", -1}});
+  Value* loss = g.neg(g.op("ReduceSum", {g.mul(n.input(1), log), g.ints({-1})}, {{"keepdims", 0}}));
+  Value* p = g.op("Softmax", {n.input(0)}, {{"axis", -1}});
+  return {loss, g.sub(p, n.input(1))};
+}
+Values sparse_softmax_cross_entropy(const TfNode& n, GraphBuilder& g) {
+  Value* log = g.op("LogSoftmax", {n.input(0)}, {{"axis", -1}});
+  Value* at = g.unsqueeze(as_int64(g, n.input(1)), {-1});
+  Value* own = g.op("GatherElements", {log, at}, {{"axis", -1}});
+  Value* loss = g.neg(g.squeeze(own, {-1}));
+  Value* p = g.op("Softmax", {n.input(0)}, {{"axis", -1}});
+  Value* classes = g.op("Gather", {g.shape(log), g.ints({-1})});
+  Value* off = g.scalar(0, n.elem(0));
+  Value* ends = g.concat({g.reshape(off, {1}), g.reshape(g.scalar(1, n.elem(0)), {1})}, 0);
+  Value* target = g.op("OneHot", {as_int64(g, n.input(1)), classes, ends}, {{"axis", -1}});
+  return {loss, g.sub(p, target)};
+}
+
+namespace {
+
+Values rearranged(const TfNode& n, GraphBuilder& g, bool to_depth) {
+  const Layout layout(n, 2);
+  const std::int64_t size = n.integer("block_size", 2);
+  if (size < 1) n.unsupported("the block size is not positive");
+  Value* x = layout.to_channels_first(g, n.input(0));
+  Value* y = to_depth ? g.op("SpaceToDepth", {x}, {{"blocksize", size}})
+                      : g.op("DepthToSpace", {x}, {{"blocksize", size}, {"mode", "DCR"}});
+  return {layout.from_channels_first(g, y)};
+}
+
+}  // namespace
+
+Values depth_to_space(const TfNode& n, GraphBuilder& g) { return rearranged(n, g, false); }
+Values space_to_depth(const TfNode& n, GraphBuilder& g) { return rearranged(n, g, true); }
+
+}  // namespace ingot::frontends::tensorflow

@@ -1,0 +1,221 @@
+// TensorArray and TensorList: a tensor of all elements where they have one known shape, else a sequence.
+#include <algorithm>
+#include <limits>
+
+#include "ingot/frontends/tensorflow/translation.h"
+#include "ingot/ops/infer.h"
+
+namespace ingot::frontends::tensorflow {
+namespace {
+
+constexpr double kGrows = 1;  // the handle of an array of dynamic size
+
+bool is_list(const Value* v) { return v->type.is_sequence(); }
+
+Value* position(GraphBuilder& g, Value* index) {
+  Value* at = as_int64(g, index);
+  return rank_of(at) == 0 ? at : g.op("Reshape", {at, g.ints({})});
+}
+
+/// `count` elements that are all zeros of a shape, or, when the shape is not known, empty places.
+Value* made(GraphBuilder& g, Value* count, DType elem, const std::optional<std::vector<std::int64_t>>& shape) {
+  Value* n = as_int64_vector(g, count);
+  if (shape) {
+    Value* dims = shape->empty() ? n : g.concat({n, g.ints(*shape)}, 0);
+    return g.op("Expand", {g.scalar(0, elem), dims});
+  }
+  Value* places = g.op("Expand", {g.scalar(0, elem), g.concat({n, g.ints({0})}, 0)});
+  Value* list = g.op("SplitToSequence", {places}, {{"axis", 0}, {"keepdims", 1}});
+  list->type = Type::sequence(Type::tensor(elem));
+  return list;
+}
+
+Value* read(GraphBuilder& g, Value* list, Value* index) {
+  Value* at = position(g, index);
+  return is_list(list) ? g.op("SequenceAt", {list, at}) : g.op("Gather", {list, at}, {{"axis", 0}});
+}
+
+Value* written(GraphBuilder& g, Value* list, Value* index, Value* item) {
+  Value* at = position(g, index);
+  if (is_list(list)) {
+    Value* without = g.op("SequenceErase", {list, at});
+    Value* with = g.op("SequenceInsert", {without, item, at});
+    with->type = Type::sequence(Type::tensor(item->type.elem));
+    return with;
+  }
+  Value* place = g.reshape(at, {1, 1});
+  return g.op("ScatterND", {list, place, g.unsqueeze(item, {0})});
+}
+
+Value* stacked(GraphBuilder& g, Value* list) {
+  return is_list(list) ? g.op("ConcatFromSequence", {list}, {{"axis", 0}, {"new_axis", 1}}) : list;
+}
+
+Value* length(GraphBuilder& g, Value* list) {
+  if (is_list(list)) return g.op("SequenceLength", {list});
+  return g.op("Gather", {g.shape(list), g.index(0)});
+}
+
+/// The elements at the indices become the rows; others stay.
+Value* scattered(GraphBuilder& g, Value* list, Value* indices, Value* rows) {
+  Value* at = as_int64_vector(g, indices);
+  if (!is_list(list)) return g.op("ScatterND", {list, g.unsqueeze(at, {1}), rows});
+  // All places are written, in their order or another: the rows in the order of the places.
+  Value* count = g.op("Gather", {g.shape(at), g.index(0)});
+  Value* numbers = g.op("Range", {g.index(0), count, g.index(1)});
+  Value* order = g.op("ScatterElements", {at, at, numbers}, {{"axis", 0}});
+  Value* sorted = g.op("Gather", {rows, order}, {{"axis", 0}});
+  Value* parts = g.op("SplitToSequence", {sorted}, {{"axis", 0}, {"keepdims", 0}});
+  parts->type = Type::sequence(Type::tensor(rows->type.elem));
+  return parts;
+}
+
+std::optional<std::vector<std::int64_t>> full_shape(const tf::TensorShape& shape) {
+  if (shape.unknown_rank || std::ranges::any_of(shape.dims, [](std::int64_t d) { return d < 0; })) return std::nullopt;
+  return shape.dims;
+}
+
+/// The element shape that an operator of a TensorList is given.
+std::optional<std::vector<std::int64_t>> element_shape(const TfNode& n, std::size_t i) {
+  const auto dims = n.known_ints(i);
+  if (!dims || rank_of(n.input(i)) == 0) return std::nullopt;
+  if (std::ranges::any_of(*dims, [](std::int64_t d) { return d < 0; })) return std::nullopt;
+  return dims;
+}
+
+/// An element read from a sequence has lost its shape; what the operator states helps out.
+void state_shape(const TfNode& n, std::size_t i, Value* item, bool has_rows = false) {
+  if (n.input_count() <= i) return;
+  const auto dims = n.known_ints(i);
+  if (!dims || rank_of(n.input(i)) != 1) return;
+  Shape shape;
+  if (has_rows) shape.push_back(Dim());
+  for (const std::int64_t d : *dims) shape.push_back(d < 0 ? Dim() : Dim(d));
+  const Type type = Type::tensor(item->type.elem, shape);
+  if (may_match(item->type, type)) item->type = refine(item->type, type);
+}
+
+}  // namespace
+
+// TensorArray: the flow is the list, the handle says whether it grows.
+
+Values tensor_array(const TfNode& n, GraphBuilder& g) {
+  const DType elem = n.dtype("dtype", DType::f32);
+  auto shape = full_shape(n.shape("element_shape"));
+  // A shape of no dimensions may mean a scalar or nothing stated.
+  if (shape && shape->empty()) shape = std::nullopt;
+  if (n.flag("dynamic_size", false)) shape = std::nullopt;
+  return {g.scalar(n.flag("dynamic_size", false) ? kGrows : 0, DType::f32), made(g, n.input(0), elem, shape)};
+}
+Values tensor_array_read(const TfNode& n, GraphBuilder& g) { return {read(g, n.input(2), n.input(1))}; }
+Values tensor_array_write(const TfNode& n, GraphBuilder& g) { return {written(g, n.input(3), n.input(1), n.input(2))}; }
+Values tensor_array_gather(const TfNode& n, GraphBuilder& g) {
+  Value* rows = stacked(g, n.input(2));
+  const tf::TensorShape shape = n.shape("element_shape");
+  if (!shape.unknown_rank && !rank_of(rows)) {
+    Shape dims = to_shape(shape);
+    dims.insert(dims.begin(), Dim());
+    rows->type = refine(rows->type, Type::tensor(rows->type.elem, dims));
+  }
+  return {g.op("Gather", {rows, as_int64_vector(g, n.input(1))}, {{"axis", 0}})};
+}
+Values tensor_array_scatter(const TfNode& n, GraphBuilder& g) {
+  return {scattered(g, n.input(3), n.input(1), n.input(2))};
+}
+Values tensor_array_size(const TfNode& n, GraphBuilder& g) { return {g.cast(length(g, n.input(1)), DType::i32)}; }
+Values tensor_array_concat(const TfNode& n, GraphBuilder& g) {
+  Value* list = n.input(1);
+  if (is_list(list)) {
+    Value* joined = g.op("ConcatFromSequence", {list}, {{"axis", 0}, {"new_axis", 0}});
+    return {joined};
+  }
+  Value* dims = g.shape(list);
+  Value* rest = g.op("Slice", {dims, g.ints({2}), g.ints({std::numeric_limits<std::int64_t>::max()})});
+  Value* joined = g.op("Reshape", {list, g.concat({g.ints({-1}), rest}, 0)});
+  Value* count = g.op("Slice", {dims, g.ints({0}), g.ints({1})});
+  Value* each = g.op("Slice", {dims, g.ints({1}), g.ints({2})});
+  return {joined, g.op("Expand", {each, count})};
+}
+Values tensor_array_split(const TfNode& n, GraphBuilder& g) {
+  // handle, value, lengths, flow
+  Value* parts = g.op("SplitToSequence", {n.input(1), as_int64_vector(g, n.input(2))}, {{"axis", 0}});
+  return {parts};
+}
+
+// TensorList.
+
+Values tensor_list_reserve(const TfNode& n, GraphBuilder& g) {
+  return {made(g, n.input(1), n.dtype("element_dtype", DType::f32), element_shape(n, 0))};
+}
+Values empty_tensor_list(const TfNode& n, GraphBuilder& g) {
+  Value* list = g.op("SequenceEmpty", {}, {{"dtype", n.dtype("element_dtype", DType::f32)}});
+  return {list};
+}
+Values tensor_list_from_tensor(const TfNode& n, GraphBuilder&) { return {n.input(0)}; }
+Values tensor_list_stack(const TfNode& n, GraphBuilder& g) {
+  Value* rows = stacked(g, n.input(0));
+  state_shape(n, 1, rows, true);
+  return {rows};
+}
+Values tensor_list_get_item(const TfNode& n, GraphBuilder& g) {
+  Value* item = read(g, n.input(0), n.input(1));
+  state_shape(n, 2, item);
+  return {item};
+}
+Values tensor_list_set_item(const TfNode& n, GraphBuilder& g) {
+  return {written(g, n.input(0), n.input(1), n.input(2))};
+}
+Values tensor_list_length(const TfNode& n, GraphBuilder& g) { return {g.cast(length(g, n.input(0)), DType::i32)}; }
+Values tensor_list_push_back(const TfNode& n, GraphBuilder& g) {
+  if (!is_list(n.input(0))) return {g.concat({n.input(0), g.unsqueeze(n.input(1), {0})}, 0)};
+  Value* list = g.op("SequenceInsert", {n.input(0), n.input(1)});
+  list->type = Type::sequence(Type::tensor(n.elem(1)));
+  return {list};
+}
+Values tensor_list_pop_back(const TfNode& n, GraphBuilder& g) {
+  Value* last = g.index(-1);
+  Value* item = read(g, n.input(0), last);
+  state_shape(n, 1, item);
+  if (is_list(n.input(0))) return {g.op("SequenceErase", {n.input(0), last}), item};
+  return {g.op("Slice", {n.input(0), g.ints({0}), g.ints({-1})}), item};
+}
+Values tensor_list_gather(const TfNode& n, GraphBuilder& g) {
+  Value* rows = stacked(g, n.input(0));
+  state_shape(n, 2, rows, true);
+  return {g.op("Gather", {rows, as_int64_vector(g, n.input(1))}, {{"axis", 0}})};
+}
+Values tensor_list_scatter(const TfNode& n, GraphBuilder& g) {
+  // tensor, indices, element_shape, num_elements
+  Value* rows = n.input(0);
+  Value* count = g.op("Slice", {g.shape(rows), g.ints({0}), g.ints({1})});
+  if (n.input_count() > 3 && n.known_ints(3) && n.need_int(3) >= 0) count = as_int64_vector(g, n.input(3));
+  Value* rest = g.op("Slice", {g.shape(rows), g.ints({1}), g.ints({std::numeric_limits<std::int64_t>::max()})});
+  Value* zeros = g.op("Expand", {g.scalar(0, rows->type.elem), g.concat({count, rest}, 0)});
+  return {scattered(g, zeros, n.input(1), rows)};
+}
+Values tensor_list_concat(const TfNode& n, GraphBuilder& g) {
+  Value* list = n.input(0);
+  if (is_list(list)) {
+    Value* joined = g.op("ConcatFromSequence", {list}, {{"axis", 0}, {"new_axis", 0}});
+    return {joined};
+  }
+  Value* dims = g.shape(list);
+  Value* rest = g.op("Slice", {dims, g.ints({2}), g.ints({std::numeric_limits<std::int64_t>::max()})});
+  return {g.op("Reshape", {list, g.concat({g.ints({-1}), rest}, 0)})};
+}
+Values tensor_list_split(const TfNode& n, GraphBuilder& g) {
+  return {g.op("SplitToSequence", {n.input(0), as_int64_vector(g, n.input(2))}, {{"axis", 0}})};
+}
+Values tensor_list_resize(const TfNode& n, GraphBuilder& g) {
+  if (is_list(n.input(0))) n.unsupported("the elements' shape is not known");
+  Value* now = g.op("Slice", {g.shape(n.input(0)), g.ints({0}), g.ints({1})});
+  Value* wanted = as_int64_vector(g, n.input(1));
+  Value* more = g.op("Max", {g.sub(wanted, now), g.ints({0})});
+  std::vector<std::int64_t> others(static_cast<std::size_t>(n.rank(0) - 1), 0);
+  Value* before = g.ints(std::vector<std::int64_t>(static_cast<std::size_t>(n.rank(0)), 0));
+  Value* pads = others.empty() ? g.concat({before, more}, 0) : g.concat({before, more, g.ints(others)}, 0);
+  Value* wide = g.op("Pad", {n.input(0), pads});
+  return {g.op("Slice", {wide, g.ints({0}), wanted})};
+}
+
+}  // namespace ingot::frontends::tensorflow

@@ -1,0 +1,94 @@
+// Checkpoints: tables, checksums, compression, keys.
+#include "ingot/formats/tensorflow/checkpoint.h"
+
+#include <gtest/gtest.h>
+
+#include "ingot/base/budget.h"
+#include "ingot/base/error.h"
+#include "ingot/formats/tensorflow/table_file.h"
+#include "tests/support/files.h"
+
+namespace ingot::formats::tensorflow {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::span<const std::byte> span_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+TEST(Snappy, UnpacksLiteralsAndCopies) {
+  // "abc", then a copy of 6 bytes from 3 back: the copy reads what it writes.
+  const std::string packed(
+      "\x09\x08"
+      "abc"
+      "\x09\x03",
+      7);
+  EXPECT_EQ(uncompress_snappy(span_of(packed), Budget::unlimited()).text(), "abcabcabc");
+}
+
+TEST(Snappy, RefusesWhatDoesNotFit) {
+  for (const std::string& bad : {std::string("\x05\x08"
+                                             "abc",
+                                             5),
+                                 std::string("\x09\x08"
+                                             "abc"
+                                             "\x09\x04",
+                                             7),
+                                 std::string("\xff\xff\xff\xff\x0f\x00", 6),
+                                 std::string("\x03\x08"
+                                             "ab",
+                                             4)})
+    EXPECT_THROW((void)uncompress_snappy(span_of(bad), Budget::unlimited()), Error);
+}
+
+TEST(CheckpointKey, OfASliceIsOrdered) {
+  EXPECT_EQ(slice_key("ab", {{0, 2}, {-1, 64}}), std::string("\x00"
+                                                             "ab\x00\x01\x01\x02\x80\x82\x7f\xc0\x40",
+                                                             12));
+}
+
+class CheckpointFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto shared = test::shared_dir();
+    if (!shared || !fs::is_directory(*shared / "corpus/savedmodel")) GTEST_SKIP() << "no corpus: set INGOT_SHARED";
+    directory_ = *shared / "corpus/savedmodel/checkpoint_tf2onnx/checkpoint";
+  }
+  fs::path directory_;
+};
+
+TEST_F(CheckpointFile, GivesVariablesWithTheirShapes) {
+  const Checkpoint checkpoint = Checkpoint::open(directory_.string(), "model", {}, Budget::unlimited());
+  const std::vector<std::string> keys = checkpoint.keys();
+  ASSERT_FALSE(keys.empty());
+  for (const std::string& key : keys) EXPECT_TRUE(checkpoint.read(key, Budget::unlimited())) << key;
+  EXPECT_FALSE(checkpoint.read("nobody", Budget::unlimited()));
+}
+
+TEST_F(CheckpointFile, NoticesEveryFlippedByteOfTheIndex) {
+  const std::string index = test::read_text(directory_ / "model.index");
+  const std::string data = test::read_text(directory_ / "model.data-00000-of-00001");
+  std::size_t noticed = 0, tried = 0;
+  for (std::size_t i = 0; i < index.size() - 48; ++i) {  // the footer's padding is not covered by a checksum
+    std::string damaged = index;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
+    ++tried;
+    try {
+      (void)Checkpoint::of(Bytes::own(damaged), {Bytes::own(data)}, Budget::unlimited());
+    } catch (const Error&) {
+      ++noticed;
+    }
+  }
+  // The block of meta data is never read: the only bytes that may change.
+  EXPECT_GE(noticed + 16, tried);
+}
+
+TEST_F(CheckpointFile, NoticesDamagedData) {
+  const std::string index = test::read_text(directory_ / "model.index");
+  std::string data = test::read_text(directory_ / "model.data-00000-of-00001");
+  for (char& c : data) c = static_cast<char>(c ^ 1);
+  const Checkpoint checkpoint = Checkpoint::of(Bytes::own(index), {Bytes::own(data)}, Budget::unlimited());
+  for (const std::string& key : checkpoint.keys()) EXPECT_THROW((void)checkpoint.read(key, Budget::unlimited()), Error);
+}
+
+}  // namespace
+}  // namespace ingot::formats::tensorflow

@@ -1,0 +1,79 @@
+// TF.js graph-models: JSON graphs, quantised weights, paths that must not leave the directory.
+#include "ingot/formats/tfjs/graph_model.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "ingot/base/budget.h"
+#include "ingot/base/error.h"
+#include "ingot/formats/tfjs/json_message.h"
+#include "tests/support/files.h"
+
+namespace ingot::formats::tfjs {
+namespace {
+
+std::string model_json(const std::string& path) {
+  return R"({"format":"graph-model","modelTopology":{"node":[
+    {"name":"x","op":"Placeholder","attr":{"dtype":{"type":"DT_FLOAT"},"shape":{"shape":{"dim":[{"size":"-1"}]}}}},
+    {"name":"w","op":"Const","attr":{"dtype":{"type":"DT_FLOAT"},"value":{"tensor":{"dtype":"DT_FLOAT","tensorShape":{"dim":[{"size":"2"}]}}}}},
+    {"name":"h","op":"Const","attr":{"value":{"tensor":{"dtype":"DT_FLOAT","tensorShape":{}}}}},
+    {"name":"y","op":"Mul","input":["x","w"],"attr":{"T":{"type":"DT_FLOAT"},"s":{"s":"TkhXQw=="},"old":{"s":[78,72]}}}]},
+    "weightsManifest":[{"paths":[")" +
+         path + R"("],"weights":[
+      {"name":"w","shape":[2],"dtype":"float32","quantization":{"dtype":"uint8","min":-1.0,"scale":0.5}},
+      {"name":"h","shape":[],"dtype":"float32","quantization":{"dtype":"float16"}}]}],
+    "signature":{"inputs":{"in":{"name":"x:0","dtype":"DT_FLOAT"}},"outputs":{"out":{"name":"y:0"}}}})";
+}
+
+TEST(TfjsGraphModel, HasItsWeightsInItsConstants) {
+  const test::TempDir dir;
+  test::write_text(dir / "group1-shard1of1.bin", std::string("\x00\x04\x00\x3c", 4));
+  const Bytes file = Bytes::own(model_json("group1-shard1of1.bin"));
+  EXPECT_TRUE(looks_like_graph_model(file));
+  const GraphModel model = read_graph_model(file, dir.path().string(), {}, Budget::unlimited());
+  ASSERT_EQ(model.graph.nodes.size(), 4U);
+  const auto& w = *std::get<std::shared_ptr<const tensorflow::TensorProto>>(*model.graph.nodes[1].find("value"));
+  float values[2];
+  ASSERT_EQ(w.elements.size(), sizeof values);
+  std::memcpy(values, w.elements.data(), sizeof values);
+  EXPECT_EQ(values[0], -1.0F);
+  EXPECT_EQ(values[1], 1.0F);
+  const auto& h = *std::get<std::shared_ptr<const tensorflow::TensorProto>>(*model.graph.nodes[2].find("value"));
+  std::memcpy(values, h.elements.data(), 4);
+  EXPECT_EQ(values[0], 1.0F);
+  EXPECT_EQ(std::get<std::string>(*model.graph.nodes[3].find("s")), "NHWC");
+  EXPECT_EQ(std::get<std::string>(*model.graph.nodes[3].find("old")), "NH");
+  ASSERT_TRUE(model.signature);
+  EXPECT_EQ(model.signature->outputs[0].second.name, "y:0");
+}
+
+TEST(TfjsGraphModel, OpensNothingOutsideItsDirectory) {
+  const test::TempDir dir;
+  test::write_text(dir / "weights.bin", std::string(4, '\0'));
+  for (const char* path : {"../weights.bin", "/etc/passwd", "a/../../weights.bin", "https://example.org/w.bin"})
+    EXPECT_THROW((void)read_graph_model(Bytes::own(model_json(path)), dir.path().string(), {}, Budget::unlimited()),
+                 Error)
+        << path;
+}
+
+TEST(TfjsGraphModel, RefusesWeightsThatAreCutOff) {
+  const test::TempDir dir;
+  test::write_text(dir / "w.bin", "\x01");
+  EXPECT_THROW((void)read_graph_model(Bytes::own(model_json("w.bin")), dir.path().string(), {}, Budget::unlimited()),
+               Error);
+}
+
+TEST(TfjsJson, RefusesDeepNesting) {
+  std::string text = R"({"format":"graph-model","modelTopology":)";
+  for (int i = 0; i < 2000; ++i) text += R"({"node":[)";
+  EXPECT_THROW((void)read_graph_model(Bytes::own(text), ".", {}, Budget::unlimited()), Error);
+}
+
+TEST(TfjsBase64, ReadsBothAlphabets) {
+  EXPECT_EQ(from_base64("-_8="), from_base64("+/8"));
+  EXPECT_THROW((void)from_base64("a b"), Error);
+}
+
+}  // namespace
+}  // namespace ingot::formats::tfjs
