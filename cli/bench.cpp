@@ -55,6 +55,11 @@ Json to_json(const BenchResult& result, const Options& options) {
     json["gflops"] = result.gflops();
     json["peak_gflops"] = result.peak_gflops;
     json["share_of_peak"] = result.gflops() / result.peak_gflops;
+  } else {
+    json["moved_bytes"] = result.moved_bytes;
+    json["gbps"] = result.gbps();
+    json["copy_gbps"] = result.copy_gbps;
+    json["share_of_peak"] = result.gbps() / result.copy_gbps;
   }
   if (const auto& c = result.ort) {
     json["ort"] = to_json(c->peer);
@@ -99,6 +104,11 @@ void print(const BenchResult& result, const Options& options) {
     std::printf("  %s GFLOP in %lld convolutions, matrix products and recurrent layers: %s\n",
                 number(result.work.operations / 1e9, 3).c_str(), static_cast<long long>(result.work.counted),
                 rate.c_str());
+  } else {
+    std::printf("  %s go in and come out: %s GB/s, %s %% of the %s that copying reaches here\n",
+                human_bytes(static_cast<unsigned long long>(result.moved_bytes)).c_str(),
+                number(result.gbps(), 3).c_str(), number(100 * result.gbps() / result.copy_gbps, 3).c_str(),
+                number(result.copy_gbps, 3).c_str());
   }
   if (result.work.unknown)
     std::printf("  %lld such nodes are not counted: their shapes, or how often they run, are not known\n",

@@ -15,6 +15,7 @@
 #include "ingot/driver/inputs.h"
 #include "ingot/engine/session.h"
 #include "ingot/verify/compare.h"
+#include "ingot/verify/copy_peak.h"
 #include "ingot/verify/fma_peak.h"
 
 namespace ingot::verify {
@@ -74,6 +75,14 @@ class Own {
 
   const std::vector<engine::NamedDatum>& inputs() const { return inputs_; }
   const std::vector<engine::NamedDatum>& outputs() const { return outputs_; }
+
+  double moved_bytes() const {
+    double bytes = 0;
+    for (const auto* side : {&inputs_, &outputs_})
+      for (const auto& tensor : *side)
+        if (const Array* array = tensor.value.array()) bytes += static_cast<double>(array->byte_size());
+    return bytes;
+  }
 
   /// With the shapes that the inputs have.
   Work work() {
@@ -183,7 +192,11 @@ BenchResult bench(const BenchRequest& request) try {
   }
   result.own.peak_bytes = peak_memory();
   result.work = own.work();
-  if (result.work.operations > 0) result.peak_gflops = measure_fma_peak(result.threads);
+  result.moved_bytes = own.moved_bytes();
+  if (result.work.operations > 0)
+    result.peak_gflops = measure_fma_peak(result.threads);
+  else
+    result.copy_gbps = measure_copy_peak(result.threads);
   return result;
 } catch (Error& error) {
   error.in_file(request.model);

@@ -55,10 +55,13 @@ struct BenchResult {
   Measured own;
   Work work;
   double peak_gflops = 0;  // multiply-adds that the machine reaches on these threads
+  double moved_bytes = 0;  // of tensors that go in and come out
+  double copy_gbps = 0;    // 10^9 bytes per second, read and written, that copying reaches on these threads
   std::optional<Comparison> ort;
 
   /// 0: the model has no convolutions, matrix products or recurrent layers whose shapes are known.
   double gflops() const { return own.latency.median > 0 ? work.operations / own.latency.median / 1e6 : 0; }
+  double gbps() const { return own.latency.median > 0 ? moved_bytes / own.latency.median / 1e6 : 0; }
 };
 
 BenchResult bench(const BenchRequest& request);

@@ -115,7 +115,7 @@ class Cli(unittest.TestCase):
         self.assertEqual(done.stdout, "")
 
     def test_each_command_explains_itself(self):
-        for command in ("inspect", "check", "convert", "ops", "run", "test"):
+        for command in ("inspect", "check", "convert", "ops", "run", "test", "bench"):
             self.assertIn("Usage: ingot " + command, self.ingot(command, "--help").stdout)
 
     def test_a_missing_file_is_an_io_error_that_names_it(self):
