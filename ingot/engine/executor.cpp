@@ -14,11 +14,6 @@ using Clock = std::chrono::steady_clock;
 
 double microseconds(Clock::duration d) { return std::chrono::duration<double, std::micro>(d).count(); }
 
-Error no_memory() {
-  return Error(Code::out_of_memory, "the system has no memory left for the operator's work")
-      .hint("smaller inputs, or more memory");
-}
-
 std::string type_text(const Datum& datum) {
   if (const Array* array = datum.array()) return array->type().str();
   if (const Sequence* sequence = datum.sequence()) return "sequence of " + std::to_string(sequence->size());
@@ -28,6 +23,10 @@ std::string type_text(const Datum& datum) {
 }
 
 }  // namespace
+
+Error no_memory() {
+  return Error(Code::out_of_memory, "the system has no memory left").hint("smaller inputs, or more memory");
+}
 
 const Datum& Executor::find(const Frame& frame, const Ref& ref) {
   static const Datum absent;

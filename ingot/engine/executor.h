@@ -1,4 +1,5 @@
 #pragma once
+#include "ingot/base/error.h"
 #include "ingot/engine/ledger.h"
 #include "ingot/engine/profile.h"
 #include "ingot/engine/program.h"
@@ -40,6 +41,9 @@ class Executor final : public FastHost {
   const Frame* frame_ = nullptr;  // the innermost
   int depth_ = 0;
 };
+
+/// What a failed allocation is for the user.
+Error no_memory();
 
 /// Runs the steps whose inputs are all constant and makes their results constants.
 void fold_constants(Programs& programs, Ledger& ledger, Budget& budget);

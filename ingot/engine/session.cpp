@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <new>
 
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
@@ -139,6 +140,8 @@ Session::Session(const Model& model, const SessionOptions& options) : state_(std
   Missing missing;
   try {
     state_->general = state_->plan(model, &missing);
+  } catch (const std::bad_alloc&) {
+    throw no_memory();
   } catch (const Error& error) {
     // Rewrites between versions may need a rank that only the inputs tell.
     if (error.code() != Code::cannot_upgrade && error.code() != Code::shape_needed) throw;
@@ -151,7 +154,7 @@ Session::~Session() = default;
 
 const Model& Session::model() const { return state_->general ? state_->general->model : state_->model; }
 
-std::vector<NamedDatum> Session::run(const std::vector<NamedDatum>& inputs, const RunOptions& options) const {
+std::vector<NamedDatum> Session::run(const std::vector<NamedDatum>& inputs, const RunOptions& options) const try {
   const std::vector<Datum> ordered = ordered_inputs(*state_->model.graph, inputs);
   const std::shared_ptr<const Plan> plan = state_->plan_for(ordered);
   const Graph& graph = *plan->model.graph;
@@ -164,6 +167,8 @@ std::vector<NamedDatum> Session::run(const std::vector<NamedDatum>& inputs, cons
   std::vector<NamedDatum> named;
   for (std::size_t i = 0; i < results.size(); ++i) named.push_back({plan->output_names[i], std::move(results[i])});
   return named;
+} catch (const std::bad_alloc&) {
+  throw no_memory();
 }
 
 std::vector<KernelChoice> Session::kernels() const {
