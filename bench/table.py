@@ -112,7 +112,7 @@ def large_table(results):
 def heading(results, build):
     some = [r for rows in results.values() for _, _, r in rows if "ort" in r]
     version = some[0]["ort"]["version"] if some else "?"
-    base = some[0]["ort"]["base_bytes"] if some else 0
+    base = max((r["ort"]["base_bytes"] for r in some), default=0)
     load = os.getloadavg()[0]
     counts = " and ".join(map(str, results))
 
@@ -121,8 +121,8 @@ def heading(results, build):
         return " and ".join(f"{b:.0f}" for b in best)
     return [
         "# Measurements", "",
-        f"Written by `script/bench` on {datetime.date.today()} for commit {commit()}, {build}, on",
-        f"{machine()}; load of the machine at the end: {load:.1f}.", "",
+        f"Written by `script/bench` on {datetime.date.today()} for commit {commit()}:", f"{build}.",
+        f"The machine: {machine()}; its load at the end: {load:.1f}.", "",
         f"Beside ONNX Runtime {version} (npm onnxruntime-node, in a process of its own; same file, inputs and threads).",
         "The two take turns; ratio = its time / Ingot's, the median over the pairs of turns, with a 95 % interval from",
         "order statistics: above 1, Ingot is faster. First result = loading, planning and one run. Peak memory is the",
