@@ -164,8 +164,13 @@ Model step_graph(const TrainingGraph& training) {
   std::vector<std::string> inputs;
   for (const TrainingGraph::State& state : training.state) inputs.push_back(state.name);
   if (!training.lr.empty() && std::ranges::find(inputs, training.lr) == inputs.end()) inputs.push_back(training.lr);
-  // With their present values as defaults: the first step needs nothing but data.
-  for (const std::string& name : inputs) graph.set_is_input(graph.find(name), true);
+  for (const std::string& name : inputs) {
+    Value* variable = graph.find(name);
+    Value* in = graph.add_input(graph.fresh_name(name), variable->type);
+    graph.replace_all_uses(variable, in);
+    graph.erase_initializers_if([&](const Value& v) { return &v == variable; });
+    graph.rename(in, name);
+  }
   return model;
 }
 

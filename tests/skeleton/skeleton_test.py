@@ -15,7 +15,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 RUNNERS = os.path.join(HERE, "..", "frontends", "tflite")
 SHARED = os.environ.get("INGOT_SHARED", os.path.join(HERE, "..", "..", "..", "shared"))
-NETWORK = os.path.join(SHARED, "corpus/tflite/mlperf_tiny/image_classification/trained_models/pretrainedResnet.tflite")
+NETWORK = os.path.join(SHARED, "corpus/tflite/mlperf_tiny/keyword_spotting/trained_models/kws_ref_model_float32.tflite")
 CODES = {"float32": ("f", "<f4"), "int64": ("q", "<i8")}
 TOLERANCE = 1e-4   # relative to the largest number
 
