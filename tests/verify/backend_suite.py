@@ -2,7 +2,7 @@
 """Runs the official backend suite and holds it against the failures that are known, by name and with a reason.
 
 Usage: backend_suite.py PATH_TO_INGOT VARIANT. A new failure and a new pass both fail the test. The suite is that of
-$INGOT_SHARED, else shared/ in the source tree ("official" in the list), else Debian's libonnx-testdata ("debian").
+$INGOT_SHARED, else shared/ beside the source tree ("official" in the list), else Debian's libonnx-testdata ("debian").
 """
 import os
 import pathlib
@@ -24,7 +24,7 @@ VARIANTS = {
 def suite():
     """The directory and what the list calls it; (None, None) if there is none."""
     places = {
-        "official": pathlib.Path(os.environ.get("INGOT_SHARED", HERE.parents[1] / "shared")) / "onnx-backend-tests",
+        "official": pathlib.Path(os.environ.get("INGOT_SHARED", HERE.parents[2] / "shared")) / "onnx-backend-tests",
         "debian": pathlib.Path("/usr/share/libonnx-testdata/data"),
     }
     return next(((p, name) for name, p in places.items() if p.is_dir()), (None, None))
