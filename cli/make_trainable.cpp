@@ -1,8 +1,10 @@
 // ingot make-trainable and strip-training: training information written into a model, and taken out.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 
 #include "command.h"
+#include "ingot/driver/array_file.h"
 #include "ingot/driver/convert.h"
 #include "ingot/train/training_info.h"
 #include "train_options.h"
@@ -18,6 +20,16 @@ struct Options {
 };
 
 constexpr std::int64_t kStepOpset = 21;
+
+/// What the step graph's inputs beside the data are before the first step.
+std::vector<std::pair<std::string, Array>> state_before(const train::TrainingGraph& training, const Model& step) {
+  std::vector<std::pair<std::string, Array>> state;
+  for (const Value* input : step.graph->inputs()) {
+    const Value* variable = training.model.graph->find(input->name());
+    if (variable && variable->initializer) state.emplace_back(input->name(), Array::from(*variable->initializer));
+  }
+  return state;
+}
 
 int run(const Options& options, const Global& global) {
   driver::Loaded loaded = driver::load(options.model, global.load_options(options.from));
@@ -40,6 +52,9 @@ int run(const Options& options, const Global& global) {
     driver::convert(step, down);
     driver::save(step, options.step_graph);
     std::printf("%s written: outputs NAME.next are the inputs NAME of the next step\n", options.step_graph.c_str());
+    const std::string state = std::filesystem::path(options.step_graph).replace_extension(".npz").string();
+    driver::save_npz(state_before(training, step), state);
+    std::printf("%s written: these inputs before the first step\n", state.c_str());
   }
   return 0;
 }
@@ -52,7 +67,8 @@ Command add_make_trainable(CLI::App& program, const Global& global) {
   app->add_option("model", options->model, "The model")->required();
   app->add_option("--from", options->from, "Format of the model; default: the file tells");
   app->add_option("-o,--out", options->output, "The model with training information");
-  app->add_option("--step-graph", options->step_graph, "One training step as an ordinary graph that any runtime runs");
+  app->add_option("--step-graph", options->step_graph,
+                  "One training step as an ordinary graph that any runtime runs; its state goes into a .npz beside it");
   app->add_option("--opset", options->opset, "Operator set to write; default: the model's own where it is able");
   app->add_flag("--dry-run", options->is_dry, "Only show which parameters would be trained, and why");
   add_step_options(*app, options->training);

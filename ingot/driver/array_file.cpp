@@ -70,7 +70,10 @@ std::vector<std::pair<std::string, Array>> load_npz(const std::string& path,
   throw;
 }
 
-void save_npy(const Array& array, const std::string& path) try {
+namespace {
+
+/// Keeps the array's memory, which must outlive it.
+NpyArray file_of(const Array& array) {
   NpyArray file;
   file.dtype = array.dtype();
   file.dims = array.dims();
@@ -81,8 +84,25 @@ void save_npy(const Array& array, const std::string& path) try {
     file.item_bytes = bytes_of_element(array.dtype());
     file.data = Bytes(nullptr, array.bytes(), array.byte_size());
   }
+  return file;
+}
+
+}  // namespace
+
+void save_npy(const Array& array, const std::string& path) try {
   AtomicFile out(path);
-  formats::npy::write(file, out);
+  formats::npy::write(file_of(array), out);
+  out.commit();
+} catch (Error& error) {
+  error.in_file(path);
+  throw;
+}
+
+void save_npz(const std::vector<std::pair<std::string, Array>>& arrays, const std::string& path) try {
+  std::vector<std::pair<std::string, NpyArray>> files;
+  for (const auto& [name, array] : arrays) files.emplace_back(name, file_of(array));
+  AtomicFile out(path);
+  formats::npy::write_npz(files, out);
   out.commit();
 } catch (Error& error) {
   error.in_file(path);

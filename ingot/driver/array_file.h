@@ -19,5 +19,7 @@ std::vector<std::pair<std::string, Array>> load_npz(const std::string& path,
 
 /// Writes a .npy file, whole or not at all. Types that NumPy lacks become raw bytes.
 void save_npy(const Array& array, const std::string& path);
+/// Writes a .npz file, whole or not at all.
+void save_npz(const std::vector<std::pair<std::string, Array>>& arrays, const std::string& path);
 
 }  // namespace ingot::driver

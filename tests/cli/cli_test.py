@@ -69,7 +69,7 @@ net () => (float[1] y)
 }
 """
 
-BOMB = """<ir_version: 10, opset_import: ["" : 21]>
+ONE_CALL = """<ir_version: 10, opset_import: ["" : 21]>
 net () => (float[M] y)
 <float[1] x = {1}, %s>
 {
@@ -241,7 +241,7 @@ class Cli(unittest.TestCase):
     def test_allocation_bombs_stop_at_the_memory_limit(self):
         for name, (inputs, body) in BOMBS.items():
             with self.subTest(name):
-                path = self.file(name + ".onnxtxt", BOMB % (inputs, body))
+                path = self.file(name + ".onnxtxt", ONE_CALL % (inputs, body))
                 done = self.ingot("run", path, "--max-memory", "100M", code=5)
                 self.assertIn("IG1201", done.stderr)
 
