@@ -124,7 +124,8 @@ TEST(OrtCorpus, EveryModelThatOnnxRuntimeRunsAgrees) {
   }
   if (only) return;
   for (const auto& [name, reason] : known)
-    EXPECT_TRUE(tally.deviations.contains(name)) << name << " agrees now: take it off the list";
+    EXPECT_TRUE(tally.deviations.contains(name) || reason == "a random draw")  // few elements may agree by chance
+        << name << " agrees now: take it off the list";
 }
 
 }  // namespace
