@@ -20,6 +20,9 @@ FLOAT_TOLERANCE = 1e-4
 # It also says that two nodes have one name where the file has no such nodes (deeplabv3_mnv2_dm05_pascal_quant).
 RUNTIME_DEFECTS = ["(QuantizeLinear) [TypeInferenceError] output_dtype INT8 does not match y_zero_point type UINT8",
                    "two nodes with same node name"]
+# What TFLite itself does with these inputs depends on what lies in memory.
+UNDEFINED = {"litert_testdata/litert/test/testdata/simple_scatter_nd_op.tflite":
+             "the drawn indices lie outside of the result, which TFLite writes without a check and ONNX Runtime refuses"}
 DYNAMIC_RANGE_TOLERANCE = 0.1   # TFLite rounds activations to 8 bits while running; ONNX computes them as they are
 
 
@@ -184,6 +187,9 @@ def main():
             if arguments.verbose or kind != "agrees":
                 print(f"{kind}: {name}: {reason}", flush=True)
             is_bad = kind in ("refused", "failed", "differs")
+            if name in UNDEFINED:
+                print(f"not counted: {name}: {UNDEFINED[name]}")
+                continue
             if is_bad and name not in known:
                 unexpected.append(f"{name} {kind}: {reason}")
             if not is_bad and name in known:
