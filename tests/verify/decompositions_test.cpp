@@ -15,7 +15,13 @@ namespace ingot {
 namespace {
 
 /// Cases whose decomposition gives other numbers than the stored ones, and why. Each must still differ.
-const std::map<std::string, std::string, std::less<>> kDeviates = {};
+const std::map<std::string, std::string, std::less<>> kDeviates = {
+    {"test_bernoulli", "a random draw"},
+    {"test_bernoulli_double", "a random draw"},
+    {"test_bernoulli_seed", "a random draw"},
+    {"test_dft_inverse", "the stored outputs have the rounding of a float32 transform where the exact result is 0"},
+    {"test_dft_inverse_opset19", "the same"},
+};
 
 /// Puts decompositions in place of the graph's nodes; how many there were.
 std::size_t decompose_all(Graph& graph) {
