@@ -31,6 +31,7 @@ TEST(Corpus, ExternalDataGivesTheSameModel) {
     std::string difference;
     EXPECT_TRUE(equal(model, read(dir / "m.onnx"), &difference)) << name << ": " << difference;
   });
+  if (IsSkipped()) return;
   EXPECT_GT(count, 500);
 }
 
