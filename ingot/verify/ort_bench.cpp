@@ -12,6 +12,7 @@
 #include "ingot/verify/child_process.h"
 #include "ingot/verify/ort_bench_script.h"
 #include "ingot/verify/peer_tensor.h"
+#include "ingot/verify/scratch_directory.h"
 
 namespace ingot::verify {
 namespace {
@@ -45,19 +46,10 @@ OrtPackage find_ort(const std::string& packages) {
 
 struct OrtBench::State {
   explicit State(const OrtPackage& place) {
-    std::string pattern = (fs::temp_directory_path() / "ingot-bench-XXXXXX").string();
-    if (!::mkdtemp(pattern.data())) throw Error(Code::cannot_write, "cannot make a directory").in_file(pattern);
-    directory = pattern;
     process = std::make_unique<ChildProcess>(
         std::vector<std::string>{place.node, "--input-type=module", "-e", kOrtBenchScript, "--", place.packages},
-        directory.string());
+        directory.path().string());
   }
-  ~State() {
-    process.reset();
-    std::error_code ignored;
-    fs::remove_all(directory, ignored);
-  }
-
   Json ask(const Json& request) {
     const auto line = process->ask(request.dump(), kLongest);
     if (!line) throw Error(Code::unsupported_feature, "ONNX Runtime ended or took too long");
@@ -67,18 +59,19 @@ struct OrtBench::State {
     return reply;
   }
 
-  fs::path directory;
-  std::unique_ptr<ChildProcess> process;
+  ScratchDirectory directory;
+  std::unique_ptr<ChildProcess> process;  // goes before the directory
 };
 
 OrtBench::OrtBench(const OrtPackage& place, const std::string& model, const std::vector<engine::NamedDatum>& inputs,
                    int threads) try
     : state_(std::make_unique<State>(place)) {
   Json request{
-      {"model", fs::absolute(model).string()}, {"threads", threads}, {"directory", state_->directory.string()}};
+      {"model", fs::absolute(model).string()}, {"threads", threads}, {"directory", state_->directory.path().string()}};
   request["inputs"] = Json::array();
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    request["inputs"].push_back(to_peer(inputs[i], (state_->directory / ("input_" + std::to_string(i))).string()));
+    request["inputs"].push_back(
+        to_peer(inputs[i], (state_->directory.path() / ("input_" + std::to_string(i))).string()));
   const Json reply = state_->ask(request);
   version = reply.at("version");
   load_ms = reply.at("load_ms");

@@ -1,8 +1,6 @@
 // ONNX Runtime as a peer: values go through files in a directory of its own.
 #include "ingot/verify/ort_runner.h"
 
-#include <stdlib.h>
-
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +8,7 @@
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
 #include "ingot/verify/child_process.h"
+#include "ingot/verify/scratch_directory.h"
 
 namespace ingot::verify {
 namespace {
@@ -72,22 +71,13 @@ engine::NamedDatum from_json(const Json& json) {
 }  // namespace
 
 struct OrtRunner::State {
-  explicit State(OrtPlace p) : place(std::move(p)) {
-    std::string pattern = (fs::temp_directory_path() / "ingot-ort-XXXXXX").string();
-    if (!::mkdtemp(pattern.data())) throw Error(Code::cannot_write, "cannot make a directory").in_file(pattern);
-    directory = pattern;
-  }
-  ~State() {
-    process.reset();
-    std::error_code ignored;
-    fs::remove_all(directory, ignored);
-  }
+  explicit State(OrtPlace p) : place(std::move(p)) {}
   void clear() {
-    for (const auto& entry : fs::directory_iterator(directory)) fs::remove_all(entry.path());
+    for (const auto& entry : fs::directory_iterator(directory.path())) fs::remove_all(entry.path());
   }
 
   OrtPlace place;
-  fs::path directory;
+  ScratchDirectory directory;
   std::unique_ptr<ChildProcess> process;
 };
 
@@ -99,12 +89,13 @@ OrtRunner::Answer OrtRunner::run(const std::string& model, const std::vector<eng
   Answer answer;
   try {
     s.clear();
-    Json request{{"model", fs::absolute(model).string()}, {"directory", s.directory.string()}};
+    Json request{{"model", fs::absolute(model).string()}, {"directory", s.directory.path().string()}};
     request["inputs"] = Json::array();
-    for (std::size_t i = 0; i < inputs.size(); ++i) request["inputs"].push_back(to_json(inputs[i], s.directory, i));
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      request["inputs"].push_back(to_json(inputs[i], s.directory.path(), i));
     if (!s.process || !s.process->is_running())
       s.process = std::make_unique<ChildProcess>(std::vector<std::string>{s.place.node, s.place.script, s.place.peers},
-                                                 s.directory.string());
+                                                 s.directory.path().string());
     const auto line = s.process->ask(request.dump(), s.place.time);
     if (!line) return {{}, "it ended or took too long"};
     const Json reply = Json::parse(*line);
