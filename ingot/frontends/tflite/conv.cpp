@@ -15,6 +15,30 @@ const Ints& weight_dims(const Op& op, std::size_t i, std::size_t rank) {
   return dims;
 }
 
+/// The channels of an input [N, C, ...] of this rank, where they are known.
+std::optional<std::int64_t> channels_of(const Value* x, std::size_t rank) {
+  return x->type.shape && x->type.shape->size() == rank ? (*x->type.shape)[1].as_int() : std::nullopt;
+}
+
+/// Weights of fewer channels than the input has are those of groups.
+std::int64_t groups_of(Op& op, const Value* x, const Ints& dims) {
+  const auto channels = channels_of(x, dims.size());
+  if (!channels) return 1;
+  op.require(dims[3] > 0 && *channels % dims[3] == 0, "the weights do not fit the channels of the input");
+  return *channels / dims[3];
+}
+
+/// Weights [depth, height, width, ...].
+Window window_3d(const Op& op, const Ints& dims) {
+  Window window;
+  window.kernel = {dims[0], dims[1], dims[2]};
+  window.strides = {op.options.get_int("stride_d"), op.options.get_int("stride_h"), op.options.get_int("stride_w")};
+  window.dilations = {op.options.get_int("dilation_d_factor"), op.options.get_int("dilation_h_factor"),
+                      op.options.get_int("dilation_w_factor")};
+  window.is_same = op.options.get_enum<tfl::Padding>("padding") == tfl::Padding::SAME;
+  return window;
+}
+
 Value* conv(Op& op, Value* x, Value* w, Value* bias, const Window& window, std::int64_t group) {
   Attrs attrs = window.attrs(true);
   if (group != 1) attrs.emplace_back("group", group);
@@ -31,12 +55,7 @@ void conv_2d(Op& op) {
   Value* w = op.weights(1, {0, 3, 1, 2});
   op.note_dynamic_range(1, 0);
   Value* bias = op.bias(2, 0, 1);
-  std::int64_t group = 1;
-  if (const auto channels = x->type.shape && x->type.shape->size() == 4 ? (*x->type.shape)[1].as_int() : std::nullopt) {
-    op.require(dims[3] > 0 && *channels % dims[3] == 0, "the weights do not fit the channels of the input");
-    group = *channels / dims[3];
-  }
-  Value* y = conv(op, x, w, bias, window, group);
+  Value* y = conv(op, x, w, bias, window, groups_of(op, x, dims));
   y = op.activated(y);
   set_spatial(op, y);
 }
@@ -51,8 +70,7 @@ void depthwise_conv_2d(Op& op) {
   // The multiplier of the options may be wrong; what counts are the channels.
   const std::int64_t stated = op.options.get_int("depth_multiplier");
   std::int64_t group = dims[3] / std::max<std::int64_t>(stated, 1);
-  if (const auto channels = x->type.shape && x->type.shape->size() == 4 ? (*x->type.shape)[1].as_int() : std::nullopt)
-    group = *channels;
+  if (const auto channels = channels_of(x, dims.size())) group = *channels;
   Value* y = conv(op, x, w, bias, window, group);
   y = op.activated(y);
   set_spatial(op, y);
@@ -60,22 +78,12 @@ void depthwise_conv_2d(Op& op) {
 
 void conv_3d(Op& op) {
   const Ints& dims = weight_dims(op, 1, 5);
-  Window window;
-  window.kernel = {dims[0], dims[1], dims[2]};
-  window.strides = {op.options.get_int("stride_d"), op.options.get_int("stride_h"), op.options.get_int("stride_w")};
-  window.dilations = {op.options.get_int("dilation_d_factor"), op.options.get_int("dilation_h_factor"),
-                      op.options.get_int("dilation_w_factor")};
-  window.is_same = op.options.get_enum<tfl::Padding>("padding") == tfl::Padding::SAME;
+  const Window window = window_3d(op, dims);
   Value* x = spatial_input(op, 0);
   Value* w = op.weights(1, {4, 3, 0, 1, 2});
   op.note_dynamic_range(1, 0);
   Value* bias = op.bias(2, 0, 1);
-  std::int64_t group = 1;
-  if (const auto channels = x->type.shape && x->type.shape->size() == 5 ? (*x->type.shape)[1].as_int() : std::nullopt) {
-    op.require(dims[3] > 0 && *channels % dims[3] == 0, "the weights do not fit the channels of the input");
-    group = *channels / dims[3];
-  }
-  Value* y = conv(op, x, w, bias, window, group);
+  Value* y = conv(op, x, w, bias, window, groups_of(op, x, dims));
   y = op.activated(y);
   set_spatial(op, y);
 }
@@ -133,12 +141,7 @@ void transpose_conv(Op& op) {
 
 void conv_3d_transpose(Op& op) {
   const Ints& dims = weight_dims(op, 1, 5);
-  Window window;
-  window.kernel = {dims[0], dims[1], dims[2]};
-  window.strides = {op.options.get_int("stride_d"), op.options.get_int("stride_h"), op.options.get_int("stride_w")};
-  window.dilations = {op.options.get_int("dilation_d_factor"), op.options.get_int("dilation_h_factor"),
-                      op.options.get_int("dilation_w_factor")};
-  window.is_same = op.options.get_enum<tfl::Padding>("padding") == tfl::Padding::SAME;
+  const Window window = window_3d(op, dims);
   Value* x = spatial_input(op, 2);
   Value* w = op.weights(1, {4, 3, 0, 1, 2});
   Value* bias = op.bias(3, 2, 1);
