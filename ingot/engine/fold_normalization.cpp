@@ -4,15 +4,16 @@
 
 #include <cmath>
 
-#include "ingot/ir/array.h"
+#include "ingot/engine/pattern.h"
 #include "ingot/ops/builder.h"
 
 namespace ingot::engine {
 namespace {
 
 std::optional<std::vector<double>> constant_doubles(const Value* value) {
-  if (!value || value->is_input() || !value->initializer || value->initializer->dtype() != DType::f32) return {};
-  return value->initializer->to_doubles();
+  const Tensor* tensor = constant_of(value);
+  if (!tensor || tensor->dtype() != DType::f32) return {};
+  return tensor->to_doubles();
 }
 
 Tensor floats(Dims dims, const std::vector<double>& values) {
