@@ -97,7 +97,6 @@ function(ingot_test_header)
 endfunction()
 
 function(ingot_test_settings target)
-  target_compile_definitions(${target} PRIVATE INGOT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   # What ccache needs to cache files that use a precompiled header.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
                                            "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "tests/support/files.h"
+
 namespace ingot::test {
 namespace {
 
@@ -98,7 +100,7 @@ template <class T> T take(const std::string& text, std::size_t& at) {
 
 std::optional<NativeTflite> NativeTflite::find() {
   NativeTflite native;
-  native.library_ = std::string(INGOT_SOURCE_DIR) +
+  native.library_ = test::source_dir().string() +
                     "/build/peers/node_modules/tfjs-tflite-node/cc_deps/linux_amd64/libtensorflowlite_c.so";
   return std::filesystem::exists(native.library_) ? std::optional(native) : std::nullopt;
 }

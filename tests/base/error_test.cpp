@@ -104,7 +104,7 @@ std::vector<std::string> cells_of(const std::string& line) {
 // docs/errors.md: | IG0101 | cannot_open | 6 | meaning | what to do |
 TEST(ErrorCodes, AreAllDocumentedAndNothingElseIs) {
   std::map<std::string, std::vector<std::string>> rows;
-  std::istringstream page(test::read_text(std::string(INGOT_SOURCE_DIR) + "/docs/errors.md"));
+  std::istringstream page(test::read_text(test::source_dir() / "docs/errors.md"));
   for (std::string line; std::getline(page, line);) {
     if (!line.starts_with("| IG")) continue;
     const auto cells = cells_of(line);

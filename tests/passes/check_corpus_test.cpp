@@ -19,7 +19,7 @@ struct Listed {
 /// invalid_models.txt: path, codes and the reason, separated by tabs; lines that begin with # explain.
 std::map<std::string, Listed> listed_models() {
   std::map<std::string, Listed> listed;
-  const std::filesystem::path source = INGOT_SOURCE_DIR;
+  const std::filesystem::path source = test::source_dir();
   std::istringstream file(test::read_text(source / "tests" / "passes" / "invalid_models.txt"));
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#') continue;

@@ -9,11 +9,13 @@
 
 namespace ingot::test {
 
+std::filesystem::path source_dir() { return INGOT_SOURCE_DIR; }
+
 std::optional<std::filesystem::path> shared_dir() {
   const char* named = std::getenv("INGOT_SHARED");
   const std::filesystem::path path = named != nullptr && *named != '\0'
                                          ? std::filesystem::path(named)
-                                         : std::filesystem::path(INGOT_SOURCE_DIR).parent_path() / "shared";
+                                         : source_dir().parent_path() / "shared";
   if (!std::filesystem::is_directory(path)) return std::nullopt;
   return path;
 }

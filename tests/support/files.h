@@ -6,6 +6,9 @@
 
 namespace ingot::test {
 
+/// The root of the source tree; asked here only, so that compiled tests are the same in every checkout.
+std::filesystem::path source_dir();
+
 /// The directory of shared test data (official backend tests, corpora): $INGOT_SHARED, else `shared` beside the source
 /// tree. Nothing if it is not there; the test then skips and says why.
 std::optional<std::filesystem::path> shared_dir();

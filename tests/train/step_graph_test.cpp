@@ -85,7 +85,7 @@ std::vector<double> losses_of(const std::string& command) {
 class StepGraph : public testing::TestWithParam<const char*> {};
 
 TEST_P(StepGraph, TrainsInOnnxRuntimeAsInIngot) {
-  const std::filesystem::path modules = std::filesystem::path(INGOT_SOURCE_DIR) / "build/peers/node_modules";
+  const std::filesystem::path modules = test::source_dir() / "build/peers/node_modules";
   if (!exists(modules / "onnxruntime-node")) GTEST_SKIP() << "ONNX Runtime is not here: script/bootstrap installs it";
   train::TrainingOptions options;
   options.optimizer.name = GetParam();
@@ -109,7 +109,7 @@ TEST_P(StepGraph, TrainsInOnnxRuntimeAsInIngot) {
   passes::convert_version(step, {{"", 21, {}}});
   passes::fit_ir_version(step, 10);
   onnx::write(step, directory / "step.onnx");
-  const std::string script = std::string(INGOT_SOURCE_DIR) + "/tests/train/step_graph.mjs";
+  const std::string script = test::source_dir() / "tests/train/step_graph.mjs";
   const std::vector<double> theirs =
       losses_of("node '" + script + "' '" + modules.string() + "' '" + (directory / "step.onnx") + "' '" +
                 (directory / "state.json") + "' '" + (directory / "batches.json") + "'");

@@ -92,7 +92,7 @@ void compare_model(const fs::path& path, const std::string& name, verify::OrtRun
 
 TEST(OrtCorpus, EveryModelThatOnnxRuntimeRunsAgrees) {
   const auto shared = test::shared_dir();
-  const fs::path source = INGOT_SOURCE_DIR;
+  const fs::path source = test::source_dir();
   const fs::path peers = source / "build" / "peers";
   const std::string node = find_node();
   if (!shared) GTEST_SKIP() << "the corpus of real models is not here: no shared directory";

@@ -10,6 +10,7 @@
 
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
+#include "tests/support/files.h"
 
 namespace ingot::formats::image {
 namespace {
@@ -33,7 +34,7 @@ Decoded decoded(const std::string& file, PixelFormat format = PixelFormat::rgb, 
 }
 
 std::string file(const std::string& name) {
-  std::ifstream in(std::string(INGOT_SOURCE_DIR "/tests/fuzz/corpus/image/") + name, std::ios::binary);
+  std::ifstream in(test::source_dir() / "tests/fuzz/corpus/image" / name, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
@@ -114,7 +115,7 @@ TEST(Image, OtherFilesAreRefused) {
 }
 
 TEST(Image, DamagedFilesEndAsPixelsOrARefusal) {
-  for (const auto& entry : std::filesystem::directory_iterator(INGOT_SOURCE_DIR "/tests/fuzz/corpus/image")) {
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_dir() / "tests/fuzz/corpus/image")) {
     const std::string whole = file(entry.path().filename().string());
     for (std::size_t i = 0; i < whole.size(); ++i) {
       std::string damaged = whole;

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 /// name -> reason; with "open " before the name, only where the inputs' dimensions are open.
 std::map<std::string, std::string> known_differences(bool is_open) {
   std::map<std::string, std::string> known;
-  std::ifstream in(fs::path(INGOT_SOURCE_DIR) / "tests/frontends/tensorflow/known_differences.txt");
+  std::ifstream in(test::source_dir() / "tests/frontends/tensorflow/known_differences.txt");
   for (std::string line; std::getline(in, line);) {
     if (line.empty() || line.starts_with('#')) continue;
     const std::size_t colon = line.find(": ");
