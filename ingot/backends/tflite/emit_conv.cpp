@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ingot/backends/tflite/quantized.h"
+#include "ingot/backends/tflite/rows.h"
 #include "ingot/backends/tflite/spatial.h"
 #include "ingot/ops/infer.h"
 #include "ingot/passes/layout/axes.h"
@@ -172,7 +173,8 @@ void emit_conv_transpose(NodeOut& n) {
     }
     // SAME lets the runtime take what is too much away, half of it before.
     const std::int64_t total = full[i] - wanted[i];
-    is_same &= total >= 0 && before[i] == total / 2;
+    const std::int64_t strides_in = (wanted[i] + strides[i] - 1) / strides[i];  // what SAME takes the input's size for
+    is_same &= total >= 0 && before[i] == total / 2 && strides_in == in;
     is_whole &= before[i] == 0 && full[i] <= wanted[i];
     full[i] = std::max(full[i], wanted[i] + before[i]);
   }
