@@ -75,6 +75,8 @@ struct Contender::State {
   driver::LoadOptions load{};
   std::optional<tfl::Model> tflite{};
   std::optional<driver::TfjsModel> tfjs{};
+  std::vector<Runtime> untried{};
+  Peers peers{};
   std::unique_ptr<Peer> peer{};
   std::string version{};
   ScratchDirectory scratch{};
@@ -222,6 +224,12 @@ Contender::Contender(const std::string& file, const std::vector<Runtime>& runtim
   s.loaded = driver::load(file, load);
   s.runtime = chosen(s.loaded.format, runtimes, peers, role);
   if (s.loaded.format == Format::tflite) s.tflite = tfl::read(map_file(file), {.budget = load.budget});
+  s.peers = peers;
+  if (runtimes.empty())
+    for (const Runtime r : runtimes_for(s.loaded.format))
+      if (r != s.runtime && !why_missing(peers, r) && (r != Runtime::ingot || driver::is_onnx(s.loaded.format)))
+        s.untried.push_back(r);
+  if (s.runtime == Runtime::ingot) s.untried.clear();
   if (s.runtime == Runtime::tfjs) s.tfjs = driver::wrap_for_tfjs(file, s.loaded.model, load, s.scratch.path().string());
   if (s.runtime != Runtime::ingot) s.peer = std::make_unique<Peer>(s.runtime, peers);
 } catch (Error& error) {
@@ -258,6 +266,16 @@ Contender::Answer Contender::run(const std::vector<engine::NamedDatum>& inputs,
     default:
       return run_in_ingot(s.loaded.model, inputs, points, s.load.budget);
   }
+}
+
+bool Contender::try_next_runtime() {
+  State& s = *state_;
+  if (s.untried.empty()) return false;
+  s.runtime = s.untried.front();
+  s.untried.erase(s.untried.begin());
+  s.version.clear();
+  s.peer = s.runtime == Runtime::ingot ? nullptr : std::make_unique<Peer>(s.runtime, s.peers);
+  return true;
 }
 
 std::vector<Point> Contender::points() const {

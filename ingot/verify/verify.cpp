@@ -146,11 +146,19 @@ class Comparison {
 
  private:
   Contender::Answer answer(Contender& side, const Inputs& inputs) {
-    Contender::Answer answer = side.run(inputs);
-    if (!answer.error.empty())
-      verdict_.why_unknown =
-          fmt::format("{} does not run {}: {}", info_of(side.runtime()).title, side.file(), answer.error);
-    return answer;
+    std::string refusals;
+    for (;;) {
+      Contender::Answer answer = side.run(inputs);
+      if (answer.error.empty()) {
+        if (!refusals.empty()) verdict_.notes.push_back(refusals);
+        return answer;
+      }
+      refusals += (refusals.empty() ? "" : "; ") +
+                  fmt::format("{} does not run {}: {}", info_of(side.runtime()).title, side.file(), answer.error);
+      if (side.try_next_runtime()) continue;
+      verdict_.why_unknown = refusals;
+      return answer;
+    }
   }
 
   void compare(const Datum& a, const Datum& b, OutputVerdict& output) {
