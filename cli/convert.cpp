@@ -9,7 +9,6 @@
 #include "command.h"
 #include "convert_report.h"
 #include "ingot/base/atomic_file.h"
-#include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/driver/export.h"
 #include "terminal.h"
@@ -77,8 +76,7 @@ void verify_result(const Options& options, const Global& global, const driver::L
   request.b.file = options.output;
   request.b.load = global.load_options(options.to);
   request.input_shapes = load.import.input_shapes;
-  request.peers = verify::find_peers(options.peers);
-  if (global.budget) request.peers.memory = global.budget->limits().memory;
+  request.peers = find_peers(global, options.peers);
   try {
     done.verdict = verify::verify(request);
     if (done.verdict->answer == verify::Verdict::Answer::unknown) done.not_verified = done.verdict->why_unknown;

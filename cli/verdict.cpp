@@ -1,8 +1,11 @@
 // What a comparison of two models found.
 #include "verdict.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "command.h"
+#include "ingot/base/budget.h"
 #include "terminal.h"
 
 namespace ingot::cli {
@@ -16,6 +19,15 @@ const char* word_of(Verdict::Answer answer) {
 }
 
 }  // namespace
+
+verify::Peers find_peers(const Global& global, const std::string& folder) {
+  verify::Peers peers = verify::find_peers(folder);
+  if (!global.budget) return peers;
+  peers.budget = global.budget;
+  peers.memory = global.budget->limits().memory;
+  peers.time = std::min(peers.time, global.budget->limits().time);
+  return peers;
+}
 
 Json to_json(const Verdict& v) {
   Json json{{"answer", word_of(v.answer)}};

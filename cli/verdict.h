@@ -6,6 +6,11 @@
 
 namespace ingot::cli {
 
+struct Global;
+
+/// The other runtimes, within the limits that the command line gives.
+verify::Peers find_peers(const Global& global, const std::string& folder);
+
 nlohmann::ordered_json to_json(const verify::Verdict& verdict);
 
 /// For people, lines that end with a newline; in colour where `is_out` names a terminal (stdout, else stderr).

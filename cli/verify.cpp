@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
-#include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/driver/convert.h"
 #include "terminal.h"
@@ -53,8 +52,7 @@ std::vector<verify::VerifyRequest> requests_of(const Options& options, const Glo
   request.a.file = options.a;
   request.b.file = options.b.empty() ? options.a : options.b;
   request.a.load = request.b.load = global.load_options();
-  request.peers = verify::find_peers(options.peers);
-  if (global.budget) request.peers.memory = global.budget->limits().memory;
+  request.peers = find_peers(global, options.peers);
   request.inputs = options.inputs;
   request.seed = options.seed;
   request.rtol = options.rtol;

@@ -8,6 +8,7 @@
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
+#include "ingot/driver/load_tensorflow.h"
 #include "ingot/formats/tensorflow/reader.h"
 #include "ingot/formats/tfjs/graph_model.h"
 #include "ingot/formats/tfjs/graph_model_writer.h"
@@ -40,25 +41,35 @@ void write_file(const std::string& path, std::string_view text) {
 
 }  // namespace
 
-TfjsModel wrap_for_tfjs(const std::string& path, const LoadOptions& options, const std::string& directory) {
+TfjsModel wrap_for_tfjs(const std::string& path, const Model& imported, const LoadOptions& options,
+                        const std::string& directory) {
   Budget& budget = options.budget ? *options.budget : Budget::unlimited();
-  const fs::path file = fs::is_directory(path) ? fs::path(path) / "model.json" : fs::path(path);
-  const Bytes contents = map_file(file.string());
+  const bool is_directory = fs::is_directory(path);
+  const fs::path file = is_directory ? fs::path(path) / "model.json" : fs::path(path);
   TfjsModel model;
-  if (formats::tfjs::looks_like_graph_model(contents)) {
-    const auto graph_model = formats::tfjs::read_graph_model(contents, file.parent_path().string(),
-                                                             {.allow_links = options.allow_links}, budget);
-    model.file = file.string();
-    list_nodes(model, graph_model.graph);
-    if (graph_model.signature) list_ports(model, *graph_model.signature);
-    return model;
+  if (fs::exists(file)) {
+    const Bytes contents = map_file(file.string());
+    if (formats::tfjs::looks_like_graph_model(contents)) {
+      const std::string folder = file.has_parent_path() ? file.parent_path().string() : ".";
+      const auto graph_model =
+          formats::tfjs::read_graph_model(contents, folder, {.allow_links = options.allow_links}, budget);
+      model.file = file.string();
+      list_nodes(model, graph_model.graph);
+      if (graph_model.signature) list_ports(model, *graph_model.signature);
+      return model;
+    }
   }
-  const tf::GraphDef graph = tf::read_graph(contents, budget);
-  const formats::tfjs::GraphModelFiles files = formats::tfjs::to_graph_model(graph, budget);
+  std::vector<std::string> outputs;
+  for (const Value* v : imported.graph->outputs()) outputs.push_back(v->name());
+  std::optional<FrozenGraph> frozen = freeze_tensorflow(path, outputs, options);
+  if (!frozen) frozen = FrozenGraph{tf::read_graph(map_file(path), budget), {}, {}};
+  model.inputs = std::move(frozen->inputs);
+  model.outputs = std::move(frozen->outputs);
+  list_nodes(model, frozen->graph);
+  const formats::tfjs::GraphModelFiles files = formats::tfjs::to_graph_model(frozen->graph, budget);
   model.file = (fs::path(directory) / "model.json").string();
   write_file((fs::path(directory) / "weights.bin").string(), files.weights);
   write_file(model.file, files.json);
-  list_nodes(model, graph);
   return model;
 }
 

@@ -17,8 +17,9 @@ struct TfjsModel {
 };
 
 /// A TF.js graph-model as it is; other graphs are written into the directory as one: variables become constants, and
-/// calls of functions become what they call. Reads the same graph as load() with the same options.
-TfjsModel wrap_for_tfjs(const std::string& path, const LoadOptions& options, const std::string& directory);
+/// calls of functions become what they call. `imported` is what load() gives with the same options.
+TfjsModel wrap_for_tfjs(const std::string& path, const Model& imported, const LoadOptions& options,
+                        const std::string& directory);
 
 /// The operator of a node; empty if there is none of that name.
 std::string operator_of(const TfjsModel& model, const std::string& node);

@@ -88,7 +88,8 @@ void ChildProcess::end(bool is_late) {
   process_ = -1;
 }
 
-std::optional<std::string> ChildProcess::ask(const std::string& line, std::chrono::milliseconds time) {
+std::optional<std::string> ChildProcess::ask(const std::string& line, std::chrono::milliseconds time,
+                                             const std::function<bool()>& stops) {
   if (!is_running()) return std::nullopt;
   const auto deadline = std::chrono::steady_clock::now() + time;
   const std::string text = line + "\n";
@@ -112,8 +113,12 @@ std::optional<std::string> ChildProcess::ask(const std::string& line, std::chron
     }
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
+    if (stops && stops()) {
+      end(true);
+      return std::nullopt;
+    }
     pollfd poll_entry{from_, POLLIN, 0};
-    const int ready = left > 0 ? ::poll(&poll_entry, 1, static_cast<int>(std::min<long long>(left, 1000))) : -1;
+    const int ready = left > 0 ? ::poll(&poll_entry, 1, static_cast<int>(std::min<long long>(left, 100))) : -1;
     if (ready == 0 || (ready < 0 && left > 0 && errno == EINTR)) continue;
     char piece[65536];
     const ssize_t n = ready > 0 ? ::read(from_, piece, sizeof piece) : -1;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,8 +21,9 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   bool is_running() const { return process_ > 0; }
-  /// The answer, or nothing if the program ended or did not answer in time; then it is ended.
-  std::optional<std::string> ask(const std::string& line, std::chrono::milliseconds time);
+  /// The answer, or nothing if the program ended, did not answer in time or `stops` holds; then it is ended.
+  std::optional<std::string> ask(const std::string& line, std::chrono::milliseconds time,
+                                 const std::function<bool()>& stops = nullptr);
   /// How it ended, for people: "it crashed (Segmentation fault)"; empty while it runs.
   const std::string& ending() const { return ending_; }
 

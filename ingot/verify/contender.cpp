@@ -75,6 +75,8 @@ struct Contender::State {
   driver::LoadOptions load{};
   std::optional<tfl::Model> tflite{};
   std::optional<driver::TfjsModel> tfjs{};
+  std::vector<Runtime> untried{};
+  Peers peers{};
   std::unique_ptr<Peer> peer{};
   std::string version{};
   ScratchDirectory scratch{};
@@ -110,6 +112,7 @@ struct Contender::State {
   Answer run_tflite(const std::vector<engine::NamedDatum>& inputs, const std::vector<std::string>& points) {
     PeerRequest request{.model = file, .inputs = inputs};
     const tfl::SubGraph& main = tflite->subgraphs.at(0);
+    if (request.inputs.size() > main.inputs.size()) request.inputs.resize(main.inputs.size());
     std::vector<std::int32_t> outputs = main.outputs;
     std::vector<std::pair<std::string, std::size_t>> found;  // with its place among the outputs
     for (const std::string& name : points)
@@ -130,7 +133,7 @@ struct Contender::State {
     if (!answer.error.empty()) return answer;
     for (const auto& [name, at] : found) answer.points.push_back({name, answer.outputs[at].value});
     answer.outputs.resize(main.outputs.size());
-    for (std::size_t i = 0; i < answer.outputs.size(); ++i)
+    for (std::size_t i = 0; i < answer.outputs.size() && i < loaded.model.graph->output_count(); ++i)
       answer.outputs[i].name = loaded.model.graph->output(i)->name();
     return answer;
   }
@@ -221,7 +224,13 @@ Contender::Contender(const std::string& file, const std::vector<Runtime>& runtim
   s.loaded = driver::load(file, load);
   s.runtime = chosen(s.loaded.format, runtimes, peers, role);
   if (s.loaded.format == Format::tflite) s.tflite = tfl::read(map_file(file), {.budget = load.budget});
-  if (s.runtime == Runtime::tfjs) s.tfjs = driver::wrap_for_tfjs(file, load, s.scratch.path().string());
+  s.peers = peers;
+  if (runtimes.empty())
+    for (const Runtime r : runtimes_for(s.loaded.format))
+      if (r != s.runtime && !why_missing(peers, r) && (r != Runtime::ingot || driver::is_onnx(s.loaded.format)))
+        s.untried.push_back(r);
+  if (s.runtime == Runtime::ingot) s.untried.clear();
+  if (s.runtime == Runtime::tfjs) s.tfjs = driver::wrap_for_tfjs(file, s.loaded.model, load, s.scratch.path().string());
   if (s.runtime != Runtime::ingot) s.peer = std::make_unique<Peer>(s.runtime, peers);
 } catch (Error& error) {
   error.in_file(file);
@@ -257,6 +266,16 @@ Contender::Answer Contender::run(const std::vector<engine::NamedDatum>& inputs,
     default:
       return run_in_ingot(s.loaded.model, inputs, points, s.load.budget);
   }
+}
+
+bool Contender::try_next_runtime() {
+  State& s = *state_;
+  if (s.untried.empty()) return false;
+  s.runtime = s.untried.front();
+  s.untried.erase(s.untried.begin());
+  s.version.clear();
+  s.peer = s.runtime == Runtime::ingot ? nullptr : std::make_unique<Peer>(s.runtime, s.peers);
+  return true;
 }
 
 std::vector<Point> Contender::points() const {

@@ -48,6 +48,10 @@ class Contender {
   /// Runs on inputs by the model's names; `points` names further values that are wanted.
   Answer run(const std::vector<engine::NamedDatum>& inputs, const std::vector<std::string>& points = {});
 
+  /// Goes on to the next runtime that is made for the format, where the request named none: another version may run
+  /// what this one refuses. False if there is none left.
+  bool try_next_runtime();
+
   /// The values inside that can be asked for, in running order.
   std::vector<Point> points() const;
 

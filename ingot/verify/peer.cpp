@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/verify/child_process.h"
 #include "ingot/verify/driver_scripts.h"
@@ -35,7 +36,9 @@ struct Peer::State {
 
   /// The answer; an object with "error" whatever goes wrong.
   Json ask(const Json& request) {
-    const auto line = process->ask(request.dump(-1, ' ', false, Json::error_handler_t::replace), peers.time);
+    const auto line = process->ask(request.dump(-1, ' ', false, Json::error_handler_t::replace), peers.time,
+                                   [this] { return peers.budget && peers.budget->cancelled(); });
+    if (peers.budget) peers.budget->poll();
     if (!line) return {{"error", process->ending()}};
     return Json::parse(*line);
   }
@@ -88,6 +91,7 @@ PeerAnswer Peer::run(const PeerRequest& request) try {
 } catch (const fs::filesystem_error& error) {
   return {.error = error.what()};
 } catch (const Error& error) {
+  if (error.code() == Code::cancelled || error.code() == Code::time_limit) throw;
   return {.error = error.message()};
 }
 

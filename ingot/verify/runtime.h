@@ -8,6 +8,10 @@
 
 #include "ingot/driver/format.h"
 
+namespace ingot {
+class Budget;
+}
+
 namespace ingot::verify {
 
 /// What models can be run in.
@@ -35,6 +39,7 @@ struct Peers {
   std::string tflite_driver;  // our program that drives the TFLite library; empty: not found
   std::chrono::milliseconds time = std::chrono::seconds(120);  // for one answer
   std::uint64_t memory = 0;                                    // 0: no limit
+  const Budget* budget = nullptr;                              // whoever waits for an answer may be interrupted
 };
 
 /// `packages` is node_modules or the folder that holds it; if it is empty, $INGOT_PEERS is taken, else what lies beside

@@ -111,7 +111,10 @@ class Comparison {
     const Contender::Answer b = answer(b_, b_inputs);
     if (!verdict_.why_unknown.empty()) return;
     b_inputs_ = &b_inputs;
-    const auto a_values = outputs_of(a_.model()), b_values = outputs_of(b_.model());
+    // The state that a model keeps between runs is an output of its import, and none of its own runtime.
+    auto a_values = outputs_of(a_.model()), b_values = outputs_of(b_.model());
+    a_values.resize(std::min(a_values.size(), a.outputs.size()));
+    b_values.resize(std::min(b_values.size(), b.outputs.size()));
     const auto pairs = paired(a_values, b_values);
     bool agrees = true;
     for (std::size_t i = 0; i < a_values.size(); ++i) {
@@ -143,11 +146,19 @@ class Comparison {
 
  private:
   Contender::Answer answer(Contender& side, const Inputs& inputs) {
-    Contender::Answer answer = side.run(inputs);
-    if (!answer.error.empty())
-      verdict_.why_unknown =
-          fmt::format("{} does not run {}: {}", info_of(side.runtime()).title, side.file(), answer.error);
-    return answer;
+    std::string refusals;
+    for (;;) {
+      Contender::Answer answer = side.run(inputs);
+      if (answer.error.empty()) {
+        if (!refusals.empty()) verdict_.notes.push_back(refusals);
+        return answer;
+      }
+      refusals += (refusals.empty() ? "" : "; ") +
+                  fmt::format("{} does not run {}: {}", info_of(side.runtime()).title, side.file(), answer.error);
+      if (side.try_next_runtime()) continue;
+      verdict_.why_unknown = refusals;
+      return answer;
+    }
   }
 
   void compare(const Datum& a, const Datum& b, OutputVerdict& output) {

@@ -12,7 +12,7 @@
 namespace ingot::frontends::tensorflow {
 namespace {
 
-constexpr std::size_t kMostFrames = 10'000;
+constexpr int kDeepest = 100;  // calls inside of calls
 
 std::string reference(const std::string& node, std::int32_t port) {
   return port ? node + ":" + std::to_string(port) : node;
@@ -25,7 +25,8 @@ struct Frame {
   const Body* body;
   std::string prefix;
   std::vector<std::string> arguments;
-  const std::vector<tf::Attr>* attrs;  // what the function is instantiated with; may be null
+  const std::vector<tf::Attr>* attrs = nullptr;  // what the function is instantiated with
+  int depth = 0;
 };
 
 class Freezing {
@@ -41,9 +42,8 @@ class Freezing {
 
   tf::GraphDef run(std::vector<std::string>& outputs) {
     const Body main(graph_.nodes, nullptr, find_);
-    std::vector<Frame> pending{{&main, "", {}, nullptr}};
-    for (std::size_t count = 0; !pending.empty(); ++count) {
-      if (count == kMostFrames) throw Error(Code::node_limit, "functions call each other too often");
+    std::vector<Frame> pending{{&main, "", {}}};
+    while (!pending.empty()) {
       const Frame frame = std::move(pending.back());
       pending.pop_back();
       for (std::int32_t i = 0; i < static_cast<std::int32_t>(frame.body->size()); ++i) add(frame, i, pending);
@@ -97,7 +97,8 @@ class Freezing {
     const std::vector<tf::Attr>* attrs = nullptr;
     if (const tf::FunctionDef* function = called(def, &attrs)) {
       if (inputs.size() < function->inputs.size()) return;  // what needs it is refused as unknown
-      Frame inner{&body_of(*function), frame.prefix + def.name + "/", std::move(inputs), attrs};
+      Frame inner{&body_of(*function), frame.prefix + def.name + "/", std::move(inputs), attrs, frame.depth + 1};
+      if (inner.depth > kDeepest) throw Error(Code::depth_limit, "functions call each other too deeply");
       for (std::size_t k = 0; k < function->outputs.size(); ++k)
         for (const auto& [output, value] : function->returns)
           if (output == function->outputs[k].name)
