@@ -177,11 +177,10 @@ void cast_for_tflite(Graph& graph, const ExportOptions& options, std::vector<std
       const bool widens = (narrow == DType::f32 && wide == DType::f64) ||
                           (narrow == DType::i32 && wide == DType::i64) || (narrow == DType::f16 && wide == DType::f32);
       if (!widens || node.output(0)->type.elem != narrow) continue;
-      if (std::ranges::any_of(node.output(0)->uses(), [](const Use& u) { return !u.node; })) continue;
       node.set_input(0, x);
       node.op = "Identity";
       node.attributes = {};
-      take_out(node);
+      take_out_identity(node);
     }
   });
 }
