@@ -7,6 +7,7 @@ list(APPEND frontends_sources
   tensorflow/detection.cpp
   tensorflow/diagonals.cpp
   tensorflow/elementwise.cpp
+  tensorflow/freeze.cpp
   tensorflow/functions.cpp
   tensorflow/gather.cpp
   tensorflow/images.cpp
