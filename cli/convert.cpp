@@ -60,6 +60,8 @@ std::string why_not_verified(const Options& options, const Global& global, drive
   if (global.untrusted) return "other runtimes are off under --untrusted";
   if (!options.import.inputs.empty() || !options.import.outputs.empty())
     return "the graph was cut; its source has other inputs and outputs";
+  if (from == driver::Format::tflite && !options.import.signature.empty())
+    return "TFLite's runtimes are asked about the main graph, not about signatures";
   if (options.import.dequantize) return "quantised values became floats";
   if (to == driver::Format::json) return "a description does not run";
   return {};
