@@ -41,6 +41,7 @@ driver::ConvertOptions convert_options(const Options& options) {
   if (options.opset) convert.opset = options.opset;
   convert.target = options.target;
   convert.infer_types = options.infer_types;
+  convert.auto_cast = options.exported.auto_cast;
   for (const std::string& text : options.input_shapes) convert.input_shapes.push_back(driver::parse_input_shape(text));
   for (const std::string& text : options.renames) {
     const std::size_t equals = text.find('=');
@@ -128,9 +129,18 @@ int run(const Options& options, const Global& global) {
   driver::LoadOptions load = global.load_options(options.from);
   load.import = options.import;
   load.import.input_shapes = convert.input_shapes;
+  const driver::LayoutWish layout{options.exported.inputs_as, options.exported.outputs_as};
+  load.import.layout = layout;
   auto clock = std::chrono::steady_clock::now();
   Conversion done{.input = options.input, .output = options.output};
   driver::Loaded loaded = driver::load(options.input, load);
+  if (driver::is_onnx(loaded.format)) {
+    // A backend decides for itself how its inputs and outputs lie.
+    if (!format || !driver::is_foreign(*format)) driver::wish_layout(loaded.model, layout, loaded.notes);
+  } else {
+    exported.inputs_as.clear();
+    exported.outputs_as.clear();
+  }
   done.load_seconds = seconds_since(clock);
   // What the runtimes of the last years read.
   if (!driver::is_onnx(loaded.format) && !convert.opset && convert.target.empty()) convert.opset = 21;
@@ -199,12 +209,14 @@ Command add_convert(CLI::App& program, const Global& global) {
   app->add_flag("--infer-types", options->infer_types, "Write the inferred type and shape of every value");
   app->add_flag("--external-data", options->external_data, "Put the weights into one data file beside the model");
   app->add_option("--external-threshold", options->threshold, "Only weights of at least this size (default 1K)");
-  app->add_option("--auto-cast", options->exported.auto_cast,
-                  "Types that the target lacks: none (default: refuse), up (wider ones), all (narrower ones too)");
+  app->add_option(
+      "--auto-cast", options->exported.auto_cast,
+      "Element types that the target lacks: none (default: refuse), up (compute in wider ones), all (narrower "
+      "ones too)");
   app->add_option("--weights", options->exported.weights, "Store large float weights of a .tflite file as float16");
   app->add_option("--inputs-as", options->exported.inputs_as,
-                  "Layout of a .tflite file's inputs: nchw (default) or nhwc");
-  app->add_option("--outputs-as", options->exported.outputs_as, "Layout of its outputs");
+                  "Layout of inputs with channels: nchw or nhwc (default: as the source has them)");
+  app->add_option("--outputs-as", options->exported.outputs_as, "Layout of outputs with channels");
   app->add_option("--from", options->from, "The input's format, when it does not tell itself");
   app->add_option("--to", options->to, "The output's format, when its extension does not tell");
   app->add_option("--report", options->report,
