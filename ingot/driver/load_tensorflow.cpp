@@ -132,7 +132,11 @@ Loaded load_saved_model(const std::string& directory, const Bytes& contents, con
   front::ModelFiles files;
   files.variable = [variables](const std::string& name) { return (*variables)(name); };
   files.asset = [&, policy](const std::string& name) -> std::optional<Bytes> {
-    return map_beneath(directory, "assets/" + name, policy);
+    // By the tensor that holds its name, else by the file's own name.
+    for (const tf::AssetFile& asset : meta->assets)
+      if (asset.tensor_name == name || asset.tensor_name == name + ":0" || asset.filename == name)
+        return map_beneath(directory, "assets/" + asset.filename, policy);
+    return std::nullopt;
   };
   return import_meta_graph(*meta, files, Format::saved_model, options);
 }
