@@ -260,7 +260,33 @@ class Cli(unittest.TestCase):
         left = [p.name for p in self.path.iterdir() if p.name not in ("m.onnxtxt", "out.onnx")]
         self.assertEqual(left, [], "leftovers are collected by the next run")
 
-    def test_a_full_disk_leaves_the_old_model(self):
+    def test_a_full_disk_leaves_the_old_model_and_says_so(self):
+        disk = self.path / "disk"
+        disk.mkdir()
+        self.file("m.onnxtxt", SMALL)
+        # A disk of its own, full to the last page, holding a model: in a mount namespace, so that nothing is left behind.
+        script = """set -e
+            mount -t tmpfs -o size=64k tmpfs disk
+            "$1" convert m.onnxtxt -o disk/out.onnx $2
+            cat disk/* | sha256sum > before
+            dd if=/dev/zero of=disk/full bs=1k 2>/dev/null || true
+            code=0; "$1" convert m.onnxtxt -o disk/out.onnx --opset 21 $2 2> error || code=$?
+            rm disk/full
+            cat disk/* | sha256sum > after
+            "$1" check disk/out.onnx
+            exit $code"""
+        enter = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-rm"]
+        if subprocess.run([*enter, "mount", "-t", "tmpfs", "tmpfs", str(disk)], capture_output=True).returncode != 0:
+            self.skipTest("a small disk cannot be mounted here (needs root or user namespaces)")
+        for external in ("", "--external-data --external-threshold 16"):
+            done = subprocess.run([*enter, "bash", "-c", script, "bash", INGOT, external], cwd=self.path,
+                                  capture_output=True, text=True, timeout=60)
+            error = (self.path / "error").read_text()
+            self.assertEqual(done.returncode, 6, done.stdout + done.stderr + error)
+            self.assertIn("No space left on device", error)
+            self.assertEqual((self.path / "before").read_text(), (self.path / "after").read_text())
+
+    def test_a_file_size_limit_leaves_the_old_model(self):
         self.file("m.onnxtxt", SMALL)
         self.ingot("convert", "m.onnxtxt", "-o", "out.onnx")
         before = (self.path / "out.onnx").read_bytes()

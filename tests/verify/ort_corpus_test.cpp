@@ -1,6 +1,5 @@
 // Every model of the corpus that ONNX Runtime runs on seeded inputs, in Ingot: do they agree?
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -13,20 +12,15 @@
 #include "ingot/driver/load.h"
 #include "ingot/engine/session.h"
 #include "ingot/verify/compare.h"
-#include "ingot/verify/ort_runner.h"
+#include "ingot/verify/peer.h"
 #include "ingot/verify/test_suite.h"
 #include "tests/support/files.h"
+#include "tests/verify/peers.h"
 
 namespace ingot {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string find_node() {
-  for (const char* path : {"/usr/bin/node", "/usr/local/bin/node"})
-    if (::access(path, X_OK) == 0) return path;
-  return {};
-}
 
 /// 1e-4 of the output's scale; half precision has fewer digits; quantised values may be a step apart.
 verify::Tolerance tolerance_for(const Datum& expected) {
@@ -53,7 +47,7 @@ struct Tally {
   std::map<std::string, std::string> deviations;  // by path
 };
 
-void compare_model(const fs::path& path, const std::string& name, verify::OrtRunner& ort, Tally& tally) {
+void compare_model(const fs::path& path, const std::string& name, verify::Peer& ort, Tally& tally) {
   std::vector<engine::NamedDatum> inputs;
   Model model;
   std::string refusal;
@@ -63,8 +57,8 @@ void compare_model(const fs::path& path, const std::string& name, verify::OrtRun
   } catch (const Error& error) {
     refusal = error.message();
   }
-  const auto answer = ort.run(path.string(), inputs);
-  if (!answer.error.empty()) {
+  const auto answer = ort.run({.model = path.string(), .inputs = inputs});
+  if (!answer.error.empty() || !answer.not_passed.empty()) {
     ++tally.not_run_by_peer;
     return;
   }
@@ -93,14 +87,10 @@ void compare_model(const fs::path& path, const std::string& name, verify::OrtRun
 TEST(OrtCorpus, EveryModelThatOnnxRuntimeRunsAgrees) {
   const auto shared = test::shared_dir();
   const fs::path source = test::source_dir();
-  const fs::path peers = source / "build" / "peers";
-  const std::string node = find_node();
+  const verify::Peers peers = test::peers();
   if (!shared) GTEST_SKIP() << "the corpus of real models is not here: no shared directory";
-  if (node.empty() || !fs::exists(peers / "node_modules" / "onnxruntime-node"))
-    GTEST_SKIP() << "ONNX Runtime is not here: script/bootstrap installs it with npm";
-  verify::OrtRunner ort({.node = node,
-                         .script = (source / "ingot/verify/ort_runner.mjs").string(),
-                         .peers = fs::canonical(peers).string()});
+  if (const auto missing = verify::why_missing(peers, verify::Runtime::ort)) GTEST_SKIP() << *missing;
+  verify::Peer ort(verify::Runtime::ort, peers);
   std::vector<fs::path> paths;
   const fs::path root = *shared / "corpus" / "onnx";
   const char* only = std::getenv("INGOT_CORPUS_FILTER");

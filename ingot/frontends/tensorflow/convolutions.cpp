@@ -203,8 +203,11 @@ Values prelu(const TfNode& n, GraphBuilder& g) { return {g.op("PRelu", {n.input(
 Values dilation2d(const TfNode& n, GraphBuilder& g) {
   // Grey-scale dilation: max over the window of x + filter, one shifted slice per position of the filter.
   const Ints kernel = kernel_of(n, 1, 2);
-  const Ints strides{n.ints("strides").at(1), n.ints("strides").at(2)},
-      rates{n.ints("rates").at(1), n.ints("rates").at(2)};
+  const Ints all_strides = n.ints("strides"), all_rates = n.ints("rates");
+  if (all_strides.size() != 4 || all_rates.size() != 4) n.unsupported("strides and rates have four entries");
+  const Ints strides{all_strides[1], all_strides[2]}, rates{all_rates[1], all_rates[2]};
+  require_positive(n, strides);
+  require_positive(n, rates);
   if (kernel[0] * kernel[1] > 400) n.unsupported("the filter is too large");
   const Layout layout(n, 2);
   Value* x = n.input(0);

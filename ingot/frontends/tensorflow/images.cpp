@@ -12,9 +12,16 @@ using Ints = std::vector<std::int64_t>;
 Value* resized(const TfNode& n, GraphBuilder& g, Value* x, Attrs attrs) {
   const bool aligned = n.flag("align_corners", false), half = n.flag("half_pixel_centers", false);
   attrs.emplace_back("coordinate_transformation_mode", aligned ? "align_corners" : half ? "half_pixel" : "asymmetric");
-  attrs.emplace_back("axes", Ints{2, 3});
   Value* first = g.transpose(x, {0, 3, 1, 2});
-  Value* y = g.op("Resize", {first, nullptr, nullptr, as_int64_vector(g, n.input(1))}, attrs);
+  Value* sizes = as_int64_vector(g, n.input(1));
+  const auto batch = dim_of(first, 0), channels = dim_of(first, 1);
+  if (batch && channels) {  // the form that every runtime knows
+    Value* others = g.ints({*batch, *channels});
+    sizes = g.concat({others, sizes}, 0);
+  } else {
+    attrs.emplace_back("axes", Ints{2, 3});
+  }
+  Value* y = g.op("Resize", {first, nullptr, nullptr, sizes}, attrs);
   return g.transpose(y, {0, 2, 3, 1});
 }
 

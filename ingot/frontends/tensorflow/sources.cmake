@@ -10,6 +10,7 @@ list(APPEND frontends_sources
   tensorflow/diagonals.cpp
   tensorflow/elementwise.cpp
   tensorflow/factors.cpp
+  tensorflow/freeze.cpp
   tensorflow/functions.cpp
   tensorflow/gamma.cpp
   tensorflow/gather.cpp
