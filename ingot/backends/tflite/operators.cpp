@@ -108,6 +108,7 @@ constexpr Row kRows[] = {
     {"Tile", emit_tile, refuse_tile},
     {"TopK", emit_top_k, refuse_top_k},
     {"Transpose", emit_transpose, refuse_transpose},
+    {"Unique", emit_unique, refuse_unique},
     {"Unsqueeze", emit_reshape, refuse_reshape},
     {"Where", emit_where, refuse_where},
     {"Xor", binary<Op::NOT_EQUAL>, booleans},
