@@ -2,8 +2,8 @@
 #include "ingot/verify/bench.h"
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "command.h"
@@ -140,7 +140,13 @@ int run(const Options& options, const Global& global) {
   request.threads = options.threads;
   request.runs = options.runs;
   for (const std::string& text : options.input_shapes) request.input_shapes.push_back(driver::parse_input_shape(text));
-  if (!options.peer.empty()) request.ort = verify::find_ort(options.peers);
+  if (!options.peer.empty()) {
+    request.ort = verify::find_peers(options.peers);
+    request.ort->time = std::chrono::minutes(10);
+    if (const auto missing = verify::why_missing(*request.ort, verify::Runtime::ort))
+      throw Error(Code::cannot_open, "ONNX Runtime cannot be measured: " + *missing)
+          .hint("script/bootstrap installs it in a source tree");
+  }
   const BenchResult result = verify::bench(request);
   if (options.json)
     std::printf("%s\n", to_json(result, options).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
@@ -153,7 +159,6 @@ int run(const Options& options, const Global& global) {
 
 Command add_bench(CLI::App& program, const Global& global) {
   auto options = std::make_shared<Options>();
-  if (const char* peers = std::getenv("INGOT_PEERS")) options->peers = peers;
   CLI::App* app = program.add_subcommand("bench", "Measure a model, alone or beside ONNX Runtime");
   app->footer(
       "Inputs that are not given are drawn from --random, as by 'ingot run'. With --vs ort, ONNX Runtime runs the "

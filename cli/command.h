@@ -43,6 +43,7 @@ Command add_run(CLI::App& program, const Global& global);
 Command add_strip_training(CLI::App& program, const Global& global);
 Command add_test(CLI::App& program, const Global& global);
 Command add_train(CLI::App& program, const Global& global);
+Command add_verify(CLI::App& program, const Global& global);
 
 /// "4G", "512M", "1000": bytes; refuses others.
 std::uint64_t parse_size(const std::string& text);

@@ -29,6 +29,7 @@ First steps:
   ingot convert model.onnx -o m.onnx --opset 17  the same model in another operator set
   ingot convert model.onnx -o model.onnxtxt      as text, to read, compare and edit; and back
   ingot run model.onnx --in x=data.npy           from inputs to outputs
+  ingot verify model.tflite model.onnx           do two models give the same numbers? if not, where do they part?
   ingot train model.onnx --data train.csv --target class --loss cross_entropy --export trained.onnx
   ingot test DIR                                 stored test cases, run and compared
   ingot bench model.onnx --vs ort                how fast it is, beside ONNX Runtime
@@ -114,6 +115,7 @@ int run(int argc, char** argv) {
       add_check(program, global),
       add_convert(program, global),
       add_run(program, global),
+      add_verify(program, global),
       add_test(program, global),
       add_bench(program, global),
       add_ops(program, global),

@@ -9,12 +9,15 @@
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
 #include "ingot/base/safe_path.h"
+#include "ingot/driver/own_functions.h"
 #include "ingot/formats/tensorflow/checkpoint.h"
 #include "ingot/formats/tensorflow/reader.h"
 #include "ingot/formats/tfjs/graph_model.h"
 #include "ingot/frontends/tensorflow/constants.h"
+#include "ingot/frontends/tensorflow/freeze.h"
 #include "ingot/frontends/tensorflow/import.h"
 #include "ingot/frontends/tensorflow/variables.h"
+#include "ingot/passes/fold.h"
 
 namespace ingot::driver {
 namespace {
@@ -26,6 +29,19 @@ namespace front = frontends::tensorflow;
 std::string directory_of(const std::string& path) {
   const fs::path parent = fs::path(path).parent_path();
   return parent.empty() ? "." : parent.string();
+}
+
+/// What every graph goes through once its options are known.
+Loaded imported(const tf::GraphDef& graph, front::ImportOptions& import, Format format, const LoadOptions& options,
+                const front::ModelFiles& files = {}) {
+  OwnFunctions functions(options);
+  functions.allow(import.custom);
+  front::ImportResult result = front::import_graph(graph, import, files);
+  // Weights are transposed here, once, and sizes of fixed shapes are numbers.
+  passes::fold_constants(*result.model.graph);
+  settle_layout(result.model, options.import.layout, result.notes);
+  functions.add_to(result.model);
+  return {std::move(result.model), format, std::move(result.notes)};
 }
 
 front::ImportOptions import_options(const LoadOptions& options) {
@@ -83,8 +99,7 @@ Loaded import_meta_graph(const tf::MetaGraph& meta, const front::ModelFiles& fil
     import.signature_inputs = ports_of(signature->inputs);
     import.signature_outputs = ports_of(signature->outputs);
   }
-  front::ImportResult result = front::import_graph(meta.graph, import, files);
-  return {std::move(result.model), format, std::move(result.notes)};
+  return imported(meta.graph, import, format, options, files);
 }
 
 /// Values from a checkpoint; the files behind it are opened only if something asks.
@@ -110,13 +125,19 @@ std::shared_ptr<Variables> variables_of(const tf::MetaGraph& meta, std::optional
   return variables;
 }
 
-Loaded load_saved_model(const std::string& directory, const Bytes& contents, const LoadOptions& options) {
+/// A graph of a SavedModel or checkpoint, and the files that it refers to.
+struct MetaSource {
+  tf::MetaGraph meta;
+  front::ModelFiles files;
+};
+
+MetaSource open_saved_model(const std::string& directory, const Bytes& contents, const LoadOptions& options) {
   Budget& budget = options.budget ? *options.budget : Budget::unlimited();
   tf::SavedModel model = tf::read_saved_model(contents, budget);
-  const tf::MetaGraph* meta = nullptr;
+  tf::MetaGraph* meta = nullptr;
   const std::string tag = options.import.tag.empty() ? "serve" : options.import.tag;
   std::string known;
-  for (const tf::MetaGraph& m : model.meta_graphs) {
+  for (tf::MetaGraph& m : model.meta_graphs) {
     for (const std::string& t : m.tags) known += (known.empty() ? "" : ", ") + t;
     if (!meta && std::ranges::find(m.tags, tag) != m.tags.end()) meta = &m;
   }
@@ -129,27 +150,41 @@ Loaded load_saved_model(const std::string& directory, const Bytes& contents, con
   if (fs::exists(fs::path(directory) / "variables" / "variables.index"))
     checkpoint = tf::Checkpoint::open(directory, "variables/variables", policy, budget);
   const auto variables = variables_of(*meta, std::move(checkpoint), budget);
-  front::ModelFiles files;
-  files.variable = [variables](const std::string& name) { return (*variables)(name); };
-  files.asset = [&, policy](const std::string& name) -> std::optional<Bytes> {
-    return map_beneath(directory, "assets/" + name, policy);
+  MetaSource source;
+  source.files.variable = [variables](const std::string& name) { return (*variables)(name); };
+  source.files.asset = [directory, policy, assets = meta->assets](const std::string& name) -> std::optional<Bytes> {
+    // By the tensor that holds its name, else by the file's own name.
+    for (const tf::AssetFile& asset : assets)
+      if (asset.tensor_name == name || asset.tensor_name == name + ":0" || asset.filename == name)
+        return map_beneath(directory, "assets/" + asset.filename, policy);
+    return std::nullopt;
   };
-  return import_meta_graph(*meta, files, Format::saved_model, options);
+  source.meta = std::move(*meta);
+  return source;
 }
 
 /// A .meta file: the checkpoint of the same name lies beside it.
-Loaded load_meta_graph(const std::string& path, const Bytes& contents, const LoadOptions& options) {
+MetaSource open_meta_graph(const std::string& path, const Bytes& contents, const LoadOptions& options) {
   Budget& budget = options.budget ? *options.budget : Budget::unlimited();
-  const tf::MetaGraph meta = tf::read_meta_graph(contents, budget);
+  MetaSource source{tf::read_meta_graph(contents, budget), {}};
   const std::string stem = fs::path(path).stem().string();
   std::optional<tf::Checkpoint> checkpoint;
   const PathPolicy policy{.allow_links = options.allow_links};
   if (fs::exists(fs::path(directory_of(path)) / (stem + ".index")) || fs::exists(fs::path(directory_of(path)) / stem))
     checkpoint = tf::Checkpoint::open(directory_of(path), stem, policy, budget);
-  const auto variables = variables_of(meta, std::move(checkpoint), budget);
-  front::ModelFiles files;
-  files.variable = [variables](const std::string& name) { return (*variables)(name); };
-  return import_meta_graph(meta, files, Format::tensorflow, options);
+  const auto variables = variables_of(source.meta, std::move(checkpoint), budget);
+  source.files.variable = [variables](const std::string& name) { return (*variables)(name); };
+  return source;
+}
+
+Loaded load_saved_model(const std::string& directory, const Bytes& contents, const LoadOptions& options) {
+  const MetaSource source = open_saved_model(directory, contents, options);
+  return import_meta_graph(source.meta, source.files, Format::saved_model, options);
+}
+
+Loaded load_meta_graph(const std::string& path, const Bytes& contents, const LoadOptions& options) {
+  const MetaSource source = open_meta_graph(path, contents, options);
+  return import_meta_graph(source.meta, source.files, Format::tensorflow, options);
 }
 
 Loaded load_tfjs(const std::string& directory, const Bytes& contents, const LoadOptions& options) {
@@ -161,8 +196,7 @@ Loaded load_tfjs(const std::string& directory, const Bytes& contents, const Load
     import.signature_inputs = ports_of(model.signature->inputs);
     import.signature_outputs = ports_of(model.signature->outputs);
   }
-  front::ImportResult result = front::import_graph(model.graph, import);
-  return {std::move(result.model), Format::tfjs, std::move(result.notes)};
+  return imported(model.graph, import, Format::tfjs, options);
 }
 
 }  // namespace
@@ -178,8 +212,8 @@ Loaded load_tensorflow(const std::string& path, const Bytes& contents, Format fo
       fs::path(path).filename() == "tensorflowjs_model.pb")
     return load_tfjs(directory_of(path), contents, options);
   const tf::GraphDef graph = tf::read_graph(contents, options.budget ? *options.budget : Budget::unlimited());
-  front::ImportResult result = front::import_graph(graph, import_options(options));
-  return {std::move(result.model), Format::tensorflow, std::move(result.notes)};
+  front::ImportOptions import = import_options(options);
+  return imported(graph, import, Format::tensorflow, options);
 }
 
 Loaded load_tensorflow_directory(const std::string& path, const LoadOptions& options) {
@@ -189,6 +223,35 @@ Loaded load_tensorflow_directory(const std::string& path, const LoadOptions& opt
   if (fs::exists(fs::path(path) / "model.json"))
     return load_tfjs(path, map_file((fs::path(path) / "model.json").string()), options);
   throw Error(Code::unknown_format, "the directory holds neither a SavedModel nor a TF.js model");
+}
+
+std::optional<FrozenGraph> freeze_tensorflow(const std::string& path, const std::vector<std::string>& outputs,
+                                             const LoadOptions& options) {
+  Budget& budget = options.budget ? *options.budget : Budget::unlimited();
+  std::string file = path;
+  if (fs::is_directory(path))
+    for (const char* name : {"saved_model.pbtxt", "saved_model.pb"})
+      if (fs::exists(fs::path(path) / name)) file = (fs::path(path) / name).string();
+  const Bytes contents = map_file(file);
+  auto kind = tf::kind_of(contents);
+  if (!kind) kind = tf::kind_of_text(contents.text().substr(0, 4096));
+  if (kind != tf::FileKind::saved_model && kind != tf::FileKind::meta_graph) return std::nullopt;
+  const MetaSource source = kind == tf::FileKind::saved_model ? open_saved_model(directory_of(file), contents, options)
+                                                              : open_meta_graph(file, contents, options);
+  FrozenGraph frozen;
+  std::vector<std::string> names = outputs, tensors = outputs;
+  if (const tf::Signature* signature = signature_of(source.meta.signatures, options.import.signature)) {
+    for (const front::Port& port : ports_of(signature->inputs)) frozen.inputs.emplace_back(port.name, port.tensor);
+    names.clear();
+    tensors.clear();
+    for (const front::Port& port : ports_of(signature->outputs)) {
+      names.push_back(port.name);
+      tensors.push_back(port.tensor);
+    }
+  }
+  frozen.graph = front::freeze(source.meta.graph, source.files, tensors, budget);
+  for (std::size_t i = 0; i < names.size(); ++i) frozen.outputs.emplace_back(names[i], tensors[i]);
+  return frozen;
 }
 
 }  // namespace ingot::driver

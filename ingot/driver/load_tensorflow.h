@@ -2,6 +2,7 @@
 #include <string>
 
 #include "ingot/driver/load.h"
+#include "ingot/formats/tensorflow/graph_def.h"
 
 namespace ingot::driver {
 
@@ -9,5 +10,16 @@ namespace ingot::driver {
 Loaded load_tensorflow(const std::string& path, const Bytes& contents, Format format, const LoadOptions& options);
 /// A SavedModel, or a TF.js model by its directory.
 Loaded load_tensorflow_directory(const std::string& path, const LoadOptions& options);
+
+/// A graph without variables and calls; inputs and outputs by their name in an import and their tensor here.
+struct FrozenGraph {
+  formats::tensorflow::GraphDef graph;
+  std::vector<std::pair<std::string, std::string>> inputs, outputs;
+};
+
+/// Of a SavedModel or a graph with a checkpoint; `outputs` are tensors of the graph, for models without a signature.
+/// Nothing for other files.
+std::optional<FrozenGraph> freeze_tensorflow(const std::string& path, const std::vector<std::string>& outputs,
+                                             const LoadOptions& options);
 
 }  // namespace ingot::driver

@@ -17,6 +17,7 @@
 #include "ingot/verify/compare.h"
 #include "ingot/verify/copy_peak.h"
 #include "ingot/verify/fma_peak.h"
+#include "ingot/verify/peer.h"
 
 namespace ingot::verify {
 namespace {
@@ -105,14 +106,39 @@ std::size_t runs_for(double milliseconds, double one) {
   return static_cast<std::size_t>(std::clamp(std::ceil(milliseconds / std::max(one, 1e-4)), 1.0, kMostRuns));
 }
 
-std::string difference_of(const std::vector<engine::NamedDatum>& own, const OrtBench& ort) {
+/// ONNX Runtime with a model loaded; whatever goes wrong there ends the measurement.
+class Ort {
+ public:
+  Ort(const Peers& peers, const std::string& model, const std::vector<engine::NamedDatum>& inputs, int threads)
+      : peer_(Runtime::ort, peers) {
+    first = peer_.run({.model = model, .inputs = inputs, .outputs = {}, .threads = threads, .optimize = true});
+    if (!first.error.empty()) refuse(first.error);
+  }
+  std::vector<double> run(std::size_t count) {
+    PeerTimes times = peer_.time(count);
+    if (!times.error.empty()) refuse(times.error);
+    peak_bytes = times.peak_bytes;
+    return std::move(times.ms);
+  }
+
+  PeerAnswer first;
+  std::uint64_t peak_bytes = 0;
+
+ private:
+  [[noreturn]] static void refuse(const std::string& why) {
+    throw Error(Code::unsupported_feature, "ONNX Runtime refuses the model: " + why);
+  }
+  Peer peer_;
+};
+
+std::string difference_of(const std::vector<engine::NamedDatum>& own, const PeerAnswer& ort) {
   for (const auto& expected : ort.outputs) {
     const auto got = std::ranges::find(own, expected.name, &engine::NamedDatum::name);
     if (got == own.end()) return "output '" + expected.name + "' is missing";
     if (const auto text = difference(got->value, expected.value, kSame))
       return "output '" + expected.name + "': " + *text;
   }
-  if (!ort.outputs_not_passed.empty()) return "output '" + ort.outputs_not_passed[0] + "' cannot be compared";
+  if (!ort.not_passed.empty()) return "output '" + ort.not_passed[0] + "' cannot be compared";
   return {};
 }
 
@@ -121,7 +147,7 @@ void append(std::vector<double>& all, const std::vector<double>& some) {
 }
 
 /// The sides take turns, the first turn of a pair going to each by turns too.
-Comparison compare_with(OrtBench& ort, Own& own, std::size_t pairs, Measured& measured) {
+Comparison compare_with(Ort& ort, Own& own, std::size_t pairs, Measured& measured) {
   const double own_ms = median_of(own.run(3)), ort_ms = median_of(ort.run(3));
   const std::size_t own_runs = runs_for(kTurn, own_ms), ort_runs = runs_for(kTurn, ort_ms);
   std::vector<double> own_times, ort_times, ratios;
@@ -141,9 +167,9 @@ Comparison compare_with(OrtBench& ort, Own& own, std::size_t pairs, Measured& me
   }
   measured.latency = times_of(std::move(own_times));
   Comparison c;
-  c.version = ort.version;
-  c.peer = {ort.load_ms, ort.first_ms, times_of(std::move(ort_times)), ort.peak_bytes};
-  c.peer_base_bytes = ort.base_bytes;
+  c.version = ort.first.version;
+  c.peer = {ort.first.load_ms, ort.first.first_ms, times_of(std::move(ort_times)), ort.peak_bytes};
+  c.peer_base_bytes = ort.first.base_bytes;
   c.speed = ratio_of(std::move(ratios));
   return c;
 }
@@ -179,9 +205,9 @@ BenchResult bench(const BenchRequest& request) try {
   result.threads = request.threads > 0 ? request.threads : hardware_threads();
   Own own(request, result.own);
   if (request.ort) {
-    OrtBench ort(*request.ort, request.model, own.inputs(), result.threads);
+    Ort ort(*request.ort, request.model, own.inputs(), result.threads);
     result.ort = compare_with(ort, own, std::max<std::size_t>(request.runs, 30), result.own);
-    result.ort->difference = difference_of(own.outputs(), ort);
+    result.ort->difference = difference_of(own.outputs(), ort.first);
   } else {
     std::vector<double> times;
     own.run(2);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ingot/driver/load.h"
-#include "ingot/verify/ort_bench.h"
+#include "ingot/verify/runtime.h"
 #include "ingot/verify/work.h"
 
 namespace ingot::verify {
@@ -19,8 +19,8 @@ struct BenchRequest {
   std::uint32_t seed = 1;
   std::vector<std::pair<std::string, Shape>> input_shapes;
   int threads = 0;
-  std::size_t runs = 30;          // at least; with a peer, pairs
-  std::optional<OrtPackage> ort;  // measured beside it
+  std::size_t runs = 30;     // at least; with a peer, pairs
+  std::optional<Peers> ort;  // measured beside it
 };
 
 /// Milliseconds.

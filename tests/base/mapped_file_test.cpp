@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "ingot/base/error.h"
+#include "ingot/base/release_pages.h"
 #include "tests/support/files.h"
 
 namespace ingot {
@@ -56,6 +57,20 @@ TEST(MapFile, StaysValidWhenTheFileIsRemovedOrReplaced) {
   std::filesystem::remove(dir / "a");
   test::write_text(dir / "a", "new");
   EXPECT_EQ(bytes.text(), "ld");
+}
+
+TEST(MapFile, PagesThatWereReleasedCanBeReadAgain) {
+  const test::TempDir dir;
+  std::string text(100000, 'a');
+  text.back() = 'b';
+  test::write_text(dir / "a", text);
+  const Bytes mapped = map_file(dir / "a");
+  EXPECT_EQ(mapped.text(), text);
+  release_pages(mapped.span());
+  EXPECT_EQ(mapped.text(), text);
+  const Bytes own = Bytes::own(text);  // no mapped file: must not be touched
+  release_pages(own.span());
+  EXPECT_EQ(own.text(), text);
 }
 
 TEST(MapFile, RefusesWhatIsNoRegularFile) {

@@ -86,7 +86,7 @@ class Bench(unittest.TestCase):
             self.assertIn(words, text)
 
     def test_without_the_package_it_says_how_to_get_it(self):
-        done = self.ingot("bench", "m.onnx", "--vs", "ort", code=6, env={"INGOT_PEERS": ""})
+        done = self.ingot("bench", "m.onnx", "--vs", "ort", code=6, env={"INGOT_PEERS": "/nowhere"})
         self.assertIn("onnxruntime-node", done.stderr)
         self.assertIn("script/bootstrap", done.stderr)
 

@@ -10,6 +10,7 @@
 #include "ingot/formats/tensorflow/table_file.h"
 #include "ingot/formats/tfjs/graph_model.h"
 #include "ingot/frontends/tensorflow/import.h"
+#include "ingot/frontends/tensorflow/variables.h"
 
 namespace {
 
@@ -30,7 +31,10 @@ void read(int kind, const Bytes& file) {
     case 'm':
       return import(tf::read_meta_graph(file, budget).graph, budget);
     case 's':
-      (void)tf::read_saved_model(file, budget);
+      for (const tf::MetaGraph& meta : tf::read_saved_model(file, budget).meta_graphs) {
+        (void)frontends::tensorflow::checkpoint_keys(meta);
+        import(meta.graph, budget);
+      }
       return;
     case 'z':
       (void)tf::uncompress_snappy(file.span(), budget);

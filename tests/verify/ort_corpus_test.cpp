@@ -1,6 +1,5 @@
 // Every model of the corpus that ONNX Runtime runs on seeded inputs, in Ingot: do they agree?
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -14,21 +13,16 @@
 #include "ingot/engine/session.h"
 #include "ingot/onnx/writer.h"
 #include "ingot/verify/compare.h"
-#include "ingot/verify/ort_runner.h"
+#include "ingot/verify/peer.h"
 #include "ingot/verify/test_suite.h"
 #include "tests/support/files.h"
+#include "tests/verify/peers.h"
 #include "tests/verify/tensor_outputs.h"
 
 namespace ingot {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string find_node() {
-  for (const char* path : {"/usr/bin/node", "/usr/local/bin/node"})
-    if (::access(path, X_OK) == 0) return path;
-  return {};
-}
 
 /// ONNX Runtime's message without what differs from model to model.
 std::string class_of(std::string message) {
@@ -95,18 +89,22 @@ struct Tally {
 };
 
 /// The package passes tensors only: those that tell the sequences and maps of a model.
-verify::OrtRunner::Answer ask_for_tensors(const Model& model, const std::vector<engine::NamedDatum>& own,
-                                          const std::vector<engine::NamedDatum>& inputs, verify::OrtRunner& ort) {
+verify::PeerAnswer ask_for_tensors(const Model& model, const std::vector<engine::NamedDatum>& own,
+                                   const std::vector<engine::NamedDatum>& inputs, verify::Peer& ort) {
   const test::TensorOutputs tensors(model, own);
-  if (!tensors.has_changes()) return {{}, "an output is no tensor, and tensors do not tell it"};
+  if (!tensors.has_changes()) {
+    verify::PeerAnswer answer;
+    answer.error = "an output is no tensor, and tensors do not tell it";
+    return answer;
+  }
   const test::TempDir directory;
   onnx::write(tensors.model(), directory / "tensors.onnx");
-  auto answer = ort.run(directory / "tensors.onnx", inputs);
+  auto answer = ort.run({.model = directory / "tensors.onnx", .inputs = inputs});
   if (answer.error.empty()) answer.outputs = tensors.outputs(answer.outputs);
   return answer;
 }
 
-void compare_model(const fs::path& path, const std::string& name, verify::OrtRunner& ort, Tally& tally) {
+void compare_model(const fs::path& path, const std::string& name, verify::Peer& ort, Tally& tally) {
   std::vector<engine::NamedDatum> inputs;
   Model model;
   std::string refusal;
@@ -116,9 +114,9 @@ void compare_model(const fs::path& path, const std::string& name, verify::OrtRun
   } catch (const Error& error) {
     refusal = error.message();
   }
-  auto answer = ort.run(path.string(), inputs);
-  const bool has_no_tensor = answer.error.find("is no tensor") != std::string::npos;
-  if (!answer.error.empty() && !(has_no_tensor && refusal.empty())) {
+  auto answer = ort.run({.model = path.string(), .inputs = inputs});
+  const bool has_no_tensor = !answer.not_passed.empty();
+  if (!answer.error.empty()) {
     tally.not_run_by_peer[class_of(answer.error)].push_back(name);
     return;
   }
@@ -153,14 +151,10 @@ void compare_model(const fs::path& path, const std::string& name, verify::OrtRun
 TEST(OrtCorpus, EveryModelThatOnnxRuntimeRunsAgrees) {
   const auto shared = test::shared_dir();
   const fs::path source = test::source_dir();
-  const fs::path peers = source / "build" / "peers";
-  const std::string node = find_node();
+  const verify::Peers peers = test::peers();
   if (!shared) GTEST_SKIP() << "the corpus of real models is not here: no shared directory";
-  if (node.empty() || !fs::exists(peers / "node_modules" / "onnxruntime-node"))
-    GTEST_SKIP() << "ONNX Runtime is not here: script/bootstrap installs it with npm";
-  verify::OrtRunner ort({.node = node,
-                         .script = (source / "ingot/verify/ort_runner.mjs").string(),
-                         .peers = fs::canonical(peers).string()});
+  if (const auto missing = verify::why_missing(peers, verify::Runtime::ort)) GTEST_SKIP() << *missing;
+  verify::Peer ort(verify::Runtime::ort, peers);
   std::vector<fs::path> paths;
   const fs::path root = *shared / "corpus" / "onnx";
   const char* only = std::getenv("INGOT_CORPUS_FILTER");

@@ -140,8 +140,10 @@ void emit_pad(NodeOut& n) {
     const std::int32_t amounts =
         n.e.constant(Tensor::of<std::int32_t>({static_cast<std::int64_t>(pads.size()), 2}, flat));
     const bool is_zero = !n.has(2) || (n.constant(2) && n.constant(2)->to_doubles() == std::vector<double>{0});
-    if (is_zero) return n.e.add(Op::PAD, {x, amounts}, {n.out()});
-    std::int32_t value = n.in(2);
+    // To integers that turn out to be quantised, PAD adds their zero point.
+    const bool is_byte = n.elem() == DType::i8 || n.elem() == DType::u8;
+    if (is_zero && !is_byte) return n.e.add(Op::PAD, {x, amounts}, {n.out()});
+    std::int32_t value = n.has(2) ? n.in(2) : n.e.scalar(0, n.elem());
     if (n.constant(2)) value = n.e.constant(n.constant(2)->reshaped({}));
     return n.e.add(Op::PADV2, {x, amounts, value}, {n.out()});
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "ingot/backends/tflite/operators.h"
+#include "ingot/backends/tflite/rewrites.h"
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
 #include "ingot/ops/infer.h"
@@ -145,6 +146,8 @@ Values rewritten(Node& node, GraphBuilder& g, std::vector<std::string>& notes) {
     if (!made.empty()) notes.push_back(node.label() + " (Erf): computed by a polynomial, within 1.5e-7");
     return made;
   }
+  if (node.op.starts_with("Reduce")) return float_reduction(node, g);
+  if (node.is("Range")) return counted_range(node, g);
   return {};
 }
 
@@ -297,11 +300,10 @@ void cast_for_tflite(Graph& graph, const ExportOptions& options, std::vector<std
       const bool widens = (narrow == DType::f32 && wide == DType::f64) ||
                           (narrow == DType::i32 && wide == DType::i64) || (narrow == DType::f16 && wide == DType::f32);
       if (!widens || node.output(0)->type.elem != narrow) continue;
-      if (std::ranges::any_of(node.output(0)->uses(), [](const Use& u) { return !u.node; })) continue;
       node.set_input(0, x);
       node.op = "Identity";
       node.attributes = {};
-      take_out(node);
+      take_out_identity(node);
     }
   });
 }

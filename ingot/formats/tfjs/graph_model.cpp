@@ -135,8 +135,11 @@ TensorProto read_weight(const Entry& entry, const Bytes& group, ByteReader& in, 
     }
     return tensor;
   }
-  if (!entry.stored.empty() && tensor.dtype != DataType::f32 && tensor.dtype != DataType::i32)
-    throw Error(Code::unsupported_feature, "weight '" + entry.name + "' is quantised from an unusual type");
+  const bool is_half = entry.stored == "float16", is_scaled = entry.stored == "uint8" || entry.stored == "uint16";
+  const bool is_restorable =
+      tensor.dtype == DataType::f32 ? is_half || is_scaled : tensor.dtype == DataType::i32 && is_scaled;
+  if (!entry.stored.empty() && !is_restorable)
+    throw Error(Code::unsupported_feature, "weight '" + entry.name + "' is quantised in an unusual way");
   const std::uint64_t width = tensorflow::element_size(entry.stored.empty() ? tensor.dtype : type_of(entry.stored));
   const auto size = checked_mul(count, width);
   if (!size || *size > in.remaining()) throw Error(Code::truncated, "weight '" + entry.name + "' is cut off");

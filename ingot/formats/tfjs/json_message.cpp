@@ -3,6 +3,7 @@
 
 #include <simdjson.h>
 
+#include "ingot/base/checked.h"
 #include "ingot/base/error.h"
 
 namespace ingot::formats::tfjs {
@@ -37,7 +38,7 @@ std::string number_text(const element& json, const FieldRow& row) {
       return std::string(json.get_string().value_unsafe());
     case element_type::DOUBLE: {
       const double value = json.get_double().value_unsafe();
-      if (row.kind == FieldKind::number) return std::to_string(static_cast<std::int64_t>(value));
+      if (row.kind == FieldKind::number) return std::to_string(saturate_cast<std::int64_t>(value));
       char text[40];
       std::snprintf(text, sizeof text, "%.17g", value);
       return text;

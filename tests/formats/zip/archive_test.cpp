@@ -15,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 
 void put(std::string& text, std::uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i) & 0xff);
+  for (int i = 0; i < bytes; ++i, value >>= 8) text += static_cast<char>(value & 0xff);
 }
 
 /// One member with every field free to lie.

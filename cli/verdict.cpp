@@ -1,0 +1,100 @@
+// What a comparison of two models found.
+#include "verdict.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "ingot/base/budget.h"
+#include "terminal.h"
+
+namespace ingot::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using verify::Verdict;
+
+const char* word_of(Verdict::Answer answer) {
+  return answer == Verdict::Answer::same ? "same" : answer == Verdict::Answer::different ? "different" : "unknown";
+}
+
+}  // namespace
+
+verify::Peers find_peers(const Global& global, const std::string& folder) {
+  verify::Peers peers = verify::find_peers(folder);
+  if (!global.budget) return peers;
+  peers.budget = global.budget;
+  peers.memory = global.budget->limits().memory;
+  peers.time = std::min(peers.time, global.budget->limits().time);
+  return peers;
+}
+
+Json to_json(const Verdict& v) {
+  Json json{{"answer", word_of(v.answer)}};
+  if (!v.why_unknown.empty()) json["why_unknown"] = v.why_unknown;
+  json["a_runtime"] = v.a_runtime;
+  json["b_runtime"] = v.b_runtime;
+  json["inputs"] = v.inputs;
+  json["outputs"] = Json::array();
+  for (const verify::OutputVerdict& o : v.outputs) {
+    Json output{
+        {"a", o.a_name},      {"b", o.b_name},   {"agrees", o.agrees}, {"figure", o.figure}, {"threshold", o.threshold},
+        {"source", o.source}, {"worst", o.worst}};
+    if (o.distance)
+      output.update({{"distance", o.distance->value},
+                     {"scale", o.distance->scale},
+                     {"elements_that_differ", o.distance->differ},
+                     {"elements", o.distance->size}});
+    json["outputs"].push_back(std::move(output));
+  }
+  json["notes"] = v.notes;
+  if (const auto& f = v.first)
+    json["first_difference"] = {{"name", f->name},
+                                {"op", f->op},
+                                {"b_name", f->b_name},
+                                {"place", f->place},
+                                {"a_value", f->a_value},
+                                {"b_value", f->b_value},
+                                {"figure", f->figure},
+                                {"threshold", f->threshold},
+                                {"source", f->source},
+                                {"agreeing_before", f->compared},
+                                {"last_agreeing", f->last_agreeing}};
+  else if (!v.why_not_bisected.empty())
+    json["why_not_bisected"] = v.why_not_bisected;
+  json["seconds"] = v.seconds;
+  return json;
+}
+
+std::string text_of(const Verdict& v, bool is_out) {
+  const auto style = [&](Style s, std::string_view text) { return is_out ? out_style(s, text) : err_style(s, text); };
+  std::string text;
+  for (const std::string& input : v.inputs) text += "  input " + input + "\n";
+  for (const verify::OutputVerdict& o : v.outputs) {
+    const std::string names = o.b_name.empty() || o.b_name == o.a_name ? o.a_name : o.a_name + " (" + o.b_name + ")";
+    text += "  output " + names + " " +
+            (!o.agrees      ? style(Style::red, "differs")
+             : o.is_decided ? style(Style::green, "agrees")
+                            : style(Style::yellow, "is undecided")) +
+            ": " + o.figure;
+    if (!o.threshold.empty()) text += ", at most " + o.threshold;
+    if (!o.source.empty()) text += " (" + o.source + ")";
+    text += "\n";
+    if (!o.agrees && !o.worst.empty()) text += "    element " + o.worst + "\n";
+  }
+  for (const std::string& note : v.notes) text += "  " + style(Style::yellow, "note:") + " " + note + "\n";
+  if (const auto& f = v.first) {
+    text += "  " + style(Style::bold, "they part at '" + f->name + "'") + (f->op.empty() ? "" : " (" + f->op + ")");
+    if (f->b_name != f->name) text += ", '" + f->b_name + "' in the other";
+    text += "\n    element " + f->place + " is " + f->a_value + ", and " + f->b_value + " in the other: " + f->figure +
+            ", at most " + f->threshold + " (" + f->source + ")\n";
+    text += "    " + std::to_string(f->compared) +
+            (f->compared == 1 ? " value before it agrees" : " values before it agree") +
+            (f->last_agreeing.empty() ? "" : ", the last of them '" + f->last_agreeing + "'") + "\n";
+  } else if (!v.why_not_bisected.empty()) {
+    text += "  where they part is not known: " + v.why_not_bisected + "\n";
+  }
+  return text;
+}
+
+}  // namespace ingot::cli

@@ -1,0 +1,12 @@
+#pragma once
+#include "ingot/frontends/tensorflow/import.h"
+
+namespace ingot::frontends::tensorflow {
+
+/// What the tensors named in `outputs` depend on, in one flat graph: variables become constants, calls of functions
+/// become what they call, under the names that an import gives them. Conditions and loops by functions stay calls.
+/// Throws where a variable's value is not known.
+formats::tensorflow::GraphDef freeze(const formats::tensorflow::GraphDef& graph, const ModelFiles& files,
+                                     std::vector<std::string>& outputs, Budget& budget);
+
+}  // namespace ingot::frontends::tensorflow

@@ -1,0 +1,150 @@
+// How far apart two tensors are, and how far they may be.
+#include "ingot/verify/agreement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace ingot::verify {
+namespace {
+
+constexpr double kNoiseFactor = 4;
+constexpr double kShareWithin = 0.999;  // of quantised elements
+
+bool is_real(DType t) { return is_float(t); }
+bool is_whole(DType t) { return is_integer(t) || t == DType::boolean; }
+bool is_quantized(DType t) {
+  return t == DType::i8 || t == DType::u8 || t == DType::i16 || t == DType::u16 || t == DType::i4 || t == DType::u4;
+}
+
+double digits_of(DType t) {
+  switch (t) {
+    case DType::f64:
+      return 1e-12;
+    case DType::f32:
+      return 1e-5;
+    case DType::f16:
+      return 4e-3;
+    default:
+      return 3e-2;  // bfloat16 and shorter ones
+  }
+}
+
+DType coarser(DType a, DType b) { return digits_of(a) >= digits_of(b) ? a : b; }
+
+Distance real_distance(const Array& a, const Array& b) {
+  Distance d;
+  d.dtype = coarser(a.dtype(), b.dtype());
+  d.size = a.size();
+  const std::vector<double> x = a.to_doubles(), y = b.to_doubles();
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (std::isfinite(x[i])) d.scale = std::max(d.scale, std::abs(x[i]));
+    if (x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i]))) continue;
+    ++d.differ;
+    const bool is_finite = std::isfinite(x[i]) && std::isfinite(y[i]);
+    const double apart = is_finite ? std::abs(x[i] - y[i]) : std::numeric_limits<double>::infinity();
+    if (apart <= d.value && d.worst >= 0) continue;
+    d.value = apart;
+    d.worst = static_cast<std::int64_t>(i);
+  }
+  return d;
+}
+
+Distance whole_distance(const Array& a, const Array& b) {
+  Distance d;
+  d.dtype = a.dtype();
+  d.size = a.size();
+  d.unit = is_quantized(a.dtype()) && is_quantized(b.dtype()) ? Distance::Unit::steps : Distance::Unit::elements;
+  const std::vector<std::int64_t> x = a.to_ints(), y = b.to_ints();
+  std::vector<std::int64_t> steps;
+  std::int64_t largest = -1;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (x[i] == y[i]) continue;
+    ++d.differ;
+    const std::int64_t apart = d.unit == Distance::Unit::steps ? std::abs(x[i] - y[i]) : 0;
+    if (d.unit == Distance::Unit::steps) steps.push_back(apart);
+    if (apart > largest) {
+      largest = apart;
+      d.worst = static_cast<std::int64_t>(i);
+    }
+  }
+  if (d.unit == Distance::Unit::elements) {
+    d.value = static_cast<double>(d.differ);
+    return d;
+  }
+  const auto outside = static_cast<std::size_t>(static_cast<double>(x.size()) * (1 - kShareWithin));
+  if (steps.size() > outside) {
+    std::ranges::sort(steps, std::greater{});
+    d.value = static_cast<double>(steps[outside]);
+  }
+  return d;
+}
+
+Distance text_distance(const Array& a, const Array& b) {
+  Distance d;
+  d.dtype = a.dtype();
+  d.size = a.size();
+  d.unit = Distance::Unit::elements;
+  const auto x = a.data<std::string>(), y = b.data<std::string>();
+  for (std::size_t i = 0; i < x.size(); ++i)
+    if (x[i] != y[i] && ++d.differ == 1) d.worst = static_cast<std::int64_t>(i);
+  d.value = static_cast<double>(d.differ);
+  return d;
+}
+
+std::string number(double value) { return fmt::format("{:.3g}", value); }
+
+}  // namespace
+
+std::optional<Distance> distance(const Array& a, const Array& b) {
+  if (a.dims() != b.dims()) return std::nullopt;
+  if (is_real(a.dtype()) && is_real(b.dtype())) return real_distance(a, b);
+  if (is_whole(a.dtype()) && is_whole(b.dtype())) return whole_distance(a, b);
+  if (a.dtype() == DType::string && b.dtype() == DType::string) return text_distance(a, b);
+  return std::nullopt;
+}
+
+Threshold threshold_for(const Distance& d, const std::optional<Distance>& noise) {
+  Threshold t;
+  const std::string type(name_of(d.dtype));
+  if (d.unit == Distance::Unit::absolute) {
+    t.value = digits_of(d.dtype) * d.scale;
+    t.source = fmt::format("{} has {} of an output's scale", type, number(digits_of(d.dtype)));
+  } else if (d.unit == Distance::Unit::steps) {
+    t.value = 1;
+    t.source = fmt::format("one step of {}, for 99.9 % of the elements", type);
+  } else {
+    t.source = fmt::format("{} must be equal", type);
+  }
+  if (noise && noise->unit == d.unit && std::isfinite(noise->value) && kNoiseFactor * noise->value > t.value) {
+    t.value = kNoiseFactor * noise->value;
+    t.source = fmt::format("{} x the model's own rounding noise, {}", kNoiseFactor, text_of(*noise));
+  }
+  return t;
+}
+
+std::string text_of(const Distance& d) {
+  switch (d.unit) {
+    case Distance::Unit::absolute:
+      if (d.scale > 0) return fmt::format("{} of the scale {}", number(d.value / d.scale), number(d.scale));
+      return number(d.value);
+    case Distance::Unit::steps:
+      return fmt::format("{} step{}", d.value, d.value == 1 ? "" : "s");
+    default:
+      return fmt::format("{} of {} elements", d.differ, d.size);
+  }
+}
+
+std::string text_of(const Threshold& threshold, const Distance& d) {
+  switch (d.unit) {
+    case Distance::Unit::absolute:
+      return number(d.scale > 0 ? threshold.value / d.scale : threshold.value);
+    case Distance::Unit::steps:
+      return fmt::format("{} step{}", threshold.value, threshold.value == 1 ? "" : "s");
+    default:
+      return fmt::format("{} elements", threshold.value);
+  }
+}
+
+}  // namespace ingot::verify

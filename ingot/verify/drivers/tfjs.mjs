@@ -1,0 +1,68 @@
+// TensorFlow.js: graph-models by the names of their tensors, layers-models in order. It has no 64-bit and no small
+// integers: they travel as int32.
+const tf = require('@tensorflow/tfjs-core');
+require('@tensorflow/tfjs-backend-cpu');
+const {loadGraphModel} = require('@tensorflow/tfjs-converter');
+const kHeld = {float32: 'float32', float64: 'float32', bool: 'bool', string: 'string'};
+
+async function start(backend) {
+  if (backend === 'wasm') {
+    const wasm = require('@tensorflow/tfjs-backend-wasm');
+    wasm.setWasmPaths(path.join(packages, '@tensorflow/tfjs-backend-wasm/dist/'));
+  }
+  if (!await tf.setBackend(backend)) throw new Error(`the backend ${backend} does not start`);
+  await tf.ready();
+}
+
+function artifacts(file) {
+  const json = JSON.parse(fs.readFileSync(file, 'utf8'));
+  const groups = json.weightsManifest ?? [];
+  const shards = groups.flatMap((g) => g.paths.map((p) => fs.readFileSync(path.join(path.dirname(file), p))));
+  const bytes = Buffer.concat(shards);
+  const weightData = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
+  return {...json, weightSpecs: groups.flatMap((g) => g.weights), weightData};
+}
+
+const isLayersModel = (json) =>
+  json.format === 'layers-model' || Boolean(json.modelTopology?.model_config ?? json.modelTopology?.class_name);
+
+function tensorOf(t) {
+  const dtype = kHeld[t.type] ?? 'int32';
+  const data = elementsOf(t);
+  return tf.tensor(t.type === 'string' || dtype === t.type ? data : Array.from(data, Number), t.dims, dtype);
+}
+
+async function runIn(backend, {model, directory, inputs, outputs}) {
+  await start(backend);
+  const json = artifacts(model);
+  const handler = {load: async () => json};
+  const tensors = inputs.map(tensorOf);
+  let results, names = outputs;
+  if (isLayersModel(json)) {
+    const loaded = await require('@tensorflow/tfjs-layers').loadLayersModel(handler);
+    results = loaded.predict(tensors.length === 1 ? tensors[0] : tensors);
+    names = loaded.outputNames;
+  } else {
+    const loaded = await loadGraphModel(handler);
+    const feeds = Object.fromEntries(inputs.map((t, i) => [t.name, tensors[i]]));
+    results = await loaded.executeAsync(feeds, outputs);
+  }
+  const list = Array.isArray(results) ? results : [results];
+  const described = [];
+  for (const [i, t] of list.entries()) {
+    const data = await t.data();
+    described.push(describe(names[i], {type: t.dtype, dims: t.shape, data}, directory, i));
+  }
+  return {version: `${tf.version_core} (${backend})`, outputs: described};
+}
+
+/** The fast backend lacks some operators that the slow one has. */
+async function run(request) {
+  try {
+    return await runIn('wasm', request);
+  } catch {
+    return await runIn('cpu', request);
+  }
+}
+
+await serve({run});

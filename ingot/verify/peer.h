@@ -1,0 +1,53 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ingot/engine/inputs.h"
+#include "ingot/verify/runtime.h"
+
+namespace ingot::verify {
+
+struct PeerRequest {
+  std::string model{};  // a file that the runtime reads
+  std::vector<engine::NamedDatum> inputs{};
+  std::vector<std::string> outputs{};  // TF.js: the tensors wanted; the others give those that the file names
+  int threads = 1;
+  bool optimize = false;  // ONNX Runtime: fuse and rewrite as its users do
+};
+
+struct PeerAnswer {
+  std::string error{};  // empty: it ran
+  std::string version{};
+  std::vector<engine::NamedDatum> outputs{};
+  std::vector<std::string> not_passed{};  // names of outputs that are no tensors
+  double load_ms = 0, first_ms = 0;       // until the model is loaded; until the first result is there
+  std::uint64_t base_bytes = 0;           // memory of the process before it loaded the model
+};
+
+struct PeerTimes {
+  std::string error{};
+  std::vector<double> ms{};
+  std::uint64_t peak_bytes = 0;
+};
+
+/// Another runtime, in a process of its own that is started when it is needed, and again when it ended. That it is
+/// absent, refuses, crashes or hangs is an answer, never an exception. docs/verify.md describes how the two talk.
+class Peer {
+ public:
+  Peer(Runtime runtime, Peers peers);
+  ~Peer();
+
+  Runtime runtime() const;
+  /// Loads a model and runs it once. Tensors only: what cannot be passed is an error in the answer.
+  PeerAnswer run(const PeerRequest& request);
+  /// Runs what run() loaded that many times, on the same inputs. ONNX Runtime only.
+  PeerTimes time(std::size_t runs);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace ingot::verify

@@ -1,0 +1,44 @@
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ingot/engine/inputs.h"
+#include "ingot/ir/model.h"
+#include "ingot/verify/agreement.h"
+
+namespace ingot {
+class Budget;
+}
+
+namespace ingot::verify {
+
+/// Values by name, one for each run.
+using RoundedValues = std::map<std::string, std::vector<Datum>>;
+
+/// The largest distance of a value in the first run from those in the others; nothing if there are none.
+std::optional<Distance> noise_of(const RoundedValues& values, const std::string& name);
+
+/// A model's values in runs that differ by no more than rounding: in float, in double and, if it is quantised, with its
+/// roundings shaken.
+class Rounding {
+ public:
+  /// Nothing is run before values are asked for.
+  Rounding(const Model& model, Budget* budget) : model_(model), budget_(budget) {}
+
+  /// The plain run first; values of the outputs, and `points`. Empty if the model does not run; then why_not() says
+  /// why.
+  RoundedValues values(const std::vector<engine::NamedDatum>& inputs, const std::vector<std::string>& points = {});
+  const std::string& why_not() const { return why_not_; }
+
+ private:
+  void make_twins();
+
+  const Model& model_;
+  Budget* budget_;
+  std::vector<Model> twins_;
+  bool has_twins_ = false;
+  std::string why_not_;
+};
+
+}  // namespace ingot::verify

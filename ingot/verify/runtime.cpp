@@ -1,0 +1,131 @@
+// Which runtimes there are, and where.
+#include "ingot/verify/runtime.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "ingot/base/error.h"
+
+namespace ingot::verify {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string program_in_path(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path ? path : "";
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    const std::string candidate = std::string(rest.substr(0, end)) + "/" + name;
+    if (candidate[0] == '/' && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return {};
+}
+
+fs::path own_directory() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::path() : self.parent_path();
+}
+
+std::string packages_in(const fs::path& folder) {
+  std::error_code error;
+  for (const fs::path& candidate : {folder / "node_modules", folder})
+    if (candidate.filename() == "node_modules" && fs::is_directory(candidate, error))
+      return fs::absolute(candidate).string();
+  return {};
+}
+
+constexpr const char* kMachine =
+#if defined(__aarch64__)
+    "linux_arm64";
+#else
+    "linux_amd64";
+#endif
+
+}  // namespace
+
+const std::vector<RuntimeInfo>& all_runtimes() {
+  static const std::vector<RuntimeInfo> runtimes = {
+      {Runtime::ingot, "ingot", "Ingot", ""},
+      {Runtime::ort, "ort", "ONNX Runtime", "onnxruntime-node"},
+      {Runtime::tflite, "tflite", "TFLite", "tfjs-tflite-node"},
+      {Runtime::litert, "litert", "LiteRT", "@litertjs/core"},
+      {Runtime::tfjs, "tfjs", "TF.js", "@tensorflow/tfjs-converter"},
+  };
+  return runtimes;
+}
+
+const RuntimeInfo& info_of(Runtime runtime) {
+  return *std::ranges::find(all_runtimes(), runtime, &RuntimeInfo::runtime);
+}
+
+Runtime runtime_by_name(std::string_view name) {
+  std::string known;
+  for (const RuntimeInfo& info : all_runtimes()) {
+    if (info.name == name) return info.runtime;
+    known += (known.empty() ? "" : ", ") + std::string(info.name);
+  }
+  throw Error(Code::bad_usage, "there is no runtime '" + std::string(name) + "'").hint("known runtimes: " + known);
+}
+
+std::vector<Runtime> runtimes_for(driver::Format format) {
+  switch (format) {
+    case driver::Format::tflite:
+      return {Runtime::tflite, Runtime::litert, Runtime::ingot};
+    case driver::Format::tensorflow:
+    case driver::Format::saved_model:
+    case driver::Format::tfjs:
+      return {Runtime::tfjs, Runtime::ingot};
+    case driver::Format::onnx:
+    case driver::Format::onnx_text:
+      return {Runtime::ort, Runtime::ingot};
+    default:
+      return {Runtime::ingot};
+  }
+}
+
+Peers find_peers(const std::string& packages) {
+  Peers peers;
+  peers.node = program_in_path("node");
+  const fs::path own = own_directory();
+  const char* named = std::getenv("INGOT_PEERS");
+  if (!packages.empty()) {
+    peers.packages = packages_in(packages);
+  } else if (named && *named) {
+    peers.packages = packages_in(named);
+  } else if (!own.empty()) {
+    for (const fs::path& folder : {own, own.parent_path() / "lib" / "ingot", own / "../../peers"})
+      if (peers.packages.empty()) peers.packages = packages_in(folder.lexically_normal());
+  }
+  for (const fs::path& candidate : {own / "ingot-tflite-driver", own / "../../cli/ingot-tflite-driver"})
+    if (peers.tflite_driver.empty() && ::access(candidate.c_str(), X_OK) == 0)
+      peers.tflite_driver = candidate.lexically_normal().string();
+  return peers;
+}
+
+std::string tflite_library(const Peers& peers) {
+  return peers.packages + "/tfjs-tflite-node/cc_deps/" + kMachine + "/libtensorflowlite_c.so";
+}
+
+std::optional<std::string> why_missing(const Peers& peers, Runtime runtime) {
+  if (runtime == Runtime::ingot) return std::nullopt;
+  const std::string package(info_of(runtime).package);
+  const std::string how =
+      "; 'npm install --ignore-scripts " + package + "' installs it, INGOT_PEERS or --peers names the folder";
+  const fs::path needed =
+      runtime == Runtime::tflite ? fs::path(tflite_library(peers)) : fs::path(peers.packages) / package;
+  if (peers.packages.empty() || !fs::exists(needed)) return "the npm package " + package + " is not there" + how;
+  if (runtime == Runtime::tflite) {
+    if (peers.tflite_driver.empty()) return "the program ingot-tflite-driver is not beside this one";
+  } else if (peers.node.empty()) {
+    return "the program 'node' is not in the PATH";
+  }
+  return std::nullopt;
+}
+
+}  // namespace ingot::verify

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""ingot verify, and convert that verifies, as a user meets them. Usage: verify_test.py PATH_TO_INGOT; INGOT_PEERS names
+the folder of npm's packages."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+INGOT = sys.argv.pop(1)
+MODEL = """<ir_version: 10, opset_import: ["" : 21]>
+net (float[1, 2, 4, 4] x) => (float[1, 2, 4, 4] y)
+<float[2, 2, 1, 1] w = {1, -2, 0.5, %s}>
+{
+  c = Conv(x, w)
+  r = Relu(c)
+  y = Tanh(r)
+}
+"""
+
+
+def installed():
+    listed = subprocess.run([INGOT, "verify", "--list-runtimes", "--json"], capture_output=True, text=True, check=True)
+    return {runtime["name"] for runtime in json.loads(listed.stdout) if runtime["installed"]}
+
+
+INSTALLED = installed()
+
+
+def needs(*names):
+    missing = [name for name in names if name not in INSTALLED]
+    return unittest.skipIf(missing, f"not installed: {', '.join(missing)}; script/bootstrap installs them with npm")
+
+
+class Verify(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        self.path = pathlib.Path(self.directory.name)
+        (self.path / "a.onnxtxt").write_text(MODEL % "3")
+        (self.path / "b.onnxtxt").write_text(MODEL % "2.5")
+        for name in "ab":
+            self.ingot("convert", f"{name}.onnxtxt", "-o", f"{name}.onnx", "--quiet")
+
+    def ingot(self, *arguments, code=0, env=None):
+        done = subprocess.run([INGOT, *map(str, arguments)], cwd=self.path, capture_output=True, text=True,
+                              env={**os.environ, **(env or {})})
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def test_the_same_model_gives_the_same_numbers(self):
+        done = self.ingot("verify", "a.onnx", "a.onnxtxt", "--with", "ingot")
+        self.assertIn("they give the same numbers", done.stdout)
+        self.assertIn("drawn from the seed 1", done.stdout)
+
+    def test_a_difference_has_exit_code_1_and_a_place(self):
+        done = self.ingot("verify", "a.onnx", "b.onnx", "--with", "ingot", code=1)
+        self.assertIn("they part at 'c' (Conv)", done.stdout)
+        found = json.loads(self.ingot("verify", "a.onnx", "b.onnx", "--with", "ingot", "--json", code=1).stdout)
+        self.assertEqual(found["answer"], "different")
+        self.assertEqual(found["first_difference"]["name"], "c")
+        self.assertNotIn("first_difference", json.loads(
+            self.ingot("verify", "a.onnx", "b.onnx", "--with", "ingot", "--json", "--no-bisect", code=1).stdout))
+
+    def test_a_tolerance_replaces_the_policy(self):
+        self.ingot("verify", "a.onnx", "b.onnx", "--with", "ingot", "--atol", 2)
+        self.ingot("verify", "a.onnx", "b.onnx", "--with", "ingot", "--atol", 1e-4, code=1)
+
+    def test_an_absent_runtime_is_no_answer_and_says_how_to_install_it(self):
+        done = self.ingot("verify", "a.onnx", "--with", "ort", code=4, env={"INGOT_PEERS": "/nowhere"})
+        self.assertIn("npm install", done.stdout)
+        listed = self.ingot("verify", "--list-runtimes", env={"INGOT_PEERS": "/nowhere"}).stdout
+        self.assertIn("onnxruntime-node", listed)
+
+    def test_questions_that_make_no_sense_are_refused(self):
+        self.assertIn("known runtimes", self.ingot("verify", "a.onnx", "--with", "abacus", code=2).stderr)
+        self.assertIn("does not run", self.ingot("verify", "a.onnx", "--with", "tflite", code=2).stderr)
+        self.ingot("verify", code=2)
+        self.ingot("verify", "nothing.onnx", "a.onnx", code=6)
+
+    def test_untrusted_models_start_no_other_runtime(self):
+        self.assertIn("in Ingot, a.onnx in Ingot", self.ingot("verify", "a.onnx", "--untrusted").stdout)
+
+    @needs("ort")
+    def test_onnx_runtime_agrees(self):
+        self.assertIn("ONNX Runtime", self.ingot("verify", "a.onnx").stdout)
+
+    @needs("ort", "tflite")
+    def test_convert_verifies_what_it_writes(self):
+        done = self.ingot("convert", "a.onnx", "-o", "a.tflite", "--report", "r.json")
+        self.assertIn("verified:", done.stderr)
+        report = json.loads((self.path / "r.json").read_text())
+        self.assertEqual(report["verification"]["answer"], "same")
+        for key in ("operators", "casts", "transposes", "inputs", "outputs", "seconds", "notes"):
+            self.assertIn(key, report)
+        back = self.ingot("convert", "a.tflite", "-o", "back.onnx", "--report", "r.html")
+        self.assertIn("verified: TFLite", back.stderr)
+        page = (self.path / "r.html").read_text()
+        for words in ("<!DOCTYPE html>", "give the same numbers", "CONV_2D", "Transposes", "Casts", "<code>x</code>"):
+            self.assertIn(words, page)
+        self.assertNotIn("src=", page)
+
+    @needs("tflite")
+    def test_no_verify_is_heeded(self):
+        self.ingot("convert", "a.onnx", "-o", "a.tflite", "--no-verify")
+        done = self.ingot("convert", "a.tflite", "-o", "c.onnx", "--no-verify", "--json")
+        self.assertEqual(json.loads(done.stdout)["verification"]["answer"], "none")
+        self.assertNotIn("verified", done.stderr)
+
+    def test_convert_says_when_it_cannot_verify(self):
+        self.ingot("convert", "a.onnx", "-o", "a.tflite", "--no-verify")
+        done = self.ingot("convert", "a.tflite", "-o", "c.onnx", env={"INGOT_PEERS": "/nowhere"})
+        self.assertIn("not verified:", done.stderr)
+        self.assertIn("npm install", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

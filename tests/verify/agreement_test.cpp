@@ -1,0 +1,113 @@
+// How far apart two tensors are, and how far they may be.
+#include "ingot/verify/agreement.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "ingot/verify/alignment.h"
+
+namespace ingot {
+namespace {
+
+using verify::distance;
+using verify::Distance;
+using verify::threshold_for;
+
+Array floats(const std::vector<float>& values) {
+  return Array::of<float>({static_cast<std::int64_t>(values.size())}, values);
+}
+
+TEST(Distance, OfFloatsIsTheLargestDifferenceBesideTheScale) {
+  const auto d = distance(floats({1, -8, 2}), floats({1, -8.5, 2.25}));
+  ASSERT_TRUE(d);
+  EXPECT_EQ(d->unit, Distance::Unit::absolute);
+  EXPECT_EQ(d->value, 0.5);
+  EXPECT_EQ(d->scale, 8);
+  EXPECT_EQ(d->worst, 1);
+  EXPECT_EQ(d->differ, 2);
+}
+
+TEST(Distance, IsInfiniteWhereOnlyOneIsFinite) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(distance(floats({nan, 1}), floats({nan, 1}))->value, 0);
+  EXPECT_EQ(distance(floats({nan, 1}), floats({0, 1}))->value, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(distance(floats({1}), floats({nan}))->worst, 0);
+}
+
+TEST(Distance, OfQuantisedValuesLeavesOutOneInAThousand) {
+  std::vector<std::int8_t> a(2000, 0), b(2000, 0);
+  b[7] = 90;
+  b[8] = 90;
+  EXPECT_EQ(distance(Array::of<std::int8_t>({2000}, a), Array::of<std::int8_t>({2000}, b))->value, 0);
+  b[9] = 3;
+  const auto d = distance(Array::of<std::int8_t>({2000}, a), Array::of<std::int8_t>({2000}, b));
+  EXPECT_EQ(d->value, 3);
+  EXPECT_EQ(d->unit, Distance::Unit::steps);
+  EXPECT_EQ(d->worst, 7);
+}
+
+TEST(Distance, OfOtherIntegersCountsElementsWhateverTheirWidth) {
+  const auto d = distance(Array::of<std::int64_t>({3}, {1, 2, 3}), Array::of<std::int32_t>({3}, {1, 2, 900}));
+  ASSERT_TRUE(d);
+  EXPECT_EQ(d->unit, Distance::Unit::elements);
+  EXPECT_EQ(d->value, 1);
+}
+
+TEST(Distance, NeedsTheSameShapeAndKindOfNumbers) {
+  EXPECT_FALSE(distance(floats({1, 2}), floats({1})));
+  EXPECT_FALSE(distance(floats({1}), Array::of<std::int32_t>({1}, {1})));
+}
+
+TEST(Threshold, OfFloatsGrowsWithTheScaleAndWithTheModelsNoise) {
+  const auto d = distance(floats({100}), floats({100.01f}));
+  EXPECT_NEAR(threshold_for(*d).value, 1e-3, 1e-9);
+  const auto noise = distance(floats({100}), floats({100.005f}));
+  const auto t = threshold_for(*d, noise);
+  EXPECT_NEAR(t.value, 0.02, 1e-4);
+  EXPECT_NE(t.source.find("rounding noise"), std::string::npos) << t.source;
+  EXPECT_NE(threshold_for(*d).source.find("float"), std::string::npos);
+}
+
+TEST(Threshold, OfIndicesIsZeroUnlessRoundingMovesThem) {
+  const Array a = Array::of<std::int64_t>({3}, {1, 2, 3}), b = Array::of<std::int64_t>({3}, {1, 2, 4});
+  EXPECT_EQ(threshold_for(*distance(a, b)).value, 0);
+  EXPECT_EQ(threshold_for(*distance(a, b), distance(a, b)).value, 4);
+}
+
+TEST(Alignment, MovesChannelsWhereTheShapesSaySo) {
+  const Array a = Array::of<float>({1, 2, 2, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+  std::vector<std::string> changes;
+  const auto moved = verify::fitted(a, verify::ChannelPlace::unstated, Type::tensor(DType::f32, Shape{1, 3, 2, 2}),
+                                    verify::ChannelPlace::unstated, changes);
+  ASSERT_TRUE(moved);
+  EXPECT_EQ(moved->to_doubles(), (std::vector<double>{0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11}));
+  EXPECT_EQ(changes.size(), 1u);
+}
+
+TEST(Alignment, MovesChannelsWhereTheModelsSaySoThoughTheShapesDoNot) {
+  const Array a = Array::of<float>({1, 2, 2}, {0, 1, 2, 3});
+  std::vector<std::string> changes;
+  const auto moved = verify::fitted(a, verify::ChannelPlace::last, Type::tensor(DType::f32, Shape{1, 2, 2}),
+                                    verify::ChannelPlace::first, changes);
+  EXPECT_EQ(moved->to_doubles(), (std::vector<double>{0, 2, 1, 3}));
+}
+
+TEST(Alignment, ReadsLayoutsThatAModelStates) {
+  Model model;
+  model.metadata = {{"ingot.layout.x", "NHWC"}, {"ingot.layout.y", "NCHW"}, {"ingot.layout.z", "?"}};
+  EXPECT_EQ(verify::stated_place(model, "x"), verify::ChannelPlace::last);
+  EXPECT_EQ(verify::stated_place(model, "y"), verify::ChannelPlace::first);
+  EXPECT_EQ(verify::stated_place(model, "z"), verify::ChannelPlace::unstated);
+  EXPECT_EQ(verify::stated_place(model, "nobody"), verify::ChannelPlace::unstated);
+}
+
+TEST(Alignment, RefusesWhatDoesNotFit) {
+  std::vector<std::string> changes;
+  EXPECT_FALSE(verify::fitted(floats({1, 2}), {}, Type::tensor(DType::f32, Shape{3}), {}, changes));
+  EXPECT_FALSE(verify::fitted(floats({1, 2}), {}, Type::tensor(DType::i32, Shape{2}), {}, changes));
+  EXPECT_TRUE(verify::fitted(floats({1, 2}), {}, Type::tensor(DType::f32, Shape{1, 2}), {}, changes));
+}
+
+}  // namespace
+}  // namespace ingot

@@ -1,0 +1,293 @@
+// Two models side by side in real runtimes: agreement is found, and so is the node where they part.
+#include "ingot/verify/verify.h"
+
+#include <gtest/gtest.h>
+
+#include "ingot/base/error.h"
+#include "ingot/driver/export.h"
+#include "ingot/onnx/text.h"
+#include "tests/support/files.h"
+#include "tests/verify/peers.h"
+
+namespace ingot {
+namespace {
+
+using verify::Runtime;
+using verify::Verdict;
+using verify::VerifyRequest;
+
+std::string numbers(int count, int step) {
+  std::string text;
+  for (int i = 0; i < count; ++i)
+    text += (i ? ", " : "") + std::to_string(static_cast<double>((i * step) % 11 - 5) / 10);
+  return "{" + text + "}";
+}
+
+/// Two convolutions, a pool and a product.
+Model network() {
+  return onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>
+net (float[1, 3, 8, 8] x) => (float[1, 5] y)
+<float[4, 3, 3, 3] w1 = )" +
+                          numbers(108, 7) + R"(,
+ float[4, 4, 3, 3] w2 = )" +
+                          numbers(144, 5) + R"(,
+ float[4, 5] m = )" + numbers(20, 3) +
+                          R"(>
+{
+  c1 = Conv<pads = [1, 1, 1, 1]>(x, w1)
+  r1 = Relu(c1)
+  c2 = Conv<pads = [1, 1, 1, 1]>(r1, w2)
+  r2 = Tanh(c2)
+  p = GlobalAveragePool(r2)
+  f = Flatten(p)
+  y = MatMul(f, m)
+})");
+}
+
+/// One element of a constant is no longer what it was.
+void damage(Model& model, const std::string& initializer) {
+  Value* v = model.graph->find(initializer);
+  ASSERT_TRUE(v && v->initializer) << initializer;
+  std::vector<float> values = v->initializer->to_vector<float>();
+  values[values.size() / 2] += 0.5f;
+  v->initializer = Tensor::of<float>(v->initializer->dims(), values);
+}
+
+class Verify : public testing::Test {
+ protected:
+  /// Skips the test where a runtime is not installed.
+  bool has(Runtime runtime) {
+    const auto missing = verify::why_missing(peers_, runtime);
+    if (missing) skip_ = *missing;
+    return !missing;
+  }
+
+  Verdict verify(const std::string& a, const std::string& b, std::vector<Runtime> a_runtimes = {},
+                 std::vector<Runtime> b_runtimes = {}) {
+    VerifyRequest request;
+    request.a = {directory_ / a, std::move(a_runtimes), {}};
+    request.b = {directory_ / b, std::move(b_runtimes), {}};
+    request.peers = peers_;
+    return verify::verify(request);
+  }
+
+  void write_tflite(const Model& model, const std::string& name) {
+    driver::ConvertReport report;
+    driver::export_model(model, directory_ / name, driver::Format::tflite, {}, report);
+  }
+
+  test::TempDir directory_;
+  verify::Peers peers_ = test::peers();
+  std::string skip_;
+};
+
+TEST_F(Verify, AModelAgreesWithItself) {
+  driver::save(network(), directory_ / "a.onnx");
+  const Verdict v = verify("a.onnx", "a.onnx", {Runtime::ingot});
+  EXPECT_EQ(v.answer, Verdict::Answer::same) << v.why_unknown;
+  ASSERT_EQ(v.outputs.size(), 1u);
+  EXPECT_EQ(v.outputs[0].figure, "equal");
+}
+
+TEST_F(Verify, IngotAgreesWithOnnxRuntime) {
+  if (!has(Runtime::ort)) GTEST_SKIP() << skip_;
+  driver::save(network(), directory_ / "a.onnx");
+  const Verdict v = verify("a.onnx", "a.onnx", {Runtime::ort});
+  EXPECT_EQ(v.answer, Verdict::Answer::same) << v.why_unknown;
+  EXPECT_NE(v.a_runtime.find("ONNX Runtime 1."), std::string::npos) << v.a_runtime;
+  EXPECT_NE(v.outputs[0].source.find("float"), std::string::npos);
+}
+
+TEST_F(Verify, ADamagedWeightIsFoundAtItsNode) {
+  driver::save(network(), directory_ / "a.onnx");
+  Model wrong = network();
+  damage(wrong, "w2");
+  driver::save(wrong, directory_ / "b.onnx");
+  const Verdict v = verify("a.onnx", "b.onnx", {Runtime::ingot});
+  ASSERT_EQ(v.answer, Verdict::Answer::different);
+  ASSERT_TRUE(v.first) << v.why_not_bisected;
+  EXPECT_EQ(v.first->name, "c2");
+  EXPECT_EQ(v.first->op, "Conv");
+  EXPECT_EQ(v.first->last_agreeing, "r1");
+  EXPECT_NE(v.first->a_value, v.first->b_value);
+}
+
+TEST_F(Verify, ADamagedWeightIsFoundInOnnxRuntimeToo) {
+  if (!has(Runtime::ort)) GTEST_SKIP() << skip_;
+  driver::save(network(), directory_ / "a.onnx");
+  Model wrong = network();
+  damage(wrong, "w1");
+  driver::save(wrong, directory_ / "b.onnx");
+  const Verdict v = verify("a.onnx", "b.onnx", {Runtime::ort}, {Runtime::ort});
+  ASSERT_EQ(v.answer, Verdict::Answer::different);
+  ASSERT_TRUE(v.first) << v.why_not_bisected;
+  EXPECT_EQ(v.first->name, "c1");
+}
+
+TEST_F(Verify, AConvertedTfliteModelAgreesInEveryRuntime) {
+  write_tflite(network(), "m.tflite");
+  driver::save(driver::load(directory_ / "m.tflite").model, directory_ / "m.onnx");
+  bool was_any = false;
+  for (const Runtime r : {Runtime::tflite, Runtime::litert}) {
+    if (!has(r)) continue;
+    was_any = true;
+    const Verdict v = verify("m.tflite", "m.onnx", {r});
+    EXPECT_EQ(v.answer, Verdict::Answer::same) << verify::info_of(r).title << ": " << v.why_unknown;
+  }
+  if (!was_any) GTEST_SKIP() << skip_;
+}
+
+TEST_F(Verify, AnOnnxModelAgreesWithItsTfliteForm) {
+  if (!has(Runtime::tflite)) GTEST_SKIP() << skip_;
+  driver::save(network(), directory_ / "m.onnx");
+  write_tflite(network(), "m.tflite");
+  const Verdict v = verify("m.onnx", "m.tflite", {Runtime::ingot});
+  EXPECT_EQ(v.answer, Verdict::Answer::same) << v.why_unknown;
+  EXPECT_NE(v.b_runtime.find("TFLite"), std::string::npos);
+}
+
+TEST_F(Verify, LayoutsThatWereAskedForAreUndone) {
+  if (!has(Runtime::tflite)) GTEST_SKIP() << skip_;
+  driver::save(network(), directory_ / "m.onnx");
+  driver::ConvertReport report;
+  driver::ExportOptions options;
+  options.inputs_as = "nhwc";
+  driver::export_model(network(), directory_ / "m.tflite", driver::Format::tflite, options, report);
+  const Verdict v = verify("m.onnx", "m.tflite", {Runtime::ingot});
+  EXPECT_EQ(v.answer, Verdict::Answer::same) << v.why_unknown;
+  ASSERT_FALSE(v.notes.empty());
+  EXPECT_NE(v.notes[0].find("channels moved to the end"), std::string::npos) << v.notes[0];
+}
+
+TEST_F(Verify, AWrongConversionFromTfliteIsFoundAtItsOperator) {
+  if (!has(Runtime::tflite)) GTEST_SKIP() << skip_;
+  write_tflite(network(), "m.tflite");
+  Model wrong = driver::load(directory_ / "m.tflite").model;
+  std::vector<Value*> kernels;
+  for (Node& node : wrong.graph->nodes())
+    if (node.is("Conv")) kernels.push_back(node.input(1));
+  ASSERT_EQ(kernels.size(), 2u);
+  damage(wrong, kernels[1]->name());
+  driver::save(wrong, directory_ / "m.onnx");
+  const Verdict v = verify("m.tflite", "m.onnx", {Runtime::tflite});
+  ASSERT_EQ(v.answer, Verdict::Answer::different) << v.why_unknown;
+  ASSERT_TRUE(v.first) << v.why_not_bisected;
+  EXPECT_EQ(v.first->op, "CONV_2D");
+  EXPECT_EQ(v.first->name, "c2");
+}
+
+TEST_F(Verify, AWrongConversionToTfliteIsFoundInTheWordsOfOnnx) {
+  if (!has(Runtime::tflite)) GTEST_SKIP() << skip_;
+  driver::save(network(), directory_ / "m.onnx");
+  Model wrong = network();
+  damage(wrong, "w2");
+  write_tflite(wrong, "m.tflite");
+  const Verdict v = verify("m.onnx", "m.tflite", {Runtime::ingot});
+  ASSERT_EQ(v.answer, Verdict::Answer::different) << v.why_unknown;
+  ASSERT_TRUE(v.first) << v.why_not_bisected;
+  EXPECT_EQ(v.first->name, "c2");
+  EXPECT_EQ(v.first->op, "Conv");
+}
+
+constexpr const char* kGraph = R"(
+node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+       attr { key: "shape" value { shape { dim { size: 2 } dim { size: 2 } } } } }
+node { name: "w" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } }
+       attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 2 } dim { size: 2 } }
+              float_val: 1 float_val: -2 float_val: 3 float_val: 0.5 } } } }
+node { name: "product" op: "MatMul" input: "x" input: "w" attr { key: "T" value { type: DT_FLOAT } } }
+node { name: "limited" op: "Relu6" input: "product" attr { key: "T" value { type: DT_FLOAT } } }
+node { name: "scaled" op: "Tanh" input: "limited" attr { key: "T" value { type: DT_FLOAT } } }
+)";
+
+TEST_F(Verify, AFrozenGraphRunsInTfjs) {
+  if (!has(Runtime::tfjs)) GTEST_SKIP() << skip_;
+  test::write_text(directory_ / "g.pbtxt", kGraph);
+  driver::save(driver::load(directory_ / "g.pbtxt").model, directory_ / "g.onnx");
+  const Verdict v = verify("g.pbtxt", "g.onnx");
+  EXPECT_EQ(v.answer, Verdict::Answer::same) << v.why_unknown;
+  EXPECT_NE(v.a_runtime.find("TF.js"), std::string::npos);
+}
+
+TEST_F(Verify, AWrongConversionFromTensorflowIsFoundAtItsNode) {
+  if (!has(Runtime::tfjs)) GTEST_SKIP() << skip_;
+  test::write_text(directory_ / "g.pbtxt", kGraph);
+  Model wrong = driver::load(directory_ / "g.pbtxt").model;
+  for (Node& node : wrong.graph->nodes())
+    if (node.is("MatMul") || node.is("Gemm")) damage(wrong, node.input(1)->name());
+  driver::save(wrong, directory_ / "g.onnx");
+  const Verdict v = verify("g.pbtxt", "g.onnx");
+  ASSERT_EQ(v.answer, Verdict::Answer::different) << v.why_unknown;
+  ASSERT_TRUE(v.first) << v.why_not_bisected;
+  EXPECT_EQ(v.first->name, "product");
+  EXPECT_EQ(v.first->op, "MatMul");
+}
+
+TEST_F(Verify, AMissingRuntimeIsNoAnswer) {
+  write_tflite(network(), "m.tflite");
+  driver::save(network(), directory_ / "m.onnx");
+  peers_ = {};
+  const Verdict v = verify("m.tflite", "m.onnx");
+  EXPECT_EQ(v.answer, Verdict::Answer::unknown);
+  EXPECT_NE(v.why_unknown.find("npm install"), std::string::npos) << v.why_unknown;
+}
+
+TEST_F(Verify, RoundingNoiseIsAllowedAndErrorsBeyondItAreNot) {
+  // The sum of one large and many small numbers depends on the order; a weight that is wrong by more does not hide.
+  const char* text = R"(<ir_version: 10, opset_import: ["" : 21]>
+g (float[4] x) => (float[4] y) <float[4] big = {300000, 300000, 300000, 300000}> {
+  a = Add(x, big)
+  y = Sub(a, big)
+})";
+  driver::save(onnx::parse_text(text), directory_ / "a.onnx");
+  const char* exact = R"(<ir_version: 10, opset_import: ["" : 21]>
+g (float[4] x) => (float[4] y) { y = Identity(x) })";
+  driver::save(onnx::parse_text(exact), directory_ / "b.onnx");
+  const Verdict same = verify("b.onnx", "a.onnx", {Runtime::ingot});
+  ASSERT_EQ(same.answer, Verdict::Answer::same) << same.outputs[0].figure;
+  EXPECT_NE(same.outputs[0].source.find("rounding noise"), std::string::npos) << same.outputs[0].source;
+  const char* wrong = R"(<ir_version: 10, opset_import: ["" : 21]>
+g (float[4] x) => (float[4] y) <float ten = {10}> { y = Mul(x, ten) })";
+  driver::save(onnx::parse_text(wrong), directory_ / "c.onnx");
+  EXPECT_EQ(verify("c.onnx", "a.onnx", {Runtime::ingot}).answer, Verdict::Answer::different);
+}
+
+TEST_F(Verify, ResultsThatRoundingDecidesAreNoAnswer) {
+  driver::save(onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>
+g (float[4] x) => (float[4] y) <float big = {30000000}> {
+  a = Add(x, big)
+  y = Sub(a, big)
+})"),
+               directory_ / "a.onnx");
+  driver::save(onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>
+g (float[4] x) => (float[4] y) { y = Identity(x) })"),
+               directory_ / "b.onnx");
+  const Verdict v = verify("b.onnx", "a.onnx", {Runtime::ingot});
+  EXPECT_EQ(v.answer, Verdict::Answer::unknown);
+  EXPECT_NE(v.why_unknown.find("rounding alone"), std::string::npos) << v.why_unknown;
+}
+
+TEST_F(Verify, ToleranceThatIsAskedForReplacesThePolicy) {
+  driver::save(network(), directory_ / "a.onnx");
+  Model wrong = network();
+  damage(wrong, "m");
+  driver::save(wrong, directory_ / "b.onnx");
+  VerifyRequest request;
+  request.a = {directory_ / "a.onnx", {Runtime::ingot}, {}};
+  request.b = {directory_ / "b.onnx", {Runtime::ingot}, {}};
+  request.atol = 10;
+  EXPECT_EQ(verify::verify(request).answer, Verdict::Answer::same);
+  request.atol = 1e-6;
+  EXPECT_EQ(verify::verify(request).answer, Verdict::Answer::different);
+}
+
+TEST_F(Verify, InputsWithoutACounterpartAreRefused) {
+  driver::save(network(), directory_ / "a.onnx");
+  driver::save(onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>
+g (float[1, 3, 8, 8] x, float[2] more) => (float[2] y) { y = Identity(more) })"),
+               directory_ / "b.onnx");
+  EXPECT_THROW(verify("a.onnx", "b.onnx", {Runtime::ingot}), Error);
+}
+
+}  // namespace
+}  // namespace ingot
