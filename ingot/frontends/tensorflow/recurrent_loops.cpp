@@ -166,30 +166,42 @@ class Matcher {
     });
   }
 
-  /// v as a linear form of x and of `h`, which need not be the state itself.
-  std::optional<Linear> linear(const Value* v, const Value* h) const {
+  /// v as a linear form of x and of `h`, which need not be the state itself: the terms of a sum in any order.
+  std::optional<Linear> linear(Value* v, const Value* h) const {
+    constexpr int kMostTerms = 8;
     Linear form;
-    if (const auto sum = operands(v, "Add", [&](const Value* a) { return is_outside(a) && rank_of(a) == 1; })) {
-      form.bias = sum->first;
-      v = sum->second;
+    std::vector<Value*> terms{v};
+    for (int seen = 0; !terms.empty(); ++seen) {
+      Value* term = terms.back();
+      terms.pop_back();
+      if (seen == kMostTerms) return std::nullopt;
+      if (is_outside(term)) {
+        if (form.bias || rank_of(term) != 1) return std::nullopt;
+        form.bias = term;
+      } else if (const Node* sum = made_by(term, "Add")) {
+        terms.push_back(sum->input(0));
+        terms.push_back(sum->input(1));
+      } else if (const Node* product = made_by(term, "MatMul"); product && is_outside(product->input(1))) {
+        Value** place = product->input(0) == x_       ? &form.weights
+                        : product->input(0) == h      ? &form.recurrent
+                        : joins(product->input(0), h) ? &form.joint
+                                                      : nullptr;
+        if (!place || *place) return std::nullopt;
+        *place = product->input(1);
+      } else {
+        return std::nullopt;
+      }
     }
-    if (const Node* product = made_by(v, "MatMul")) {
-      const Node* both = made_by(product->input(0), "Concat");
-      if (!both || !is_outside(product->input(1)) || both->input_count() != 2) return std::nullopt;
-      const std::int64_t axis = both->attributes.int_or("axis", 0);
-      if (both->input(0) != x_ || both->input(1) != h || (axis != 1 && axis != -1)) return std::nullopt;
-      form.joint = product->input(1);
-      return form;
-    }
-    const Node* sum = made_by(v, "Add");
-    if (!sum) return std::nullopt;
-    for (int k = 0; k < 2; ++k) {
-      const Node* product = made_by(sum->input(static_cast<std::size_t>(k)), "MatMul");
-      if (!product || !is_outside(product->input(1))) return std::nullopt;
-      if (product->input(0) == x_) form.weights = product->input(1);
-      if (product->input(0) == h) form.recurrent = product->input(1);
-    }
-    return form.weights && form.recurrent ? std::optional(form) : std::nullopt;
+    const bool is_apart = form.weights && form.recurrent && !form.joint;
+    const bool is_joint = form.joint && !form.weights && !form.recurrent;
+    return is_apart || is_joint ? std::optional(form) : std::nullopt;
+  }
+
+  /// Whether the value is x and h side by side.
+  bool joins(const Value* v, const Value* h) const {
+    const Node* both = made_by(v, "Concat");
+    const std::int64_t axis = both ? both->attributes.int_or("axis", 0) : 0;
+    return both && both->input_count() == 2 && both->input(0) == x_ && both->input(1) == h && (axis == 1 || axis == -1);
   }
 
   /// Which of the parts of a Split along the last axis the value is; -1: none.
