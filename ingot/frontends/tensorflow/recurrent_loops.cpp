@@ -65,13 +65,15 @@ class Matcher {
   }
 
  private:
+  static constexpr int kMostNested = 4;  // conditions within conditions
+
   bool is_outside(const Value* v) const { return v && &v->graph() != body_; }
 
   bool is_counter(const Value* v) const { return std::ranges::find(counters_, v) != counters_.end(); }
 
   /// Whether the value is the number of steps: known to be, or the lesser of it and of something not below it.
-  bool is_steps(const Value* v) const {
-    if (!is_outside(v)) return false;
+  bool is_steps(const Value* v, int depth = 0) const {
+    if (depth == kMostNested || !is_outside(v)) return false;
     const Value* plain = plain_index(v);
     for (const Value* candidate : {v, plain}) {
       if (candidate->known_ints && candidate->known_ints->size() == 1 && same(candidate->known_ints->front(), steps_))
@@ -79,13 +81,15 @@ class Matcher {
       const auto known = known_ints(candidate);
       if (known && known->size() == 1 && same(Dim(known->front()), steps_)) return true;
     }
-    const auto least = operands(v, "Min", [&](const Value* a) { return !made_by(a, "Max") && is_steps(a); });
-    return least && operands(least->second, "Max", [&](const Value* a) { return is_steps(a); });
+    const auto least = operands(v, "Min", [&](const Value* a) { return !made_by(a, "Max") && is_steps(a, depth + 1); });
+    return least && operands(least->second, "Max", [&](const Value* a) { return is_steps(a, depth + 1); });
   }
 
   /// The condition after a round: the counters are still below the number of steps.
-  bool is_condition(const Value* v) const {
-    if (const Node* both = made_by(v, "And")) return is_condition(both->input(0)) && is_condition(both->input(1));
+  bool is_condition(const Value* v, int depth = 0) const {
+    if (depth == kMostNested) return false;
+    if (const Node* both = made_by(v, "And"))
+      return is_condition(both->input(0), depth + 1) && is_condition(both->input(1), depth + 1);
     const Node* less = made_by(v, "Less");
     if (!less || !is_steps(less->input(1))) return false;
     for (std::size_t i = 0; i < states_.size(); ++i)
