@@ -9,6 +9,7 @@
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
 #include "ingot/base/safe_path.h"
+#include "ingot/driver/own_functions.h"
 #include "ingot/formats/tensorflow/checkpoint.h"
 #include "ingot/formats/tensorflow/reader.h"
 #include "ingot/formats/tfjs/graph_model.h"
@@ -16,6 +17,7 @@
 #include "ingot/frontends/tensorflow/freeze.h"
 #include "ingot/frontends/tensorflow/import.h"
 #include "ingot/frontends/tensorflow/variables.h"
+#include "ingot/passes/fold.h"
 
 namespace ingot::driver {
 namespace {
@@ -27,6 +29,19 @@ namespace front = frontends::tensorflow;
 std::string directory_of(const std::string& path) {
   const fs::path parent = fs::path(path).parent_path();
   return parent.empty() ? "." : parent.string();
+}
+
+/// What every graph goes through once its options are known.
+Loaded imported(const tf::GraphDef& graph, front::ImportOptions& import, Format format, const LoadOptions& options,
+                const front::ModelFiles& files = {}) {
+  OwnFunctions functions(options);
+  functions.allow(import.custom);
+  front::ImportResult result = front::import_graph(graph, import, files);
+  // Weights are transposed here, once, and sizes of fixed shapes are numbers.
+  passes::fold_constants(*result.model.graph);
+  settle_layout(result.model, options.import.layout, result.notes);
+  functions.add_to(result.model);
+  return {std::move(result.model), format, std::move(result.notes)};
 }
 
 front::ImportOptions import_options(const LoadOptions& options) {
@@ -84,8 +99,7 @@ Loaded import_meta_graph(const tf::MetaGraph& meta, const front::ModelFiles& fil
     import.signature_inputs = ports_of(signature->inputs);
     import.signature_outputs = ports_of(signature->outputs);
   }
-  front::ImportResult result = front::import_graph(meta.graph, import, files);
-  return {std::move(result.model), format, std::move(result.notes)};
+  return imported(meta.graph, import, format, options, files);
 }
 
 /// Values from a checkpoint; the files behind it are opened only if something asks.
@@ -138,8 +152,12 @@ MetaSource open_saved_model(const std::string& directory, const Bytes& contents,
   const auto variables = variables_of(*meta, std::move(checkpoint), budget);
   MetaSource source;
   source.files.variable = [variables](const std::string& name) { return (*variables)(name); };
-  source.files.asset = [directory, policy](const std::string& name) -> std::optional<Bytes> {
-    return map_beneath(directory, "assets/" + name, policy);
+  source.files.asset = [directory, policy, assets = meta->assets](const std::string& name) -> std::optional<Bytes> {
+    // By the tensor that holds its name, else by the file's own name.
+    for (const tf::AssetFile& asset : assets)
+      if (asset.tensor_name == name || asset.tensor_name == name + ":0" || asset.filename == name)
+        return map_beneath(directory, "assets/" + asset.filename, policy);
+    return std::nullopt;
   };
   source.meta = std::move(*meta);
   return source;
@@ -178,8 +196,7 @@ Loaded load_tfjs(const std::string& directory, const Bytes& contents, const Load
     import.signature_inputs = ports_of(model.signature->inputs);
     import.signature_outputs = ports_of(model.signature->outputs);
   }
-  front::ImportResult result = front::import_graph(model.graph, import);
-  return {std::move(result.model), Format::tfjs, std::move(result.notes)};
+  return imported(model.graph, import, Format::tfjs, options);
 }
 
 }  // namespace
@@ -195,8 +212,8 @@ Loaded load_tensorflow(const std::string& path, const Bytes& contents, Format fo
       fs::path(path).filename() == "tensorflowjs_model.pb")
     return load_tfjs(directory_of(path), contents, options);
   const tf::GraphDef graph = tf::read_graph(contents, options.budget ? *options.budget : Budget::unlimited());
-  front::ImportResult result = front::import_graph(graph, import_options(options));
-  return {std::move(result.model), Format::tensorflow, std::move(result.notes)};
+  front::ImportOptions import = import_options(options);
+  return imported(graph, import, Format::tensorflow, options);
 }
 
 Loaded load_tensorflow_directory(const std::string& path, const LoadOptions& options) {

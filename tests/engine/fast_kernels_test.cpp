@@ -174,6 +174,18 @@ void expect_same(const Model& model, const Array& x, float tolerance) {
   }
 }
 
+TEST(FastKernel, AnOperandThatRepeatsBeginsAnewInEveryPart) {
+  // More elements than one part has, and a length that does not divide the parts.
+  Random random(5);
+  Model model = empty_model();
+  Value* x = model.graph->add_input("x", Type::tensor(DType::f32, Shape{1, 60, 60, 24}));
+  GraphBuilder g(*model.graph);
+  Value* bias = g.constant(random.floats({24}));
+  Value* sum = g.add(x, bias);
+  model.graph->add_output(g.op("Relu", {sum}));
+  expect_same(model, Array::from(random.floats({1, 60, 60, 24})), 0);
+}
+
 TEST(FastKernel, LstmAgreesInEveryDirection) {
   for (const char* direction : {"forward", "reverse", "bidirectional"}) {
     Random random(7);
