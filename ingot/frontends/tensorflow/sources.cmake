@@ -27,5 +27,7 @@ list(APPEND frontends_sources
   tensorflow/strided_slice.cpp
   tensorflow/table.cpp
   tensorflow/tensor_arrays.cpp
+  tensorflow/training.cpp
   tensorflow/translation.cpp
+  tensorflow/updates.cpp
   tensorflow/variables.cpp)
