@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "command.h"
@@ -41,6 +42,7 @@ driver::ConvertOptions convert_options(const Options& options) {
   if (options.opset) convert.opset = options.opset;
   convert.target = options.target;
   convert.infer_types = options.infer_types;
+  convert.auto_cast = options.exported.auto_cast;
   for (const std::string& text : options.input_shapes) convert.input_shapes.push_back(driver::parse_input_shape(text));
   for (const std::string& text : options.renames) {
     const std::size_t equals = text.find('=');
@@ -60,8 +62,14 @@ std::string why_not_verified(const Options& options, const Global& global, drive
   if (global.untrusted) return "other runtimes are off under --untrusted";
   if (!options.import.inputs.empty() || !options.import.outputs.empty())
     return "the graph was cut; its source has other inputs and outputs";
+  if (from == driver::Format::tflite && !options.import.signature.empty())
+    return "TFLite's runtimes are asked about the main graph, not about signatures";
   if (options.import.dequantize) return "quantised values became floats";
+  if (!options.exported.inputs_as.empty() || !options.exported.outputs_as.empty())
+    return "inputs or outputs lie otherwise than the source's";
   if (to == driver::Format::json) return "a description does not run";
+  std::error_code unknown;
+  if (std::filesystem::equivalent(options.input, options.output, unknown)) return "the result took the source's place";
   return {};
 }
 
@@ -73,6 +81,7 @@ void verify_result(const Options& options, const Global& global, const driver::L
   request.a.load.import.signature = load.import.signature;
   request.a.load.import.tag = load.import.tag;
   request.a.load.import.allow_custom = load.import.allow_custom;
+  request.a.load.import.functions = load.import.functions;
   request.b.file = options.output;
   request.b.load = global.load_options(options.to);
   request.input_shapes = load.import.input_shapes;
@@ -126,10 +135,19 @@ int run(const Options& options, const Global& global) {
   driver::LoadOptions load = global.load_options(options.from);
   load.import = options.import;
   load.import.input_shapes = convert.input_shapes;
+  const driver::LayoutWish layout{options.exported.inputs_as, options.exported.outputs_as};
+  load.import.layout = layout;
   auto clock = std::chrono::steady_clock::now();
   Conversion done{.input = options.input, .output = options.output};
   driver::Loaded loaded = driver::load(options.input, load);
   done.load_seconds = seconds_since(clock);
+  if (driver::is_onnx(loaded.format)) {
+    // A backend decides for itself how its inputs and outputs lie.
+    if (!format || !driver::is_foreign(*format)) driver::wish_layout(loaded.model, layout, loaded.notes);
+  } else {
+    exported.inputs_as.clear();
+    exported.outputs_as.clear();
+  }
   // What the runtimes of the last years read.
   if (!driver::is_onnx(loaded.format) && !convert.opset && convert.target.empty()) convert.opset = 21;
   const bool is_export = format && driver::is_foreign(*format);
@@ -166,7 +184,7 @@ Command add_convert(CLI::App& program, const Global& global) {
   CLI::App* app =
       program.add_subcommand("convert", "From one model file to another: format, operator set, shapes, names");
   app->footer(
-      "The formats follow from contents and extensions: .onnx, .onnxtxt (the ONNX text syntax), .tflite (input only),\n"
+      "The formats follow from contents and extensions: .onnx, .onnxtxt (the ONNX text syntax), .tflite,\n"
       ".json (a description, output only). Without --opset and --for, an ONNX model keeps its operator sets, and one "
       "of\n"
       "another framework gets opset 21. A file is written whole or not at all; what cannot be converted is listed\n"
@@ -200,12 +218,14 @@ Command add_convert(CLI::App& program, const Global& global) {
   app->add_flag("--infer-types", options->infer_types, "Write the inferred type and shape of every value");
   app->add_flag("--external-data", options->external_data, "Put the weights into one data file beside the model");
   app->add_option("--external-threshold", options->threshold, "Only weights of at least this size (default 1K)");
-  app->add_option("--auto-cast", options->exported.auto_cast,
-                  "Types that the target lacks: none (default: refuse), up (wider ones), all (narrower ones too)");
+  app->add_option(
+      "--auto-cast", options->exported.auto_cast,
+      "Element types that the target lacks: none (default: refuse), up (compute in wider ones), all (narrower "
+      "ones too)");
   app->add_option("--weights", options->exported.weights, "Store large float weights of a .tflite file as float16");
   app->add_option("--inputs-as", options->exported.inputs_as,
-                  "Layout of a .tflite file's inputs: nchw (default) or nhwc");
-  app->add_option("--outputs-as", options->exported.outputs_as, "Layout of its outputs");
+                  "Layout of inputs with channels: nchw or nhwc (default: as the source has them)");
+  app->add_option("--outputs-as", options->exported.outputs_as, "Layout of outputs with channels");
   app->add_option("--from", options->from, "The input's format, when it does not tell itself");
   app->add_option("--to", options->to, "The output's format, when its extension does not tell");
   app->add_option("--report", options->report,

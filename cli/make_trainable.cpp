@@ -99,6 +99,7 @@ Command add_strip_training(CLI::App& program, const Global& global) {
             driver::Loaded loaded = driver::load(options->model, global.load_options(options->from));
             const std::size_t count = loaded.model.training.size();
             loaded.model.training.clear();
+            train::drop_unused_domains(loaded.model);
             driver::save(loaded.model, options->output);
             std::printf("%s written: %zu algorithm%s taken out\n", options->output.c_str(), count,
                         count == 1 ? "" : "s");

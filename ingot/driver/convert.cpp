@@ -4,8 +4,10 @@
 #include <algorithm>
 
 #include "ingot/base/error.h"
+#include "ingot/driver/import_layout.h"
 #include "ingot/ops/schema.h"
 #include "ingot/ops/versions.h"
+#include "ingot/passes/cast_types.h"
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/fit_ir_version.h"
 #include "ingot/passes/infer.h"
@@ -77,6 +79,21 @@ OpsetImports used(const OpsetImports& targets, const Model& model) {
   return kept;
 }
 
+passes::CastRule cast_rule(const std::string& word) {
+  if (word == "none") return passes::CastRule::none;
+  if (word == "up") return passes::CastRule::up;
+  if (word == "all") return passes::CastRule::all;
+  throw Error(Code::bad_usage, "'" + word + "' is not a rule for casts").hint("none, up or all");
+}
+
+/// Casts where the operators of the target lack a type; for that, everything is brought to its newest version first.
+void cast_for(Model& model, std::int64_t opset, const std::string& rule, ConvertReport& report) {
+  if (cast_rule(rule) == passes::CastRule::none) return;
+  passes::canonicalize(model);
+  for (std::string& line : passes::cast_types(*model.graph, opset, cast_rule(rule)))
+    report.notes.push_back(std::move(line));
+}
+
 void move_versions(Model& model, const OpsetImports& targets, std::optional<std::int64_t> ir_version,
                    ConvertReport& report) {
   const passes::VersionReport versions = passes::convert_version(model, used(targets, model));
@@ -104,11 +121,21 @@ ConvertReport convert(Model& model, const ConvertOptions& options) {
   for (const auto& [name, shape] : options.input_shapes) set_input_shape(model, name, shape);
   if (!options.target.empty()) {
     const ops::Target& target = ops::target_by_name(options.target);
+    cast_for(model, target.opset, options.auto_cast, report);
     move_versions(model, imports_of(target), target.ir_version, report);
   } else if (options.opset) {
+    cast_for(model, *options.opset, options.auto_cast, report);
     move_versions(model, imports_of_opset(*options.opset), std::nullopt, report);
   }
-  if (!options.renames.empty()) passes::rename_values(model, options.renames);
+  if (!options.renames.empty()) {
+    passes::rename_values(model, options.renames);
+    for (auto& [key, value] : model.metadata)
+      for (const auto& [before, after] : options.renames)
+        if (key == std::string(kLayoutProperty) + before) {
+          key = std::string(kLayoutProperty) + after;
+          break;
+        }
+  }
   if (options.infer_types) {
     passes::InferOptions infer_options;
     infer_options.keep_declared = true;

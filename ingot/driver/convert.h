@@ -15,6 +15,8 @@ struct ConvertOptions {
   std::vector<std::pair<std::string, Shape>> input_shapes;
   std::vector<std::pair<std::string, std::string>> renames;  // old -> new
   bool infer_types = false;                                  // write the types of all values
+  /// "none", "up" or "all": what may be done about element types that the operator set asked for lacks.
+  std::string auto_cast = "none";
 };
 
 struct ConvertReport {

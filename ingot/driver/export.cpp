@@ -2,8 +2,8 @@
 #include "ingot/driver/export.h"
 
 #include "ingot/backends/tflite/export.h"
-#include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
+#include "ingot/base/file_set.h"
 #include "ingot/formats/tflite/writer.h"
 
 namespace ingot::driver {
@@ -37,9 +37,9 @@ void export_tflite(const Model& model, const std::string& path, const ExportOpti
   if (made.layout.transposes_before || made.layout.transposes_after)
     report.notes.push_back("transposes: " + std::to_string(made.layout.transposes_before) + " in the model, " +
                            std::to_string(made.layout.transposes_after) + " in the file");
-  AtomicFile file(path);
-  formats::tflite::write(made.model, file);
-  file.commit();
+  FileSet files(path);
+  formats::tflite::write(made.model, files.model());
+  files.commit();
 }
 
 }  // namespace

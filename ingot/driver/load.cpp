@@ -7,14 +7,13 @@
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
 #include "ingot/driver/load_tensorflow.h"
+#include "ingot/driver/own_functions.h"
 #include "ingot/formats/tflite/reader.h"
 #include "ingot/frontends/tflite/import.h"
 #include "ingot/onnx/json.h"
 #include "ingot/onnx/reader.h"
 #include "ingot/onnx/text.h"
 #include "ingot/onnx/writer.h"
-#include "ingot/passes/fold.h"
-#include "ingot/passes/layout.h"
 
 namespace ingot::driver {
 namespace {
@@ -30,27 +29,6 @@ void write_text(const std::string& path, const std::string& text) {
   file.commit();
 }
 
-/// Frontends of NHWC frameworks put transposes around every spatial operator; few of them are needed.
-void settle_layout(Model& model, std::vector<std::string>& notes) {
-  const passes::LayoutReport report = passes::choose_layout(*model.graph);
-  passes::drop_unread(*model.graph);
-  // A value's name is its own; so becomes its node's.
-  for (const GraphPlace& place : all_graphs(model))
-    for (Node& node : place.graph->nodes())
-      if (node.output()) node.name = node.output()->name();
-  if (report.transposes_before)
-    notes.push_back("layout: " + std::to_string(report.transposes_after) + " of " +
-                    std::to_string(report.transposes_before) + " transposes are left");
-}
-
-/// Functions of another file become the model's own.
-void add_functions(Model& model, Model from) {
-  for (auto& function : from.functions) {
-    if (!model.opsets.version(function->domain)) model.opsets.set(function->domain, 1);
-    model.functions.push_back(std::move(function));
-  }
-}
-
 Loaded load_tflite(const Bytes& contents, const LoadOptions& options) {
   const formats::tflite::Model source = formats::tflite::read(contents, {.budget = options.budget});
   frontends::tflite::ImportOptions import;
@@ -60,18 +38,11 @@ Loaded load_tflite(const Bytes& contents, const LoadOptions& options) {
   import.outputs = options.import.outputs;
   import.input_shapes = options.import.input_shapes;
   import.allow_custom = options.import.allow_custom;
-  Model functions;
-  if (!options.import.functions.empty()) {
-    LoadOptions plain = options;
-    plain.from.reset();
-    plain.import = {};
-    functions = load(options.import.functions, plain).model;
-    for (const auto& function : functions.functions)
-      import.allow_custom.push_back(function->name + ":" + function->domain);
-  }
+  OwnFunctions functions(options);
+  functions.allow(import.allow_custom);
   frontends::tflite::Imported imported = frontends::tflite::import_model(source, import);
-  settle_layout(imported.model, imported.notes);
-  add_functions(imported.model, std::move(functions));
+  settle_layout(imported.model, options.import.layout, imported.notes);
+  functions.add_to(imported.model);
   return {std::move(imported.model), Format::tflite, std::move(imported.notes)};
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ingot/driver/format.h"
+#include "ingot/driver/import_layout.h"
 #include "ingot/ir/model.h"
 
 namespace ingot {
@@ -22,6 +23,7 @@ struct ImportOptions {
   std::vector<std::string> allow_custom;                    // "Op" or "Op:domain": stays as a custom node
   std::string functions;           // an ONNX file whose functions give custom nodes of their names a meaning
   bool dequantize = false;         // quantised tensors become float
+  LayoutWish layout;               // of inputs and outputs
   std::string mode = "inference";  // or training, or both: what of a model that can learn is wanted
 };
 

@@ -9,6 +9,7 @@
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
 #include "ingot/base/safe_path.h"
+#include "ingot/driver/own_functions.h"
 #include "ingot/formats/tensorflow/checkpoint.h"
 #include "ingot/formats/tensorflow/reader.h"
 #include "ingot/formats/tfjs/graph_model.h"
@@ -16,6 +17,7 @@
 #include "ingot/frontends/tensorflow/freeze.h"
 #include "ingot/frontends/tensorflow/import.h"
 #include "ingot/frontends/tensorflow/variables.h"
+#include "ingot/passes/fold.h"
 #include "ingot/train/initialization.h"
 
 namespace ingot::driver {
@@ -28,6 +30,30 @@ namespace front = frontends::tensorflow;
 std::string directory_of(const std::string& path) {
   const fs::path parent = fs::path(path).parent_path();
   return parent.empty() ? "." : parent.string();
+}
+
+/// Variables that no file holds a value of begin as the model's own initialization says.
+void begin_blank(front::ImportResult& result) {
+  if (result.blank.empty()) return;
+  const auto can_begin = [](const TrainingInfo& info) { return info.initialization != nullptr; };
+  const bool begins = std::ranges::any_of(result.model.training, can_begin);
+  if (begins) train::initialize(result.model);
+  result.notes.push_back(std::to_string(result.blank.size()) + " variables have no stored value: they begin as " +
+                         (begins ? "the graph says" : "zeros"));
+}
+
+/// What every graph goes through once its options are known.
+Loaded imported(const tf::GraphDef& graph, front::ImportOptions& import, Format format, const LoadOptions& options,
+                const front::ModelFiles& files = {}) {
+  OwnFunctions functions(options);
+  functions.allow(import.custom);
+  front::ImportResult result = front::import_graph(graph, import, files);
+  // Weights are transposed here, once, and sizes of fixed shapes are numbers; what is trained stays as it is.
+  if (import.mode == front::ImportMode::inference) passes::fold_constants(*result.model.graph);
+  begin_blank(result);
+  settle_layout(result.model, options.import.layout, result.notes);
+  functions.add_to(result.model);
+  return {std::move(result.model), format, std::move(result.notes)};
 }
 
 front::ImportOptions import_options(const LoadOptions& options) {
@@ -93,18 +119,6 @@ const tf::Signature* signature_of(const std::vector<tf::Signature>& all, const s
   return usable.empty() ? nullptr : usable.front();
 }
 
-/// Variables that no file holds a value of begin as the model's own initialization says.
-Loaded begun(front::ImportResult result, Format format) {
-  Loaded loaded{std::move(result.model), format, std::move(result.notes)};
-  if (result.blank.empty()) return loaded;
-  const auto can_begin = [](const TrainingInfo& info) { return info.initialization != nullptr; };
-  const bool begins = std::ranges::any_of(loaded.model.training, can_begin);
-  if (begins) train::initialize(loaded.model);
-  loaded.notes.push_back(std::to_string(result.blank.size()) + " variables have no stored value: they begin as " +
-                         (begins ? "the graph says" : "zeros"));
-  return loaded;
-}
-
 Loaded import_meta_graph(const tf::MetaGraph& meta, const front::ModelFiles& files, Format format,
                          const LoadOptions& options) {
   front::ImportOptions import = import_options(options);
@@ -120,8 +134,7 @@ Loaded import_meta_graph(const tf::MetaGraph& meta, const front::ModelFiles& fil
     import.signature_inputs = ports_of(signature->inputs);
     import.signature_outputs = ports_of(signature->outputs);
   }
-  front::ImportResult result = front::import_graph(meta.graph, import, files);
-  return begun(std::move(result), format);
+  return imported(meta.graph, import, format, options, files);
 }
 
 /// Values from a checkpoint; the files behind it are opened only if something asks.
@@ -174,8 +187,12 @@ MetaSource open_saved_model(const std::string& directory, const Bytes& contents,
   const auto variables = variables_of(*meta, std::move(checkpoint), budget);
   MetaSource source;
   source.files.variable = [variables](const std::string& name) { return (*variables)(name); };
-  source.files.asset = [directory, policy](const std::string& name) -> std::optional<Bytes> {
-    return map_beneath(directory, "assets/" + name, policy);
+  source.files.asset = [directory, policy, assets = meta->assets](const std::string& name) -> std::optional<Bytes> {
+    // By the tensor that holds its name, else by the file's own name.
+    for (const tf::AssetFile& asset : assets)
+      if (asset.tensor_name == name || asset.tensor_name == name + ":0" || asset.filename == name)
+        return map_beneath(directory, "assets/" + asset.filename, policy);
+    return std::nullopt;
   };
   source.meta = std::move(*meta);
   return source;
@@ -214,8 +231,7 @@ Loaded load_tfjs(const std::string& directory, const Bytes& contents, const Load
     import.signature_inputs = ports_of(model.signature->inputs);
     import.signature_outputs = ports_of(model.signature->outputs);
   }
-  front::ImportResult result = front::import_graph(model.graph, import);
-  return {std::move(result.model), Format::tfjs, std::move(result.notes)};
+  return imported(model.graph, import, Format::tfjs, options);
 }
 
 }  // namespace
@@ -231,8 +247,8 @@ Loaded load_tensorflow(const std::string& path, const Bytes& contents, Format fo
       fs::path(path).filename() == "tensorflowjs_model.pb")
     return load_tfjs(directory_of(path), contents, options);
   const tf::GraphDef graph = tf::read_graph(contents, options.budget ? *options.budget : Budget::unlimited());
-  front::ImportResult result = front::import_graph(graph, import_options(options));
-  return begun(std::move(result), Format::tensorflow);
+  front::ImportOptions import = import_options(options);
+  return imported(graph, import, Format::tensorflow, options);
 }
 
 Loaded load_tensorflow_directory(const std::string& path, const LoadOptions& options) {

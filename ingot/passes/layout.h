@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "ingot/ir/model.h"
 
@@ -36,6 +37,12 @@ struct LayoutReport {
 /// are minimal: a minimum cut. Inputs and outputs of the graph keep theirs. The graph must be of the newest operator
 /// set with types inferred; types stay right, and names of inputs and outputs too.
 LayoutReport choose_layout(Graph& graph, const LayoutOptions& options = {});
+
+/// Which layouts the inputs and outputs of a graph have; nothing where no spatial operator or transpose tells.
+struct PortLayouts {
+  std::vector<std::optional<Layout>> inputs, outputs;
+};
+PortLayouts port_layouts(Graph& graph);
 
 /// Gives an input or an output of the graph another layout, with a Transpose inside that choose_layout may move.
 /// Nothing happens to values that do not have 3 to 5 dimensions; returns whether something did.

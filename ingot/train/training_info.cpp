@@ -268,6 +268,14 @@ TrainingGraph read_training_info(const Model& model, std::size_t which) {
   return training;
 }
 
+void drop_unused_domains(Model& model) {
+  constexpr std::string_view kPreview = "ai.onnx.preview.training";
+  bool is_used = false;
+  for (const GraphPlace& place : all_graphs(model))
+    for (const Node& node : place.graph->nodes()) is_used |= node.domain == kPreview;
+  if (!is_used) std::erase_if(model.opsets, [&](const OpsetImport& import) { return import.domain == kPreview; });
+}
+
 std::string own_variable(const Model& model, std::size_t which, const std::string& name) {
   return model.training.size() > 1 ? "algorithm " + std::to_string(which) + "/" + name : name;
 }

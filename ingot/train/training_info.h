@@ -23,6 +23,9 @@ Model make_trainable(const Model& model, const MakeTrainableOptions& options = {
 /// Of a model with several, variables of the algorithm's own are named as own_variable says.
 TrainingGraph read_training_info(const Model& model, std::size_t which = 0);
 
+/// Without training information, its operator sets are no longer imported.
+void drop_unused_domains(Model& model);
+
 /// The name of an algorithm's own variable among those of all algorithms of the model.
 std::string own_variable(const Model& model, std::size_t which, const std::string& name);
 

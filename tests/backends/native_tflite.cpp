@@ -9,6 +9,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "ingot/base/error.h"
+#include "ingot/formats/tflite/string_tensor.h"
 #include "tests/support/files.h"
 
 namespace ingot::test {
@@ -24,14 +26,24 @@ std::optional<DType> dtype_of_native(int type) {
       return DType::u8;
     case 4:
       return DType::i64;
+    case 5:
+      return DType::string;
     case 6:
       return DType::boolean;
     case 7:
       return DType::i16;
     case 9:
       return DType::i8;
+    case 10:
+      return DType::f16;
     case 11:
       return DType::f64;
+    case 13:
+      return DType::u64;
+    case 16:
+      return DType::u32;
+    case 17:
+      return DType::u16;
     default:
       return std::nullopt;
   }
@@ -55,6 +67,8 @@ std::string run_here(const std::string& library, const std::string& model, const
   void* options = api.get<void*()>("TfLiteInterpreterOptionsCreate")();
   void* it = api.get<void*(void*, void*)>("TfLiteInterpreterCreate")(m, options);
   if (!it) return "no interpreter: an operator is missing";
+  if (api.get<int(const void*)>("TfLiteInterpreterGetInputTensorCount")(it) != static_cast<int>(inputs.size()))
+    return "another number of inputs";
   const auto input = api.get<void*(void*, int)>("TfLiteInterpreterGetInputTensor");
   const auto resize = api.get<int(void*, int, const int*, int)>("TfLiteInterpreterResizeInputTensor");
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -63,10 +77,17 @@ std::string run_here(const std::string& library, const std::string& model, const
       return "an input cannot be resized";
   }
   if (api.get<int(void*)>("TfLiteInterpreterAllocateTensors")(it)) return "no allocation";
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (api.get<int(void*, const void*, std::size_t)>("TfLiteTensorCopyFromBuffer")(
-            input(it, static_cast<int>(i)), inputs[i].bytes().data(), inputs[i].bytes().size()))
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    void* tensor = input(it, static_cast<int>(i));
+    if (inputs[i].dtype() == DType::string) {
+      const Bytes texts = formats::tflite::string_data(inputs[i].strings());
+      api.get<void(std::size_t, void*)>("TfLiteTensorRealloc")(texts.size(), tensor);
+      std::memcpy(api.get<void*(const void*)>("TfLiteTensorData")(tensor), texts.data(), texts.size());
+    } else if (api.get<int(void*, const void*, std::size_t)>("TfLiteTensorCopyFromBuffer")(
+                   tensor, inputs[i].bytes().data(), inputs[i].bytes().size())) {
       return "an input has another size";
+    }
+  }
   if (api.get<int(void*)>("TfLiteInterpreterInvoke")(it)) return "it does not run";
   std::string out = "o";
   const int count = api.get<int(const void*)>("TfLiteInterpreterGetOutputTensorCount")(it);
@@ -139,7 +160,18 @@ NativeTflite::Result NativeTflite::run(const std::string& model, const std::vect
     for (int d = 0; d < rank; ++d) dims.push_back(take<std::int64_t>(text, at));
     const auto bytes = static_cast<std::size_t>(take<std::uint64_t>(text, at));
     if (!dtype) return {"an output of another type", {}};
-    result.outputs.emplace_back(*dtype, dims, Bytes::own(text.substr(at, bytes)));
+    Bytes data = Bytes::own(text.substr(at, bytes));
+    try {
+      if (*dtype == DType::string) {
+        std::vector<std::string> texts;
+        for (const std::string_view one : formats::tflite::string_elements(data)) texts.emplace_back(one);
+        result.outputs.push_back(Tensor::of_strings(dims, std::move(texts)));
+      } else {
+        result.outputs.emplace_back(*dtype, dims, std::move(data));
+      }
+    } catch (const Error& error) {
+      return {"an output is damaged: " + error.message(), {}};
+    }
     at += bytes;
   }
   return result;

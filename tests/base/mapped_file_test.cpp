@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "ingot/base/error.h"
+#include "ingot/base/release_pages.h"
 #include "tests/support/files.h"
 
 namespace ingot {
@@ -29,6 +30,20 @@ TEST(MapFile, GivesTheContent) {
   EXPECT_EQ(map_file(dir / "a").text(), "content");
 }
 
+TEST(MapFile, DroppedPagesAreFetchedAgain) {
+  const test::TempDir directory;
+  std::string text(50'000, 'a');
+  text[20'000] = 'b';
+  test::write_text(directory / "file", text);
+  const Bytes bytes = map_file(directory / "file");
+  EXPECT_EQ(bytes.text(), text);
+  drop_pages(bytes);
+  drop_pages(bytes.slice(10, 30'000));
+  drop_pages(Bytes::own(std::string(50'000, 'c')));
+  drop_pages({});
+  EXPECT_EQ(bytes.text(), text);
+}
+
 TEST(MapFile, EmptyFileIsEmpty) {
   const test::TempDir dir;
   test::write_text(dir / "a", "");
@@ -42,6 +57,20 @@ TEST(MapFile, StaysValidWhenTheFileIsRemovedOrReplaced) {
   std::filesystem::remove(dir / "a");
   test::write_text(dir / "a", "new");
   EXPECT_EQ(bytes.text(), "ld");
+}
+
+TEST(MapFile, PagesThatWereReleasedCanBeReadAgain) {
+  const test::TempDir dir;
+  std::string text(100000, 'a');
+  text.back() = 'b';
+  test::write_text(dir / "a", text);
+  const Bytes mapped = map_file(dir / "a");
+  EXPECT_EQ(mapped.text(), text);
+  release_pages(mapped.span());
+  EXPECT_EQ(mapped.text(), text);
+  const Bytes own = Bytes::own(text);  // no mapped file: must not be touched
+  release_pages(own.span());
+  EXPECT_EQ(own.text(), text);
 }
 
 TEST(MapFile, RefusesWhatIsNoRegularFile) {

@@ -93,6 +93,15 @@ TEST(Alignment, MovesChannelsWhereTheModelsSaySoThoughTheShapesDoNot) {
   EXPECT_EQ(moved->to_doubles(), (std::vector<double>{0, 2, 1, 3}));
 }
 
+TEST(Alignment, ReadsLayoutsThatAModelStates) {
+  Model model;
+  model.metadata = {{"ingot.layout.x", "NHWC"}, {"ingot.layout.y", "NCHW"}, {"ingot.layout.z", "?"}};
+  EXPECT_EQ(verify::stated_place(model, "x"), verify::ChannelPlace::last);
+  EXPECT_EQ(verify::stated_place(model, "y"), verify::ChannelPlace::first);
+  EXPECT_EQ(verify::stated_place(model, "z"), verify::ChannelPlace::unstated);
+  EXPECT_EQ(verify::stated_place(model, "nobody"), verify::ChannelPlace::unstated);
+}
+
 TEST(Alignment, RefusesWhatDoesNotFit) {
   std::vector<std::string> changes;
   EXPECT_FALSE(verify::fitted(floats({1, 2}), {}, Type::tensor(DType::f32, Shape{3}), {}, changes));

@@ -235,7 +235,7 @@ TEST_F(Verify, AMissingRuntimeIsNoAnswer) {
 TEST_F(Verify, RoundingNoiseIsAllowedAndErrorsBeyondItAreNot) {
   // The sum of one large and many small numbers depends on the order; a weight that is wrong by more does not hide.
   const char* text = R"(<ir_version: 10, opset_import: ["" : 21]>
-g (float[4] x) => (float[4] y) <float[4] big = {3000000, 3000000, 3000000, 3000000}> {
+g (float[4] x) => (float[4] y) <float[4] big = {300000, 300000, 300000, 300000}> {
   a = Add(x, big)
   y = Sub(a, big)
 })";
@@ -250,6 +250,21 @@ g (float[4] x) => (float[4] y) { y = Identity(x) })";
 g (float[4] x) => (float[4] y) <float ten = {10}> { y = Mul(x, ten) })";
   driver::save(onnx::parse_text(wrong), directory_ / "c.onnx");
   EXPECT_EQ(verify("c.onnx", "a.onnx", {Runtime::ingot}).answer, Verdict::Answer::different);
+}
+
+TEST_F(Verify, ResultsThatRoundingDecidesAreNoAnswer) {
+  driver::save(onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>
+g (float[4] x) => (float[4] y) <float big = {30000000}> {
+  a = Add(x, big)
+  y = Sub(a, big)
+})"),
+               directory_ / "a.onnx");
+  driver::save(onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>
+g (float[4] x) => (float[4] y) { y = Identity(x) })"),
+               directory_ / "b.onnx");
+  const Verdict v = verify("b.onnx", "a.onnx", {Runtime::ingot});
+  EXPECT_EQ(v.answer, Verdict::Answer::unknown);
+  EXPECT_NE(v.why_unknown.find("rounding alone"), std::string::npos) << v.why_unknown;
 }
 
 TEST_F(Verify, ToleranceThatIsAskedForReplacesThePolicy) {

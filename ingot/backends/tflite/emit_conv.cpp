@@ -2,7 +2,9 @@
 #include <algorithm>
 
 #include "ingot/backends/tflite/quantized.h"
+#include "ingot/backends/tflite/rows.h"
 #include "ingot/backends/tflite/spatial.h"
+#include "ingot/base/release_pages.h"
 #include "ingot/ops/infer.h"
 #include "ingot/passes/layout/axes.h"
 
@@ -20,8 +22,11 @@ Tensor widened(const Tensor& w) {
 
 /// The node's weights, constant or not, with their axes in TFLite's order.
 std::int32_t weights_as(NodeOut& n, const Ints& perm) {
-  if (const Tensor* w = n.constant(1))
-    return n.e.constant(passes::transposed(widened(*w), perm), n.node.input(1)->name());
+  if (const Tensor* w = n.constant(1)) {
+    const std::int32_t made = n.e.constant(passes::transposed(widened(*w), perm), n.node.input(1)->name());
+    release_pages(w->bytes().span());
+    return made;
+  }
   if (const auto q = quantized_constant(n.node.input(1))) {
     QuantizedConstant wide{widened(q->tensor), q->parameters};
     if (q->tensor.rank() == 3 && q->parameters.quantized_dimension == 2) wide.parameters.quantized_dimension = 3;
@@ -148,55 +153,87 @@ std::string refuse_conv_transpose(const Node& n) {
   return needs_types(n, {DType::f32});
 }
 
-void emit_conv_transpose(NodeOut& n) {
-  const Shape& w = n.shape(1);
+namespace {
+
+/// One axis of a transposed convolution: what TFLite computes, and what of that is wanted.
+struct TransposedAxis {
+  std::int64_t size = 0;    // asked of TFLite
+  std::int64_t before = 0;  // of that, dropped at the beginning
+  std::int64_t wanted = 0;
+  std::int64_t missing = 0;  // zeros at the end, which no input reaches
+  bool is_same = false;      // TFLite's SAME drops the right elements by itself
+};
+
+/// TFLite derives the number of inputs from the size that it is asked for and does not compare it with what there is:
+/// the size must be one that comes from exactly these inputs.
+std::vector<TransposedAxis> transposed_axes(const NodeOut& n) {
+  const Shape &w = n.shape(1), &xs = n.shape(0), &ys = n.out_shape();
   const std::size_t rank = w.size() - 2;
   const Ints strides = n.node.attributes.ints_or("strides", Ints(rank, 1));
-  Ints before(rank), full(rank), wanted(rank);
-  const Shape &xs = n.shape(0), &ys = n.out_shape();
   const Ints pads = n.node.attributes.ints_or("pads", Ints(2 * rank, 0));
+  const Ints extra = n.node.attributes.ints_or("output_padding", Ints(rank, 0));
   const std::string auto_pad = n.attr("auto_pad", "NOTSET");
-  const bool has_sizes = n.node.attributes.has("output_shape");
-  bool is_same = true, is_whole = true;
+  const bool divides = auto_pad.starts_with("SAME") || n.node.attributes.has("output_shape");
+  std::vector<TransposedAxis> axes(rank);
   for (std::size_t i = 0; i < rank; ++i) {
-    const std::int64_t k = w[i + 2].value(), in = xs[i + 1].value();
-    wanted[i] = ys[i + 1].value();
-    full[i] = (in - 1) * strides[i] + k;
-    before[i] = pads[i];
-    if (auto_pad.starts_with("SAME") || has_sizes) {
-      const Ints extra = n.node.attributes.ints_or("output_padding", Ints(rank, 0));
-      const std::int64_t total = std::max<std::int64_t>(full[i] + extra[i] - wanted[i], 0);
-      before[i] = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
-    } else if (auto_pad == "VALID") {
-      before[i] = 0;
+    TransposedAxis& a = axes[i];
+    const std::int64_t in = xs[i + 1].value(), stride = strides[i], full = (in - 1) * stride + w[i + 2].value();
+    a.wanted = ys[i + 1].value();
+    a.before = auto_pad == "VALID" ? 0 : pads[i];
+    if (divides) {
+      const std::int64_t total = std::max<std::int64_t>(full + extra[i] - a.wanted, 0);
+      a.before = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
     }
-    // SAME lets the runtime take what is too much away, half of it before.
-    const std::int64_t total = full[i] - wanted[i];
-    is_same &= total >= 0 && before[i] == total / 2;
-    is_whole &= before[i] == 0 && full[i] <= wanted[i];
-    full[i] = std::max(full[i], wanted[i] + before[i]);
+    const std::int64_t total = full - a.wanted;
+    a.is_same = total >= 0 && a.before == total / 2 && in == (a.wanted + stride - 1) / stride;
+    // Up to stride - 1 elements more come from the same inputs; what lies beyond is zero.
+    a.size = std::clamp(a.wanted + a.before, full, full + stride - 1);
+    a.missing = std::max<std::int64_t>(a.wanted + a.before - a.size, 0);
   }
-  Image x = image_of(n, n.in(0), xs);
-  const bool crops = !is_same && !is_whole;
-  const Ints& sizes = crops ? full : wanted;
-  const std::int64_t height = rank == 1 ? 1 : sizes[0], channels = w[1].value();
-  const Ints dims{xs[0].value(), height, sizes[rank - 1], channels};
+  return axes;
+}
+
+}  // namespace
+
+void emit_conv_transpose(NodeOut& n) {
+  const Shape &w = n.shape(1), &xs = n.shape(0);
+  const Ints strides = n.node.attributes.ints_or("strides", Ints(w.size() - 2, 1));
+  std::vector<TransposedAxis> axes = transposed_axes(n);
+  const bool is_same = std::ranges::all_of(axes, &TransposedAxis::is_same);
+  if (is_same)
+    for (TransposedAxis& a : axes) a = {.size = a.wanted, .wanted = a.wanted};
+  if (axes.size() == 1) axes.insert(axes.begin(), {.size = 1, .wanted = 1});
+  const std::int64_t batch = xs[0].value(), channels = w[1].value();
+  const auto shape_of = [&](std::int64_t height, std::int64_t width) { return Ints{batch, height, width, channels}; };
+
+  const Image x = image_of(n, n.in(0), xs);
+  const Ints dims = shape_of(axes[0].size, axes[1].size);
   const std::int32_t out_shape = n.e.ints(dims);
   const std::int32_t weights = weights_as(n, {1, 2, 3, 0});
   Options options(Op::TRANSPOSE_CONV);
   options.set("padding", is_same ? Padding::SAME : Padding::VALID)
-      .set("stride_w", strides[rank - 1])
-      .set("stride_h", rank == 1 ? 1 : strides[0]);
+      .set("stride_w", strides.back())
+      .set("stride_h", strides.size() == 1 ? 1 : strides[0]);
   ImageResult y(n);
-  const bool adds_bias = n.has(2);
-  std::int32_t at = adds_bias || crops ? n.e.temporary(DType::f32, dims) : y.tensor();
+  const Ints kept = shape_of(axes[0].wanted - axes[0].missing, axes[1].wanted - axes[1].missing);
+  const bool crops = kept != dims, pads = axes[0].missing || axes[1].missing, adds_bias = n.has(2);
+  const auto next = [&](bool is_last, const Ints& shape) {
+    return is_last ? y.tensor() : n.e.temporary(DType::f32, shape);
+  };
+  std::int32_t at = next(!crops && !pads && !adds_bias, dims);
   n.e.add(Op::TRANSPOSE_CONV, {out_shape, weights, x.tensor}, {at}, options);
   if (crops) {
-    const std::int32_t cropped = adds_bias ? n.e.temporary(DType::f32, y.shape()) : y.tensor();
-    const std::int32_t begin = n.e.ints({0, rank == 1 ? 0 : before[0], before[rank - 1], 0});
-    const std::int32_t size = n.e.ints({xs[0].value(), rank == 1 ? 1 : wanted[0], wanted[rank - 1], channels});
+    const std::int32_t cropped = next(!pads && !adds_bias, kept),
+                       begin = n.e.ints({0, axes[0].before, axes[1].before, 0}), size = n.e.ints(kept);
     n.e.add(Op::SLICE, {at, begin, size}, {cropped});
     at = cropped;
+  }
+  if (pads) {
+    const auto bottom = static_cast<std::int32_t>(axes[0].missing), right = static_cast<std::int32_t>(axes[1].missing);
+    const std::int32_t amounts = n.e.constant(Tensor::of<std::int32_t>({4, 2}, {0, 0, 0, bottom, 0, right, 0, 0}));
+    const std::int32_t padded = next(!adds_bias, shape_of(axes[0].wanted, axes[1].wanted));
+    n.e.add(Op::PAD, {at, amounts}, {padded});
+    at = padded;
   }
   if (adds_bias) {
     const std::int32_t bias = n.in(2);

@@ -5,14 +5,15 @@
 
 #include <algorithm>
 
+#include "ingot/backends/tflite/infinities.h"
 #include "ingot/backends/tflite/legalize.h"
 #include "ingot/backends/tflite/operators.h"
 #include "ingot/backends/tflite/quantized.h"
+#include "ingot/backends/tflite/rewrite.h"
+#include "ingot/backends/tflite/simplify.h"
 #include "ingot/base/error.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/passes/convert_version.h"
-#include "ingot/passes/decompose.h"
-#include "ingot/passes/fold.h"
 #include "ingot/passes/inline_functions.h"
 #include "ingot/passes/layout/axes.h"
 
@@ -45,12 +46,36 @@ std::int64_t penalty(const Node& node, std::span<const std::int64_t> perm) {
   return 0;
 }
 
+constexpr std::size_t kMostDims = 8;  // what TFLite's kernels have room for
+
+const Value* value_of_many_dimensions(const Node& node) {
+  for (const Values& values : {node.inputs(), node.outputs()})
+    for (const Value* v : values)
+      if (v && v->type.is_tensor() && v->type.shape && v->type.shape->size() > kMostDims) return v;
+  return nullptr;
+}
+
+/// Operators are written in the order in which they run; files may have them in any.
+void sort_nodes(Graph& graph) {
+  for_each_graph(graph, [](Graph& g) {
+    const auto order = topological_order(g);
+    if (!order) throw Error(Code::cyclic_graph, "the nodes of graph '" + g.name + "' depend on each other");
+    for (Node* node : *order) g.move_before(node, nullptr);
+  });
+}
+
 /// Everything that cannot be said, in one error.
 void require_expressible(Graph& graph, const ExportOptions& options) {
   std::string list;
   std::size_t count = 0;
   for_each_graph(graph, [&](Graph& g) {
     for (const Node& node : g.nodes()) {
+      if (const Value* v = value_of_many_dimensions(node)) {
+        ++count;
+        list +=
+            fmt::format("\n  {} ({}): '{}' has more than {} dimensions", node.label(), node.op, v->name(), kMostDims);
+        continue;
+      }
       if (is_native(node, options)) continue;
       ++count;
       const std::string op = node.domain.empty() ? node.op : node.domain + "." + node.op;
@@ -61,6 +86,11 @@ void require_expressible(Graph& graph, const ExportOptions& options) {
       ++count;
       list += fmt::format("\n  {} '{}': TFLite has no {}", what, v->name(), v->type.str());
     };
+    for (const Value* v : g.initializers())
+      if (v->sparse_initializer) {
+        ++count;
+        list += fmt::format("\n  initializer '{}': sparse weights are not written", v->name());
+      }
     for (const Value* v : g.inputs()) check_port(v, "input");
     for (const Value* v : g.outputs()) check_port(v, "output");
   });
@@ -133,19 +163,13 @@ Exported to_tflite(const Model& source, const ExportOptions& options) {
   model.training.clear();
   passes::canonicalize(model);
   Graph& graph = *model.graph;
+  sort_nodes(graph);
   fix_defaults(graph, result.notes);
 
-  passes::FoldOptions fold;
-  fold.keeps = [](const Node& n) { return n.is("DequantizeLinear"); };
-  const auto native = [&](const Node& n) { return is_native(n, options); };
-  rewrite_for_tflite(graph, result.notes);
-  passes::fold_constants(graph, fold);
-  passes::decompose(graph, native);
-  rewrite_for_tflite(graph, result.notes);
-  passes::decompose(graph, native);
-  passes::fold_constants(graph, fold);
+  legalize(graph, options, result.notes);
+  keep_infinities(graph);
   cast_for_tflite(graph, options, result.notes);
-  passes::fold_constants(graph, fold);
+  legalize(graph, options, result.notes);
   require_expressible(graph, options);
 
   set_layouts(graph, options, result.notes);
@@ -162,8 +186,11 @@ Exported to_tflite(const Model& source, const ExportOptions& options) {
   output.model.description = "written by Ingot from ONNX";
   Emitter main(output, graph);
   main.emit();
+  simplify(output);
   fuse_activations(output);
+  prefer_signed(output);
   fuse_quantized(output);
+  spread_quantization(output);
   add_signature(output.model, graph);
   add_metadata(output, source, options);
   result.model = std::move(output.model);
@@ -171,15 +198,13 @@ Exported to_tflite(const Model& source, const ExportOptions& options) {
 }
 
 std::vector<OperatorSupport> supported_operators() {
-  constexpr std::string_view kRewritten[] = {"BatchNormalization", "Dropout", "Erf", "GlobalAveragePool",
-                                             "GlobalMaxPool"};
   std::vector<OperatorSupport> list;
   for (const ops::OpDef* def : ops::all()) {
     OperatorSupport line;
     line.op = std::string(def->name);
     line.domain = std::string(def->domain);
     line.is_native = line.domain.empty() && std::ranges::find(all_rows(), def->name, &Row::op) != all_rows().end();
-    line.decomposes = def->decompose || std::ranges::binary_search(kRewritten, def->name);
+    line.decomposes = def->decompose || has_rewrite(def->name);
     list.push_back(std::move(line));
   }
   return list;

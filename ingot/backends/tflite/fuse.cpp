@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 
+#include "ingot/backends/tflite/links.h"
 #include "ingot/backends/tflite/quantized.h"
 #include "ingot/base/float_types.h"
 
@@ -14,19 +15,6 @@ using Op = BuiltinOperator;
 using fmt_tflite::ActivationFunctionType;
 using fmt_tflite::Operator;
 using fmt_tflite::SubGraph;
-
-/// Who makes and who reads each tensor of a subgraph.
-struct Links {
-  explicit Links(const SubGraph& graph) : maker(graph.tensors.size(), -1), readers(graph.tensors.size(), 0) {
-    for (std::size_t i = 0; i < graph.operators.size(); ++i) {
-      for (const std::int32_t t : graph.operators[i].outputs) maker[static_cast<std::size_t>(t)] = static_cast<int>(i);
-      for (const std::int32_t t : graph.operators[i].inputs)
-        if (t >= 0) ++readers[static_cast<std::size_t>(t)];
-    }
-    for (const std::int32_t t : graph.outputs) ++readers[static_cast<std::size_t>(t)];
-  }
-  std::vector<int> maker, readers;
-};
 
 ActivationFunctionType activation_of(Op op) {
   switch (op) {
@@ -57,13 +45,6 @@ bool takes_activation(Op op) {
     default:
       return false;
   }
-}
-
-void drop(SubGraph& graph, const std::vector<bool>& gone) {
-  std::vector<Operator> kept;
-  for (std::size_t i = 0; i < graph.operators.size(); ++i)
-    if (!gone[i]) kept.push_back(std::move(graph.operators[i]));
-  graph.operators = std::move(kept);
 }
 
 /// Quantised kernels of these exist for int8 and uint8, with any output parameters.
@@ -111,12 +92,23 @@ bool passes_elements(Op op) {
   }
 }
 
+/// These have a range of their own, which the parameters must be made for.
 bool has_fixed_parameters(Op op, TensorType type, const Quantization& q) {
-  if (q.scale.size() != 1 || type != TensorType::INT8) return false;
-  if (op == Op::SOFTMAX || op == Op::LOGISTIC) return q.scale[0] == 1.0f / 256 && q.zero_point[0] == -128;
-  if (op == Op::TANH) return q.scale[0] == 1.0f / 128 && q.zero_point[0] == 0;
+  if (q.scale.size() != 1 || (type != TensorType::INT8 && type != TensorType::UINT8)) return false;
+  const std::int64_t lowest = type == TensorType::INT8 ? -128 : 0;
+  if (op == Op::SOFTMAX || op == Op::LOGISTIC) return q.scale[0] == 1.0f / 256 && q.zero_point[0] == lowest;
+  if (op == Op::TANH) return q.scale[0] == 1.0f / 128 && q.zero_point[0] == lowest + 128;
   return false;
 }
+
+/// These take 8 bits since their first version, and have no other.
+bool has_one_version(Op op) {
+  return op == Op::RESHAPE || op == Op::SQUEEZE || op == Op::EXPAND_DIMS || op == Op::DEPTH_TO_SPACE;
+}
+
+/// Of 16 bits, TFLite has kernels around a zero point of 0.
+bool is_computed_in_16_bits(Op op) { return op == Op::ADD || op == Op::SUB || op == Op::MUL; }
+bool is_centred(const Quantization& q) { return q.zero_point == std::vector<std::int64_t>{0}; }
 
 class QuantizedFusion {
  public:
@@ -129,7 +121,9 @@ class QuantizedFusion {
       if (quantize.code.builtin != Op::QUANTIZE) continue;
       const auto y = static_cast<std::size_t>(quantize.inputs[0]);
       const int maker = links_.maker[y];
-      if (maker < 0 || links_.readers[y] != 1 || gone[static_cast<std::size_t>(maker)]) continue;
+      if (maker < 0 || graph_.tensors[y].type != TensorType::FLOAT32 || gone[static_cast<std::size_t>(maker)]) continue;
+      if (requantizes(quantize)) continue;
+      if (links_.readers[y] != 1) continue;
       if (join(graph_.operators[static_cast<std::size_t>(maker)], quantize)) gone[i] = true;
     }
     // A DEQUANTIZE that nobody reads any more, or of a constant.
@@ -158,11 +152,26 @@ class QuantizedFusion {
     return is_dequantize ? op.inputs[0] : -1;
   }
 
+  /// DEQUANTIZE -> QUANTIZE is one step from integers to integers.
+  bool requantizes(Operator& quantize) {
+    const std::int32_t q = behind(quantize.inputs[0]);
+    const auto is_byte = [](TensorType t) { return t == TensorType::INT8 || t == TensorType::UINT8; };
+    if (q < 0 || !is_byte(tensor(q).type) || !is_byte(tensor(quantize.outputs[0]).type)) return false;
+    if (tensor(q).quantization->scale.size() != 1 || !fmt_tflite::constant_data(output_.model, tensor(q)).empty())
+      return false;
+    quantize.inputs[0] = q;
+    quantize.code.version = std::max(quantize.code.version, 2);
+    return true;
+  }
+
   bool join(Operator& op, const Operator& quantize) {
     const Op kind = op.code.builtin;
     if (op.outputs.size() != 1) return false;
     fmt_tflite::Tensor& y = tensor(quantize.outputs[0]);
-    if (!y.quantization || (y.type != TensorType::INT8 && y.type != TensorType::UINT8)) return false;
+    const bool is_wide = y.type == TensorType::INT16;
+    if (!y.quantization || (y.type != TensorType::INT8 && y.type != TensorType::UINT8 && !is_wide)) return false;
+    if (is_wide && (!is_centred(*y.quantization) || !(is_computed_in_16_bits(kind) || passes_elements(kind))))
+      return false;
     const bool is_fixed = has_fixed_parameters(kind, y.type, *y.quantization);
     if (!is_computed_quantized(kind) && !passes_elements(kind) && !is_fixed) return false;
     std::vector<std::int32_t> inputs = op.inputs;
@@ -186,6 +195,10 @@ class QuantizedFusion {
                       : t.type != y.type)
         return false;
       if (!is_weight && !is_bias && t.quantization->scale.size() != 1) return false;
+      if (is_wide && !is_centred(*t.quantization)) return false;
+      if (is_weight && t.type == TensorType::INT8 && !has_no_offset(*t.quantization)) return false;
+      if (is_weight && t.type == TensorType::INT8 && y.type != TensorType::INT8) return false;
+      if (is_bias && !is_scale_of_products(*t.quantization, inputs)) return false;
       if (is_weight && kind == Op::FULLY_CONNECTED && t.quantization->scale.size() != 1) return false;
       if (passes_elements(kind) && i == 0 &&
           (t.quantization->scale != y.quantization->scale || t.quantization->zero_point != y.quantization->zero_point))
@@ -198,8 +211,28 @@ class QuantizedFusion {
     for (const auto& [i, unused] : zero_biases) inputs[i] = zero_bias(inputs[i], inputs[0], inputs[1]);
     op.inputs = inputs;
     op.outputs = quantize.outputs;
-    op.code.version = std::max(op.code.version, has_weights ? 3 : 2);
+    if (!has_one_version(kind)) op.code.version = std::max(op.code.version, has_weights ? 3 : 2);
     if (kind == Op::FULLY_CONNECTED) op.code.version = std::max(op.code.version, 4);
+    if (is_wide && (kind == Op::ADD || kind == Op::SUB)) op.options.set("pot_scale_int16", false);
+    if (is_wide && is_computed_in_16_bits(kind)) op.code.version = kind == Op::ADD ? 3 : kind == Op::MUL ? 4 : 5;
+    return true;
+  }
+
+  /// Kernels of 8 bits take the offset of weights for 0.
+  static bool has_no_offset(const Quantization& q) {
+    return std::ranges::all_of(q.zero_point, [](std::int64_t z) { return z == 0; });
+  }
+
+  /// A bias is added to sums of products as it is: its scale must be theirs.
+  bool is_scale_of_products(const Quantization& bias, const std::vector<std::int32_t>& inputs) {
+    const auto &x = tensor(inputs[0]).quantization, &w = tensor(inputs[1]).quantization;
+    if (!x || !w || !has_no_offset(bias)) return false;
+    if (bias.scale.size() > 1 && w->scale.size() > 1 && bias.scale.size() != w->scale.size()) return false;
+    for (std::size_t i = 0; i < std::max(bias.scale.size(), w->scale.size()); ++i) {
+      const float own = bias.scale[bias.scale.size() == 1 ? 0 : i],
+                  product = x->scale[0] * w->scale[w->scale.size() == 1 ? 0 : i];
+      if (std::abs(own - product) > 1e-6f * product) return false;
+    }
     return true;
   }
 

@@ -20,9 +20,15 @@ QuantizedConstant permuted(const QuantizedConstant& constant, const std::vector<
 /// The quantised constant as a tensor, and a DEQUANTIZE behind it, which fuse_quantized takes out again.
 std::int32_t emit_quantized(Emitter& e, const QuantizedConstant& constant, const std::string& name);
 
+/// TFLite's kernels for weights of int8 take activations of int8. Where a graph has such weights beside activations of
+/// uint8, the latter become int8 with the same scales and zero points less 128, which changes no number; inputs and
+/// outputs of the graph keep their type, with a QUANTIZE beside them. Call it before fuse_quantized.
+void prefer_signed(Output& output);
 /// DEQUANTIZE -> operator -> QUANTIZE becomes the quantised operator, where TFLite has it with these parameters.
 /// Constants whose DEQUANTIZE is left are turned into float constants.
 void fuse_quantized(Output& output);
+/// Operators that only move quantised elements have the same parameters on both sides. Call it after fuse_quantized.
+void spread_quantization(Output& output);
 /// RELU and the like become part of the operator before them.
 void fuse_activations(Output& output);
 

@@ -1,6 +1,8 @@
 // Chains of elementwise functions of floats, a tile at a time: what is between two of them stays in the cache.
 #include "ingot/engine/elementwise.h"
 
+#include <algorithm>
+
 #include "ingot/base/threads.h"
 #include "ingot/engine/kernels/kernels.h"
 #include "ingot/ops/walk.h"
@@ -52,10 +54,13 @@ class Elementwise final : public PreparedNode {
     const std::int64_t row = walk.dims.back(), rows = y.size() / row;
     const Budget& budget = c.host().budget();
     if (rows == 1) {
-      pool.parallel_for(row, kGrain, [&](std::int64_t begin, std::int64_t end) {
-        budget.poll();
-        compute(data.data(), readings, period, begin, end, out);
-      });
+      // Each part begins where an operand that repeats begins anew.
+      const std::int64_t unit = std::max<std::int64_t>(1, period);
+      pool.parallel_for(row / unit, std::max<std::int64_t>(1, kGrain / unit),
+                        [&](std::int64_t begin, std::int64_t end) {
+                          budget.poll();
+                          compute(data.data(), readings, period, begin * unit, end * unit, out);
+                        });
       return;
     }
     pool.parallel_for(rows, std::max<std::int64_t>(1, kGrain / row), [&](std::int64_t begin, std::int64_t end) {

@@ -88,16 +88,18 @@ Values transposed(const TfNode& n, GraphBuilder& g, std::int64_t spatial) {
   const Layout layout(n, spatial);
   Value* dy = layout.to_channels_first(g, n.input(2));
   Value* w = filter_first(g, n.input(1), spatial);
-  const Ints kernel = kernel_of(n, 1, spatial);
   const Ints strides = layout.spatial(n.ints("strides")), dilations = layout.spatial(n.ints("dilations", {1}));
   require_positive(n, strides);
   require_positive(n, dilations);
   const std::string padding = n.text("padding", "VALID");
   if (padding == "EXPLICIT") n.unsupported("explicit padding");
-  Attrs attrs{{"kernel_shape", kernel}, {"strides", strides}, {"dilations", dilations}};
+  Attrs attrs{{"strides", strides}, {"dilations", dilations}};
   const auto sizes = n.known_ints(0);
-  Ints before, after, extra;
+  Ints kernel, before, after, extra;
   bool is_static = sizes.has_value();
+  for (std::int64_t i = 0; i < spatial; ++i)
+    if (const auto size = dim_of(n.input(1), i); size && *size > 0) kernel.push_back(*size);
+  is_static &= static_cast<std::int64_t>(kernel.size()) == spatial;
   for (std::size_t i = 0; is_static && i < kernel.size(); ++i) {
     const auto out = dim_of(dy, static_cast<std::int64_t>(i) + 2);
     is_static = out.has_value();
@@ -112,6 +114,7 @@ Values transposed(const TfNode& n, GraphBuilder& g, std::int64_t spatial) {
     extra.push_back(size - (full - total));
     is_static = extra.back() >= 0 && extra.back() < std::max(strides[i], dilations[i]);
   }
+  if (static_cast<std::int64_t>(kernel.size()) == spatial) attrs.emplace_back("kernel_shape", kernel);
   if (is_static) {
     before.insert(before.end(), after.begin(), after.end());
     attrs.emplace_back("pads", before);
@@ -200,8 +203,11 @@ Values prelu(const TfNode& n, GraphBuilder& g) { return {g.op("PRelu", {n.input(
 Values dilation2d(const TfNode& n, GraphBuilder& g) {
   // Grey-scale dilation: max over the window of x + filter, one shifted slice per position of the filter.
   const Ints kernel = kernel_of(n, 1, 2);
-  const Ints strides{n.ints("strides").at(1), n.ints("strides").at(2)},
-      rates{n.ints("rates").at(1), n.ints("rates").at(2)};
+  const Ints all_strides = n.ints("strides"), all_rates = n.ints("rates");
+  if (all_strides.size() != 4 || all_rates.size() != 4) n.unsupported("strides and rates have four entries");
+  const Ints strides{all_strides[1], all_strides[2]}, rates{all_rates[1], all_rates[2]};
+  require_positive(n, strides);
+  require_positive(n, rates);
   if (kernel[0] * kernel[1] > 400) n.unsupported("the filter is too large");
   const Layout layout(n, 2);
   Value* x = n.input(0);

@@ -35,6 +35,12 @@ std::vector<std::int64_t> Layout::spatial(const std::vector<std::int64_t>& all) 
 
 Attrs padding_attrs(const TfNode& n, const Layout& layout, const Value* x, const std::vector<std::int64_t>& kernel,
                     const std::vector<std::int64_t>& strides, const std::vector<std::int64_t>& dilations) {
+  constexpr std::int64_t kMost = 1 << 30;
+  for (const std::vector<std::int64_t>* values : {&strides, &dilations})
+    for (const std::int64_t v : *values)
+      if (v < 1 || v > kMost) n.unsupported("a stride or dilation is out of bounds");
+  for (const std::int64_t k : kernel)
+    if (k < 0 || k > kMost) n.unsupported("the window is out of bounds");
   const std::string padding = n.text("padding", "VALID");
   if (padding == "VALID") return {};
   std::vector<std::int64_t> before, after;

@@ -167,7 +167,19 @@ void Translation::add_initialization(TrainingInfo& info, const std::map<std::str
     Value* out = scope.builder.op("Identity", {value});
     graph.rename(out, graph.fresh_name("init/" + name));
     graph.add_output(out);
+    out->producer()->name = out->name();
     info.initialization_binding.emplace_back(name, out->name());
+  }
+  // Constants are made in the main graph, which an initialization does not see.
+  Graph::ValueMap own;
+  for (Node& node : graph.nodes()) {
+    for (std::size_t i = 0; i < node.input_count(); ++i) {
+      const Value* v = node.input(i);
+      if (!v || &v->graph() == &graph || !v->initializer) continue;
+      Value*& copy = own[v];
+      if (!copy) copy = graph.add_initializer(graph.fresh_name("init/" + v->name()), *v->initializer);
+      node.set_input(i, copy);
+    }
   }
 }
 
@@ -282,6 +294,7 @@ void Translation::split_training(const std::vector<std::pair<std::string, Value*
   const auto put_out = [&](Value* v, const std::string& name) {
     Value* out = g.op("Identity", {now(v)});
     algorithm.rename(out, algorithm.fresh_name(name));
+    out->producer()->name = out->name();
     algorithm.add_output(out);
     return out->name();
   };

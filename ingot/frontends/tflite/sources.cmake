@@ -7,6 +7,7 @@ list(APPEND frontends_sources
   tflite/frame.cpp
   tflite/gather.cpp
   tflite/import.cpp
+  tflite/landmarks.cpp
   tflite/matmul.cpp
   tflite/op.cpp
   tflite/pool.cpp

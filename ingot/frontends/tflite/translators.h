@@ -182,6 +182,9 @@ void bitcast(Op& op);
 // Selecting boxes: non-maximum suppression and the detection post-processing of SSD models.
 void non_max_suppression(Op& op);
 void detection_post_process(Op& op);
+void landmarks_to_transform_matrix(Op& op);
+void transform_landmarks(Op& op);
+void transform_tensor_bilinear(Op& op);
 
 // The StableHLO operators that TFLite files may hold.
 void hlo_clamp(Op& op);

@@ -47,6 +47,16 @@ LayoutReport choose_layout(Graph& graph, const LayoutOptions& options) {
   return report;
 }
 
+PortLayouts port_layouts(Graph& graph) {
+  const LayoutOptions options;
+  const LayoutProblem problem(graph, options);
+  const auto known = [&](const Value* v) { return layout_rank(v) ? problem.known_tag(v) : std::nullopt; };
+  PortLayouts layouts;
+  for (const Value* v : graph.inputs()) layouts.inputs.push_back(known(v));
+  for (std::size_t i = 0; i < graph.output_count(); ++i) layouts.outputs.push_back(known(graph.output(i)));
+  return layouts;
+}
+
 bool set_input_layout(Graph& graph, std::size_t index, Layout from, Layout to) {
   Value* input = index < graph.inputs().size() ? graph.inputs()[index] : nullptr;
   const std::size_t rank = layout_rank(input);

@@ -43,6 +43,7 @@ class LayoutProblem {
   const NodeRole& role(const Node& node) const { return roles_.at(&node); }
   /// As the model stands.
   Layout tag(const Value* value) const { return tags_.of(value); }
+  std::optional<Layout> known_tag(const Value* value) const { return tags_.known(value); }
   // After solve().
   Layout layout(const LayoutChoice& choice) const;
   Layout produced(const Value* value) const { return layout(producer(value)); }

@@ -68,4 +68,11 @@ Layout LayoutTags::of(const Value* value) const {
   return turned(layout, root.is_opposite);
 }
 
+std::optional<Layout> LayoutTags::known(const Value* value) const {
+  const auto found = index_.find(value);
+  if (found == index_.end()) return std::nullopt;
+  const Root root = const_cast<LayoutTags*>(this)->root_of(found->second);
+  return members_[static_cast<std::size_t>(root.index)].layout ? std::optional(of(value)) : std::nullopt;
+}
+
 }  // namespace ingot::passes

@@ -14,8 +14,10 @@ class LayoutTags {
   /// States that must not contradict what was stated before; false: they do, and nothing changes.
   bool fix(const Value* value, Layout layout);
   bool relate(const Value* a, const Value* b, bool are_opposite);
-  /// Channels first where nothing tells.
+  /// Where nothing tells, channels first for one of a set, and for the others what follows from it.
   Layout of(const Value* value) const;
+  /// Nothing where nothing tells.
+  std::optional<Layout> known(const Value* value) const;
 
  private:
   struct Member {

@@ -49,15 +49,22 @@ inline Tensor packed(const In& in) {
   return float_tensor(in.dims, in.values);
 }
 
-/// What an operator makes of its inputs, in Ingot's engine. `outputs` says the types (and quantisation) of the results.
+/// What an operator (a builtin one, or a custom one of version 2) makes of its inputs, in Ingot's engine. `outputs`
+/// says the types (and quantisation) of the results.
 inline std::vector<Array> run_op(std::string_view op, const formats::tflite::Options& options,
-                                 const std::vector<In>& inputs, const std::vector<In>& outputs = {In{}}) {
+                                 const std::vector<In>& inputs, const std::vector<In>& outputs = {In{}},
+                                 const Bytes& custom_options = {}) {
   namespace tfl = formats::tflite;
   tfl::Model model;
   model.buffers.emplace_back();
   tfl::SubGraph& graph = model.subgraphs.emplace_back();
   tfl::Operator& made = graph.operators.emplace_back();
-  made.code.builtin = *tfl::builtin_operator(op);
+  if (const auto builtin = tfl::builtin_operator(op)) {
+    made.code.builtin = *builtin;
+  } else {
+    made.code = {tfl::BuiltinOperator::CUSTOM, std::string(op), 2};
+    made.custom_options = custom_options;
+  }
   made.options = options;
   std::vector<engine::NamedDatum> feeds;
   const auto add = [&](const In& in, const std::string& name) {

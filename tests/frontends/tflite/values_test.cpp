@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ingot/base/error.h"
+#include "ingot/formats/tflite/flexbuffer.h"
 #include "tests/frontends/tflite/one_op.h"
 
 namespace ingot::frontends::tflite {
@@ -330,6 +331,52 @@ TEST(TfliteValues, StableHlo) {
   const auto less =
       with(BuiltinOperator::STABLEHLO_COMPARE).set("comparison_direction", tfl::StablehloComparisonDirection::LT);
   EXPECT_THAT(values_of("STABLEHLO_COMPARE", less, {a, b}, of_type(BOOL)), near({1, 1, 0}));
+}
+
+/// A custom operator's result for these options.
+std::vector<double> custom_values(std::string_view op, tfl::FlexValue::Map options, const std::vector<In>& inputs) {
+  const Bytes bytes = tfl::write_flexbuffer(tfl::FlexValue{std::move(options)});
+  return run_op(op, tfl::Options(), inputs, {In{}}, bytes).at(0).to_doubles();
+}
+tfl::FlexValue whole(std::int64_t n) { return {n}; }
+tfl::FlexValue real(double n) { return {n}; }
+
+TEST(TfliteValues, TheWindowAroundLandmarksIsTurnedWithThem) {
+  // The line from landmark 0 to landmark 1 goes down the image: the window is turned by a quarter.
+  const In landmarks{{1, 4, 3}, {2, 1, 0, 2, 5, 0, 1, 1, 0, 4, 5, 0}};
+  const std::vector<double> matrix =
+      custom_values("Landmarks2TransformMatrix",
+                    {{"left_rotation_idx", whole(0)},
+                     {"output_height", whole(4)},
+                     {"output_width", whole(8)},
+                     {"right_rotation_idx", whole(1)},
+                     {"scale_x", real(1)},
+                     {"scale_y", real(2)},
+                     {"subset_idxs", {tfl::FlexValue::List{whole(2), whole(3), whole(0)}}},
+                     {"target_rotation_radians", real(0)}},
+                    {landmarks});
+  // Turned by -90 degrees the points (1,1), (4,5), (2,1) are (1,-1), (5,-4), (1,-2): a box of 4 x 3 around (3,-2.5),
+  // which is (2.5,3) in the image. A step to the right in the window is 4 / 8 down, one down is 2 * 3 / 4 to the left.
+  EXPECT_THAT(matrix, IsNear(std::vector<double>{0, -1.5, 0, 5.5, 0.5, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1}));
+}
+
+TEST(TfliteValues, LandmarksMoveByAMatrix) {
+  const In landmarks{{1, 2, 3}, {1, 2, 9, 3, 4, 8}};
+  const In matrix{{1, 4, 4}, {0, -1, 0, 10, 2, 0, 0, 20, 0, 0, 1, 0, 0, 0, 0, 1}};
+  EXPECT_THAT(custom_values("TransformLandmarks", {{"dimensions", whole(3)}}, {landmarks, matrix}),
+              IsNear(std::vector<double>{8, 22, 9, 6, 26, 8}));
+}
+
+TEST(TfliteValues, AnImageIsReadThroughAMatrix) {
+  const In image{{1, 2, 3, 1}, {0, 1, 2, 10, 11, 12}};
+  const auto read = [&](std::vector<double> matrix) {
+    return custom_values("TransformTensorBilinear", {{"output_height", whole(2)}, {"output_width", whole(2)}},
+                         {image, In{{1, 4, 4}, std::move(matrix)}});
+  };
+  EXPECT_THAT(read({1, 0, 0, 0.5, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}),
+              IsNear(std::vector<double>{0.5, 1.5, 10.5, 11.5}));
+  // Half a pixel outside is outside.
+  EXPECT_THAT(read({1, 0, 0, -0.5, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}), IsNear(std::vector<double>{0, 0.5, 0, 10.5}));
 }
 
 }  // namespace
