@@ -140,7 +140,7 @@ constexpr std::int64_t kSmall = 1 << 19;  // multiplications for which it does n
 constexpr std::int64_t kMostPanels = 4;  // that one tile covers
 
 /// Panels that a tile of so many rows covers: few rows alone have too few sums to keep the arithmetic units busy.
-constexpr std::int64_t panels_at_once(std::int64_t rows) { return rows == 1 ? kMostPanels : rows <= 3 ? 2 : 1; }
+constexpr std::int64_t panels_at_once(std::int64_t rows) { return rows == 1 ? 4 : rows <= 3 ? 2 : 1; }
 
 }  // namespace
 
@@ -179,12 +179,14 @@ void multiply_by(const float* a, std::int64_t rows, std::int64_t a_stride, std::
     do {
       budget.poll();
       const std::int64_t deep = std::min(kDepth, depth - k);
-      const auto tile_at = [&](const Panels& from, std::int64_t row, std::int64_t panel, std::int64_t at_once) {
+      const std::int64_t first_panel = panel_block * kBlockPanels;
+      const Panels from = panels_of(first_panel, panel_end - first_panel, k, deep);
+      const auto tile_at = [&](std::int64_t row, std::int64_t panel, std::int64_t at_once) {
         const std::int64_t column = panel * wide;
         TilePart part{};
         part.a = a + row * a_stride + k;
         part.a_stride = a_stride;
-        part.panel = from.first;
+        part.panel = from.first + (panel - first_panel) * from.stride;
         part.panel_stride = from.stride;
         part.depth = deep;
         part.c = c + row * c_stride + column;
@@ -199,11 +201,9 @@ void multiply_by(const float* a, std::int64_t rows, std::int64_t a_stride, std::
         run_tiles(part, std::min(kTileRows, row_end - row), at_once);
       };
       const std::int64_t most = panels_at_once(row_end - row_block * kBlockRows);
-      for (std::int64_t panel = panel_block * kBlockPanels, at_once; panel < panel_end; panel += at_once) {
+      for (std::int64_t panel = first_panel, at_once; panel < panel_end; panel += at_once) {
         at_once = panel + most <= panel_end ? most : 1;
-        const Panels from = panels_of(panel, at_once, k, deep);
-        for (std::int64_t row = row_block * kBlockRows; row < row_end; row += kTileRows)
-          tile_at(from, row, panel, at_once);
+        for (std::int64_t row = row_block * kBlockRows; row < row_end; row += kTileRows) tile_at(row, panel, at_once);
       }
       k += deep;
     } while (k < depth);
@@ -239,7 +239,7 @@ void multiply(const float* a, std::int64_t rows, std::int64_t a_stride, const Lo
   const std::int64_t wide = panel_columns();
   const auto panels_of = [&](std::int64_t panel, std::int64_t count, std::int64_t k, std::int64_t deep) {
     thread_local const std::shared_ptr<std::byte> kRoom =
-        take_pages(static_cast<std::size_t>(kMostPanels * kDepth * panel_columns()) * sizeof(float));
+        take_pages(static_cast<std::size_t>(kBlockPanels * kDepth * panel_columns()) * sizeof(float));
     auto* room = reinterpret_cast<float*>(kRoom.get());
     b.pack(k, deep, panel * wide, std::min(count * wide, b.columns - panel * wide), room);
     return Panels{room, deep * wide};
