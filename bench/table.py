@@ -28,6 +28,8 @@ ROWS = [
 ]
 # The least ratio that is wanted; 0.8 for the others.
 LEAST = {"elementwise": 2, "forest_1": 3, "forest_1000": 3, "forest_100000": 3}
+# How many times as early as ONNX Runtime the first result is wanted.
+FIRST = {"bert_base": 3}
 # Measured alone: what counts is how long large graphs take to load and to run once.
 LARGE = [("chain", "100,000 nodes, one after the other"), ("fan_in", "100,000 nodes into one"),
          ("fan_out", "100,000 readers of one value"), ("initializers", "100,000 initializers")]
@@ -63,24 +65,30 @@ def ms(value):
     return f"{value:.3g}" if value < 100 else f"{value:,.0f}"
 
 
+def both(latency):
+    return f"{ms(latency['median'])} ({ms(latency['min'])})"
+
+
 def mb(value):
     return f"{value / 1e6:,.0f}"
 
 
 def table_of(threads, results):
     lines = [f"## {threads} thread{'s' if threads > 1 else ''}", "",
-             "| model | Ingot ms | ORT ms | ratio | 95 % interval | first result ms, Ingot / ORT | peak MB, Ingot / ORT "
-             "| rate | of the limit |", "|---|---|---|---|---|---|---|---|---|"]
+             "| model | Ingot ms (least) | ORT ms (least) | ratio | 95 % interval | first result ms, Ingot / ORT "
+             "| peak MB, Ingot / ORT | rate | of the limit |", "|---|---|---|---|---|---|---|---|---|"]
     for _, what, r in results:
         if "error" in r:
             lines.append(f"| {what} | failed: {r['error']} | | | | | | | |")
             continue
         own, ort, ratio = r["ingot"], r["ort"], r["ratio"]
-        rate = f"{r['gflops']:.1f} GFLOP/s" if "gflops" in r else f"{r['gbps']:.2g} GB/s"
-        rate += f" | {100 * r['share_of_peak']:.2g} %"
+        # What the kernels can do shows in the least time; the median has what else ran on the machine.
+        faster = own["latency_ms"]["median"] / own["latency_ms"]["min"]
+        rate = f"{faster * r['gflops']:.1f} GFLOP/s" if "gflops" in r else f"{faster * r['gbps']:.2g} GB/s"
+        rate += f" | {100 * faster * r['share_of_peak']:.2g} %"
         note = "" if r["results_agree"] else " (**results differ**)"
         lines.append(
-            f"| {what}{note} | {ms(own['latency_ms']['median'])} | {ms(ort['latency_ms']['median'])} "
+            f"| {what}{note} | {both(own['latency_ms'])} | {both(ort['latency_ms'])} "
             f"| **{ratio['speed']:.2f}** | {ratio['low']:.2f} to {ratio['high']:.2f} "
             f"| {ms(own['first_result_ms'])} / {ms(ort['first_result_ms'])} "
             f"| {mb(own['peak_bytes'])} / {mb(ort['peak_bytes'])} | {rate} |")
@@ -90,6 +98,9 @@ def table_of(threads, results):
         lines += ["", f"Geometric mean of the ratios: **{mean:.2f}**."]
     below = [f"{what} ({r['ratio']['speed']:.2f}, wanted {LEAST.get(name, 0.8)})" for name, what, r in results
              if "ratio" in r and r["ratio"]["speed"] < LEAST.get(name, 0.8)]
+    below += [f"first result of {what} ({r['ratio']['first_result']:.1f} times as early, wanted {FIRST[name]})"
+              for name, what, r in results
+              if name in FIRST and "ratio" in r and r["ratio"]["first_result"] < FIRST[name]]
     lines += ["", "Below what is wanted: " + ("; ".join(below) if below else "none") + "."]
     memory = [f"{what} ({mb(r['ingot']['peak_bytes'])} against {mb(r['ort']['peak_bytes'])} MB)" for _, what, r in results
               if "ratio" in r and r["ratio"]["peak_memory"] > 1]
@@ -114,6 +125,8 @@ def heading(results, build):
     version = some[0]["ort"]["version"] if some else "?"
     base = max((r["ort"]["base_bytes"] for r in some), default=0)
     load = os.getloadavg()[0]
+    # One of the two that take turns is always at work.
+    alone = "" if load < 2.5 else " Other programs ran meanwhile: read the ratios, not the times."
     counts = " and ".join(map(str, results))
 
     def peaks(name):
@@ -122,10 +135,11 @@ def heading(results, build):
     return [
         "# Measurements", "",
         f"Written by `script/bench` on {datetime.date.today()} for commit {commit()}:", f"{build}.",
-        f"The machine: {machine()}; its load at the end: {load:.1f}.", "",
+        f"The machine: {machine()}; its load at the end: {load:.1f}.{alone}", "",
         f"Beside ONNX Runtime {version} (npm onnxruntime-node, in a process of its own; same file, inputs and threads).",
         "The two take turns; ratio = its time / Ingot's, the median over the pairs of turns, with a 95 % interval from",
-        "order statistics: above 1, Ingot is faster. First result = loading, planning and one run. Peak memory is the",
+        "order statistics: above 1, Ingot is faster. Rates are those of the least time. First result = loading, planning and",
+        "one run. Peak memory is the",
         f"process's; ONNX Runtime's includes {mb(base)} MB of Node. The limit: multiply-adds alone ({peaks('peak_gflops')}",
         f"GFLOP/s on {counts} threads), or for models without matrix products and convolutions, what goes in and comes out",
         f"by copying memory ({peaks('copy_gbps')} GB/s read and written).", ""]

@@ -65,6 +65,8 @@ std::string why_not_verified(const Options& options, const Global& global, drive
   if (from == driver::Format::tflite && !options.import.signature.empty())
     return "TFLite's runtimes are asked about the main graph, not about signatures";
   if (options.import.dequantize) return "quantised values became floats";
+  if (!options.exported.inputs_as.empty() || !options.exported.outputs_as.empty())
+    return "inputs or outputs lie otherwise than the source's";
   if (to == driver::Format::json) return "a description does not run";
   std::error_code unknown;
   if (std::filesystem::equivalent(options.input, options.output, unknown)) return "the result took the source's place";
@@ -79,6 +81,7 @@ void verify_result(const Options& options, const Global& global, const driver::L
   request.a.load.import.signature = load.import.signature;
   request.a.load.import.tag = load.import.tag;
   request.a.load.import.allow_custom = load.import.allow_custom;
+  request.a.load.import.functions = load.import.functions;
   request.b.file = options.output;
   request.b.load = global.load_options(options.to);
   request.input_shapes = load.import.input_shapes;
@@ -137,6 +140,7 @@ int run(const Options& options, const Global& global) {
   auto clock = std::chrono::steady_clock::now();
   Conversion done{.input = options.input, .output = options.output};
   driver::Loaded loaded = driver::load(options.input, load);
+  done.load_seconds = seconds_since(clock);
   if (driver::is_onnx(loaded.format)) {
     // A backend decides for itself how its inputs and outputs lie.
     if (!format || !driver::is_foreign(*format)) driver::wish_layout(loaded.model, layout, loaded.notes);
@@ -144,7 +148,6 @@ int run(const Options& options, const Global& global) {
     exported.inputs_as.clear();
     exported.outputs_as.clear();
   }
-  done.load_seconds = seconds_since(clock);
   // What the runtimes of the last years read.
   if (!driver::is_onnx(loaded.format) && !convert.opset && convert.target.empty()) convert.opset = 21;
   const bool is_export = format && driver::is_foreign(*format);

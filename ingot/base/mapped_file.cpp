@@ -120,6 +120,19 @@ Bytes map_file(const std::string& path) {
   return map_open_file(file, path);
 }
 
+void drop_pages(const Bytes& bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data()), end = begin + bytes.size();
+  for (const Range* range = ranges.load(); range != nullptr; range = range->next) {
+    const std::uintptr_t first = range->begin;
+    if (first <= 1 || begin < first || end > range->end) continue;
+    const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const std::uintptr_t from = (begin + page - 1) / page * page, to = end / page * page;
+    // The mapping is private and never written: what is dropped is a copy.
+    if (from < to) ::madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
+    return;
+  }
+}
+
 void install_sigbus_guard() {
   static std::once_flag once;
   std::call_once(once, [] {

@@ -14,6 +14,10 @@ Bytes map_file(const std::string& path);
 /// The same for a file that is already open; `path` is for messages.
 Bytes map_open_file(const FileDescriptor& file, const std::string& path);
 
+/// Gives back the memory that the whole pages of mapped bytes take; whoever reads them again finds them as they were,
+/// fetched from the file once more. Does nothing to bytes that are not of a mapped file.
+void drop_pages(const Bytes& bytes);
+
 /// A mapped file that becomes shorter, or a disk that fails, raises SIGBUS in whoever reads it, which would end the
 /// program. After this call such reads give zeros instead and are remembered. For programs; a library user opts in.
 /// Other SIGBUS go where they went before.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -18,13 +19,29 @@ namespace {
 // Set while this thread works on a piece of a loop.
 thread_local bool is_inside_loop = false;
 
+/// Waits awake for a moment, and says whether what is waited for has come. Loops of one model follow each other
+/// closely: to fall asleep and be woken takes longer than most of the gaps between them.
+template <class Done> bool comes_soon(Done done) {
+  constexpr auto kMoment = std::chrono::microseconds(50);
+  const auto end = std::chrono::steady_clock::now() + kMoment;
+  do {
+    for (int i = 0; i < 32; ++i) {
+      if (done()) return true;
+#ifdef __x86_64__
+      __builtin_ia32_pause();
+#endif
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
+}
+
 /// One call of parallel_for. The caller and the workers take pieces from it until none is left.
 struct Loop {
   const ThreadPool::Body& body;
   const std::int64_t count, grain, pieces;
   std::atomic<std::int64_t> next{0};
   std::atomic<bool> has_failed{false};
-  int helpers = 0;  // workers inside; under the pool's mutex
+  std::atomic<int> helpers{0};  // workers inside; changed under the pool's mutex
   std::mutex failure_mutex = {};
   std::int64_t failed_piece = 0;
   std::exception_ptr failure = nullptr;
@@ -60,13 +77,21 @@ int hardware_threads() {
 struct ThreadPool::Shared {
   std::mutex mutex;
   std::condition_variable wake, left;
-  std::deque<Loop*> loops;  // that still have pieces to give
-  bool ends = false;
+  std::deque<Loop*> loops;   // that still have pieces to give
+  std::atomic<int> open{0};  // loops in the list
+  std::atomic<bool> ends{false};
   std::vector<std::thread> workers;
+
+  void remove(Loop* loop) { open -= static_cast<int>(std::erase(loops, loop)); }
 
   void serve() {
     std::unique_lock lock(mutex);
     for (;;) {
+      if (loops.empty()) {
+        lock.unlock();
+        comes_soon([this] { return open.load(std::memory_order_relaxed) > 0 || ends.load(std::memory_order_relaxed); });
+        lock.lock();
+      }
       wake.wait(lock, [this] { return ends || !loops.empty(); });
       if (ends) return;
       Loop& loop = *loops.front();
@@ -74,8 +99,8 @@ struct ThreadPool::Shared {
       lock.unlock();
       loop.work();
       lock.lock();
-      std::erase(loops, &loop);  // work() returns when no piece is left
-      if (--loop.helpers == 0) left.notify_all();
+      remove(&loop);                               // work() returns when no piece is left
+      if (--loop.helpers == 0) left.notify_all();  // the loop may be gone now
     }
   }
 };
@@ -108,15 +133,21 @@ void ThreadPool::parallel_for(std::int64_t count, std::int64_t grain, const Body
   {
     const std::lock_guard lock(shared_->mutex);
     shared_->loops.push_back(&loop);
+    ++shared_->open;
   }
   if (pieces - 1 >= threads_ - 1)
     shared_->wake.notify_all();
   else
     for (std::int64_t i = 1; i < pieces; ++i) shared_->wake.notify_one();
   loop.work();
-  std::unique_lock lock(shared_->mutex);
-  std::erase(shared_->loops, &loop);
-  shared_->left.wait(lock, [&] { return loop.helpers == 0; });
+  {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->remove(&loop);
+  }
+  if (!comes_soon([&] { return loop.helpers.load(std::memory_order_acquire) == 0; })) {
+    std::unique_lock lock(shared_->mutex);
+    shared_->left.wait(lock, [&] { return loop.helpers == 0; });
+  }
   if (loop.failure) std::rethrow_exception(loop.failure);
 }
 

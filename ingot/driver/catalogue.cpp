@@ -77,7 +77,7 @@ std::vector<std::string> translated_operators(Format from) {
   if (from == Format::tflite) return frontends::tflite::translated_operators();
   std::vector<std::string> names;
   if (from == Format::tensorflow || from == Format::saved_model || from == Format::tfjs)
-    for (const std::string_view op : frontends::tensorflow::supported_operators()) names.emplace_back(op);
+    for (const std::string_view op : frontends::tensorflow::covered_operators()) names.emplace_back(op);
   return names;
 }
 

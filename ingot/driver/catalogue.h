@@ -26,7 +26,8 @@ struct UsedOperator {
 };
 std::vector<UsedOperator> operators_of(const Model& model);
 
-/// The operators of another framework that have a translation into ONNX, sorted; empty for formats that need none.
+/// The operators of another framework that have a translation into ONNX, sorted (of TensorFlow, those whose values are
+/// compared by tests); empty for formats that need none.
 std::vector<std::string> translated_operators(Format from);
 
 /// Names for --for: "onnx-1.12", "ort-1.15", with their versions.

@@ -152,8 +152,12 @@ MetaSource open_saved_model(const std::string& directory, const Bytes& contents,
   const auto variables = variables_of(*meta, std::move(checkpoint), budget);
   MetaSource source;
   source.files.variable = [variables](const std::string& name) { return (*variables)(name); };
-  source.files.asset = [directory, policy](const std::string& name) -> std::optional<Bytes> {
-    return map_beneath(directory, "assets/" + name, policy);
+  source.files.asset = [directory, policy, assets = meta->assets](const std::string& name) -> std::optional<Bytes> {
+    // By the tensor that holds its name, else by the file's own name.
+    for (const tf::AssetFile& asset : assets)
+      if (asset.tensor_name == name || asset.tensor_name == name + ":0" || asset.filename == name)
+        return map_beneath(directory, "assets/" + asset.filename, policy);
+    return std::nullopt;
   };
   source.meta = std::move(*meta);
   return source;

@@ -2,11 +2,13 @@
 #include "ingot/engine/blocked.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "ingot/engine/dnnl/convolution.h"
+#include "ingot/engine/fold_normalization.h"
 #include "ingot/engine/pattern.h"
 #include "ingot/ops/builder.h"
 #include "ingot/ops/nn/window.h"
@@ -38,7 +40,9 @@ std::int64_t whole_channels(const Value* v) {
 /// A convolution and the nodes behind it that become a part of it.
 struct Group {
   Node* conv = nullptr;
-  Node* sum = nullptr;  // adds something else to the convolution
+  std::optional<Line> line;  // of the batch normalisation behind it
+  Node* sum = nullptr;       // adds something else to the convolution:
+  std::size_t residual = 0;  // which of its inputs
   std::optional<Limits> limits;
   std::vector<Node*> nodes;  // conv first
 };
@@ -48,6 +52,9 @@ class Blocking {
   explicit Blocking(Graph& graph) : graph_(graph) {}
 
   void run() {
+    bool has_convolutions = false;
+    for (const Node& node : graph_.nodes()) has_convolutions |= node.is("Conv");
+    if (!has_convolutions) return;
     const auto order = topological_order(graph_);
     if (!order) return;
     for (Node* node : *order)
@@ -96,21 +103,32 @@ class Blocking {
   }
 
   void form_group(Node& conv) {
-    Group group{&conv, nullptr, {}, {&conv}};
-    Node* next = only_reader(conv.output(0));
-    if (next && next->is("Add") && !grouped_.contains(next)) {
-      Value* other = next->input(0) == conv.output(0) ? next->input(1) : next->input(0);
+    Group group;
+    group.conv = &conv;
+    group.nodes = {&conv};
+    const auto tail = [&] { return group.nodes.back()->output(0); };
+    const auto next = [&] {
+      Node* reader = only_reader(tail());
+      return reader && !grouped_.contains(reader) ? reader : nullptr;
+    };
+    if (Node* node = next(); node && node->is("BatchNormalization") && node->input(0) == tail()) {
+      group.line = line_of(*node);
+      if (group.line && std::ssize(group.line->factor) != constant_of(conv.input(1))->dims()[0]) group.line.reset();
+      if (group.line) group.nodes.push_back(node);
+    }
+    if (Node* node = next(); node && node->is("Add")) {
+      Value* other = node->input(0) == tail() ? node->input(1) : node->input(0);
       // The other operand is ready before the sum, hence before the convolution that moves there.
-      if (other != conv.output(0) && is_float_of_rank_3_to_5(other) && is_float_of_rank_3_to_5(conv.output(0)) &&
-          have_same_shape(other, conv.output(0)) && !constant_of(other)) {
-        group.sum = next;
-        group.nodes.push_back(next);
-        next = only_reader(next->output(0));
+      if (other != tail() && is_float_of_rank_3_to_5(other) && is_float_of_rank_3_to_5(tail()) &&
+          have_same_shape(other, tail()) && !constant_of(other)) {
+        group.residual = node->input(0) == tail() ? 1 : 0;
+        group.sum = node;
+        group.nodes.push_back(node);
       }
     }
-    if (next && !grouped_.contains(next) && next->input(0) == group.nodes.back()->output(0)) {
-      group.limits = limits_of(*next);
-      if (group.limits) group.nodes.push_back(next);
+    if (Node* node = next(); node && node->input(0) == tail()) {
+      group.limits = limits_of(*node);
+      if (group.limits) group.nodes.push_back(node);
     }
     for (Node* node : group.nodes) grouped_.insert(node);
     tails_.emplace(group.nodes.back(), std::move(group));
@@ -138,7 +156,7 @@ class Blocking {
     Value* x = input_is_blocked ? blocked(g, conv.input(0)) : conv.input(0);
     Value* residual = nullptr;
     if (group.sum) {
-      residual = group.sum->input(0) == conv.output(0) ? group.sum->input(1) : group.sum->input(0);
+      residual = group.sum->input(group.residual);
       if (output_is_blocked) residual = blocked(g, residual);
     }
     const Shape kernel = spatial(weight);
@@ -150,8 +168,19 @@ class Blocking {
       attrs.emplace_back("low", group.limits->low);
       attrs.emplace_back("high", group.limits->high);
     }
-    Node* fused = g.node("Conv", kEngineDomain, {x, conv.input(1), conv.input(2), residual}, attrs, 1);
-    fused->name = conv.name;
+    Value *bias = conv.input(2), *factor = nullptr;
+    if (group.line) {
+      std::vector<float> factors(group.line->factor.begin(), group.line->factor.end()), offsets;
+      const Tensor* old = constant_of(bias);
+      for (std::size_t i = 0; i < factors.size(); ++i) {
+        const double before = old ? static_cast<double>(old->at<float>(static_cast<std::int64_t>(i))) : 0;
+        offsets.push_back(static_cast<float>(before * group.line->factor[i] + group.line->offset[i]));
+      }
+      factor = g.constant(Tensor::of<float>({weight[0]}, factors));
+      bias = g.constant(Tensor::of<float>({weight[0]}, offsets));
+    }
+    Node* fused = g.node("Conv", kEngineDomain, {x, conv.input(1), bias, residual, factor}, attrs, 1);
+    fused->name = names_of(group.nodes);
     fused->output(0)->type = tail.output(0)->type;
     if (output_is_blocked) {
       set_twin(tail.output(0), fused->output(0));
@@ -197,6 +226,7 @@ class Blocking {
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (inputs[i] != node.input(i)) map[node.input(i)] = inputs[i];
     Node* copy = graph_.add_copy(node, map, &node);
+    copy->name = names_of(std::array{&node});
     copy->output(0)->type = node.output(0)->type;
     set_twin(node.output(0), copy->output(0));
     replaced_.push_back(&node);
@@ -228,7 +258,7 @@ class Blocking {
                          {"dilations", window.dilations},
                          {"pads", begin}},
                         1);
-    pool->name = node.name;
+    pool->name = names_of(std::array{&node});
     pool->output(0)->type = node.output(0)->type;
     set_twin(node.output(0), pool->output(0));
     replaced_.push_back(&node);
@@ -238,7 +268,7 @@ class Blocking {
   void visit_global_average(Node& node) {
     GraphBuilder g(graph_, &node);
     Node* average = g.node("GlobalAverage", kEngineDomain, {twin(node.input(0))}, {}, 1);
-    average->name = node.name;
+    average->name = names_of(std::array{&node});
     average->output(0)->type = node.output(0)->type;
     graph_.replace_all_uses(node.output(0), average->output(0));
     graph_.erase(&node);

@@ -38,7 +38,8 @@ constexpr NamedPair kBinary[] = {
     {"Mul", Binary::multiply}, {"Sub", Binary::subtract}, {"Sum", Binary::add},
 };
 
-/// The operator as one step, its registers not yet known; nothing if there is none.
+}  // namespace
+
 std::optional<ElementStep> step_for(const Node& node) {
   if (!node.domain.empty() || node.output_count() != 1 || !node.output(0) || node.output(0)->type.elem != DType::f32)
     return {};
@@ -76,6 +77,8 @@ std::optional<ElementStep> step_for(const Node& node) {
   return {};
 }
 
+namespace {
+
 /// A node and those before it that nobody else reads.
 class Chain {
  public:
@@ -100,7 +103,7 @@ class Chain {
     Graph& graph = last_.graph();
     GraphBuilder g(graph, &last_);
     Node* fused = g.node("Elementwise", kEngineDomain, inputs_, {{"steps", steps}, {"parameters", parameters}}, 1);
-    fused->name = last_.name;
+    fused->name = names_of(nodes_);
     fused->output(0)->type = last_.output(0)->type;
     graph.replace_all_uses(last_.output(0), fused->output(0));
     for (std::size_t i = nodes_.size(); i-- > 0;) graph.erase(nodes_[i]);

@@ -1,4 +1,6 @@
 #pragma once
+#include <optional>
+
 #include "ingot/engine/kernels/vector_math.h"
 #include "ingot/ir/graph.h"
 
@@ -13,6 +15,9 @@ struct ElementStep {
   std::uint32_t x = 0, y = 0;  // registers
   float a = 0, b = 0;          // parameters of the function
 };
+
+/// The operator as one step, its registers not yet known; nothing if there is none.
+std::optional<ElementStep> step_for(const Node& node);
 
 /// Puts each elementwise operator on floats, together with those that only it reads, into one node "Elementwise" of the
 /// engine's domain, which computes them tile by tile in the cache.

@@ -41,7 +41,7 @@ std::vector<Datum> Executor::run_graph(const Graph& graph, const std::vector<Dat
   budget_.poll();
   const Program& program = *programs_.at(&graph);
   Frame frame{program, frame_, std::vector<Datum>(program.slots.size())};
-  for (const auto& [slot, value] : program.constants) frame.values[slot] = value;
+  for (const Constant& constant : program.constants) frame.values[constant.slot] = constant.value;
   for (std::size_t i = 0; i < program.inputs.size() && i < inputs.size(); ++i)
     if (inputs[i]) frame.values[program.inputs[i]] = inputs[i];
   struct Entered {

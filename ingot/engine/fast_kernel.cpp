@@ -20,9 +20,11 @@ bool PrepareContext::all_floats() const {
 
 std::span<const FastKernel> fast_kernels() {
   static constexpr FastKernel kKernels[] = {
+      {"Attention", kEngineDomain, "heads", prepare_attention},
       {"Block", kEngineDomain, "blocks", prepare_block},
       {"Conv", kEngineDomain, "oneDNN convolution", prepare_convolution},
       {"Elementwise", kEngineDomain, "tiles", prepare_elementwise},
+      {"Gather", "", "table", prepare_gather},
       {"GlobalAverage", kEngineDomain, "blocks", prepare_global_average},
       {"LSTM", "", "lstm", prepare_lstm},
       {"LayerNormalization", "", "rows", prepare_layer_normalization},

@@ -28,20 +28,29 @@ class PreparedNode {
  public:
   virtual ~PreparedNode() = default;
   virtual void run(ops::KernelContext& c, ThreadPool& pool) const = 0;
+  /// Whether it looks at input i when it is run; a constant of which it has a form of its own is not kept for it.
+  virtual bool reads(std::size_t) const { return true; }
 };
 
 /// What a fast kernel knows of a node while it is prepared. Types may be unknown, even their ranks.
 class PrepareContext {
  public:
-  using Constants = const Array* (*)(const Value&, const void* owner);
-  PrepareContext(const Node& n, Constants constants, const void* owner)
-      : node(n), constants_(constants), owner_(owner) {}
+  /// Who knows the values that are the same in every run.
+  class Constants {
+   public:
+    virtual ~Constants() = default;
+    virtual const Array* array(const Value& value) = 0;
+    virtual Tensor tensor(const Value& value) = 0;
+  };
+  PrepareContext(const Node& n, Constants& constants) : node(n), constants_(constants) {}
 
   const Node& node;
 
   bool has(std::size_t i) const { return node.input(i) != nullptr; }
   /// The value of an input that is the same in every run, else null.
-  const Array* constant(std::size_t i) const { return has(i) ? constants_(*node.input(i), owner_) : nullptr; }
+  const Array* constant(std::size_t i) const { return has(i) ? constants_.array(*node.input(i)) : nullptr; }
+  /// The same as the file holds it, at any alignment and not yet read; empty if it is not a constant.
+  Tensor weights(std::size_t i) const { return has(i) ? constants_.tensor(*node.input(i)) : Tensor(); }
   DType elem(std::size_t i) const { return has(i) ? node.input(i)->type.elem : DType::undefined; }
   /// Null: not even the rank is known.
   const Shape* shape(std::size_t i) const {
@@ -57,8 +66,7 @@ class PrepareContext {
   const std::string& reason() const { return reason_; }
 
  private:
-  Constants constants_;
-  const void* owner_;
+  Constants& constants_;
   std::string reason_;
 };
 

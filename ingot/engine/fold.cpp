@@ -38,10 +38,7 @@ class Folder {
  public:
   Folder(Program& program, Ledger& ledger, Budget& budget)
       : program_(program), host_(ledger, budget), values_(program.slots.size()), is_constant_(program.slots.size()) {
-    for (const auto& [slot, value] : program.constants) {
-      values_[slot] = value;
-      is_constant_[slot] = true;
-    }
+    for (const Constant& constant : program.constants) is_constant_[constant.slot] = true;
     for (const std::uint32_t slot : program.inputs) is_constant_[slot] = false;  // a default is not
   }
 
@@ -63,7 +60,7 @@ class Folder {
         step.inputs, [&](const Ref& ref) { return ref.slot == kNoSlot || (ref.depth == 0 && is_constant_[ref.slot]); });
     if (!is_known || has_subgraph(*step.node)) return false;
     std::vector<Datum> inputs, outputs(step.outputs.size());
-    for (const Ref& ref : step.inputs) inputs.push_back(ref.slot == kNoSlot ? Datum() : values_[ref.slot]);
+    for (const Ref& ref : step.inputs) inputs.push_back(value_of(ref.slot));
     ops::KernelContext context(*step.node, inputs, outputs, host_);
     try {
       step.op->kernel(context);
@@ -82,22 +79,32 @@ class Folder {
     return true;
   }
 
+  Datum value_of(std::uint32_t slot) {
+    if (slot == kNoSlot) return {};
+    if (values_[slot]) return values_[slot];
+    Constant* constant = program_.constant(slot);
+    return constant ? constant->ready() : Datum();
+  }
+
   /// Constants that only folded steps have read are no longer needed.
   void drop_unread() {
-    program_.constants.clear();
+    std::vector<Constant> rest;
     for (const auto& [value, slot] : program_.slots) {
-      if (!values_[slot]) continue;
+      Constant* stored = program_.constant(slot);
+      if (!values_[slot] && !stored) continue;
       const bool is_read = value->is_input() || std::ranges::any_of(value->uses(), [&](const Use& use) {
                              return !use.node || !folded_.contains(use.node);
                            });
-      if (is_read) program_.constants.emplace_back(slot, std::move(values_[slot]));
+      if (!is_read) continue;
+      rest.push_back(stored ? std::move(*stored) : Constant{slot, {}, std::move(values_[slot])});
     }
-    std::ranges::sort(program_.constants, {}, [](const auto& constant) { return constant.first; });
+    std::ranges::sort(rest, {}, &Constant::slot);
+    program_.constants = std::move(rest);
   }
 
   Program& program_;
   FoldHost host_;
-  std::vector<Datum> values_;
+  std::vector<Datum> values_;  // that were computed
   std::vector<bool> is_constant_;
   std::unordered_set<const Node*> folded_;
 };
@@ -115,13 +122,12 @@ void write_constants(const Programs& programs) {
       if (value->producer()) computed.push_back(const_cast<Value*>(value));
     std::ranges::sort(computed, {}, [&](const Value* v) { return program->slots.at(v); });
     for (Value* value : computed) {
-      const std::uint32_t slot = program->slots.at(value);
-      const auto& constants = program->constants;
-      const auto it = std::ranges::lower_bound(constants, slot, {}, [](const auto& c) { return c.first; });
-      if (it == constants.end() || it->first != slot || !it->second.array()) continue;
+      const Constant* computed_value = program->constant(program->slots.at(value));
+      if (!computed_value || !computed_value->value.array()) continue;
+      const Array& array = *computed_value->value.array();
       Graph& home = value->graph();
-      Value* constant = home.add_initializer(home.fresh_name(value->name()), it->second.array()->to_tensor());
-      constant->type = it->second.array()->type();
+      Value* constant = home.add_initializer(home.fresh_name(value->name()), array.to_tensor());
+      constant->type = array.type();
       home.replace_all_uses(value, constant);
     }
   }

@@ -20,10 +20,7 @@ Tensor floats(Dims dims, const std::vector<double>& values) {
   return Tensor::of<float>(std::move(dims), std::vector<float>(values.begin(), values.end()));
 }
 
-/// y = x * factor + offset for each channel.
-struct Line {
-  std::vector<double> factor, offset;
-};
+}  // namespace
 
 std::optional<Line> line_of(const Node& node) {
   if (node.attributes.int_or("training_mode", 0) != 0 || node.output(1)) return {};
@@ -42,13 +39,22 @@ std::optional<Line> line_of(const Node& node) {
   return line;
 }
 
-bool fold_into_convolution(Node& normalization, const Line& line) {
+namespace {
+
+/// The convolution that could take the normalisation in.
+Node* convolution_before(const Node& normalization) {
   Node* conv = normalization.input(0)->producer();
-  if (!conv || !conv->is("Conv") || &conv->graph() != &normalization.graph()) return false;
-  if (conv->output(0)->uses().size() != 1) return false;
+  if (!conv || !conv->is("Conv") || &conv->graph() != &normalization.graph()) return nullptr;
+  const Tensor* weight = constant_of(conv->input(1));
+  if (!weight || weight->dtype() != DType::f32 || weight->rank() < 3) return nullptr;
+  return only_reader(conv->output(0)) ? conv : nullptr;
+}
+
+bool fold_into_convolution(Node& normalization, const Line& line) {
+  Node* conv = convolution_before(normalization);
+  if (!conv) return false;
   const Value* weight = conv->input(1);
   auto values = constant_doubles(weight);
-  if (!values || weight->initializer->rank() < 3) return false;
   const std::size_t channels = line.factor.size();
   if (static_cast<std::size_t>(weight->initializer->dims()[0]) != channels) return false;
   std::vector<double> bias(channels, 0);
@@ -79,11 +85,24 @@ void write_as_line(Node& node, const Line& line) {
   node.graph().erase(&node);
 }
 
+bool is_of_floats(const Node& node) {
+  return node.is("BatchNormalization") && node.input(0) && node.input(0)->type.elem == DType::f32;
+}
+
 }  // namespace
+
+void write_normalization_as_lines(Graph& graph) {
+  for (Node& node : graph.nodes()) {
+    if (!is_of_floats(node) || convolution_before(node)) continue;
+    const auto& shape = node.input(0)->type.shape;
+    if (!shape || shape->size() < 2) continue;
+    if (const auto line = line_of(node)) write_as_line(node, *line);
+  }
+}
 
 void fold_normalization(Graph& graph) {
   for (Node& node : graph.nodes()) {
-    if (!node.is("BatchNormalization") || !node.input(0) || node.input(0)->type.elem != DType::f32) continue;
+    if (!is_of_floats(node)) continue;
     const auto line = line_of(node);
     if (!line || fold_into_convolution(node, *line)) continue;
     const auto& shape = node.input(0)->type.shape;

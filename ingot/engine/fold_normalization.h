@@ -1,11 +1,23 @@
 #pragma once
+#include <optional>
+#include <vector>
+
 #include "ingot/ir/graph.h"
 
 namespace ingot::engine {
 
-/// Puts each BatchNormalization of floats with constant parameters into the convolution before it; where there is none,
-/// a product and a sum with constants take its place. Names of values in between are lost: this is for plans, not
-/// files.
+/// y = x * factor + offset for each channel.
+struct Line {
+  std::vector<double> factor, offset;
+};
+
+/// What a batch normalisation with constant statistics does; nothing for others.
+std::optional<Line> line_of(const Node& normalization);
+
+/// Writes such normalisations as a product and a sum, but for those behind a convolution that may take them in.
+void write_normalization_as_lines(Graph& graph);
+
+/// Multiplies what is left of them into the weights of the convolutions before them, else the same.
 void fold_normalization(Graph& graph);
 
 }  // namespace ingot::engine

@@ -2,6 +2,7 @@
 #include "ingot/engine/linear.h"
 
 #include "ingot/engine/blocked.h"
+#include "ingot/engine/elementwise.h"
 #include "ingot/engine/pattern.h"
 #include "ingot/ops/builder.h"
 
@@ -60,7 +61,13 @@ void fuse(Node& product, std::int64_t columns) {
       take(sum);
     }
   }
-  if (Node* node = next(); node && node->input(0) == tail->output(0) && (limits = limits_of(*node))) take(node);
+  std::optional<ElementStep> function;
+  if (Node* node = next(); node && node->input(0) == tail->output(0)) {
+    limits = limits_of(*node);
+    if (!limits) function = step_for(*node);
+    if (function && function->is_binary) function.reset();
+    if (limits || function) take(node);
+  }
   Graph& graph = product.graph();
   GraphBuilder g(graph, tail);
   Attrs attrs = {{"transB", product.is("Gemm") ? product.attributes.int_or("transB", 0) : 0}};
@@ -68,8 +75,13 @@ void fuse(Node& product, std::int64_t columns) {
     attrs.emplace_back("low", limits->low);
     attrs.emplace_back("high", limits->high);
   }
+  if (function) {
+    attrs.emplace_back("function", static_cast<std::int64_t>(function->unary));
+    attrs.emplace_back("a", function->a);
+    attrs.emplace_back("b", function->b);
+  }
   Node* fused = g.node("Linear", kEngineDomain, {product.input(0), product.input(1), bias, residual}, attrs, 1);
-  fused->name = product.name;
+  fused->name = names_of(nodes);
   fused->output(0)->type = tail->output(0)->type;
   graph.replace_all_uses(tail->output(0), fused->output(0));
   for (std::size_t i = nodes.size(); i-- > 0;) graph.erase(nodes[i]);

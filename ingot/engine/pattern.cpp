@@ -21,6 +21,15 @@ Node* only_reader(const Value* v) {
   return use.node && &use.node->graph() == &v->graph() ? use.node : nullptr;
 }
 
+std::string names_of(std::span<Node* const> nodes) {
+  std::string text;
+  for (const Node* node : nodes) {
+    const Value* made = node->output(0);
+    text += (text.empty() ? "" : " + ") + (node->name.empty() && made ? made->name() : node->name);
+  }
+  return text;
+}
+
 bool have_same_shape(const Value* a, const Value* b) {
   return a->type.shape && b->type.shape &&
          std::ranges::equal(*a->type.shape, *b->type.shape, [](const Dim& x, const Dim& y) { return same(x, y); });

@@ -15,6 +15,9 @@ std::optional<float> constant_number(const Value* v, float absent);
 /// The only node that reads the value, in the value's own graph; null if there are others, or outputs.
 Node* only_reader(const Value* v);
 
+/// What the user calls nodes that become one: their names, or where they have none what they make.
+std::string names_of(std::span<Node* const> nodes);
+
 /// Whether both shapes are known to be the same, symbols included.
 bool have_same_shape(const Value* a, const Value* b);
 

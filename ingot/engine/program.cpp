@@ -17,6 +17,7 @@ class Maker {
   }
 
   std::unique_ptr<Program> make() {
+    program_->slots.reserve(graph_.inputs().size() + graph_.initializers().size() + graph_.node_count());
     define_inputs();
     const auto order = topological_order(graph_);
     if (!order) throw Error(Code::cyclic_graph, "the nodes of graph '" + graph_.name + "' depend on each other");
@@ -39,10 +40,15 @@ class Maker {
     for (const Value* v : graph_.inputs()) program_->inputs.push_back(define(v));
     for (const Value* v : graph_.initializers()) {
       const std::uint32_t slot = define(v);
-      program_->constants.emplace_back(
-          slot, v->initializer ? Array::from(*v->initializer) : dense(*v->sparse_initializer, v->name()));
+      Constant constant;
+      constant.slot = slot;
+      if (v->initializer)
+        constant.tensor = *v->initializer;
+      else
+        constant.value = dense(*v->sparse_initializer, v->name());
+      program_->constants.push_back(std::move(constant));
     }
-    std::ranges::sort(program_->constants, {}, [](const auto& constant) { return constant.first; });
+    std::ranges::sort(program_->constants, {}, &Constant::slot);
   }
 
   /// Operators know no sparse tensors: an initializer is stored that way, and used as any other.
@@ -118,20 +124,45 @@ class Maker {
   std::unique_ptr<Program> program_ = std::make_unique<Program>();
 };
 
-/// The value that is the same in every run, wherever it is defined; an input's default is not.
-const Array* constant_of(const Value& value, const void* programs) {
-  if (value.is_input()) return nullptr;
-  const auto& all = *static_cast<const Programs*>(programs);
-  const auto program = all.find(&value.graph());
-  if (program == all.end()) return nullptr;
-  const auto slot = program->second->slots.find(&value);
-  if (slot == program->second->slots.end()) return nullptr;
-  const auto& constants = program->second->constants;
-  const auto it = std::ranges::lower_bound(constants, slot->second, {}, [](const auto& c) { return c.first; });
-  return it != constants.end() && it->first == slot->second ? it->second.array() : nullptr;
-}
+/// The values that are the same in every run, wherever they are defined; an input's default is not.
+class PlanConstants final : public PrepareContext::Constants {
+ public:
+  explicit PlanConstants(Programs& programs) : programs_(programs) {}
+
+  const Array* array(const Value& value) override {
+    Constant* constant = find(value);
+    return constant ? constant->ready().array() : nullptr;
+  }
+  Tensor tensor(const Value& value) override {
+    Constant* constant = find(value);
+    if (!constant) return {};
+    if (!constant->tensor && constant->value.array()) return constant->value.array()->to_tensor();
+    return constant->tensor;
+  }
+
+ private:
+  Constant* find(const Value& value) {
+    if (value.is_input()) return nullptr;
+    const auto program = programs_.find(&value.graph());
+    if (program == programs_.end()) return nullptr;
+    const auto slot = program->second->slots.find(&value);
+    return slot == program->second->slots.end() ? nullptr : program->second->constant(slot->second);
+  }
+
+  Programs& programs_;
+};
 
 }  // namespace
+
+const Datum& Constant::ready() {
+  if (!value && tensor) value = Array::from(tensor);
+  return value;
+}
+
+Constant* Program::constant(std::uint32_t slot) {
+  const auto it = std::ranges::lower_bound(constants, slot, {}, &Constant::slot);
+  return it != constants.end() && it->slot == slot ? &*it : nullptr;
+}
 
 Programs make_programs(Graph& root, Ledger& ledger) {
   Programs programs;
@@ -142,13 +173,14 @@ Programs make_programs(Graph& root, Ledger& ledger) {
 void choose_kernels(Programs& programs) {
   std::unordered_map<std::string_view, std::vector<const FastKernel*>> kernels;
   for (const FastKernel& kernel : fast_kernels()) kernels[kernel.op].push_back(&kernel);
+  PlanConstants constants(programs);
   for (auto& [graph, program] : programs)
     for (Step& step : program->steps) {
       const auto known = kernels.find(step.node->op);
       if (known == kernels.end()) continue;
       for (const FastKernel* kernel : known->second) {
         if (kernel->domain != step.node->domain) continue;
-        PrepareContext context(*step.node, constant_of, &programs);
+        PrepareContext context(*step.node, constants);
         step.prepared = kernel->prepare(context);
         if (step.prepared) {
           step.kernel = kernel->name;
@@ -157,6 +189,28 @@ void choose_kernels(Programs& programs) {
         step.refusals.emplace_back(kernel->name, context.reason());
       }
     }
+}
+
+void settle_constants(Programs& programs) {
+  std::unordered_map<const Program*, std::vector<bool>> is_read;
+  for (const auto& [graph, program] : programs) is_read[program.get()].resize(program->slots.size());
+  const auto mark = [&](const Program& from, const Ref& ref) {
+    if (ref.slot == kNoSlot) return;
+    const Graph* graph = from.graph;
+    for (std::uint32_t i = 0; i < ref.depth; ++i) graph = graph->parent();
+    is_read.at(programs.at(graph).get())[ref.slot] = true;
+  };
+  for (const auto& [graph, program] : programs) {
+    for (const Step& step : program->steps)
+      for (std::size_t i = 0; i < step.inputs.size(); ++i)
+        if (!step.prepared || step.prepared->reads(i)) mark(*program, step.inputs[i]);
+    for (const Ref& ref : program->outputs) mark(*program, ref);
+  }
+  for (const auto& [graph, program] : programs) {
+    const std::vector<bool>& wanted = is_read.at(program.get());
+    std::erase_if(program->constants, [&](const Constant& constant) { return !wanted[constant.slot]; });
+    for (Constant& constant : program->constants) constant.ready();
+  }
 }
 
 }  // namespace ingot::engine

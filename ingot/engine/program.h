@@ -35,6 +35,16 @@ struct Step {
   std::vector<std::uint32_t> dead;     // slots that no later step reads: their memory is given back
 };
 
+/// A value that is the same in every run.
+struct Constant {
+  std::uint32_t slot = kNoSlot;
+  Tensor tensor;  // as the file holds it, perhaps in a mapped file and at any alignment; empty where it was computed
+  Datum value;    // as kernels read it; made when it is first asked for
+
+  /// The same, for kernels.
+  const Datum& ready();
+};
+
 /// One graph in running order, with a slot for each value it defines.
 struct Program {
   const Graph* graph = nullptr;
@@ -42,7 +52,9 @@ struct Program {
   std::vector<std::uint32_t> inputs;
   std::vector<Ref> outputs;
   std::unordered_map<const Value*, std::uint32_t> slots;
-  std::vector<std::pair<std::uint32_t, Datum>> constants;  // ascending by slot
+  std::vector<Constant> constants;  // ascending by slot
+
+  Constant* constant(std::uint32_t slot);
 };
 
 using Programs = std::unordered_map<const Graph*, std::unique_ptr<Program>>;
@@ -53,5 +65,9 @@ Programs make_programs(Graph& root, Ledger& ledger);
 
 /// Gives each step the first fast kernel that takes its node.
 void choose_kernels(Programs& programs);
+
+/// Makes the constants ready that a step reads when it is run, and lets go of the others: a fast kernel has its own
+/// form of most weights.
+void settle_constants(Programs& programs);
 
 }  // namespace ingot::engine

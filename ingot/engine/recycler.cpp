@@ -5,16 +5,14 @@
 #include <bit>
 #include <map>
 #include <mutex>
-#include <new>
 #include <vector>
+
+#include "ingot/engine/pages.h"
 
 namespace ingot::engine {
 namespace {
 
-constexpr std::align_val_t kAlignment{64};
 constexpr std::size_t kSmallest = 4096;  // what is smaller the allocator does well
-
-void free_block(std::byte* block) { ::operator delete(block, kAlignment); }
 
 /// Four sizes per power of two: a model whose shapes change asks for many sizes, and could use none of them again.
 std::size_t rounded(std::size_t bytes) {
@@ -29,7 +27,7 @@ struct Recycler::Shelf {
 
   void clear() {
     for (auto& [size, blocks] : free)
-      for (std::byte* block : blocks) free_block(block);
+      for (std::byte* block : blocks) free_pages(block);
     free.clear();
     kept = 0;
   }
@@ -70,12 +68,11 @@ struct Recycler::Shelf {
 Recycler::Recycler() : shelf_(std::make_shared<Shelf>()) {}
 
 std::shared_ptr<std::byte> Recycler::take(std::size_t bytes) {
-  const auto make = [](std::size_t size) { return static_cast<std::byte*>(::operator new(size, kAlignment)); };
-  if (bytes < kSmallest) return {make(std::max<std::size_t>(bytes, 1)), free_block};
+  if (bytes < kSmallest) return take_pages(bytes);
   const std::size_t size = rounded(bytes);
   std::byte* block = shelf_->take(size);
   try {
-    if (!block) block = make(size);
+    if (!block) block = allocate_pages(size);
   } catch (...) {
     shelf_->forget(size);
     throw;
@@ -84,7 +81,7 @@ std::shared_ptr<std::byte> Recycler::take(std::size_t bytes) {
             if (const auto shelf = weak.lock())
               shelf->give_back(back, size);
             else
-              free_block(back);
+              free_pages(back);
           }};
 }
 

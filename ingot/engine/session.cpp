@@ -9,11 +9,13 @@
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
 #include "ingot/base/threads.h"
+#include "ingot/engine/attention.h"
 #include "ingot/engine/blocked.h"
 #include "ingot/engine/elementwise.h"
 #include "ingot/engine/executor.h"
 #include "ingot/engine/fold_normalization.h"
 #include "ingot/engine/linear.h"
+#include "ingot/engine/share.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/decompose.h"
@@ -64,11 +66,26 @@ struct Plan {
 /// Rewrites the graphs for fast kernels.
 void optimize(Graph& root) {
   for_each_graph(root, [](Graph& graph) {
-    fold_normalization(graph);
+    share_equal_nodes(graph);
+    write_normalization_as_lines(graph);
     block_convolutions(graph);
+    fold_normalization(graph);
+    fuse_attention(graph);
     fuse_linear(graph);
     fuse_elementwise(graph);
   });
+}
+
+/// The model's inputs alone.
+Model signature_of(const Model& model) {
+  Model inputs;
+  for (const Value* input : model.graph->inputs()) {
+    Value* copy = inputs.graph->add_input(input->name(), input->type);
+    copy->initializer = input->initializer;
+    if (input->sparse_initializer)
+      copy->sparse_initializer = std::make_unique<SparseTensor>(*input->sparse_initializer);
+  }
+  return inputs;
 }
 
 constexpr std::size_t kMostPlans = 8;  // for different shapes, where shapes are needed
@@ -101,6 +118,7 @@ struct Session::State {
       made->programs = make_programs(*m.graph, made->ledger);
       choose_kernels(made->programs);
     }
+    settle_constants(made->programs);
     check_mapped_files();
     return made;
   }
@@ -110,8 +128,8 @@ struct Session::State {
   Budget& budget;
   ThreadPool pool;
   Recycler recycler;
-  Model model;
   std::shared_ptr<const Plan> general;  // null: planned for the shapes of each run
+  Model model;                          // then the whole model, else its inputs
   std::mutex mutex;
   std::vector<std::pair<std::string, std::shared_ptr<const Plan>>> plans;  // by the inputs' types, newest last
 
@@ -136,7 +154,6 @@ struct Session::State {
 };
 
 Session::Session(const Model& model, const SessionOptions& options) : state_(std::make_unique<State>(options)) {
-  state_->model = model.clone();
   Missing missing;
   try {
     state_->general = state_->plan(model, &missing);
@@ -148,6 +165,7 @@ Session::Session(const Model& model, const SessionOptions& options) : state_(std
     const auto is_static = [](const Value* v) { return !v->type.is_tensor() || static_dims(v->type.shape); };
     if (std::ranges::all_of(model.graph->inputs(), is_static)) throw;
   }
+  state_->model = state_->general ? signature_of(model) : model.clone();
 }
 
 Session::~Session() = default;

@@ -360,6 +360,7 @@ std::optional<std::vector<Node*>> topological_order(const Graph& graph) {
   std::unordered_map<const Node*, std::uint32_t> position;
   std::vector<Node*> nodes;
   nodes.reserve(graph.node_count());
+  position.reserve(graph.node_count());
   for (Node& node : graph.nodes()) {
     position.emplace(&node, static_cast<std::uint32_t>(nodes.size()));
     nodes.push_back(&node);
@@ -372,16 +373,22 @@ std::optional<std::vector<Node*>> topological_order(const Graph& graph) {
       for (Node& inner : g->nodes()) for_each_subgraph(inner, [&](Graph& sub) { open.emplace_back(&sub, &inner); });
     }
   }
-  // Kahn's algorithm; a heap by original position keeps a sorted graph as it is.
-  std::vector<std::uint32_t> waiting(nodes.size(), 0);
   const auto for_each_reader = [&](Node* node, auto&& act) {
-    for (Value* output : node->outputs()) {
-      if (!output) continue;
-      for (const Use& use : output->uses())
+    for (std::size_t i = 0; i < node->output_count(); ++i) {
+      if (!node->output(i)) continue;
+      for (const Use& use : node->output(i)->uses())
         if (Node* reader = node_in(graph, use, owner)) act(position.at(reader));
     }
   };
-  for (Node* node : nodes) for_each_reader(node, [&](std::uint32_t reader) { ++waiting[reader]; });
+  // Kahn's algorithm, where it is needed; a heap by original position keeps a sorted graph as it is.
+  std::vector<std::uint32_t> waiting(nodes.size(), 0);
+  bool is_sorted = true;
+  for (std::uint32_t i = 0; i < nodes.size(); ++i)
+    for_each_reader(nodes[i], [&](std::uint32_t reader) {
+      ++waiting[reader];
+      is_sorted &= reader > i;
+    });
+  if (is_sorted) return nodes;
   std::vector<std::uint32_t> ready;
   const auto later = std::greater<>{};
   for (std::uint32_t i = 0; i < nodes.size(); ++i)

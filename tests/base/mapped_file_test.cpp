@@ -30,6 +30,20 @@ TEST(MapFile, GivesTheContent) {
   EXPECT_EQ(map_file(dir / "a").text(), "content");
 }
 
+TEST(MapFile, DroppedPagesAreFetchedAgain) {
+  const test::TempDir directory;
+  std::string text(50'000, 'a');
+  text[20'000] = 'b';
+  test::write_text(directory / "file", text);
+  const Bytes bytes = map_file(directory / "file");
+  EXPECT_EQ(bytes.text(), text);
+  drop_pages(bytes);
+  drop_pages(bytes.slice(10, 30'000));
+  drop_pages(Bytes::own(std::string(50'000, 'c')));
+  drop_pages({});
+  EXPECT_EQ(bytes.text(), text);
+}
+
 TEST(MapFile, EmptyFileIsEmpty) {
   const test::TempDir dir;
   test::write_text(dir / "a", "");

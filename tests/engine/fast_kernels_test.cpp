@@ -219,6 +219,188 @@ TEST(FastKernel, SoftmaxAndNormalisationAgreeForAnyLengthOfRows) {
   }
 }
 
+TEST(FastKernel, ProductTakesInWhatFollowsIt) {
+  constexpr ops::Name kFunctions[] = {"Relu", "Gelu", "Sigmoid", "Tanh", "HardSwish"};
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    Random random(seed);
+    Model model = empty_model();
+    const std::int64_t rows = 1 + random.below(100), depth = 1 + random.below(600), columns = 1 + random.below(200);
+    Value* x = model.graph->add_input("x", Type::tensor(DType::f32, Shape{rows, depth}));
+    GraphBuilder g(*model.graph);
+    Value* y = nullptr;
+    if (random.below(2)) {
+      Value* weight = g.constant(random.floats({columns, depth}));
+      y = g.op("Gemm", {x, weight, g.constant(random.floats({columns}))}, {{"transB", 1}});
+    } else {
+      y = g.op("MatMul", {x, g.constant(random.floats({depth, columns}))});
+      if (random.below(2)) y = g.add(y, g.constant(random.floats({columns})));
+    }
+    if (depth == columns || random.below(2)) {
+      Value* other = g.op("MatMul", {x, g.constant(random.floats({depth, columns}))});
+      y = g.add(y, other);
+    }
+    y = g.op(kFunctions[random.below(5)], {y});
+    model.graph->add_output(y);
+    expect_same(model, Array::from(random.floats({rows, depth})), 2e-4f);
+  }
+}
+
+/// softmax(q * k' * scale + mask) * v over heads, as exporters write it.
+Value* attention(GraphBuilder& g, Random& random, Value* x, const Dims& dims, std::int64_t count) {
+  const std::int64_t batch = dims[0], time = dims[1], size = dims[2] / count;
+  const auto heads = [&](std::vector<std::int64_t> perm) {
+    Value* y = g.op("MatMul", {x, g.constant(random.floats({dims[2], dims[2]}))});
+    return g.transpose(g.reshape(y, {batch, time, count, size}), std::move(perm));
+  };
+  Value* q = heads({0, 2, 1, 3});
+  Value* k = heads({0, 2, 3, 1});
+  Value* v = heads({0, 2, 1, 3});
+  Value* scores = g.op("MatMul", {q, k});
+  if (random.below(3)) scores = random.below(2) ? g.div(scores, 4.0) : g.mul(scores, 0.3);
+  constexpr int kMasks = 4;
+  const std::int64_t mask = random.below(kMasks);
+  if (mask == 1) scores = g.add(scores, g.constant(random.floats({batch, 1, 1, time}, -3, 0)));
+  if (mask == 2) scores = g.add(scores, g.constant(random.floats({time, time}, -3, 0)));
+  if (mask == 3) scores = g.add(g.constant(random.floats({1, count, time, 1}, -3, 0)), scores);
+  Value* mixed = g.op("MatMul", {g.op("Softmax", {scores}, {{"axis", random.below(2) ? -1 : 3}}), v});
+  return g.reshape(g.transpose(mixed, {0, 2, 1, 3}), dims);
+}
+
+TEST(FastKernel, AttentionAgreesWithAnyMask) {
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    Random random(seed);
+    const std::int64_t count = 1 + random.below(4);
+    const Dims dims = {1 + random.below(3), 1 + random.below(40), count * (1 + random.below(20))};
+    Model model = empty_model();
+    Value* x = model.graph->add_input("x", Type::tensor(DType::f32, Shape(dims.begin(), dims.end())));
+    GraphBuilder g(*model.graph);
+    model.graph->add_output(attention(g, random, x, dims, count));
+    expect_same(model, Array::from(random.floats(dims)), 2e-4f);
+    const auto kernels = Session(model, {.threads = 1}).kernels();
+    EXPECT_TRUE(std::ranges::any_of(kernels, [](const KernelChoice& c) { return c.kernel == "heads"; })) << seed;
+  }
+}
+
+TEST(FastKernel, WinogradAgreesWithinItsRounding) {
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    Random random(seed);
+    const std::int64_t in = 32 + 8 * random.below(8), out = 32 + 8 * random.below(12), batch = 1 + random.below(2);
+    const std::int64_t height = 12 + random.below(50), width = 12 + random.below(50);
+    Model model = empty_model();
+    Value* x = model.graph->add_input("x", Type::tensor(DType::f32, Shape{batch, in, height, width}));
+    GraphBuilder g(*model.graph);
+    Value* before = g.op("Conv", {x, g.constant(random.floats({in, in, 1, 1}, -0.2f, 0.2f))});
+    Value* other = g.op("Conv", {before, g.constant(random.floats({out, in, 1, 1}))});
+    Value* weight = g.constant(random.floats({out, in, 3, 3}));
+    Values inputs = {before, weight};
+    if (random.below(2)) inputs.push_back(g.constant(random.floats({out})));
+    Value* y = g.op("Conv", inputs, {{"pads", {1, 1, 1, 1}}});
+    if (random.below(2)) y = g.add(y, other);
+    if (random.below(2)) y = g.op("Relu", {y});
+    model.graph->add_output(y);
+    const Array input = Array::from(random.floats({batch, in, height, width}));
+    const Array reference = run(model, input, false, 1), fast = run(model, input, true, 1);
+    ASSERT_EQ(fast.dims(), reference.dims());
+    float scale = 0;
+    for (const float v : reference.data<float>()) scale = std::max(scale, std::abs(v));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(fast.size()); ++i)
+      ASSERT_NEAR(fast.data<float>()[i], reference.data<float>()[i], 2e-5f * scale) << i << " of seed " << seed;
+    EXPECT_TRUE(std::ranges::equal(run(model, input, true, 3).data<float>(), fast.data<float>()));
+  }
+}
+
+/// Trees of random shape in arrays, as converters write them.
+Value* forest(GraphBuilder& g, Random& random, Value* x, std::int64_t features, std::int64_t targets) {
+  std::vector<std::int64_t> trees, nodes, places, yes, no, target_trees, target_nodes, target_ids;
+  std::vector<float> values, weights;
+  std::vector<std::string> modes;
+  const std::string mode = random.below(2) ? "BRANCH_LEQ" : "BRANCH_LT";
+  for (std::int64_t tree = 0; tree < 13; ++tree) {
+    std::int64_t count = 1;
+    for (std::int64_t node = 0; node < count; ++node) {
+      const bool is_leaf = count > 60 || (node > 0 && random.below(4) == 0);
+      trees.push_back(tree);
+      nodes.push_back(node);
+      places.push_back(is_leaf ? 0 : random.below(features));
+      values.push_back(is_leaf ? 0 : static_cast<float>(random.below(20)) / 10.0f - 1);
+      modes.push_back(is_leaf ? "LEAF" : mode);
+      yes.push_back(is_leaf ? 0 : count);
+      no.push_back(is_leaf ? 0 : count + 1);
+      if (!is_leaf) {
+        count += 2;
+        continue;
+      }
+      target_trees.push_back(tree);
+      target_nodes.push_back(node);
+      target_ids.push_back(random.below(targets));
+      weights.push_back(static_cast<float>(random.below(1000)) / 1000.0f);
+    }
+  }
+  Node* node = g.node("TreeEnsembleRegressor", "ai.onnx.ml", {x},
+                      {{"n_targets", targets},
+                       {"aggregate_function", random.below(2) ? "SUM" : "AVERAGE"},
+                       {"nodes_treeids", trees},
+                       {"nodes_nodeids", nodes},
+                       {"nodes_featureids", places},
+                       {"nodes_values", values},
+                       {"nodes_truenodeids", yes},
+                       {"nodes_falsenodeids", no},
+                       {"nodes_modes", modes},
+                       {"target_treeids", target_trees},
+                       {"target_nodeids", target_nodes},
+                       {"target_ids", target_ids},
+                       {"target_weights", weights}},
+                      1);
+  return node->output(0);
+}
+
+TEST(FastKernel, TreesAgreeForAnyNumberOfRows) {
+  for (unsigned seed = 0; seed < 12; ++seed)
+    for (const std::int64_t rows : {1, 7, 8, 300}) {
+      Random random(seed);
+      Model model = empty_model();
+      model.opsets.set("ai.onnx.ml", 3);
+      const std::int64_t features = 1 + random.below(9);
+      Value* x = model.graph->add_input("x", Type::tensor(DType::f32, Shape{rows, features}));
+      GraphBuilder g(*model.graph);
+      model.graph->add_output(forest(g, random, x, features, 1 + random.below(3)));
+      Tensor input = random.floats({rows, features});
+      expect_same(model, Array::from(input), 1e-5f);
+      const auto kernels = Session(model, {.threads = 1}).kernels();
+      EXPECT_TRUE(std::ranges::any_of(kernels, [](const KernelChoice& c) { return c.kernel == "trees"; }));
+    }
+}
+
+TEST(FastKernel, GatherTakesSlicesOfAConstant) {
+  for (const std::int64_t axis : {0, 1, -1}) {
+    Random random(5);
+    Model model = empty_model();
+    Value* x = model.graph->add_input("x", Type::tensor(DType::f32, Shape{1}));
+    GraphBuilder g(*model.graph);
+    Value* table = g.constant(random.floats({7, 9, 11}));
+    Value* picked =
+        g.op("Gather", {table, g.constant(Tensor::of<std::int64_t>({2, 3}, {0, -1, 4, -7, 6, 1}))}, {{"axis", axis}});
+    Value* by_input = g.op("Cast", {x}, {{"to", DType::i64}});
+    Value* other = g.op("Gather", {table, by_input}, {{"axis", axis}});
+    model.graph->add_output(g.concat({g.reshape(picked, {-1}), g.reshape(other, {-1})}, 0));
+    expect_same(model, Array::of<float>({1}, {-2}), 0);
+    EXPECT_ANY_THROW(run(model, Array::of<float>({1}, {100}), true, 1));
+  }
+}
+
+TEST(FastKernel, TransposeMovesEveryElementOfLargePlanes) {
+  Random random(4);
+  for (const Dims& dims : {Dims{3, 130, 70}, Dims{1, 257, 65}, Dims{2, 64, 4}, Dims{5, 3, 200}})
+    for (const DType type : {DType::f32, DType::f64, DType::u8, DType::f16}) {
+      Model model = empty_model();
+      Value* x = model.graph->add_input("x", Type::tensor(DType::f32, Shape(dims.begin(), dims.end())));
+      GraphBuilder g(*model.graph);
+      Value* moved = g.transpose(g.op("Cast", {x}, {{"to", type}}), {0, 2, 1});
+      model.graph->add_output(g.op("Cast", {moved}, {{"to", DType::f32}}));
+      expect_same(model, Array::from(random.floats(dims, 0, 200)), 0);
+    }
+}
+
 TEST(FastKernel, TransposeMovesEveryElement) {
   Random random(3);
   for (int i = 0; i < 60; ++i) {

@@ -222,6 +222,15 @@ TEST(Session, AValueThatNothingDefinesIsRefused) {
               HasSubstr("nowhere"));
 }
 
+TEST(Session, AFusedNodeHasTheNamesOfAllThatBecameIt) {
+  const Session session(parse(R"(g (float[2, 3] x) => (float[2, 4] y)
+    <float[3, 4] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, float[4] b = {1, 2, 3, 4}>
+    { p = MatMul(x, w) s = Add(p, b) r = Relu(s) n = Neg(r) y = Exp(n) })"));
+  std::vector<std::string> names;
+  for (const KernelChoice& choice : session.kernels()) names.push_back(choice.node);
+  EXPECT_THAT(names, ElementsAre("p + s + r", "n + y"));
+}
+
 TEST(Session, AProfileTellsEachNode) {
   const Session session(parse("g (float[2] x) => (float[2] y) { a = Neg(x) y = Exp(a) }"), kPlain);
   Profile profile;

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "ingot/backends/tflite/operators.h"
+#include "ingot/backends/tflite/rows.h"
 #include "ingot/ops/infer.h"
 
 namespace ingot::backends::tflite {
@@ -33,6 +33,7 @@ Graph* body_of(const Node& node, std::string_view name) {
 }  // namespace
 
 std::string refuse_if(const Node& n) {
+  if (ops::constant_of(n.input(0))) return "the condition is known";  // and one branch enough
   return body_of(n, "then_branch") && body_of(n, "else_branch") ? "" : "a branch is missing";
 }
 

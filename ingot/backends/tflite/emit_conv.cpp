@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ingot/backends/tflite/quantized.h"
+#include "ingot/backends/tflite/rows.h"
 #include "ingot/backends/tflite/spatial.h"
 #include "ingot/base/release_pages.h"
 #include "ingot/ops/infer.h"

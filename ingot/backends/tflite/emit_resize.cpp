@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ingot/backends/tflite/rows.h"
 #include "ingot/backends/tflite/spatial.h"
 #include "ingot/ops/infer.h"
 

@@ -9,12 +9,11 @@
 #include "ingot/backends/tflite/legalize.h"
 #include "ingot/backends/tflite/operators.h"
 #include "ingot/backends/tflite/quantized.h"
+#include "ingot/backends/tflite/rewrite.h"
 #include "ingot/backends/tflite/simplify.h"
 #include "ingot/base/error.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/passes/convert_version.h"
-#include "ingot/passes/decompose.h"
-#include "ingot/passes/fold.h"
 #include "ingot/passes/inline_functions.h"
 #include "ingot/passes/layout/axes.h"
 
@@ -167,18 +166,10 @@ Exported to_tflite(const Model& source, const ExportOptions& options) {
   sort_nodes(graph);
   fix_defaults(graph, result.notes);
 
-  passes::FoldOptions fold;
-  fold.keeps = [](const Node& n) { return n.is("DequantizeLinear"); };
-  const auto native = [&](const Node& n) { return is_native(n, options); };
-  rewrite_for_tflite(graph, result.notes);
-  passes::fold_constants(graph, fold);
-  passes::decompose(graph, native);
-  rewrite_for_tflite(graph, result.notes);
-  passes::decompose(graph, native);
-  passes::fold_constants(graph, fold);
+  legalize(graph, options, result.notes);
   keep_infinities(graph);
   cast_for_tflite(graph, options, result.notes);
-  passes::fold_constants(graph, fold);
+  legalize(graph, options, result.notes);
   require_expressible(graph, options);
 
   set_layouts(graph, options, result.notes);
@@ -207,15 +198,13 @@ Exported to_tflite(const Model& source, const ExportOptions& options) {
 }
 
 std::vector<OperatorSupport> supported_operators() {
-  constexpr std::string_view kRewritten[] = {"BatchNormalization", "Dropout", "Erf", "GlobalAveragePool",
-                                             "GlobalMaxPool"};
   std::vector<OperatorSupport> list;
   for (const ops::OpDef* def : ops::all()) {
     OperatorSupport line;
     line.op = std::string(def->name);
     line.domain = std::string(def->domain);
     line.is_native = line.domain.empty() && std::ranges::find(all_rows(), def->name, &Row::op) != all_rows().end();
-    line.decomposes = def->decompose || std::ranges::binary_search(kRewritten, def->name);
+    line.decomposes = def->decompose || has_rewrite(def->name);
     list.push_back(std::move(line));
   }
   return list;

@@ -1,11 +1,16 @@
 // Convolutions through oneDNN, with what follows them fused in.
 #include "ingot/engine/dnnl/convolution.h"
 
+#include <cstring>
 #include <map>
 #include <mutex>
 
+#include "ingot/base/budget.h"
 #include "ingot/base/error.h"
+#include "ingot/base/mapped_file.h"
+#include "ingot/base/threads.h"
 #include "ingot/engine/dnnl/memory.h"
+#include "ingot/engine/dnnl/parts.h"
 
 namespace ingot::engine {
 
@@ -21,41 +26,81 @@ float* room(std::size_t bytes) {
   return reinterpret_cast<float*>(kept.bytes());
 }
 
-struct Convolution::Ready {
+namespace {
+
+std::int64_t product(const Dims& dims, std::size_t first) {
+  std::int64_t size = 1;
+  for (std::size_t i = first; i < dims.size(); ++i) size *= dims[i];
+  return size;
+}
+
+/// A convolution of so many output channels.
+struct Primitive {
   convolution_forward primitive;
-  memory::desc source, weights, result, scratch;
-  memory packed;
-  int threads;
+  memory::desc source, weights, bias, result, scratch;
+};
+
+}  // namespace
+
+struct Convolution::Ready {
+  Dims out;
+  std::vector<std::shared_ptr<const Primitive>> primitives;  // by part; equal parts share one
+  std::vector<memory> weights;                               // by part
 };
 
 struct Convolution::State {
   ConvolutionSpec spec;
-  Dims weight_dims;  // with the groups as first dimension if there are any
-  Array weights, bias;
+  Dims weight_dims;
+  Tensor weights;               // empty once all parts are packed
+  std::vector<Channels> parts;  // of the output channels
   std::mutex mutex;
-  std::map<std::pair<Dims, int>, std::shared_ptr<const Ready>> ready;
-  /// Packed weights by the layout that the primitives asked for: mostly one.
-  std::vector<memory> packed;
+  std::map<Dims, std::shared_ptr<const Ready>> ready;  // by the size of one image
+  std::vector<std::vector<memory>> packed;  // of each part, in the layouts that primitives asked for: mostly one
+
+  bool is_depthwise() const { return weight_dims[1] == 1 && spec.groups == weight_dims[0]; }
+  std::int64_t outputs_per_group() const { return weight_dims[0] / spec.groups; }
+  /// The input channels that some output channels read.
+  Channels inputs_of(const Channels& part) const {
+    if (spec.groups == 1) return {0, weight_dims[1]};
+    return {part.first / outputs_per_group() * weight_dims[1], part.count / outputs_per_group() * weight_dims[1]};
+  }
+  /// Weights of some output channels as oneDNN counts their dimensions: groups first if there are any.
+  Dims dims_of(const Channels& part) const {
+    Dims dims = weight_dims;
+    dims[0] = part.count;
+    if (spec.groups > 1) {
+      dims[0] = outputs_per_group();
+      dims.insert(dims.begin(), part.count / outputs_per_group());
+    }
+    return dims;
+  }
+
+  std::shared_ptr<const Primitive> make(const Dims& image, const Dims& out, const Channels& part) const;
+  memory pack(const Channels& part, const memory::desc& wanted) const;
 };
 
-Convolution::Convolution(ConvolutionSpec spec, const Array& weights, const Array* bias)
-    : state_(std::make_unique<State>()) {
-  state_->spec = std::move(spec);
-  state_->weights = weights;
-  if (bias) state_->bias = *bias;
-  Dims dims = weights.dims();
-  if (const std::int64_t groups = state_->spec.groups; groups > 1) {
-    dims[0] /= groups;
-    dims.insert(dims.begin(), groups);
-  }
-  state_->weight_dims = std::move(dims);
+Convolution::Convolution(ConvolutionSpec spec, Tensor weights) : state_(std::make_unique<State>()) {
+  State& s = *state_;
+  s.spec = std::move(spec);
+  s.weight_dims = weights.dims();
+  s.weights = std::move(weights);
+  const std::int64_t out = s.weight_dims[0];
+  // The library's kernels hold up to three blocks of output channels in registers for 1 x 1 filters, else four.
+  const bool is_pointwise = product(s.weight_dims, 2) == 1;
+  if (!s.spec.output_is_blocked)
+    s.parts = {{0, out}};
+  else if (s.spec.groups == 1)
+    s.parts = is_pointwise ? parts_of(out, kBlock, 3 * kBlock) : parts_of(out, 4 * kBlock, 4 * kBlock);
+  else
+    s.parts = parts_of(out, s.is_depthwise() ? kBlock : s.outputs_per_group(), 2 * kBlock);
+  s.packed.resize(s.parts.size());
 }
 
 Convolution::~Convolution() = default;
 
 Dims Convolution::output_dims(const Dims& input) const {
   const ConvolutionSpec& s = state_->spec;
-  const Dims& weights = state_->weights.dims();
+  const Dims& weights = state_->weight_dims;
   if (input.size() != weights.size() || input[1] != weights[1] * s.groups)
     throw Error(Code::bad_shape, "the input does not have the channels of the weights");
   Dims out = {input[0], weights[0]};
@@ -68,73 +113,128 @@ Dims Convolution::output_dims(const Dims& input) const {
   return out;
 }
 
-std::shared_ptr<const Convolution::Ready> Convolution::ready_for(const Dims& dims, int threads) const {
-  State& s = *state_;
-  const std::lock_guard lock(s.mutex);
-  if (const auto it = s.ready.find({dims, threads}); it != s.ready.end()) return it->second;
-  if (s.ready.size() >= kMostSizes) s.ready.clear();
-  omp_set_num_threads(threads);
-  const Dims out = output_dims(dims);
-  const auto any = memory::format_tag::any;
-  const memory::desc weights(s.weight_dims, memory::data_type::f32, any);
-  const memory::desc bias =
-      s.bias ? memory::desc({out[1]}, memory::data_type::f32, memory::format_tag::a) : memory::desc();
-  auto ready = std::make_shared<Ready>();
-  ready->source = floats(dims, s.spec.input_is_blocked);
-  ready->result = floats(out, s.spec.output_is_blocked);
-  const convolution_forward::desc desc(dnnl::prop_kind::forward_inference, algorithm::convolution_direct, ready->source,
-                                       weights, bias, ready->result, s.spec.strides, skipped(s.spec.dilations),
-                                       s.spec.pads_begin, s.spec.pads_end);
+std::shared_ptr<const Primitive> Convolution::State::make(const Dims& image, const Dims& out,
+                                                          const Channels& part) const {
+  Dims from = image, to = out;
+  from[1] = inputs_of(part).count;
+  to[1] = part.count;
+  auto made = std::make_shared<Primitive>();
+  made->source = floats(from, spec.input_is_blocked);
+  made->result = floats(to, spec.output_is_blocked);
+  const memory::desc weights_desc(dims_of(part), memory::data_type::f32, memory::format_tag::any);
+  if (!spec.bias.empty()) made->bias = memory::desc({part.count}, memory::data_type::f32, memory::format_tag::a);
+  const convolution_forward::desc desc(dnnl::prop_kind::forward_inference, algorithm::convolution_direct, made->source,
+                                       weights_desc, made->bias, made->result, spec.strides, skipped(spec.dilations),
+                                       spec.pads_begin, spec.pads_end);
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   dnnl::post_ops after;
-  if (s.spec.has_residual) after.append_binary(algorithm::binary_add, ready->result);
-  if (s.spec.has_limits) after.append_eltwise(1.0f, algorithm::eltwise_clip, s.spec.low, s.spec.high);
+  if (spec.has_residual) after.append_binary(algorithm::binary_add, made->result);
+  if (spec.has_limits) after.append_eltwise(1.0f, algorithm::eltwise_clip, spec.low, spec.high);
   attributes.set_post_ops(after);
-  convolution_forward::primitive_desc chosen(desc, attributes, dnnl_cpu());
-  ready->threads = is_same_on_any_threads(chosen.impl_info_str()) ? threads : 1;
-  if (ready->threads != threads) {
-    // How it divides the work depends on the threads that it sees here.
-    omp_set_num_threads(1);
-    chosen = convolution_forward::primitive_desc(desc, attributes, dnnl_cpu());
-  }
-  ready->weights = chosen.weights_desc();
-  ready->scratch = chosen.scratchpad_desc();
-  ready->primitive = convolution_forward(chosen);
-  for (const memory& packed : s.packed)
-    if (packed.get_desc() == ready->weights) ready->packed = packed;
-  if (!ready->packed.get(true)) {
-    Dims plain_strides(s.weight_dims.size(), 1);
-    for (std::size_t i = plain_strides.size() - 1; i-- > 0;)
-      plain_strides[i] = plain_strides[i + 1] * s.weight_dims[i + 1];
-    const memory::desc plain(s.weight_dims, memory::data_type::f32, plain_strides);
-    memory source = wrap(plain, s.weights.data<float>().data());
-    ready->packed = memory(ready->weights, dnnl_cpu());
-    dnnl::stream stream(dnnl_cpu());
-    dnnl::reorder(source, ready->packed).execute(stream, source, ready->packed);
-    stream.wait();
-    s.packed.push_back(ready->packed);
-  }
-  return s.ready[{dims, threads}] = std::move(ready);
+  const convolution_forward::primitive_desc chosen(desc, attributes, dnnl_cpu());
+  made->weights = chosen.weights_desc();
+  made->scratch = chosen.scratchpad_desc();
+  made->primitive = convolution_forward(chosen);
+  return made;
 }
 
-void Convolution::run(const float* x, const Dims& dims, const float* residual, float* y, int threads) const {
-  try {
-    const auto kept = ready_for(dims, threads);
-    const Ready& ready = *kept;
-    std::unordered_map<int, memory> arguments = {
-        {DNNL_ARG_SRC, wrap(ready.source, x)}, {DNNL_ARG_WEIGHTS, ready.packed}, {DNNL_ARG_DST, wrap(ready.result, y)}};
-    if (state_->bias) {
-      const memory::desc desc(state_->bias.dims(), memory::data_type::f32, memory::format_tag::a);
-      arguments.emplace(DNNL_ARG_BIAS, wrap(desc, state_->bias.data<float>().data()));
-    }
-    if (residual) arguments.emplace(DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, wrap(ready.result, residual));
-    if (const std::size_t bytes = ready.scratch.get_size())
-      arguments.emplace(DNNL_ARG_SCRATCHPAD, wrap(ready.scratch, room(bytes)));
-    execute(ready.primitive, arguments, ready.threads);
-  } catch (const dnnl::error& error) {
-    rethrow(error);
+memory Convolution::State::pack(const Channels& part, const memory::desc& wanted) const {
+  use_one_thread();
+  dnnl::stream stream(dnnl_cpu());
+  memory result(wanted, dnnl_cpu());
+  const auto& layouts = packed[static_cast<std::size_t>(&part - parts.data())];
+  if (!layouts.empty()) {
+    memory known = layouts.front();
+    dnnl::reorder(known, result).execute(stream, known, result);
+    stream.wait();
+    return result;
   }
+  const Dims dims = dims_of(part);
+  const std::int64_t each = product(weight_dims, 1);
+  std::vector<float> plain(static_cast<std::size_t>(part.count * each));
+  std::memcpy(plain.data(), weights.bytes().data() + static_cast<std::size_t>(part.first * each) * sizeof(float),
+              plain.size() * sizeof(float));
+  if (!spec.factor.empty())
+    for (std::int64_t channel = 0; channel < part.count; ++channel) {
+      const float factor = spec.factor[static_cast<std::size_t>(part.first + channel)];
+      float* row = plain.data() + channel * each;
+      for (std::int64_t i = 0; i < each; ++i) row[i] *= factor;
+    }
+  Dims strides(dims.size(), 1);
+  for (std::size_t i = strides.size() - 1; i-- > 0;) strides[i] = strides[i + 1] * dims[i + 1];
+  memory source = wrap(memory::desc(dims, memory::data_type::f32, strides), plain.data());
+  dnnl::reorder(source, result).execute(stream, source, result);
+  stream.wait();
+  return result;
+}
+
+std::shared_ptr<const Convolution::Ready> Convolution::ready_for(const Dims& image, ThreadPool& pool) const {
+  State& s = *state_;
+  const std::lock_guard lock(s.mutex);
+  if (const auto it = s.ready.find(image); it != s.ready.end()) return it->second;
+  if (s.ready.size() >= kMostSizes) s.ready.clear();
+  use_one_thread();
+  auto ready = std::make_shared<Ready>();
+  ready->out = output_dims(image);
+  const std::size_t count = s.parts.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool is_like_last = i > 0 && s.parts[i].count == s.parts[i - 1].count;
+    ready->primitives.push_back(is_like_last ? ready->primitives.back() : s.make(image, ready->out, s.parts[i]));
+  }
+  ready->weights.resize(count);
+  pool.parallel_for(static_cast<std::int64_t>(count), 1, [&](std::int64_t begin, std::int64_t end) {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      const memory::desc& wanted = ready->primitives[i]->weights;
+      for (const memory& known : s.packed[i])
+        if (known.get_desc() == wanted) ready->weights[i] = known;
+      if (ready->weights[i].get(true)) continue;
+      ready->weights[i] = s.pack(s.parts[i], wanted);
+      s.packed[i].push_back(ready->weights[i]);
+    }
+  });
+  if (s.weights) {
+    drop_pages(s.weights.bytes());
+    s.weights = {};
+  }
+  return s.ready[image] = std::move(ready);
+}
+
+void Convolution::run(const float* x, const Dims& dims, const float* residual, float* y, ThreadPool& pool,
+                      const Budget& budget) const try {
+  const State& s = *state_;
+  Dims image = dims;
+  image[0] = 1;
+  const auto kept = ready_for(image, pool);
+  const Ready& ready = *kept;
+  const std::int64_t in_plane = product(dims, 2), out_plane = product(ready.out, 2);
+  const auto count = std::ssize(s.parts);
+  const auto work = [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      budget.poll();
+      const auto at = static_cast<std::size_t>(i % count);
+      const Channels& part = s.parts[at];
+      const Primitive& p = *ready.primitives[at];
+      const std::int64_t out = (i / count * s.weight_dims[0] + part.first) * out_plane;
+      const std::int64_t in = (i / count * dims[1] + s.inputs_of(part).first) * in_plane;
+      std::unordered_map<int, memory> arguments = {{DNNL_ARG_SRC, wrap(p.source, x + in)},
+                                                   {DNNL_ARG_WEIGHTS, ready.weights[at]},
+                                                   {DNNL_ARG_DST, wrap(p.result, y + out)}};
+      if (!s.spec.bias.empty()) arguments.emplace(DNNL_ARG_BIAS, wrap(p.bias, s.spec.bias.data() + part.first));
+      if (residual)
+        arguments.emplace(DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, wrap(p.result, residual + out));
+      if (const std::size_t bytes = p.scratch.get_size())
+        arguments.emplace(DNNL_ARG_SCRATCHPAD, wrap(p.scratch, room(bytes)));
+      execute(p.primitive, arguments);
+    }
+  };
+  // It does not pay to wake another thread for little work.
+  constexpr double kSmall = 1 << 18;  // multiplications
+  const double multiplications =
+      static_cast<double>(dims[0] * s.weight_dims[0] * out_plane * product(s.weight_dims, 1));
+  pool.parallel_for(dims[0] * count, multiplications < kSmall ? dims[0] * count : 1, work);
+} catch (const dnnl::error& error) {
+  rethrow(error);
 }
 
 }  // namespace ingot::engine

@@ -3,6 +3,11 @@
 
 #include "ingot/ir/array.h"
 
+namespace ingot {
+class Budget;
+class ThreadPool;
+}  // namespace ingot
+
 namespace ingot::engine {
 
 /// Channels stand in blocks of this many innermost: [N, C / 8, spatial..., 8].
@@ -14,27 +19,31 @@ inline constexpr std::size_t kMostSizes = 64;
 struct ConvolutionSpec {
   Dims strides, dilations, pads_begin, pads_end;  // per spatial axis
   std::int64_t groups = 1;
+  std::vector<float> factor;  // of the weights of each output channel; empty: 1
+  std::vector<float> bias;    // empty: none
   bool has_residual = false;  // added before the limits
   bool has_limits = false;    // the result is clamped to [low, high]
   float low = 0, high = 0;
   bool input_is_blocked = false, output_is_blocked = false;
 };
 
-/// A convolution of floats with constant weights, for inputs of any size.
+/// A convolution of floats with constant weights, for inputs of any size. The weights are packed by the first run; then
+/// the pages of the file that holds them are given back.
 class Convolution {
  public:
-  /// `weights` as ONNX has them: [out, in / groups, kernel...]. `bias` may be null.
-  Convolution(ConvolutionSpec spec, const Array& weights, const Array* bias);
+  /// `weights` as ONNX has them: [out, in / groups, kernel...].
+  Convolution(ConvolutionSpec spec, Tensor weights);
   ~Convolution();
 
   /// The input's dimensions without blocks: [N, C, spatial...].
   Dims output_dims(const Dims& input) const;
-  void run(const float* x, const Dims& dims, const float* residual, float* y, int threads) const;
+  void run(const float* x, const Dims& dims, const float* residual, float* y, ThreadPool& pool,
+           const Budget& budget) const;
 
  private:
   struct Ready;
   struct State;
-  std::shared_ptr<const Ready> ready_for(const Dims& dims, int threads) const;
+  std::shared_ptr<const Ready> ready_for(const Dims& image, ThreadPool& pool) const;
   std::unique_ptr<State> state_;
 };
 
@@ -51,12 +60,12 @@ class PoolingWindow {
   explicit PoolingWindow(PoolingSpec spec);
   ~PoolingWindow();
   Dims output_dims(const Dims& input) const;
-  void run(const float* x, const Dims& dims, float* y, int threads) const;
+  void run(const float* x, const Dims& dims, float* y, ThreadPool& pool, const Budget& budget) const;
 
  private:
   struct Ready;
   struct State;
-  std::shared_ptr<const Ready> ready_for(const Dims& dims, int threads) const;
+  std::shared_ptr<const Ready> ready_for(const Dims& image) const;
   std::unique_ptr<State> state_;
 };
 

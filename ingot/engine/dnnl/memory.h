@@ -32,10 +32,12 @@ inline Dims skipped(const Dims& dilations) {
   return result;
 }
 
-/// Runs a primitive on so many threads of OpenMP, which is what oneDNN in Debian uses.
-inline void execute(const dnnl::primitive& primitive, const std::unordered_map<int, dnnl::memory>& arguments,
-                    int threads) {
-  omp_set_num_threads(threads);
+/// Primitives are made for one thread and run on one: the engine's own threads share out the parts of a layer. OpenMP,
+/// which oneDNN in Debian uses, would wait actively, and the bits of some results would depend on its threads.
+inline void use_one_thread() { omp_set_num_threads(1); }
+
+inline void execute(const dnnl::primitive& primitive, const std::unordered_map<int, dnnl::memory>& arguments) {
+  use_one_thread();
   dnnl::stream stream(dnnl_cpu());
   primitive.execute(stream, arguments);
   stream.wait();
@@ -43,12 +45,6 @@ inline void execute(const dnnl::primitive& primitive, const std::unordered_map<i
 
 /// Room for a primitive's intermediate values, one per thread that runs models.
 float* room(std::size_t bytes);
-
-/// Whether an implementation gives the same bits on any number of threads.
-inline bool is_same_on_any_threads(std::string_view implementation) {
-  return implementation.starts_with("jit:") || implementation.starts_with("jit_1x1:") ||
-         implementation.starts_with("jit_dw:");
-}
 
 [[noreturn]] void rethrow(const dnnl::error& error);
 

@@ -2,24 +2,37 @@
 #include <map>
 #include <mutex>
 
+#include "ingot/base/budget.h"
 #include "ingot/base/error.h"
+#include "ingot/base/threads.h"
 #include "ingot/engine/dnnl/convolution.h"
 #include "ingot/engine/dnnl/memory.h"
+#include "ingot/engine/dnnl/parts.h"
 
 namespace ingot::engine {
 
 using dnnl::memory;
 using dnnl::pooling_v2_forward;
 
-struct PoolingWindow::Ready {
+namespace {
+
+/// A pool of so many channels.
+struct Primitive {
   pooling_v2_forward primitive;
   memory::desc source, result, scratch;
+};
+
+}  // namespace
+
+struct PoolingWindow::Ready {
+  std::vector<Channels> parts;
+  std::vector<std::shared_ptr<const Primitive>> primitives;  // by part; equal parts share one
 };
 
 struct PoolingWindow::State {
   PoolingSpec spec;
   std::mutex mutex;
-  std::map<std::pair<Dims, int>, std::shared_ptr<const Ready>> ready;
+  std::map<Dims, std::shared_ptr<const Ready>> ready;  // by the size of one image
 };
 
 PoolingWindow::PoolingWindow(PoolingSpec spec) : state_(std::make_unique<State>()) { state_->spec = std::move(spec); }
@@ -38,41 +51,67 @@ Dims PoolingWindow::output_dims(const Dims& input) const {
   return out;
 }
 
-std::shared_ptr<const PoolingWindow::Ready> PoolingWindow::ready_for(const Dims& dims, int threads) const {
+std::shared_ptr<const PoolingWindow::Ready> PoolingWindow::ready_for(const Dims& image) const {
   State& s = *state_;
   const std::lock_guard lock(s.mutex);
-  if (const auto it = s.ready.find({dims, threads}); it != s.ready.end()) return it->second;
+  if (const auto it = s.ready.find(image); it != s.ready.end()) return it->second;
   if (s.ready.size() >= kMostSizes) s.ready.clear();
-  omp_set_num_threads(threads);
+  use_one_thread();
   auto ready = std::make_shared<Ready>();
-  ready->source = floats(dims, true);
-  ready->result = floats(output_dims(dims), true);
-  const auto kind = s.spec.kind == Pooling::max       ? dnnl::algorithm::pooling_max
-                    : s.spec.kind == Pooling::average ? dnnl::algorithm::pooling_avg_exclude_padding
-                                                      : dnnl::algorithm::pooling_avg_include_padding;
-  const pooling_v2_forward::desc desc(dnnl::prop_kind::forward_inference, kind, ready->source, ready->result,
-                                      s.spec.strides, s.spec.kernel, skipped(s.spec.dilations), s.spec.pads_begin,
-                                      s.spec.pads_end);
-  dnnl::primitive_attr attributes;
-  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  const pooling_v2_forward::primitive_desc chosen(desc, attributes, dnnl_cpu());
-  ready->scratch = chosen.scratchpad_desc();
-  ready->primitive = pooling_v2_forward(chosen);
-  return s.ready[{dims, threads}] = std::move(ready);
+  ready->parts = parts_of(image[1], kBlock, kBlock);
+  for (const Channels& part : ready->parts) {
+    Dims from = image;
+    from[1] = part.count;
+    if (!ready->primitives.empty() && part.count == ready->parts[0].count) {
+      ready->primitives.push_back(ready->primitives[0]);
+      continue;
+    }
+    auto made = std::make_shared<Primitive>();
+    made->source = floats(from, true);
+    made->result = floats(output_dims(from), true);
+    const auto kind = s.spec.kind == Pooling::max       ? dnnl::algorithm::pooling_max
+                      : s.spec.kind == Pooling::average ? dnnl::algorithm::pooling_avg_exclude_padding
+                                                        : dnnl::algorithm::pooling_avg_include_padding;
+    const pooling_v2_forward::desc desc(dnnl::prop_kind::forward_inference, kind, made->source, made->result,
+                                        s.spec.strides, s.spec.kernel, skipped(s.spec.dilations), s.spec.pads_begin,
+                                        s.spec.pads_end);
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    const pooling_v2_forward::primitive_desc chosen(desc, attributes, dnnl_cpu());
+    made->scratch = chosen.scratchpad_desc();
+    made->primitive = pooling_v2_forward(chosen);
+    ready->primitives.push_back(std::move(made));
+  }
+  return s.ready[image] = std::move(ready);
 }
 
-void PoolingWindow::run(const float* x, const Dims& dims, float* y, int threads) const {
-  try {
-    const auto kept = ready_for(dims, threads);
-    const Ready& ready = *kept;
-    std::unordered_map<int, memory> arguments = {{DNNL_ARG_SRC, wrap(ready.source, x)},
-                                                 {DNNL_ARG_DST, wrap(ready.result, y)}};
-    if (const std::size_t bytes = ready.scratch.get_size())
-      arguments.emplace(DNNL_ARG_SCRATCHPAD, wrap(ready.scratch, room(bytes)));
-    execute(ready.primitive, arguments, threads);
-  } catch (const dnnl::error& error) {
-    rethrow(error);
+void PoolingWindow::run(const float* x, const Dims& dims, float* y, ThreadPool& pool, const Budget& budget) const try {
+  Dims image = dims;
+  image[0] = 1;
+  const auto kept = ready_for(image);
+  const Ready& ready = *kept;
+  const Dims out_dims = output_dims(dims);
+  std::int64_t in_plane = 1, out_plane = 1;
+  for (std::size_t i = 2; i < dims.size(); ++i) {
+    in_plane *= dims[i];
+    out_plane *= out_dims[i];
   }
+  const auto count = std::ssize(ready.parts);
+  pool.parallel_for(dims[0] * count, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      budget.poll();
+      const auto at = static_cast<std::size_t>(i % count);
+      const Primitive& p = *ready.primitives[at];
+      const std::int64_t channel = i / count * dims[1] + ready.parts[at].first;
+      std::unordered_map<int, memory> arguments = {{DNNL_ARG_SRC, wrap(p.source, x + channel * in_plane)},
+                                                   {DNNL_ARG_DST, wrap(p.result, y + channel * out_plane)}};
+      if (const std::size_t bytes = p.scratch.get_size())
+        arguments.emplace(DNNL_ARG_SCRATCHPAD, wrap(p.scratch, room(bytes)));
+      execute(p.primitive, arguments);
+    }
+  });
+} catch (const dnnl::error& error) {
+  rethrow(error);
 }
 
 }  // namespace ingot::engine

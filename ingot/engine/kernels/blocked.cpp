@@ -5,6 +5,7 @@
 #include "ingot/base/threads.h"
 #include "ingot/engine/dnnl/convolution.h"
 #include "ingot/engine/kernels/kernels.h"
+#include "ingot/engine/kernels/winograd.h"
 
 namespace ingot::engine {
 namespace {
@@ -30,11 +31,18 @@ Dims with_blocks(Dims dims) {
 
 class FusedConvolution final : public PreparedNode {
  public:
-  FusedConvolution(const ConvolutionSpec& spec, const Array& weights, const Array* bias)
+  FusedConvolution(const ConvolutionSpec& spec, Tensor weights)
       : input_is_blocked_(spec.input_is_blocked),
         output_is_blocked_(spec.output_is_blocked),
-        work_(std::max<std::int64_t>(1, weights.size() / std::max<std::int64_t>(1, weights.dims()[0]))),
-        convolution_(spec, weights, bias) {}
+        convolution_(spec, weights) {
+    const Dims& dims = weights.dims();
+    const Dims ones = {1, 1};
+    if (dims.size() != 4 || dims[2] != 3 || dims[3] != 3 || spec.groups != 1 || spec.strides != ones ||
+        spec.dilations != ones || !spec.input_is_blocked || !spec.output_is_blocked)
+      return;
+    spec_ = spec;
+    winograd_ = std::make_unique<Winograd>(std::move(weights), spec.factor);
+  }
 
   void run(ops::KernelContext& c, ThreadPool& pool) const override {
     const Array& x = floats(c, 0);
@@ -49,27 +57,37 @@ class FusedConvolution final : public PreparedNode {
     }
     Array y = make_raw(c, 0, DType::f32, std::move(out));
     if (y.size() == 0) return;
-    // Nothing interrupts the library: a large batch is given to it in parts.
-    const std::int64_t images = dims[0], in_size = x.size() / images, out_size = y.size() / images;
-    const double at_once = kMostWork / (static_cast<double>(out_size) * static_cast<double>(work_));
-    const auto part = std::clamp<std::int64_t>(static_cast<std::int64_t>(at_once), 1, images);
-    const float* from = x.data<float>().data();
-    float* to = y.mutable_data<float>().data();
-    for (std::int64_t first = 0; first < images; first += part) {
-      c.host().budget().poll();
-      Dims some = dims;
-      some[0] = std::min(part, images - first);
-      convolution_.run(from + first * in_size, some, residual ? residual + first * out_size : nullptr,
-                       to + first * out_size, pool.threads());
+    if (winograd_ && Winograd::is_for(dims[1], y.dims()[1] * kBlock, y.dims()[2], y.dims()[3]))
+      run_winograd(c, x, dims, residual, y, pool);
+    else
+      convolution_.run(x.data<float>().data(), dims, residual, y.mutable_data<float>().data(), pool, c.host().budget());
+  }
+
+  bool reads(std::size_t i) const override { return i == 0 || i == 3; }
+
+ private:
+  void run_winograd(ops::KernelContext& c, const Array& x, const Dims& dims, const float* residual, Array& y,
+                    ThreadPool& pool) const {
+    const Winograd::Image image{dims[2], dims[3], spec_.pads_begin[0], spec_.pads_begin[1], y.dims()[2], y.dims()[3]};
+    Array room = static_cast<FastHost&>(c.host()).allocate_raw(DType::f32, {winograd_->room_size(image)});
+    const std::int64_t in_size = x.size() / dims[0], out_size = y.size() / dims[0];
+    for (std::int64_t i = 0; i < dims[0]; ++i) {
+      BlockedEpilogue epilogue;
+      if (!spec_.bias.empty()) epilogue.bias = spec_.bias.data();
+      if (residual) epilogue.residual = residual + i * out_size;
+      if (spec_.has_limits) {
+        epilogue.low = spec_.low;
+        epilogue.high = spec_.high;
+      }
+      winograd_->run(x.data<float>().data() + i * in_size, image, y.mutable_data<float>().data() + i * out_size,
+                     epilogue, room.mutable_data<float>().data(), pool, c.host().budget());
     }
   }
 
- private:
-  static constexpr double kMostWork = 5e8;  // multiplications at once: some 20 ms
-
   bool input_is_blocked_, output_is_blocked_;
-  std::int64_t work_;  // multiplications for one element of the result
   Convolution convolution_;
+  ConvolutionSpec spec_;                // of the next one
+  std::unique_ptr<Winograd> winograd_;  // null: the layer is not made for it
 };
 
 class Pool final : public PreparedNode {
@@ -81,7 +99,7 @@ class Pool final : public PreparedNode {
     const Dims dims = without_blocks(x.dims());
     Array y = make_raw(c, 0, DType::f32, with_blocks(window_.output_dims(dims)));
     if (y.size() == 0) return;
-    window_.run(x.data<float>().data(), dims, y.mutable_data<float>().data(), pool.threads());
+    window_.run(x.data<float>().data(), dims, y.mutable_data<float>().data(), pool, c.host().budget());
   }
 
  private:
@@ -187,7 +205,10 @@ std::unique_ptr<PreparedNode> prepare_convolution(PrepareContext& c) {
   spec.high = attributes.float_or("high", 0);
   spec.input_is_blocked = attributes.int_or("blocked_input", 0) != 0;
   spec.output_is_blocked = attributes.int_or("blocked_output", 0) != 0;
-  return std::make_unique<FusedConvolution>(spec, *c.constant(1), c.constant(2));
+  if (const Array* bias = c.constant(2)) spec.bias.assign(bias->data<float>().begin(), bias->data<float>().end());
+  if (const Array* factor = c.constant(4))
+    spec.factor.assign(factor->data<float>().begin(), factor->data<float>().end());
+  return std::make_unique<FusedConvolution>(spec, c.weights(1));
 }
 
 std::unique_ptr<PreparedNode> prepare_pool(PrepareContext& c) {

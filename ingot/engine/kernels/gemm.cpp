@@ -14,15 +14,16 @@
 #ifndef INGOT_ENGINE_TILE_PART
 #define INGOT_ENGINE_TILE_PART  // this file is compiled once per kind of CPU
 namespace ingot::engine {
-/// Rows of a times one panel, over a part of the inner dimension.
+/// Rows of a times some panels, over a part of the inner dimension.
 struct TilePart {
   const float* a;
   std::int64_t a_stride;
-  const float* panel;  // depth x panel_width
+  const float* panel;         // depth x panel_width
+  std::int64_t panel_stride;  // elements from one panel to the next
   std::int64_t depth;
   float* c;
   std::int64_t c_stride;
-  std::int64_t columns;  // of the panel that exist
+  std::int64_t columns;  // of the panels that exist
   bool is_first, is_last;
   const float* bias;      // at the panel's first column, or null
   const float* residual;  // at the tile's first element, or null
@@ -37,41 +38,44 @@ namespace ingot::engine {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Two vectors of columns and six rows fill twelve of sixteen registers.
-constexpr int kRows = 6;
 const hn::ScalableTag<float> d;
 
 std::int64_t panel_width() { return 2 * static_cast<std::int64_t>(hn::Lanes(d)); }
 
-template <int R> HWY_INLINE void tile(const TilePart& p) {
+/// R rows and P panels of two vectors each: the sums take 2 * R * P of sixteen registers.
+template <int R, int P> HWY_INLINE void tile(const TilePart& p) {
   using V = hn::Vec<decltype(d)>;
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  V sum[R][2];
-  for (int r = 0; r < R; ++r) sum[r][0] = sum[r][1] = hn::Zero(d);
+  V sum[R][2 * P];
+  for (int r = 0; r < R; ++r)
+    for (int j = 0; j < 2 * P; ++j) sum[r][j] = hn::Zero(d);
   const float* HWY_RESTRICT b = p.panel;
   const float* HWY_RESTRICT a = p.a;
+  HWY_UNROLL(4)
   for (std::int64_t k = 0; k < p.depth; ++k) {
-    const V b0 = hn::Load(d, b), b1 = hn::Load(d, b + lanes);
-    b += 2 * lanes;
-    HWY_UNROLL(6)
-    for (int r = 0; r < R; ++r) {
-      const V x = hn::Set(d, a[r * p.a_stride + k]);
-      sum[r][0] = hn::MulAdd(x, b0, sum[r][0]);
-      sum[r][1] = hn::MulAdd(x, b1, sum[r][1]);
+    HWY_UNROLL(4)
+    for (int q = 0; q < P; ++q) {
+      const V b0 = hn::Load(d, b + q * p.panel_stride), b1 = hn::Load(d, b + q * p.panel_stride + lanes);
+      HWY_UNROLL(6)
+      for (int r = 0; r < R; ++r) {
+        const V x = hn::Set(d, a[r * p.a_stride + k]);
+        sum[r][2 * q] = hn::MulAdd(x, b0, sum[r][2 * q]);
+        sum[r][2 * q + 1] = hn::MulAdd(x, b1, sum[r][2 * q + 1]);
+      }
     }
+    b += 2 * lanes;
   }
   const V low = hn::Set(d, p.low), high = hn::Set(d, p.high);
-  const bool is_whole = p.columns == 2 * lanes;
-  HWY_ALIGN float row[2 * hn::MaxLanes(d)] = {};
+  HWY_ALIGN float row[hn::MaxLanes(d)] = {};
   for (int r = 0; r < R; ++r) {
     float* c = p.c + r * p.c_stride;
-    for (int half = 0; half < 2; ++half) {
-      V y = sum[r][half];
-      const std::int64_t at = half * lanes;
+    for (int j = 0; j < 2 * P; ++j) {
+      V y = sum[r][j];
+      const std::int64_t at = j * lanes;
       const std::int64_t there = p.columns - at;
       if (there <= 0) break;
       const auto load = [&](const float* from) {
-        if (is_whole || there >= lanes) return hn::LoadU(d, from + at);
+        if (there >= lanes) return hn::LoadU(d, from + at);
         for (std::int64_t i = 0; i < there; ++i) row[i] = from[at + i];
         return hn::Load(d, row);
       };
@@ -83,7 +87,7 @@ template <int R> HWY_INLINE void tile(const TilePart& p) {
         y = hn::IfThenElse(hn::Lt(y, low), low, y);
         y = hn::IfThenElse(hn::Gt(y, high), high, y);
       }
-      if (is_whole || there >= lanes) {
+      if (there >= lanes) {
         hn::StoreU(y, d, c + at);
       } else {
         hn::Store(y, d, row);
@@ -93,20 +97,20 @@ template <int R> HWY_INLINE void tile(const TilePart& p) {
   }
 }
 
-void tiles(const TilePart& p, std::int64_t rows) {
+void tiles(const TilePart& p, std::int64_t rows, std::int64_t panels) {
   switch (rows) {
     case 6:
-      return tile<6>(p);
+      return tile<6, 1>(p);
     case 5:
-      return tile<5>(p);
+      return tile<5, 1>(p);
     case 4:
-      return tile<4>(p);
+      return tile<4, 1>(p);
     case 3:
-      return tile<3>(p);
+      return panels == 2 ? tile<3, 2>(p) : tile<3, 1>(p);
     case 2:
-      return tile<2>(p);
+      return panels == 2 ? tile<2, 2>(p) : tile<2, 1>(p);
     case 1:
-      return tile<1>(p);
+      return panels == 4 ? tile<1, 4>(p) : tile<1, 1>(p);
     default:
       return;
   }
@@ -119,7 +123,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 #include <algorithm>
 #include <limits>
-#include <new>
 
 namespace ingot::engine {
 namespace {
@@ -127,48 +130,27 @@ namespace {
 HWY_EXPORT(panel_width);
 HWY_EXPORT(tiles);
 
-std::int64_t width() {
-  static const std::int64_t kWidth = HWY_DYNAMIC_DISPATCH(panel_width)();
-  return kWidth;
-}
-
 constexpr std::int64_t kTileRows = 6;
-constexpr std::int64_t kDepth = 384;      // a panel of this depth stays in the first-level cache
-constexpr std::int64_t kBlockRows = 72;   // rows of a that stay in the second-level cache
+constexpr std::int64_t kDepth = 256;      // a panel of this depth stays in the first-level cache
+constexpr std::int64_t kBlockRows = 144;  // rows of a that stay in the second-level cache
 constexpr std::int64_t kBlockPanels = 8;  // panels that one piece of work covers
+constexpr std::int64_t kSmall = 1 << 19;  // multiplications for which it does not pay to wake another thread
+
+/// Panels that a tile of so many rows covers: few rows alone have too few sums to keep the arithmetic units busy.
+constexpr std::int64_t panels_at_once(std::int64_t rows) { return rows == 1 ? 4 : rows <= 3 ? 2 : 1; }
 
 }  // namespace
 
 Epilogue::Epilogue() : low(-std::numeric_limits<float>::infinity()), high(std::numeric_limits<float>::infinity()) {}
 
-PackedMatrix::PackedMatrix(const float* b, std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
-                           std::int64_t column_stride, const Budget& budget)
-    : rows_(rows), columns_(columns) {
-  const std::int64_t wide = width(), panels = (columns + wide - 1) / wide;
-  constexpr std::align_val_t kAlignment{64};
-  const std::size_t bytes = static_cast<std::size_t>(std::max<std::int64_t>(panels * wide * rows, 1)) * sizeof(float);
-  panels_ = {static_cast<float*>(::operator new(bytes, kAlignment)),
-             [](float* p) { ::operator delete (p, std::align_val_t{64}); }};
-  float* out = panels_.get();
-  for (std::int64_t first = 0; first < columns; first += wide) {
-    budget.poll();
-    const std::int64_t there = std::min(wide, columns - first);
-    for (std::int64_t k = 0; k < rows; ++k, out += wide) {
-      const float* from = b + k * row_stride + first * column_stride;
-      for (std::int64_t j = 0; j < there; ++j) out[j] = from[j * column_stride];
-      std::fill(out + there, out + wide, 0.0f);
-    }
-  }
-}
-
-std::int64_t PackedMatrix::byte_size() const {
-  const std::int64_t wide = width();
-  return (columns_ + wide - 1) / wide * wide * rows_ * static_cast<std::int64_t>(sizeof(float));
+std::int64_t panel_columns() {
+  static const std::int64_t kColumns = HWY_DYNAMIC_DISPATCH(panel_width)();
+  return kColumns;
 }
 
 void multiply(const float* a, std::int64_t rows, std::int64_t a_stride, const PackedMatrix& b, float* c,
               std::int64_t c_stride, const Epilogue& epilogue, ThreadPool& pool, const Budget& budget) {
-  const std::int64_t wide = width(), columns = b.columns(), depth = b.rows();
+  const std::int64_t wide = panel_columns(), columns = b.columns(), depth = b.rows();
   const std::int64_t panels = (columns + wide - 1) / wide;
   const std::int64_t row_blocks = (rows + kBlockRows - 1) / kBlockRows;
   const std::int64_t panel_blocks = (panels + kBlockPanels - 1) / kBlockPanels;
@@ -183,30 +165,44 @@ void multiply(const float* a, std::int64_t rows, std::int64_t a_stride, const Pa
     do {
       budget.poll();
       const std::int64_t deep = std::min(kDepth, depth - k);
-      for (std::int64_t panel = panel_block * kBlockPanels; panel < panel_end; ++panel) {
+      const auto tile_at = [&](std::int64_t row, std::int64_t panel, std::int64_t at_once) {
         const std::int64_t column = panel * wide;
-        for (std::int64_t row = row_block * kBlockRows; row < row_end; row += kTileRows) {
-          TilePart part{};
-          part.a = a + row * a_stride + k;
-          part.a_stride = a_stride;
-          part.panel = b.panels() + (panel * depth + k) * wide;
-          part.depth = deep;
-          part.c = c + row * c_stride + column;
-          part.c_stride = c_stride;
-          part.columns = std::min(wide, columns - column);
-          part.is_first = k == 0 && !accumulates;
-          part.is_last = k + deep >= depth;
-          part.bias = epilogue.bias ? epilogue.bias + column : nullptr;
-          part.residual = residual ? residual + row * c_stride + column : nullptr;
-          part.low = epilogue.low;
-          part.high = epilogue.high;
-          run_tiles(part, std::min(kTileRows, row_end - row));
-        }
+        TilePart part{};
+        part.a = a + row * a_stride + k;
+        part.a_stride = a_stride;
+        part.panel = b.panels() + (panel * depth + k) * wide;
+        part.panel_stride = depth * wide;
+        part.depth = deep;
+        part.c = c + row * c_stride + column;
+        part.c_stride = c_stride;
+        part.columns = std::min(at_once * wide, columns - column);
+        part.is_first = k == 0 && !accumulates;
+        part.is_last = k + deep >= depth;
+        part.bias = epilogue.bias ? epilogue.bias + column : nullptr;
+        part.residual = residual ? residual + row * c_stride + column : nullptr;
+        part.low = epilogue.low;
+        part.high = epilogue.high;
+        run_tiles(part, std::min(kTileRows, row_end - row), at_once);
+      };
+      const std::int64_t most = panels_at_once(row_end - row_block * kBlockRows);
+      for (std::int64_t panel = panel_block * kBlockPanels, at_once; panel < panel_end; panel += at_once) {
+        at_once = panel + most <= panel_end ? most : 1;
+        for (std::int64_t row = row_block * kBlockRows; row < row_end; row += kTileRows) tile_at(row, panel, at_once);
       }
       k += deep;
     } while (k < depth);
+    if (!epilogue.has_function) return;
+    const std::int64_t first = panel_block * kBlockPanels * wide, last = std::min(columns, panel_end * wide);
+    for (std::int64_t row = row_block * kBlockRows; row < row_end; ++row) {
+      float* y = c + row * c_stride + first;
+      apply(epilogue.function, y, y, last - first, epilogue.a, epilogue.b);
+    }
   };
-  pool.parallel_for(row_blocks * panel_blocks, 1, [&](std::int64_t begin, std::int64_t end) {
+  // Small products are done by one thread; the pieces, and hence the bits, are the same.
+  const std::int64_t pieces = row_blocks * panel_blocks;
+  const std::int64_t grain =
+      static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth) < kSmall ? pieces : 1;
+  pool.parallel_for(pieces, grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) piece(i / panel_blocks, i % panel_blocks);
   });
 }

@@ -3,9 +3,11 @@
 
 namespace ingot::engine {
 
+std::unique_ptr<PreparedNode> prepare_attention(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_block(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_convolution(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_elementwise(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_gather(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_global_average(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_layer_normalization(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_linear(PrepareContext& c);

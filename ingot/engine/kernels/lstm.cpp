@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kGates = 4;  // input, output, forget, cell
 
 struct Direction {
-  PackedMatrix input, recurrent;
+  WeightMatrix input, recurrent;
   std::vector<float> bias;  // of all gates, both parts added
   bool is_reverse = false;
 };
@@ -42,8 +42,10 @@ class Lstm final : public PreparedNode {
       Epilogue with_bias;
       with_bias.bias = direction.bias.data();
       float* all = gates.mutable_data<float>().data();
-      multiply(x.data<float>().data(), steps * batch, x.dims()[2], direction.input, all, kGates * hidden_, with_bias,
-               pool, c.host().budget());
+      const Budget& budget = c.host().budget();
+      multiply(x.data<float>().data(), steps * batch, x.dims()[2], direction.input.packed(pool, budget), all,
+               kGates * hidden_, with_bias, pool, budget);
+      const PackedMatrix& recurrent = direction.recurrent.packed(pool, budget);
       float* h = last_h.mutable_data<float>().data() + k * cells;
       float* cell = last_c.mutable_data<float>().data() + k * cells;
       start(c, 5, k * cells, cells, h);
@@ -54,12 +56,14 @@ class Lstm final : public PreparedNode {
         float* gate = all + t * batch * kGates * hidden_;
         Epilogue with_input;
         with_input.residual = gate;
-        multiply(h, batch, hidden_, direction.recurrent, gate, kGates * hidden_, with_input, pool);
+        multiply(h, batch, hidden_, recurrent, gate, kGates * hidden_, with_input, pool);
         for (std::int64_t b = 0; b < batch; ++b) step(gate + b * kGates * hidden_, h + b * hidden_, cell + b * hidden_);
         std::copy_n(h, cells, y.mutable_data<float>().data() + (t * count + k) * cells);
       }
     }
   }
+
+  bool reads(std::size_t i) const override { return i == 0 || i > 3; }
 
  private:
   static void start(ops::KernelContext& c, std::size_t input, std::int64_t first, std::int64_t n, float* to) {
@@ -100,8 +104,9 @@ bool has_usual_activations(const Attributes& attributes) {
 
 std::unique_ptr<PreparedNode> prepare_lstm(PrepareContext& c) {
   const Attributes& attributes = c.node.attributes;
-  const Array *w = c.constant(1), *r = c.constant(2), *b = c.constant(3);
-  if (c.elem(0) != DType::f32 || !w || !r || w->dtype() != DType::f32 || r->dtype() != DType::f32)
+  const Tensor w = c.weights(1), r = c.weights(2);
+  const Array* b = c.constant(3);
+  if (c.elem(0) != DType::f32 || w.dtype() != DType::f32 || r.dtype() != DType::f32)
     return c.refuse("the weights are not constant floats");
   if (c.has(3) && (!b || b->dtype() != DType::f32)) return c.refuse("the bias is not a constant");
   if (c.has(4) || c.has(7)) return c.refuse("it has lengths of sequences or peepholes");
@@ -110,16 +115,14 @@ std::unique_ptr<PreparedNode> prepare_lstm(PrepareContext& c) {
   if (!has_usual_activations(attributes)) return c.refuse("it has unusual activations");
   const std::string direction = attributes.string_or("direction", "forward");
   const std::int64_t count = direction == "bidirectional" ? 2 : 1;
-  if (w->rank() != 3 || r->rank() != 3 || w->dims()[0] != count || r->dims()[0] != count)
+  if (w.rank() != 3 || r.rank() != 3 || w.dims()[0] != count || r.dims()[0] != count)
     return c.refuse("the weights do not fit the directions");
-  const std::int64_t inputs = w->dims()[2], hidden = r->dims()[2], rows = kGates * hidden;
-  if (w->dims()[1] != rows || r->dims()[1] != rows || inputs < 1 || hidden < 1 || (b && b->size() != count * 2 * rows))
+  const std::int64_t inputs = w.dims()[2], hidden = r.dims()[2], rows = kGates * hidden;
+  if (w.dims()[1] != rows || r.dims()[1] != rows || inputs < 1 || hidden < 1 || (b && b->size() != count * 2 * rows))
     return c.refuse("the weights do not fit each other");
   std::vector<Direction> directions;
   for (std::int64_t k = 0; k < count; ++k) {
-    Direction d;
-    d.input = PackedMatrix(w->data<float>().data() + k * rows * inputs, inputs, rows, 1, inputs);
-    d.recurrent = PackedMatrix(r->data<float>().data() + k * rows * hidden, hidden, rows, 1, hidden);
+    Direction d{WeightMatrix(w, inputs, rows, true, k), WeightMatrix(r, hidden, rows, true, k), {}};
     d.bias.assign(static_cast<std::size_t>(rows), 0.0f);
     if (b) {
       const float* from = b->data<float>().data() + k * 2 * rows;

@@ -1,6 +1,4 @@
-// Products of floats by panels; a constant right operand is packed when the plan is made.
-#include <optional>
-
+// Products of floats by panels; a constant right operand is packed once.
 #include "ingot/base/threads.h"
 #include "ingot/engine/kernels/gemm.h"
 #include "ingot/engine/kernels/kernels.h"
@@ -11,8 +9,6 @@ namespace {
 
 class MatMul final : public PreparedNode {
  public:
-  explicit MatMul(std::optional<PackedMatrix> right) : right_(std::move(right)) {}
-
   void run(ops::KernelContext& c, ThreadPool& pool) const override {
     const Array &a = c.in(0), &b = c.in(1);
     if (a.dtype() != DType::f32 || b.dtype() != DType::f32)
@@ -34,38 +30,52 @@ class MatMul final : public PreparedNode {
     Array out = make_raw(c, 0, DType::f32, std::move(dims));
     if (out.size() == 0) return;
     Budget& budget = c.host().budget();
-    const Budget::MemoryGuard panels(budget, right_ ? 0 : static_cast<std::uint64_t>(depth * columns) * sizeof(float));
+    const Budget::MemoryGuard panels(budget, static_cast<std::uint64_t>(depth * columns) * sizeof(float));
     const float *left = a.data<float>().data(), *right = b.data<float>().data();
     float* result = out.mutable_data<float>().data();
     if (y_batch.empty() || tensor_size(y_batch) == 1) {
       // One matrix on the right: all batches on the left are rows of one.
       const std::int64_t all_rows = rows * tensor_size(batch);
-      const PackedMatrix packed = right_ ? *right_ : PackedMatrix(right, depth, columns, columns, 1, budget);
+      const PackedMatrix packed(right, depth, columns, columns, 1, &pool, budget);
       multiply(left, all_rows, depth, packed, result, columns, {}, pool, budget);
       return;
     }
+    // Each product is a piece of work, or is shared out where there are few.
+    std::vector<std::pair<std::int64_t, std::int64_t>> places;
     const ops::Walk walk = ops::broadcast(batch, {&x_batch, &y_batch});
     ops::for_each_row(walk, budget, [&](const std::int64_t* at, std::int64_t n) {
-      for (std::int64_t i = 0; i < n; ++i) {
-        const std::int64_t from_x = at[0] + i * walk.strides[0].back(), from_y = at[1] + i * walk.strides[1].back();
-        const PackedMatrix packed(right + from_y * depth * columns, depth, columns, columns, 1, budget);
-        multiply(left + from_x * rows * depth, rows, depth, packed, result, columns, {}, pool, budget);
-        result += rows * columns;
+      for (std::int64_t i = 0; i < n; ++i)
+        places.emplace_back(at[0] + i * walk.strides[0].back(), at[1] + i * walk.strides[1].back());
+    });
+    const std::int64_t count = std::ssize(places);
+    pool.parallel_for(count, count < kFew ? count : 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const auto [from_x, from_y] = places[static_cast<std::size_t>(i)];
+        const PackedMatrix packed(right + from_y * depth * columns, depth, columns, columns, 1, &pool, budget);
+        multiply(left + from_x * rows * depth, rows, depth, packed, result + i * rows * columns, columns, {}, pool,
+                 budget);
       }
     });
   }
 
  private:
-  std::optional<PackedMatrix> right_;
+  static constexpr std::int64_t kFew = 4;
 };
 
 /// x times a constant matrix, with what is added to it.
 class Linear final : public PreparedNode {
  public:
-  Linear(PackedMatrix matrix, const Attributes& attributes) : matrix_(std::move(matrix)) {
-    if (!attributes.has("low")) return;
-    limits_.low = attributes.float_or("low", 0);
-    limits_.high = attributes.float_or("high", 0);
+  Linear(WeightMatrix matrix, const Attributes& attributes) : matrix_(std::move(matrix)) {
+    if (attributes.has("low")) {
+      epilogue_.low = attributes.float_or("low", 0);
+      epilogue_.high = attributes.float_or("high", 0);
+    }
+    if (attributes.has("function")) {
+      epilogue_.has_function = true;
+      epilogue_.function = static_cast<Unary>(attributes.int_or("function", 0));
+      epilogue_.a = attributes.float_or("a", 0);
+      epilogue_.b = attributes.float_or("b", 0);
+    }
   }
 
   void run(ops::KernelContext& c, ThreadPool& pool) const override {
@@ -76,7 +86,7 @@ class Linear final : public PreparedNode {
       c.fail("the inner dimensions " + std::to_string(dims.back()) + " and " + std::to_string(matrix_.rows()) +
              " differ");
     dims.back() = matrix_.columns();
-    Epilogue epilogue = limits_;
+    Epilogue epilogue = epilogue_;
     if (c.has(2)) epilogue.bias = c.in(2).data<float>().data();
     if (c.has(3)) {
       if (c.in(3).dims() != dims) c.fail("what is added does not have the shape of the result");
@@ -84,32 +94,31 @@ class Linear final : public PreparedNode {
     }
     Array y = make_raw(c, 0, DType::f32, std::move(dims));
     if (y.size() == 0) return;
-    multiply(x.data<float>().data(), y.size() / matrix_.columns(), matrix_.rows(), matrix_,
+    const PackedMatrix& packed = matrix_.packed(pool, c.host().budget());
+    multiply(x.data<float>().data(), y.size() / matrix_.columns(), matrix_.rows(), packed,
              y.mutable_data<float>().data(), matrix_.columns(), epilogue, pool, c.host().budget());
   }
 
+  bool reads(std::size_t i) const override { return i != 1; }
+
  private:
-  PackedMatrix matrix_;
-  Epilogue limits_;
+  WeightMatrix matrix_;
+  Epilogue epilogue_;
 };
 
 }  // namespace
 
 std::unique_ptr<PreparedNode> prepare_matmul(PrepareContext& c) {
   if (!c.all_floats()) return c.refuse("the inputs are not known to be of type float");
-  std::optional<PackedMatrix> packed;
-  if (const Array* b = c.constant(1); b && b->rank() == 2)
-    packed.emplace(b->data<float>().data(), b->dims()[0], b->dims()[1], b->dims()[1], 1);
-  return std::make_unique<MatMul>(std::move(packed));
+  return std::make_unique<MatMul>();
 }
 
 std::unique_ptr<PreparedNode> prepare_linear(PrepareContext& c) {
-  const Array& b = *c.constant(1);
-  const float* data = b.data<float>().data();
+  Tensor b = c.weights(1);
   const std::int64_t first = b.dims()[0], second = b.dims()[1];
   const bool is_transposed = c.node.attributes.int_or("transB", 0) != 0;
   return std::make_unique<Linear>(
-      is_transposed ? PackedMatrix(data, second, first, 1, second) : PackedMatrix(data, first, second, second, 1),
+      WeightMatrix(std::move(b), is_transposed ? second : first, is_transposed ? first : second, is_transposed),
       c.node.attributes);
 }
 

@@ -2,17 +2,23 @@
 #include "ingot/base/budget.h"
 #include "ingot/base/threads.h"
 #include "ingot/engine/kernels/kernels.h"
+#include "ingot/engine/kernels/transpose_tiles.h"
 #include "ingot/ops/walk.h"
 
 namespace ingot::engine {
 namespace {
 
 constexpr std::int64_t kTile = 16;
+constexpr std::int64_t kStrip = 64;       // rows of the result that one piece of work writes
+constexpr std::int64_t kGrain = 1 << 15;  // elements that one piece of work moves at least
 
-/// y[i * columns + j] = x[i * row_step + j * column_step]; row_step is 1.
+/// y[i * row_step_out + j] = x[i + j * column_step].
 template <class T>
 void transpose_plane(const T* x, std::int64_t column_step, T* y, std::int64_t row_step_out, std::int64_t rows,
                      std::int64_t columns) {
+  if constexpr (sizeof(T) == sizeof(std::uint32_t) && std::is_trivially_copyable_v<T>)
+    return transpose_words(reinterpret_cast<const std::uint32_t*>(x), column_step, reinterpret_cast<std::uint32_t*>(y),
+                           row_step_out, rows, columns);
   for (std::int64_t i = 0; i < rows; i += kTile)
     for (std::int64_t j = 0; j < columns; j += kTile) {
       const std::int64_t row_end = std::min(rows, i + kTile), column_end = std::min(columns, j + kTile);
@@ -56,26 +62,30 @@ class Transpose final : public PreparedNode {
     std::int64_t planes = 1;
     for (std::size_t i = 0; i < last; ++i)
       if (i != near) planes *= dims[i];
-    const std::int64_t size = dims[last] * (near == last ? 1 : dims[near]);
-    pool.parallel_for(planes, std::max<std::int64_t>(1, (1 << 14) / size), [&](std::int64_t begin, std::int64_t end) {
-      budget.poll();
-      for (std::int64_t plane = begin; plane < end; ++plane) {
-        std::int64_t rest = plane, from = 0, to = 0;
-        for (std::size_t i = last; i-- > 0;) {
-          if (i == near) continue;
-          const std::int64_t index = rest % dims[i];
-          rest /= dims[i];
-          from += index * strides[i];
-          to += index * out[i];
-        }
-        if (near != last)
-          transpose_plane(x + from, strides[last], y + to, out[near], dims[near], dims[last]);
-        else if (strides[last] == 1)
-          std::copy_n(x + from, dims[last], y + to);
-        else
-          for (std::int64_t k = 0; k < dims[last]; ++k) y[to + k] = x[from + k * strides[last]];
-      }
-    });
+    const std::int64_t rows = near == last ? 1 : dims[near], strips = (rows + kStrip - 1) / kStrip;
+    const std::int64_t size = dims[last] * std::min(rows, kStrip);
+    pool.parallel_for(planes * strips, std::max<std::int64_t>(1, kGrain / size),
+                      [&](std::int64_t begin, std::int64_t end) {
+                        budget.poll();
+                        for (std::int64_t piece = begin; piece < end; ++piece) {
+                          std::int64_t rest = piece / strips, from = 0, to = 0;
+                          for (std::size_t i = last; i-- > 0;) {
+                            if (i == near) continue;
+                            const std::int64_t index = rest % dims[i];
+                            rest /= dims[i];
+                            from += index * strides[i];
+                            to += index * out[i];
+                          }
+                          const std::int64_t row = piece % strips * kStrip;
+                          if (near != last)
+                            transpose_plane(x + from + row, strides[last], y + to + row * out[near], out[near],
+                                            std::min(kStrip, rows - row), dims[last]);
+                          else if (strides[last] == 1)
+                            std::copy_n(x + from, dims[last], y + to);
+                          else
+                            for (std::int64_t k = 0; k < dims[last]; ++k) y[to + k] = x[from + k * strides[last]];
+                        }
+                      });
   }
 
   Dims perm_;

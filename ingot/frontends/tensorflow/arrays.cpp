@@ -16,8 +16,15 @@ Operands constant(const TfNode& n, GraphBuilder&) {
   if ((*tensor)->dtype == tf::DataType::resource || (*tensor)->dtype == tf::DataType::variant)
     return {Operand{nullptr, std::make_shared<Resource>()}};
   Graph& graph = n.translation().root();  // visible from everywhere
-  return {{graph.add_initializer(graph.fresh_name(n.scope().prefix + n.name()),
-                                 to_tensor(**tensor, n.translation().budget()))}};
+  Tensor value = to_tensor(**tensor, n.translation().budget());
+  const bool is_pairs = is_complex(value.dtype());
+  if (is_pairs) {
+    Dims dims = value.dims();
+    dims.push_back(2);
+    value = Tensor(value.dtype() == DType::c64 ? DType::f32 : DType::f64, dims, value.bytes());
+  }
+  Value* made = graph.add_initializer(graph.fresh_name(n.scope().prefix + n.name()), std::move(value));
+  return {{is_pairs ? n.translation().mark_complex(made) : made}};
 }
 
 Values shape(const TfNode& n, GraphBuilder& g) {
@@ -47,6 +54,14 @@ Values reshape(const TfNode& n, GraphBuilder& g) {
   return {g.op("Reshape", {n.input(0), g.ints(fixed)}, {{"allowzero", 1}})};
 }
 
+Values ensure_shape(const TfNode& n, GraphBuilder& g) {
+  const tf::TensorShape stated = n.shape("shape");
+  if (stated.unknown_rank) return {n.input(0)};
+  Value* y = g.op("Identity", {n.input(0)});
+  const Type type = Type::tensor(y->type.elem, to_shape(stated));
+  if (may_match(y->type, type)) y->type = refine(y->type, type);
+  return {y};
+}
 Values expand_dims(const TfNode& n, GraphBuilder& g) {
   return {g.op("Unsqueeze", {n.input(0), as_int64_vector(g, n.input(1))})};
 }

@@ -88,16 +88,18 @@ Values transposed(const TfNode& n, GraphBuilder& g, std::int64_t spatial) {
   const Layout layout(n, spatial);
   Value* dy = layout.to_channels_first(g, n.input(2));
   Value* w = filter_first(g, n.input(1), spatial);
-  const Ints kernel = kernel_of(n, 1, spatial);
   const Ints strides = layout.spatial(n.ints("strides")), dilations = layout.spatial(n.ints("dilations", {1}));
   require_positive(n, strides);
   require_positive(n, dilations);
   const std::string padding = n.text("padding", "VALID");
   if (padding == "EXPLICIT") n.unsupported("explicit padding");
-  Attrs attrs{{"kernel_shape", kernel}, {"strides", strides}, {"dilations", dilations}};
+  Attrs attrs{{"strides", strides}, {"dilations", dilations}};
   const auto sizes = n.known_ints(0);
-  Ints before, after, extra;
+  Ints kernel, before, after, extra;
   bool is_static = sizes.has_value();
+  for (std::int64_t i = 0; i < spatial; ++i)
+    if (const auto size = dim_of(n.input(1), i); size && *size > 0) kernel.push_back(*size);
+  is_static &= static_cast<std::int64_t>(kernel.size()) == spatial;
   for (std::size_t i = 0; is_static && i < kernel.size(); ++i) {
     const auto out = dim_of(dy, static_cast<std::int64_t>(i) + 2);
     is_static = out.has_value();
@@ -112,6 +114,7 @@ Values transposed(const TfNode& n, GraphBuilder& g, std::int64_t spatial) {
     extra.push_back(size - (full - total));
     is_static = extra.back() >= 0 && extra.back() < std::max(strides[i], dilations[i]);
   }
+  if (static_cast<std::int64_t>(kernel.size()) == spatial) attrs.emplace_back("kernel_shape", kernel);
   if (is_static) {
     before.insert(before.end(), after.begin(), after.end());
     attrs.emplace_back("pads", before);

@@ -3,22 +3,23 @@
 #include <limits>
 #include <numbers>
 
-#include "ingot/frontends/tensorflow/node.h"
+#include "ingot/frontends/tensorflow/complex.h"
 
 namespace ingot::frontends::tensorflow {
 
 Values identity(const TfNode& n, GraphBuilder&) { return {n.input(0)}; }
-Values cast(const TfNode& n, GraphBuilder& g) { return {g.cast(n.input(0), n.dtype("DstT", n.elem(0)))}; }
-Values bitcast(const TfNode& n, GraphBuilder& g) {
-  const DType to = n.dtype("type", n.elem(0));
-  if (to == n.elem(0)) return {n.input(0)};
-  if (bits_of(to) != bits_of(n.elem(0))) n.unsupported("the two types have different sizes");
-  return {g.op("BitCast", {n.input(0)}, {{"to", to}})};
-}
-
 Values add(const TfNode& n, GraphBuilder& g) {
+  if (n.is_complex(0)) return complex_add(n, g);
   if (n.elem(0) == DType::string) return {g.op("StringConcat", {n.input(0), n.input(1)})};
   return {g.add(n.input(0), n.input(1))};
+}
+Values sub(const TfNode& n, GraphBuilder& g) {
+  if (n.is_complex(0)) return complex_sub(n, g);
+  return {g.sub(n.input(0), n.input(1))};
+}
+Values mul(const TfNode& n, GraphBuilder& g) {
+  if (n.is_complex(0)) return complex_mul(n, g);
+  return {g.mul(n.input(0), n.input(1))};
 }
 Values add_n(const TfNode& n, GraphBuilder& g) {
   Value* sum = n.input(0);
@@ -153,19 +154,20 @@ Values truncate_div(const TfNode& n, GraphBuilder& g) {
   return {g.where(is_negative, up, down)};
 }
 
-Values atan2(const TfNode& n, GraphBuilder& g) {
-  Value *y = n.input(0), *x = n.input(1);
-  const DType t = n.elem(0);
+Value* angle_of(GraphBuilder& g, Value* y, Value* x) {
+  const DType t = x->type.elem;
   Value* zero = g.scalar(0, t);
   Value* is_zero = g.op("Equal", {x, zero});
   Value* angle = g.op("Atan", {g.div(y, divisor_or_one(g, x, is_zero))});
   Value* is_up = g.op("GreaterOrEqual", {y, zero});
-  Value* half_turn = g.where(is_up, g.scalar(std::numbers::pi, t), g.scalar(-std::numbers::pi, t));
+  Value* up = g.scalar(std::numbers::pi, t);
+  Value* half_turn = g.where(is_up, up, g.scalar(-std::numbers::pi, t));
   Value* is_left = g.op("Less", {x, zero});
   Value* turned = g.where(is_left, g.add(angle, half_turn), angle);
   Value* vertical = g.mul(g.op("Sign", {y}), std::numbers::pi / 2);
-  return {g.where(is_zero, vertical, turned)};
+  return g.where(is_zero, vertical, turned);
 }
+Values atan2(const TfNode& n, GraphBuilder& g) { return {angle_of(g, n.input(0), n.input(1))}; }
 
 namespace {
 

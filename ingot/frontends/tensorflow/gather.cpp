@@ -21,7 +21,7 @@ Value* gathered(const TfNode& n, GraphBuilder& g, Value* x, Value* at, std::int6
   for (std::int64_t i = batch; i < rank; ++i)
     if (i != axis) perm.push_back(i);
   Value* turned = axis == batch ? x : g.transpose(x, perm);
-  Value* picks = g.unsqueeze(at, {-1});
+  Value* picks = g.unsqueeze(as_int64(g, at), {-1});
   Value* y = g.op("GatherND", {turned, picks}, {{"batch_dims", batch}});
   if (axis == batch) return y;
   // [shared, indices, before, after] -> [shared, before, indices, after]
@@ -143,11 +143,9 @@ Values unique(const TfNode& n, GraphBuilder& g) {
     if (!axis.empty() && !(axis[0] == 0 && rank_of(x) == 1)) attrs.emplace_back("axis", axis[0]);
   }
   const DType t = n.dtype("out_idx", DType::i32);
-  const DType own = n.elem(0);
   const Values y = g.op("Unique", {x}, attrs, 4);
   Value* places = g.cast(y[2], t);
   Value* counts = g.cast(y[3], t);
-  (void)own;
   return {y[0], places, counts};
 }
 

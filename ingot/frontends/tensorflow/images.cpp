@@ -31,16 +31,81 @@ Value* counted(GraphBuilder& g, Value* count, std::int64_t axis) {
   return g.unsqueeze(g.cast(numbers, DType::f32), {axis});
 }
 
+/// The position of each new row i among the old ones is i times this.
+Value* row_scale(const TfNode& n, GraphBuilder& g, Value* from, Value* to) {
+  Value* plain = g.div(g.cast(from, DType::f32), g.cast(to, DType::f32));
+  if (!n.flag("align_corners", false)) return plain;
+  Value* gaps = g.cast(g.sub(to, g.index(1)), DType::f32);
+  Value* is_single = g.op("LessOrEqual", {gaps, g.scalar(0, DType::f32)});
+  Value* safe = g.where(is_single, g.scalar(1, DType::f32), gaps);
+  Value* aligned = g.div(g.cast(g.sub(from, g.index(1)), DType::f32), safe);
+  return g.where(is_single, plain, aligned);
+}
+
 /// How much each old row k gives to each new row i when areas are averaged: the part of [i, i + 1) * scale in [k, k +
-/// 1).
-Value* area_weights(GraphBuilder& g, Value* from, Value* to) {
-  Value* scale = g.div(g.cast(from, DType::f32), g.cast(to, DType::f32));
+/// 1); the last row goes on for ever.
+Value* area_weights(const TfNode& n, GraphBuilder& g, Value* from, Value* to) {
+  Value* scale = row_scale(n, g, from, to);
   Value* i = counted(g, to, 1);
   Value* k = counted(g, from, 0);
-  Value* end = g.op("Min", {g.mul(g.add(i, 1), scale), g.add(k, 1)});
+  Value* next = g.add(k, 1);
+  Value* is_last = g.op("Equal", {next, g.cast(from, DType::f32)});
+  Value* edge = g.where(is_last, g.scalar(1e30, DType::f32), next);
+  Value* end = g.op("Min", {g.mul(g.add(i, 1), scale), edge});
   Value* begin = g.op("Max", {g.mul(i, scale), k});
   Value* part = g.op("Max", {g.sub(end, begin), g.scalar(0, DType::f32)});
   return g.div(part, scale);
+}
+
+/// The same of cubic interpolation, with positions rounded to 1/1024 of a pixel as TensorFlow does.
+Value* cubic_weights(const TfNode& n, GraphBuilder& g, Value* from, Value* to) {
+  const bool half = n.flag("half_pixel_centers", false);
+  const double a = half ? -0.5 : -0.75;
+  Value* scale = row_scale(n, g, from, to);
+  Value* i = counted(g, to, 1);
+  Value* at = half ? g.sub(g.mul(g.add(i, 0.5), scale), 0.5) : g.mul(i, scale);
+  Value* below = g.op("Floor", {at});
+  Value* part = g.div(g.op("Round", {g.mul(g.sub(at, below), 1024)}), 1024);
+  const auto near = [&](Value* x) {  // ((a + 2) x - (a + 3)) x^2 + 1
+    Value* slope = g.sub(g.mul(x, a + 2), a + 3);
+    return g.add(g.mul(slope, g.mul(x, x)), 1);
+  };
+  const auto far = [&](Value* distance) {  // ((a x - 5 a) x + 8 a) x - 4 a, one pixel further
+    Value* x = g.add(distance, 1);
+    Value* inner = g.add(g.mul(g.sub(g.mul(x, a), 5 * a), x), 8 * a);
+    return g.sub(g.mul(inner, x), 4 * a);
+  };
+  Value* other = g.sub(1, part);
+  const Values weights{far(part), near(part), near(other), far(other)};
+  Value* k = counted(g, from, 0);
+  Value* zero = g.scalar(0, DType::f32);
+  Value* last = g.cast(g.sub(from, g.index(1)), DType::f32);
+  Value* sum = nullptr;
+  for (std::size_t t = 0; t < weights.size(); ++t) {
+    Value* place = g.add(below, static_cast<double>(t) - 1);
+    // Outside: the edge again; with half pixels nothing, and the rest is scaled up.
+    if (!half) place = g.op("Clip", {place, zero, last});
+    Value* share = g.where(g.op("Equal", {place, k}), weights[t], zero);
+    sum = sum ? g.add(sum, share) : share;
+  }
+  if (!half) return sum;
+  Value* total = g.reduce_sum(sum, {1});
+  return g.div(sum, total);
+}
+
+/// [n, h, w, c] to the size of input 1, by weights for rows and columns.
+Value* weighted(const TfNode& n, GraphBuilder& g, Value* (*weights)(const TfNode&, GraphBuilder&, Value*, Value*)) {
+  Value* x = g.transpose(g.cast(n.input(0), DType::f32), {0, 3, 1, 2});
+  Value* dims = g.shape(x);
+  Value* size = as_int64_vector(g, n.input(1));
+  const auto along = [&](std::int64_t axis) {
+    Value* from = g.op("Gather", {dims, g.index(axis + 2)});
+    return weights(n, g, from, g.op("Gather", {size, g.index(axis)}));
+  };
+  Value* rows = along(0);
+  Value* columns = g.transpose(along(1), {1, 0});
+  Value* y = g.op("MatMul", {g.op("MatMul", {rows, x}), columns});
+  return g.transpose(y, {0, 2, 3, 1});
 }
 
 /// The channels of [..., 3], each with an axis of size 1 last.
@@ -99,25 +164,8 @@ Values resize_nearest(const TfNode& n, GraphBuilder& g) {
   const bool rounds = n.flag("align_corners", false) || n.flag("half_pixel_centers", false);
   return {resized(n, g, n.input(0), {{"mode", "nearest"}, {"nearest_mode", rounds ? "round_prefer_ceil" : "floor"}})};
 }
-Values resize_bicubic(const TfNode& n, GraphBuilder& g) {
-  const bool half = n.flag("half_pixel_centers", false);
-  return {resized(n, g, g.cast(n.input(0), DType::f32),
-                  {{"mode", "cubic"}, {"cubic_coeff_a", half ? -0.5 : -0.75}, {"exclude_outside", half}})};
-}
-Values resize_area(const TfNode& n, GraphBuilder& g) {
-  if (n.flag("align_corners", false)) n.unsupported("align_corners");
-  Value* x = g.transpose(g.cast(n.input(0), DType::f32), {0, 3, 1, 2});
-  Value* dims = g.shape(x);
-  Value* size = as_int64_vector(g, n.input(1));
-  const auto weights = [&](std::int64_t axis) {
-    Value* from = g.op("Gather", {dims, g.index(axis + 2)});
-    return area_weights(g, from, g.op("Gather", {size, g.index(axis)}));
-  };
-  Value* rows = weights(0);
-  Value* columns = g.transpose(weights(1), {1, 0});
-  Value* y = g.op("MatMul", {g.op("MatMul", {rows, x}), columns});
-  return {g.transpose(y, {0, 2, 3, 1})};
-}
+Values resize_bicubic(const TfNode& n, GraphBuilder& g) { return {weighted(n, g, cubic_weights)}; }
+Values resize_area(const TfNode& n, GraphBuilder& g) { return {weighted(n, g, area_weights)}; }
 
 Values crop_and_resize(const TfNode& n, GraphBuilder& g) {
   Value* size = as_int64_vector(g, n.input(3));
@@ -161,27 +209,27 @@ Values extract_image_patches(const TfNode& n, GraphBuilder& g) {
     n.unsupported("four sizes, strides and rates are needed");
   const Ints kernel{sizes[1], sizes[2]}, step{strides[1], strides[2]}, rate{rates[1], rates[2]};
   if (kernel[0] < 1 || kernel[1] < 1 || kernel[0] > 64 || kernel[1] > 64) n.unsupported("the size of the patches");
-  const auto depth = dim_of(n.input(0), 3);
-  if (!depth || *depth > 4096) n.unsupported("the number of channels must be known");
-  // A convolution that picks: filter [positions * c, c, h, w] with a single one each.
-  const std::int64_t count = kernel[0] * kernel[1] * *depth;
-  if (count * count > (std::int64_t{1} << 26)) n.unsupported("the patches are too large");
-  std::vector<float> picks(static_cast<std::size_t>(count * *depth * kernel[0] * kernel[1]), 0);
-  for (std::int64_t y = 0; y < kernel[0]; ++y)
-    for (std::int64_t x = 0; x < kernel[1]; ++x)
-      for (std::int64_t c = 0; c < *depth; ++c) {
-        const std::int64_t out = (y * kernel[1] + x) * *depth + c;
-        picks[static_cast<std::size_t>(((out * *depth + c) * kernel[0] + y) * kernel[1] + x)] = 1;
-      }
-  const DType t = n.elem(0), inner = t == DType::f64 ? t : DType::f32;
-  Value* x = g.cast(g.transpose(n.input(0), {0, 3, 1, 2}), inner);
-  Value* w = g.cast(g.constant(Tensor::of<float>({count, *depth, kernel[0], kernel[1]}, picks)), inner);
+  // Each channel is an image of its own; a filter [positions, 1, h, w] with a single one each picks.
+  const std::int64_t count = kernel[0] * kernel[1];
+  if (count > 1024) n.unsupported("the patches are too large");
+  std::vector<float> picks(static_cast<std::size_t>(count * count), 0);
+  for (std::int64_t p = 0; p < count; ++p) picks[static_cast<std::size_t>(p * count + p)] = 1;
+  const DType t = n.elem(0), inner = t == DType::f64 || t == DType::i64 ? DType::f64 : DType::f32;
+  Value* first = g.cast(g.transpose(n.input(0), {0, 3, 1, 2}), inner);
+  Value* outer = g.op("Slice", {g.shape(first), g.ints({0}), g.ints({2})});
+  Value* space = g.op("Slice", {g.shape(first), g.ints({2}), g.ints({4})});
+  Value* x = g.op("Reshape", {first, g.concat({g.ints({-1, 1}), space}, 0)});
+  Value* w = g.cast(g.constant(Tensor::of<float>({count, 1, kernel[0], kernel[1]}, picks)), inner);
   const Layout layout(n, 2);
   Attrs attrs = padding_attrs(n, layout, x, kernel, step, rate);
   attrs.emplace_back("kernel_shape", kernel);
   attrs.emplace_back("strides", step);
   attrs.emplace_back("dilations", rate);
-  Value* y = g.transpose(g.op("Conv", {x, w}, attrs), {0, 2, 3, 1});
+  Value* found = g.op("Conv", {x, w}, attrs);  // [n * c, positions, oh, ow]
+  Value* size = g.op("Slice", {g.shape(found), g.ints({1}), g.ints({4})});
+  Value* apart = g.transpose(g.op("Reshape", {found, g.concat({outer, size}, 0)}), {0, 3, 4, 2, 1});
+  Value* rows = g.op("Slice", {g.shape(apart), g.ints({0}), g.ints({3})});
+  Value* y = g.op("Reshape", {apart, g.concat({rows, g.ints({-1})}, 0)});
   return {g.cast(y, t)};
 }
 
@@ -208,10 +256,15 @@ Values adjust_saturation(const TfNode& n, GraphBuilder& g) {
   return {to_rgb(g, c)};
 }
 Values adjust_hue(const TfNode& n, GraphBuilder& g) {
+  // Between the least and the greatest channel, whatever their signs are.
   Hsv c = to_hsv(g, n.input(0));
   Value* turned = g.add(c.h, g.cast(n.input(1), n.elem(0)));
   c.h = g.sub(turned, g.op("Floor", {turned}));
-  return {to_rgb(g, c)};
+  c.s = c.v = g.scalar(1, n.elem(0));
+  const Values rgb = channels(g, n.input(0));
+  Value* high = g.op("Max", {rgb[0], rgb[1], rgb[2]});
+  Value* low = g.op("Min", {rgb[0], rgb[1], rgb[2]});
+  return {g.add(g.mul(to_rgb(g, c), g.sub(high, low)), low)};
 }
 
 }  // namespace ingot::frontends::tensorflow

@@ -24,10 +24,8 @@ struct Port {
 struct ModelFiles {
   /// A variable's value by its node's or shared name; nothing if there is none.
   std::function<std::optional<Tensor>(const std::string&)> variable;
-  /// The content of an asset by the value of its file name tensor.
-  std::function<std::optional<Bytes>(const std::string&)> asset;
-  /// Graphs that fill tables: nodes of the main graph or functions.
-  std::vector<std::string> initializers{};
+  /// The content of an asset by the node that holds its name, or by the file's name.
+  std::function<std::optional<Bytes>(const std::string&)> asset{};
 };
 
 struct ImportOptions {
@@ -52,5 +50,8 @@ ImportResult import_graph(const formats::tensorflow::GraphDef& graph, const Impo
 
 /// The operators that have a translation, sorted.
 std::vector<std::string_view> supported_operators();
+
+/// Those of them whose values the tests compare with a reference, sorted.
+std::vector<std::string_view> covered_operators();
 
 }  // namespace ingot::frontends::tensorflow

@@ -25,10 +25,22 @@ const Operand& TfNode::operand(std::size_t i) const {
   return inputs_[i];
 }
 
-Value* TfNode::input(std::size_t i) const {
+Value* TfNode::any_input(std::size_t i) const {
   const Operand& o = operand(i);
   if (!o.value) unsupported("input " + std::to_string(i) + " is a handle, not a tensor");
   return o.value;
+}
+
+bool TfNode::is_complex(std::size_t i) const { return translation_.is_complex(any_input(i)); }
+
+Value* TfNode::complex_input(std::size_t i) const {
+  if (!is_complex(i)) unsupported("input " + std::to_string(i) + " must be complex");
+  return any_input(i);
+}
+
+Value* TfNode::input(std::size_t i) const {
+  if (is_complex(i)) unsupported("complex numbers");
+  return any_input(i);
 }
 
 Values TfNode::inputs(std::size_t from) const {
@@ -95,6 +107,12 @@ std::vector<std::int64_t> TfNode::ints(std::string_view name, std::vector<std::i
 std::vector<std::string> TfNode::texts(std::string_view name) const {
   const auto* value = kind<std::shared_ptr<const tf::AttrList>>(*this, name);
   return value ? (*value)->strings : std::vector<std::string>();
+}
+
+std::vector<double> TfNode::reals(std::string_view name) const {
+  const auto* value = kind<std::shared_ptr<const tf::AttrList>>(*this, name);
+  if (!value) return {};
+  return {(*value)->floats.begin(), (*value)->floats.end()};
 }
 
 DType TfNode::dtype(std::string_view name, DType fallback) const {

@@ -49,8 +49,12 @@ class TfNode {
   Scope& scope() const { return scope_; }
 
   std::size_t input_count() const { return inputs_.size(); }
-  /// Refuses absent inputs and handles.
+  /// Refuses absent inputs, handles and complex numbers.
   Value* input(std::size_t i) const;
+  /// Complex numbers: pairs along a last axis of size 2.
+  bool is_complex(std::size_t i) const;
+  Value* complex_input(std::size_t i) const;
+  Value* any_input(std::size_t i) const;
   const Operand& operand(std::size_t i) const;
   Values inputs(std::size_t from = 0) const;
   const Operands& operands() const { return inputs_; }
@@ -74,6 +78,7 @@ class TfNode {
   std::string text(std::string_view name, std::string_view fallback) const;
   std::vector<std::int64_t> ints(std::string_view name, std::vector<std::int64_t> fallback = {}) const;
   std::vector<std::string> texts(std::string_view name) const;
+  std::vector<double> reals(std::string_view name) const;
   DType dtype(std::string_view name, DType fallback = DType::undefined) const;
   tf::TensorShape shape(std::string_view name) const;
 

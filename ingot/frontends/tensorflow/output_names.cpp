@@ -12,6 +12,8 @@ struct Outputs {
 };
 
 constexpr Outputs kOutputs[] = {
+    {"BatchSelfAdjointEigV2", "e v"},
+    {"BatchSvd", "s u v"},
     {"BlockLSTM", "i cs f o ci co h"},
     {"BlockLSTMV2", "i cs f o ci co h"},
     {"BroadcastGradientArgs", "r0 r1"},
@@ -31,6 +33,7 @@ constexpr Outputs kOutputs[] = {
     {"LSTMBlockCell", "i cs f o ci co h"},
     {"ListDiff", "out idx"},
     {"LogMatrixDeterminant", "sign log_abs_determinant"},
+    {"LookupTableExport", "keys values"},
     {"LookupTableExportV2", "keys values"},
     {"Lu", "lu p"},
     {"MaxPoolWithArgmax", "output argmax"},
@@ -48,6 +51,7 @@ constexpr Outputs kOutputs[] = {
     {"QuantizedMaxPool", "output min_output max_output"},
     {"QuantizedRelu", "activations min_activations max_activations"},
     {"QuantizedRelu6", "activations min_activations max_activations"},
+    {"RaggedGather", "output_nested_splits output_dense_values"},
     {"RaggedRange", "rt_nested_splits rt_dense_values"},
     {"RaggedTensorToSparse", "sparse_indices sparse_values sparse_dense_shape"},
     {"RequantizationRange", "output_min output_max"},
@@ -55,6 +59,7 @@ constexpr Outputs kOutputs[] = {
     {"SampleDistortedBoundingBoxV2", "begin size bboxes"},
     {"SelfAdjointEigV2", "e v"},
     {"SoftmaxCrossEntropyWithLogits", "loss backprop"},
+    {"SparseAdd", "sum_indices sum_values sum_shape"},
     {"SparseConcat", "output_indices output_values output_shape"},
     {"SparseFillEmptyRows", "output_indices output_values empty_row_indicator reverse_index_map"},
     {"SparseReduceSumSparse", "output_indices output_values output_shape"},
@@ -62,6 +67,10 @@ constexpr Outputs kOutputs[] = {
     {"SparseReshape", "output_indices output_shape"},
     {"SparseSlice", "output_indices output_values output_shape"},
     {"SparseSoftmaxCrossEntropyWithLogits", "loss backprop"},
+    {"SparseSparseMaximum", "output_indices output_values"},
+    {"SparseSparseMinimum", "output_indices output_values"},
+    {"StatelessRandomGetKeyCounter", "key counter"},
+    {"StatelessRandomGetKeyCounterAlg", "key counter alg"},
     {"StringNGrams", "ngrams ngrams_splits"},
     {"StringSplit", "indices values shape"},
     {"StringSplitV2", "indices values shape"},

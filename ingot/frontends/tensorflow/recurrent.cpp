@@ -1,5 +1,5 @@
 // Cells of recurrent networks that TensorFlow has as single operators.
-#include "ingot/frontends/tensorflow/node.h"
+#include "ingot/frontends/tensorflow/repeat.h"
 
 namespace ingot::frontends::tensorflow {
 namespace {
@@ -71,27 +71,21 @@ Values block_lstm(const TfNode& n, GraphBuilder& g) {
                   n.real("cell_clip", is_v2 ? 0 : 3),
                   n.flag("use_peephole", false),
                   is_v2};
-  const auto steps = dim_of(n.input(1), 0);
-  if (!steps || *steps > 1000) n.unsupported("the number of steps must be known");
-  const auto given = n.known_ints(0);
-  if (!given || given->size() != 1) n.unsupported("the length of the sequences must be a constant");
-  const std::int64_t used = std::min(*steps, given->front());
-  Value *cs = n.input(2), *h = n.input(3);
-  std::vector<Values> rows(7);
-  for (std::int64_t t = 0; t < *steps; ++t) {
-    if (t >= used) {  // beyond the length all is zero
-      for (Values& row : rows) row.push_back(g.unsqueeze(filled_like(g, n.input(2), 0), {0}));
-      continue;
-    }
-    Value* x = g.op("Gather", {n.input(1), g.index(t)}, {{"axis", 0}});
-    const State s = step(g, cell, x, cs, h);
-    cs = s.cs;
-    h = s.h;
-    const Values made{s.i, s.cs, s.f, s.o, s.ci, s.co, s.h};
-    for (std::size_t k = 0; k < 7; ++k) rows[k].push_back(g.unsqueeze(made[k], {0}));
-  }
+  // A round for each step that counts; what stands behind is zero.
+  Value* steps = size_of(g, n.input(1), 0);
+  Value* given = as_int64(g, n.input(0));
+  if (rank_of(given) != 0) given = g.op("Reshape", {given, g.ints({})});
+  Value* used = g.op("Min", {given, steps});
+  const Values done =
+      repeat(g, used, {n.input(2), n.input(3)}, [&](GraphBuilder& b, Value* t, const Values& state) -> Values {
+        Value* x = b.op("Gather", {n.input(1), t}, {{"axis", 0}});
+        const State s = step(b, cell, x, state[0], state[1]);
+        return {s.cs, s.h, s.i, s.cs, s.f, s.o, s.ci, s.co, s.h};
+      });
+  Value* behind = g.unsqueeze(g.sub(steps, used), {0});
+  Value* pads = g.concat({g.ints({0, 0, 0}), behind, g.ints({0, 0})}, 0);
   Values results;
-  for (const Values& row : rows) results.push_back(row.size() == 1 ? row[0] : g.concat(row, 0));
+  for (std::size_t i = 2; i < done.size(); ++i) results.push_back(g.op("Pad", {done[i], pads}));
   return results;
 }
 

@@ -61,6 +61,11 @@ double highest(DType t) {
 Value* combined(GraphBuilder& g, Value* data, Value* ids, Value* count, std::int64_t id_rank, double start,
                 const char* how) {
   Value* at = as_int64(g, ids);
+  if (rank_of(ids) == 0) {  // one row
+    at = g.unsqueeze(at, {0});
+    data = g.unsqueeze(data, {0});
+    id_rank = 1;
+  }
   Value* is_out = g.op("Less", {at, g.index(0)});
   at = g.where(is_out, count, at);
   Value* rest = g.op("Slice", {g.shape(data), g.ints({id_rank}), g.ints({kEnd})});

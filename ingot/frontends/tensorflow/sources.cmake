@@ -1,15 +1,20 @@
 list(APPEND frontends_sources
   tensorflow/arrays.cpp
+  tensorflow/bits.cpp
   tensorflow/body.cpp
+  tensorflow/complex.cpp
   tensorflow/constants.cpp
   tensorflow/control_flow.cpp
   tensorflow/convolutions.cpp
   tensorflow/detection.cpp
   tensorflow/diagonals.cpp
   tensorflow/elementwise.cpp
+  tensorflow/factors.cpp
   tensorflow/freeze.cpp
   tensorflow/functions.cpp
+  tensorflow/gamma.cpp
   tensorflow/gather.cpp
+  tensorflow/gradients.cpp
   tensorflow/images.cpp
   tensorflow/import.cpp
   tensorflow/layout.cpp
@@ -19,13 +24,21 @@ list(APPEND frontends_sources
   tensorflow/pooling.cpp
   tensorflow/ports.cpp
   tensorflow/quantization.cpp
+  tensorflow/ragged.cpp
   tensorflow/random.cpp
   tensorflow/recurrent.cpp
+  tensorflow/recurrent_loops.cpp
   tensorflow/reductions.cpp
+  tensorflow/repeat.cpp
   tensorflow/segments.cpp
+  tensorflow/sequences.cpp
+  tensorflow/solving.cpp
+  tensorflow/sparse.cpp
   tensorflow/special.cpp
   tensorflow/strided_slice.cpp
   tensorflow/table.cpp
+  tensorflow/tables.cpp
   tensorflow/tensor_arrays.cpp
+  tensorflow/texts.cpp
   tensorflow/translation.cpp
   tensorflow/variables.cpp)

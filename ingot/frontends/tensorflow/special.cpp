@@ -1,11 +1,10 @@
-// Functions that ONNX lacks, computed in double precision, and texts.
+// Functions that ONNX lacks, computed in double precision.
+#include "ingot/frontends/tensorflow/special.h"
+
 #include <cmath>
 #include <numbers>
 
-#include "ingot/frontends/tensorflow/node.h"
-
 namespace ingot::frontends::tensorflow {
-namespace {
 
 /// Lanczos's sum with g = 7: the logarithm of the gamma function for x >= 1/2, to 15 digits.
 Value* log_gamma(GraphBuilder& g, Value* x) {
@@ -41,8 +40,6 @@ Value* digamma_of_positive(GraphBuilder& g, Value* x) {
   return g.sub(g.sub(g.sub(y_log, g.mul(r, 0.5)), series), steps);
 }
 
-}  // namespace
-
 Values lgamma(const TfNode& n, GraphBuilder& g) {
   Value* x = g.cast(n.input(0), DType::f64);
   // Below 1/2 by reflection: log(pi / |sin(pi x)|) - log_gamma(1 - x).
@@ -63,20 +60,6 @@ Values digamma(const TfNode& n, GraphBuilder& g) {
   Value* tangent = g.op("Tan", {g.mul(x, std::numbers::pi)});
   Value* mirrored = g.sub(direct, g.div(std::numbers::pi, tangent));
   return {g.cast(g.where(is_low, mirrored, direct), n.elem(0))};
-}
-
-Values string_join(const TfNode& n, GraphBuilder& g) {
-  const std::string separator = n.text("separator", "");
-  Value* joined = n.input(0);
-  for (std::size_t i = 1; i < n.input_count(); ++i) {
-    if (!separator.empty()) joined = g.op("StringConcat", {joined, g.constant(Tensor::of_strings({}, {separator}))});
-    joined = g.op("StringConcat", {joined, n.input(i)});
-  }
-  return {joined};
-}
-
-Values static_regex_full_match(const TfNode& n, GraphBuilder& g) {
-  return {g.op("RegexFullMatch", {n.input(0)}, {{"pattern", n.text("pattern", "")}})};
 }
 
 }  // namespace ingot::frontends::tensorflow

@@ -33,6 +33,12 @@ constexpr Translator kTable[] = {
 };
 static_assert(std::ranges::is_sorted(kTable, {}, &Translator::op), "keep the table sorted");
 
+constexpr std::string_view kCovered[] = {
+#define INGOT_TF_COVERED(op) #op,
+#include "ingot/frontends/tensorflow/covered.def"
+#undef INGOT_TF_COVERED
+};
+
 }  // namespace
 
 std::span<const Translator> all_translators() { return kTable; }
@@ -48,5 +54,7 @@ std::vector<std::string_view> supported_operators() {
   std::ranges::sort(names);
   return names;
 }
+
+std::vector<std::string_view> covered_operators() { return {std::begin(kCovered), std::end(kCovered)}; }
 
 }  // namespace ingot::frontends::tensorflow

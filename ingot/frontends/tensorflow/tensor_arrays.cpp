@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "ingot/frontends/tensorflow/repeat.h"
 #include "ingot/frontends/tensorflow/translation.h"
 #include "ingot/ops/infer.h"
 
@@ -30,7 +31,50 @@ Value* made(GraphBuilder& g, Value* count, DType elem, const std::optional<std::
   return list;
 }
 
+std::optional<std::int64_t> constant_place(const Value* index) {
+  const auto place = known_ints(index);
+  return place && place->size() == 1 ? std::optional(place->front()) : std::nullopt;
+}
+
+/// What a sequence holds at each place, where only constant places were written; null: nothing. Not known in loops.
+std::optional<Values> known_items(const Value* list) {
+  std::vector<std::pair<std::int64_t, Value*>> writes;
+  constexpr std::size_t kMost = 1000;
+  while (const Node* insert = list->producer()) {
+    if (writes.size() > kMost) return std::nullopt;
+    if (insert->is("SplitToSequence")) {
+      const auto count = dim_of(insert->input(0), 0);
+      const Node* places = insert->input(0)->producer();
+      if (!count || *count > static_cast<std::int64_t>(kMost) || !places || !places->is("Expand")) return std::nullopt;
+      Values items(static_cast<std::size_t>(*count), nullptr);
+      for (auto write = writes.rbegin(); write != writes.rend(); ++write) {
+        if (write->first < 0 || write->first >= *count) return std::nullopt;
+        items[static_cast<std::size_t>(write->first)] = write->second;
+      }
+      return items;
+    }
+    const Node* erase = insert->is("SequenceInsert") ? insert->input(0)->producer() : nullptr;
+    const auto place = erase && erase->is("SequenceErase") ? constant_place(insert->input(2)) : std::nullopt;
+    if (!place || constant_place(erase->input(1)) != place) return std::nullopt;
+    writes.emplace_back(*place, insert->input(1));
+    list = erase->input(0);
+  }
+  return std::nullopt;
+}
+
+/// All of them, if all are there.
+std::optional<Values> all_items(const Value* list) {
+  auto items = is_list(list) ? known_items(list) : std::nullopt;
+  return items && !items->empty() && std::ranges::count(*items, nullptr) == 0 ? items : std::nullopt;
+}
+
+Value* joined(GraphBuilder& g, const Values& items) { return items.size() == 1 ? items[0] : g.concat(items, 0); }
+
 Value* read(GraphBuilder& g, Value* list, Value* index) {
+  const auto place = constant_place(index);
+  if (const auto items = is_list(list) && place ? known_items(list) : std::nullopt)
+    if (*place >= 0 && *place < static_cast<std::int64_t>(items->size()) && (*items)[static_cast<std::size_t>(*place)])
+      return (*items)[static_cast<std::size_t>(*place)];
   Value* at = position(g, index);
   return is_list(list) ? g.op("SequenceAt", {list, at}) : g.op("Gather", {list, at}, {{"axis", 0}});
 }
@@ -47,7 +91,48 @@ Value* written(GraphBuilder& g, Value* list, Value* index, Value* item) {
   return g.op("ScatterND", {list, place, g.unsqueeze(item, {0})});
 }
 
+/// The same where the list grows as far as it is written.
+Value* written_and_grown(const TfNode& n, GraphBuilder& g, Value* list, Value* index, Value* item) {
+  Value* at = position(g, index);
+  if (!is_list(list)) {
+    const auto rank = rank_of(list);
+    if (!rank) n.unsupported("the rank of the elements must be known");
+    Value* now = g.op("Gather", {g.shape(list), g.index(0)});
+    Value* more = g.op("Max", {g.sub(g.add(at, g.index(1)), now), g.index(0)});
+    Value* pads = g.concat({g.ints({0}), g.unsqueeze(more, {0})}, 0);
+    return written(g, g.op("Pad", {list, pads, nullptr, g.ints({0})}), index, item);
+  }
+  Value* now = g.op("SequenceLength", {list});
+  const DType elem = item->type.elem;
+  const Translation::Step inside = [&](Graph& graph, const Operands&) -> Operands {
+    GraphBuilder b(graph);
+    return {{written(b, list, index, item)}};
+  };
+  const Translation::Step beyond = [&](Graph& graph, const Operands&) -> Operands {
+    GraphBuilder b(graph);
+    const Values longer =
+        repeat(b, b.sub(at, now), {list}, [&](GraphBuilder& r, Value*, const Values& state) -> Values {
+          Value* hole = r.op("Expand", {r.scalar(0, elem), r.ints({0})});
+          Value* next = r.op("SequenceInsert", {state[0], hole});
+          next->type = Type::sequence(Type::tensor(elem));
+          return {next};
+        });
+    Value* with = b.op("SequenceInsert", {longer[0], item});
+    with->type = Type::sequence(Type::tensor(elem));
+    return {{with}};
+  };
+  Value* is_inside = g.op("Less", {at, now});
+  Value* grown = n.translation().branch(g, is_inside, inside, beyond).front().value;
+  grown->type = Type::sequence(Type::tensor(elem));
+  return grown;
+}
+
 Value* stacked(GraphBuilder& g, Value* list) {
+  if (const auto items = all_items(list)) {
+    Values rows;
+    for (Value* item : *items) rows.push_back(g.unsqueeze(item, {0}));
+    return joined(g, rows);
+  }
   return is_list(list) ? g.op("ConcatFromSequence", {list}, {{"axis", 0}, {"new_axis", 1}}) : list;
 }
 
@@ -66,7 +151,10 @@ Value* scattered(GraphBuilder& g, Value* list, Value* indices, Value* rows) {
   Value* order = g.op("ScatterElements", {at, at, numbers}, {{"axis", 0}});
   Value* sorted = g.op("Gather", {rows, order}, {{"axis", 0}});
   Value* parts = g.op("SplitToSequence", {sorted}, {{"axis", 0}, {"keepdims", 0}});
-  parts->type = Type::sequence(Type::tensor(rows->type.elem));
+  Type element = Type::tensor(rows->type.elem);
+  if (rows->type.shape && !rows->type.shape->empty())
+    element.shape = Shape(rows->type.shape->begin() + 1, rows->type.shape->end());
+  parts->type = Type::sequence(std::move(element));
   return parts;
 }
 
@@ -104,11 +192,15 @@ Values tensor_array(const TfNode& n, GraphBuilder& g) {
   auto shape = full_shape(n.shape("element_shape"));
   // A shape of no dimensions may mean a scalar or nothing stated.
   if (shape && shape->empty()) shape = std::nullopt;
-  if (n.flag("dynamic_size", false)) shape = std::nullopt;
   return {g.scalar(n.flag("dynamic_size", false) ? kGrows : 0, DType::f32), made(g, n.input(0), elem, shape)};
 }
 Values tensor_array_read(const TfNode& n, GraphBuilder& g) { return {read(g, n.input(2), n.input(1))}; }
-Values tensor_array_write(const TfNode& n, GraphBuilder& g) { return {written(g, n.input(3), n.input(1), n.input(2))}; }
+Values tensor_array_write(const TfNode& n, GraphBuilder& g) {
+  const Tensor* handle = n.constant(0);
+  const bool grows = handle && handle->size() == 1 && handle->to_doubles().front() == kGrows;
+  if (grows) return {written_and_grown(n, g, n.input(3), n.input(1), n.input(2))};
+  return {written(g, n.input(3), n.input(1), n.input(2))};
+}
 Values tensor_array_gather(const TfNode& n, GraphBuilder& g) {
   Value* rows = stacked(g, n.input(2));
   const tf::TensorShape shape = n.shape("element_shape");
@@ -125,6 +217,12 @@ Values tensor_array_scatter(const TfNode& n, GraphBuilder& g) {
 Values tensor_array_size(const TfNode& n, GraphBuilder& g) { return {g.cast(length(g, n.input(1)), DType::i32)}; }
 Values tensor_array_concat(const TfNode& n, GraphBuilder& g) {
   Value* list = n.input(1);
+  if (const auto items = all_items(list)) {
+    Values sizes;
+    for (Value* item : *items) sizes.push_back(g.op("Slice", {g.shape(item), g.ints({0}), g.ints({1})}));
+    Value* all = joined(g, *items);
+    return {all, joined(g, sizes)};
+  }
   if (is_list(list)) {
     Value* joined = g.op("ConcatFromSequence", {list}, {{"axis", 0}, {"new_axis", 0}});
     return {joined};
@@ -163,6 +261,8 @@ Values tensor_list_get_item(const TfNode& n, GraphBuilder& g) {
   return {item};
 }
 Values tensor_list_set_item(const TfNode& n, GraphBuilder& g) {
+  if (n.flag("resize_if_index_out_of_bounds", false))
+    return {written_and_grown(n, g, n.input(0), n.input(1), n.input(2))};
   return {written(g, n.input(0), n.input(1), n.input(2))};
 }
 Values tensor_list_length(const TfNode& n, GraphBuilder& g) { return {g.cast(length(g, n.input(0)), DType::i32)}; }
@@ -195,6 +295,12 @@ Values tensor_list_scatter(const TfNode& n, GraphBuilder& g) {
 }
 Values tensor_list_concat(const TfNode& n, GraphBuilder& g) {
   Value* list = n.input(0);
+  if (const auto items = all_items(list)) {
+    Values sizes;
+    for (Value* item : *items) sizes.push_back(g.op("Slice", {g.shape(item), g.ints({0}), g.ints({1})}));
+    Value* all = joined(g, *items);
+    return {all, joined(g, sizes)};
+  }
   if (is_list(list)) {
     Value* joined = g.op("ConcatFromSequence", {list}, {{"axis", 0}, {"new_axis", 0}});
     return {joined};

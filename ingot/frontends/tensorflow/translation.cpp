@@ -7,8 +7,11 @@
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/frontends/tensorflow/constants.h"
+#include "ingot/frontends/tensorflow/recurrent_loops.h"
 #include "ingot/frontends/tensorflow/table.h"
+#include "ingot/frontends/tensorflow/tables.h"
 #include "ingot/ops/schema.h"
+#include "ingot/ops/versions.h"
 
 namespace ingot::frontends::tensorflow {
 namespace {
@@ -62,6 +65,19 @@ const Body& Translation::body_of(const tf::FunctionDef& function) {
   auto& body = bodies_[&function];
   if (!body) body = std::make_unique<Body>(function.nodes, &function, find_function_);
   return *body;
+}
+
+const Table* Translation::table(const std::string& name) {
+  if (!tables_) tables_ = table_contents(*this, *main_);
+  const auto found = tables_->find(name);
+  return found == tables_->end() ? nullptr : &found->second;
+}
+
+void Translation::use_domain(const std::string& domain) { model_.opsets.set(domain, ops::newest_opset(domain)); }
+
+Value* Translation::mark_complex(Value* pairs) {
+  complex_.insert(pairs);
+  return pairs;
 }
 
 void Translation::note(std::string text) {
@@ -292,9 +308,16 @@ ImportResult Translation::run() {
   throw_problems();
   for (const auto& [port, operand] : results) {
     if (!operand.value) throw Error(Code::unsupported_setting, "output '" + port.name + "' is a handle, not a tensor");
+    if (is_complex(operand.value))
+      note("output '" + port.name + "' is complex: pairs of real and imaginary part along a last axis");
     add_output(port, operand.value);
   }
   drop_unused();
+  if (const std::size_t cells = recognise_recurrent_loops(*model_.graph)) {
+    note(std::to_string(cells) + (cells == 1 ? " loop is" : " loops are") + " written as LSTM, GRU or RNN");
+    drop_unused();
+  }
+  model_.ir_version = ops::ir_version_for(model_.opsets);
   return {std::move(model_), std::move(notes_)};
 }
 

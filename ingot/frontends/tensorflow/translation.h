@@ -59,9 +59,14 @@ class Translation {
                 const std::string& prefix);
   Value* variable(const Resource& resource);
   const ModelFiles& files() const { return files_; }
-  Table& table(const std::string& name) { return tables_[name]; }
-  bool has_table(const std::string& name) const { return tables_.contains(name); }
+  /// What a table holds; null: not known.
+  const Table* table(const std::string& name);
+  /// Operators of this domain, at its newest version, are in the model.
+  void use_domain(const std::string& domain);
   Graph& root() { return *model_.graph; }
+  /// Complex numbers stand for themselves as pairs along a last axis of size 2.
+  Value* mark_complex(Value* pairs);
+  bool is_complex(const Value* value) const { return complex_.contains(value); }
   void note(std::string text);
   const ImportOptions& options() const { return options_; }
 
@@ -113,7 +118,8 @@ class Translation {
   std::vector<Port> inputs_, outputs_;
   Model model_;
   std::map<std::string, Value*> variables_;
-  std::map<std::string, Table> tables_;
+  std::optional<std::map<std::string, Table>> tables_;  // found when first asked for
+  std::set<const Value*> complex_;
   std::map<std::string, std::vector<std::string>> problems_;  // operator and reason -> nodes
   std::vector<std::string> notes_;
   std::map<std::pair<std::int32_t, std::int32_t>, Value*> cuts_;  // tensors that are inputs of the model

@@ -57,8 +57,24 @@ TEST_P(Multiply, AgreesWithSumsInDoubleForAnyNumberOfThreads) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Multiply,
                          testing::Values(Sizes{1, 1, 1}, Sizes{1, 5, 33}, Sizes{5, 16, 16}, Sizes{6, 384, 17},
-                                         Sizes{7, 385, 31}, Sizes{73, 64, 129}, Sizes{144, 400, 140}, Sizes{3, 1000, 7},
-                                         Sizes{2, 0, 3}));
+                                         Sizes{7, 385, 31}, Sizes{1, 300, 130}, Sizes{2, 257, 100}, Sizes{3, 600, 64},
+                                         Sizes{146, 260, 50}, Sizes{73, 64, 129}, Sizes{144, 400, 140},
+                                         Sizes{3, 1000, 7}, Sizes{2, 0, 3}));
+
+TEST(Multiply, AppliesAFunctionToWholeSums) {
+  // Deeper than one pass over the inner dimension, more columns than one piece of work has.
+  const auto a = random_floats(5 * 600, 1), b = random_floats(600 * 300, 2);
+  ThreadPool pool(2);
+  const PackedMatrix packed(b.data(), 600, 300, 300, 1);
+  std::vector<float> plain(5 * 300), twice(5 * 300);
+  multiply(a.data(), 5, 600, packed, plain.data(), 300, {}, pool);
+  Epilogue epilogue;
+  epilogue.has_function = true;
+  epilogue.function = Unary::leaky_relu;
+  epilogue.a = 0.25f;
+  multiply(a.data(), 5, 600, packed, twice.data(), 300, epilogue, pool);
+  for (std::size_t i = 0; i < plain.size(); ++i) ASSERT_EQ(twice[i], plain[i] < 0 ? plain[i] * 0.25f : plain[i]) << i;
+}
 
 TEST(Multiply, TakesTheRightOperandTransposed) {
   const auto a = random_floats(4 * 9, 1), b = random_floats(9 * 21, 2);

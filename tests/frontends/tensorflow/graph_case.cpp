@@ -90,9 +90,31 @@ std::string text_of(const Dims& dims) {
   return text + "]";
 }
 
+/// The greatest distance between the two distribution functions, in units of what chance gives once in a million.
+/// Values that the tolerance cannot tell apart are the same.
+double distance(std::vector<double> a, std::vector<double> b) {
+  if (a.empty() || b.empty()) return 0;
+  std::ranges::sort(a);
+  std::ranges::sort(b);
+  const auto share = [](const std::vector<double>& sorted, double x) {
+    const auto count = std::upper_bound(sorted.begin(), sorted.end(), x) - sorted.begin();
+    return static_cast<double>(count) / static_cast<double>(sorted.size());
+  };
+  double most = 0;
+  for (const auto& [from, other] : {std::pair(&a, &b), std::pair(&b, &a)})
+    for (const double x : *from) most = std::max(most, share(*from, x) - share(*other, x + 1e-5 + 1e-3 * std::abs(x)));
+  const double n = static_cast<double>(a.size()), m = static_cast<double>(b.size());
+  return most / (2.69 * std::sqrt((n + m) / (n * m)));
+}
+
 std::string difference(const Array& array, const Expected& e, bool is_random) {
   if (array.dims() != e.dims) return "shape " + text_of(array.dims()) + " instead of " + text_of(e.dims);
-  if (is_random) return {};
+  if (is_random && array.dtype() != DType::string) {
+    std::vector<double> stored;
+    for (const std::string& v : e.values) stored.push_back(number(v));
+    const double far = distance(array.to_doubles(), stored);
+    return far > 1 ? "another distribution, by " + std::to_string(far) + " of the limit" : "";
+  }
   if (array.dtype() == DType::string) {
     for (std::size_t i = 0; i < e.values.size(); ++i)
       if (array.data<std::string>()[i] != e.values[i])
@@ -129,7 +151,99 @@ bool is_random_op(const std::string& op) {
          op.starts_with("StatelessRandom") || op == "ParameterizedTruncatedNormal" || op == "Empty";
 }
 
+/// The type that is stored for a tensor; undefined: none is.
+DType stored_type(const fs::path& directory, const std::string& tensor) {
+  static const std::map<std::string, DType> kTypes{
+      {"float32", DType::f32},  {"float64", DType::f64},  {"float16", DType::f16}, {"bfloat16", DType::bf16},
+      {"int8", DType::i8},      {"int16", DType::i16},    {"int32", DType::i32},   {"int64", DType::i64},
+      {"uint8", DType::u8},     {"uint16", DType::u16},   {"uint32", DType::u32},  {"uint64", DType::u64},
+      {"bool", DType::boolean}, {"object", DType::string}};
+  const std::size_t colon = tensor.find(':');
+  const std::string wanted = tensor.substr(0, colon) + (colon == tensor.npos ? ".0" : "." + tensor.substr(colon + 1));
+  std::string flat;
+  for (const char c : wanted) flat += c == '/' ? std::string("____") : std::string(1, c);
+  for (const std::string& line : lines_of(directory / "dtypes")) {
+    const std::size_t blank = line.rfind(' ');
+    if (blank == line.npos || (line.substr(0, blank) != wanted && line.substr(0, blank) != flat)) continue;
+    const auto type = kTypes.find(line.substr(blank + 1));
+    return type == kTypes.end() ? DType::undefined : type->second;
+  }
+  return DType::undefined;
+}
+
+/// Which of the outputs' nodes depend on which inputs, in TensorFlow's graph.
+std::set<std::string> dependencies(const tf::GraphDef& graph, const std::string& output) {
+  std::map<std::string, const tf::NodeDef*> nodes;
+  for (const tf::NodeDef& node : graph.nodes) nodes[node.name] = &node;
+  std::set<std::string> seen;
+  std::vector<std::string> stack{output.substr(0, output.find(':'))};
+  while (!stack.empty()) {
+    const std::string name = stack.back();
+    stack.pop_back();
+    if (!nodes.contains(name) || !seen.insert(name).second) continue;
+    for (const std::string& input : nodes[name]->inputs)
+      if (!input.starts_with('^')) stack.push_back(input.substr(0, input.find(':')));
+  }
+  return seen;
+}
+
+/// Whether a value of the model is made from any of its inputs.
+bool is_computed(const Value* output) {
+  std::set<const Value*> seen;
+  std::vector<const Value*> stack{output};
+  bool found = false;
+  const auto visit_node = [&](const Node& node) {
+    for (const Value* v : node.inputs())
+      if (v) stack.push_back(v);
+    for_each_subgraph(node, [&](Graph& outer) {
+      for_each_graph(outer, [&](Graph& graph) {
+        for (const Node& inner : graph.nodes())
+          for (const Value* v : inner.inputs())
+            if (v) stack.push_back(v);
+        for (const Value* v : graph.outputs()) stack.push_back(v);
+      });
+    });
+  };
+  while (!stack.empty() && !found) {
+    const Value* v = stack.back();
+    stack.pop_back();
+    if (!seen.insert(v).second) continue;
+    found = v->is_input() && !v->graph().parent();
+    if (v->producer()) visit_node(*v->producer());
+  }
+  return found;
+}
+
+std::string attribute_text(const tf::AttrValue& value) {
+  if (const auto* s = std::get_if<std::string>(&value)) return *s;
+  if (const auto* i = std::get_if<std::int64_t>(&value)) return std::to_string(*i);
+  if (const auto* f = std::get_if<float>(&value)) return std::to_string(*f);
+  if (const auto* b = std::get_if<bool>(&value)) return *b ? "true" : "false";
+  if (const auto* t = std::get_if<tf::DataType>(&value)) return std::string(tf::name_of(*t));
+  if (const auto* l = std::get_if<std::shared_ptr<const tf::AttrList>>(&value)) {
+    std::string text = "[";
+    for (const std::int64_t i : (*l)->ints) text += std::to_string(i) + ",";
+    for (const float f : (*l)->floats) text += std::to_string(f) + ",";
+    for (const std::string& s : (*l)->strings) text += s + ",";
+    return text + "]";
+  }
+  return "?";
+}
+
 }  // namespace
+
+void note_operators(const tf::GraphDef& graph, const std::set<std::string>& used,
+                    std::map<std::string, std::set<std::string>>& operators) {
+  const auto add = [&](const tf::NodeDef& node) {
+    auto& attributes = operators[node.op];
+    for (const tf::Attr& attr : node.attrs)
+      if (!attr.name.starts_with('_')) attributes.insert(attr.name + "=" + attribute_text(attr.value));
+  };
+  for (const tf::NodeDef& node : graph.nodes)
+    if (used.contains(node.name)) add(node);
+  for (const tf::FunctionDef& function : graph.functions)
+    for (const tf::NodeDef& node : function.nodes) add(node);
+}
 
 std::string_view name_of(CaseResult::Outcome outcome) {
   switch (outcome) {
@@ -145,6 +259,8 @@ std::string_view name_of(CaseResult::Outcome outcome) {
       return "not run";
     case CaseResult::Outcome::differs:
       return "differs";
+    case CaseResult::Outcome::constant:
+      return "became a constant";
     case CaseResult::Outcome::no_expectation:
       return "no stored value";
   }
@@ -166,7 +282,7 @@ CaseResult run_case(const fs::path& directory, const std::string& name, const Ca
   tf::GraphDef graph;
   std::set<std::string> random;
   Model model;
-  bool is_random = false;
+  bool& is_random = result.is_random;
   try {
     graph = tf::read_graph(map_file((directory / "frozen_model.pb").string()), budget);
     for (const tf::NodeDef& node : graph.nodes) {
@@ -196,12 +312,11 @@ CaseResult run_case(const fs::path& directory, const std::string& name, const Ca
           continue;
       }
       import.inputs.push_back(node.name);
-      if (options.dynamic_shapes) {
-        Shape shape;
-        for (std::int64_t i = 0; i < value.rank(); ++i)
-          shape.push_back(Dim::symbol(node.name + "_" + std::to_string(i)));
-        import.input_shapes.emplace_back(node.name, shape);
-      }
+      Shape shape;
+      for (std::int64_t i = 0; i < value.rank(); ++i)
+        shape.push_back(options.dynamic_shapes ? Dim::symbol(node.name + "_" + std::to_string(i))
+                                               : Dim(value.dims()[static_cast<std::size_t>(i)]));
+      import.input_shapes.emplace_back(node.name, shape);
       inputs.push_back({node.name, value});
     }
     model = frontends::tensorflow::import_graph(graph, import).model;
@@ -221,6 +336,11 @@ CaseResult run_case(const fs::path& directory, const std::string& name, const Ca
   } catch (const Error& error) {
     return failed(CaseResult::Outcome::not_written, error.what());
   }
+  for (const driver::Problem& problem : driver::check(model, &budget))
+    if (options.dynamic_shapes && problem.code == Code::missing_type && problem.place.starts_with("output '"))
+      result.has_open_rank = true;
+    else if (problem.severity == driver::Severity::error)
+      return failed(CaseResult::Outcome::invalid, problem.place + ": " + problem.message);
   std::vector<engine::NamedDatum> outputs;
   try {
     std::erase_if(inputs, [&](const engine::NamedDatum& d) {
@@ -240,12 +360,22 @@ CaseResult run_case(const fs::path& directory, const std::string& name, const Ca
     ++result.compared;
     const std::string why = difference(*array, *want, is_random);
     if (!why.empty()) return failed(CaseResult::Outcome::differs, output.name + ": " + why);
+    if (const DType type = stored_type(directory, output.name); type != DType::undefined && type != array->dtype())
+      return failed(CaseResult::Outcome::differs, output.name + ": " + std::string(name_of(array->dtype())) +
+                                                      " instead of " + std::string(name_of(type)));
+    const std::set<std::string> used = dependencies(graph, output.name);
+    const bool depends =
+        std::ranges::any_of(import.inputs, [&](const std::string& input) { return used.contains(input); });
+    if (const Value* made = model.graph->find(output.name); depends && made && !is_computed(made))
+      return failed(CaseResult::Outcome::constant, output.name + " depends on an input and has become a constant");
+    note_operators(graph, used, result.operators);
   }
   if (!result.compared) {
     std::string names;
     for (const auto& output : outputs) names += " " + output.name;
     return failed(CaseResult::Outcome::no_expectation, "outputs" + names);
   }
+  if (options.inspect) options.inspect(model, inputs, outputs);
   return result;
 }
 

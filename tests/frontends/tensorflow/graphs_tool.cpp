@@ -5,13 +5,61 @@
 #include <map>
 #include <set>
 
+#include "tests/frontends/tensorflow/coverage.h"
 #include "tests/frontends/tensorflow/graph_case.h"
 
+namespace {
+
+namespace fs = std::filesystem;
+using ingot::test::CaseResult;
+
+/// The operator cases that fail.
+int run_cases() {
+  int failures = 0;
+  for (const auto& c : ingot::test::read_operator_cases())
+    for (const bool is_open : {false, true}) {
+      if (is_open && c.keeps_sizes) continue;
+      const std::string why = ingot::test::run_operator_case(c, is_open);
+      if (why.empty()) continue;
+      ++failures;
+      std::printf("%s: %s%s: %s\n", c.place.c_str(), c.name.c_str(), is_open ? " (open)" : "", why.c_str());
+    }
+  return failures ? 1 : 0;
+}
+
+/// covered.def as it should be.
+int print_covered(const fs::path& root) {
+  ingot::test::Operators seen = ingot::test::operators_of_cases();
+  for (const auto& entry : fs::recursive_directory_iterator(root)) {
+    if (entry.path().filename() != "frozen_model.pb") continue;
+    const CaseResult fixed = ingot::test::run_case(entry.path().parent_path(), "", {});
+    const CaseResult open = ingot::test::run_case(entry.path().parent_path(), "", {.dynamic_shapes = true});
+    if (fixed.outcome == CaseResult::Outcome::matches && open.outcome == CaseResult::Outcome::matches)
+      for (const auto& [op, attributes] : fixed.operators) seen[op].insert(attributes.begin(), attributes.end());
+  }
+  const auto covered = ingot::test::covered_operators(seen);
+  std::printf(
+      "// Operators whose values the tests compare with a reference, sorted. `ingot_tf_graphs DIRECTORY --covered`\n");
+  std::printf("// writes this file; a test says when it is out of date.\n");
+  for (const std::string& op : covered) std::printf("INGOT_TF_COVERED(%s)\n", op.c_str());
+  std::fprintf(stderr, "%zu operators, %zu apart from aliases\nseen, but with defaults only:", covered.size(),
+               ingot::test::distinct_translations(covered));
+  for (const auto& [op, attributes] : seen)
+    if (!covered.contains(op)) std::fprintf(stderr, " %s", op.c_str());
+  std::fprintf(stderr, "\n");
+  return 0;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  namespace fs = std::filesystem;
-  using ingot::test::CaseResult;
+  if (argc == 2 && !std::strcmp(argv[1], "--cases")) return run_cases();
+  if (argc == 3 && !std::strcmp(argv[2], "--covered")) return print_covered(argv[1]);
   if (argc < 2) {
-    std::fprintf(stderr, "usage: %s DIRECTORY [--dynamic] [--opset N] [--filter TEXT] [--all]\n", argv[0]);
+    std::fprintf(stderr,
+                 "usage: %s DIRECTORY [--dynamic] [--opset N] [--filter TEXT] [--all]\n"
+                 "       %s DIRECTORY --covered\n       %s --cases\n",
+                 argv[0], argv[0], argv[0]);
     return 2;
   }
   ingot::test::CaseOptions options;
