@@ -55,7 +55,8 @@ Values rewrite_range(Rewriting& r) {
   Value* most = g.index(INT32_MAX);
   Value* positive = g.op("Max", {span, none});
   Value* held = g.op("Min", {positive, most});
-  Value* count = g.cast(held, DType::i32);
+  Value* narrow = g.cast(held, DType::i32);
+  Value* count = g.reshape(narrow, {});  // models exist whose limits are vectors of one
   Value* zero = g.scalar(0, DType::i32);
   Value* one = g.scalar(1, DType::i32);
   Value* numbers = g.op("Range", {zero, count, one});
