@@ -1,4 +1,4 @@
-// Operators in their own type where their decompositions would take a wider one.
+// Reductions and ranges in their own type, where their decompositions would take a wider one.
 #include <cstdint>
 
 #include "ingot/backends/tflite/rewrite.h"
@@ -7,7 +7,7 @@
 namespace ingot::backends::tflite {
 
 /// ReduceL2, ReduceLogSum and ReduceLogSumExp of float, in float.
-Values rewrite_reduce_float(Rewriting& r) {
+Values rewrite_float_reduction(Rewriting& r) {
   const Node& node = r.node;
   GraphBuilder& g = r.g;
   Value *x = node.input(0), *axes = node.input(1);
@@ -55,8 +55,7 @@ Values rewrite_range(Rewriting& r) {
   Value* most = g.index(INT32_MAX);
   Value* positive = g.op("Max", {span, none});
   Value* held = g.op("Min", {positive, most});
-  Value* narrow = g.cast(held, DType::i32);
-  Value* count = g.reshape(narrow, {});  // models exist whose limits are vectors of one
+  Value* count = g.cast(held, DType::i32);
   Value* zero = g.scalar(0, DType::i32);
   Value* one = g.scalar(1, DType::i32);
   Value* numbers = g.op("Range", {zero, count, one});
