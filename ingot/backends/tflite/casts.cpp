@@ -5,6 +5,7 @@
 
 #include "ingot/backends/tflite/legalize.h"
 #include "ingot/backends/tflite/operators.h"
+#include "ingot/backends/tflite/rewrite.h"
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
 #include "ingot/ops/infer.h"
@@ -34,6 +35,9 @@ DType other_type(DType type, AutoCast allowed) {
       return DType::undefined;
   }
 }
+
+/// Said in other operators, if its types allow it.
+bool is_rewritten(const Node& node) { return !row_of(node) && node.domain.empty() && has_rewrite(node.op); }
 
 /// Whether the node can be emitted once values of `from` are `to`; then the casts are in place.
 bool cast_around(Node& node, DType from, DType to, const ExportOptions& options) {
@@ -66,7 +70,7 @@ bool cast_around(Node& node, DType from, DType to, const ExportOptions& options)
     take_back();
     return false;
   }
-  if (!is_native(node, options)) {
+  if (!is_native(node, options) && !is_rewritten(node)) {
     take_back();
     return false;
   }
@@ -155,7 +159,7 @@ void cast_for_tflite(Graph& graph, const ExportOptions& options, std::vector<std
   if (options.auto_cast == AutoCast::none) return;
   for_each_graph(graph, [&](Graph& g) {
     for (Node& node : g.nodes()) {
-      if (is_native(node, options) || !row_of(node)) continue;
+      if (is_native(node, options) || (!row_of(node) && !is_rewritten(node))) continue;
       std::vector<DType> types;
       for (const Value* v : node.inputs())
         if (v && std::ranges::find(types, v->type.elem) == types.end()) types.push_back(v->type.elem);
@@ -177,11 +181,10 @@ void cast_for_tflite(Graph& graph, const ExportOptions& options, std::vector<std
       const bool widens = (narrow == DType::f32 && wide == DType::f64) ||
                           (narrow == DType::i32 && wide == DType::i64) || (narrow == DType::f16 && wide == DType::f32);
       if (!widens || node.output(0)->type.elem != narrow) continue;
-      if (std::ranges::any_of(node.output(0)->uses(), [](const Use& u) { return !u.node; })) continue;
       node.set_input(0, x);
       node.op = "Identity";
       node.attributes = {};
-      take_out(node);
+      take_out_identity(node);
     }
   });
 }

@@ -41,6 +41,41 @@ double number(const Node& n, std::size_t i, double fallback) {
   return n.input(i) ? ops::constant_of(n.input(i))->to_doubles()[0] : fallback;
 }
 
+/// The limits as scalars.
+struct Limits {
+  std::int32_t most, overlap, least;
+  Dim count;  // how many places there are room for
+};
+
+Limits limits_of(NodeOut& n, std::int64_t boxes) {
+  Emitter& e = n.e;
+  Limits limits{};
+  const auto scalar = [&](std::size_t i) { return reshaped(e, n.in(i), DType::f32, Shape{}); };
+  if (n.constant(2)) {
+    const double most = std::min(number(n.node, 2, 0), static_cast<double>(boxes));
+    limits.most = e.index(static_cast<std::int64_t>(most));
+    limits.count = static_cast<std::int64_t>(most);
+  } else {
+    const std::int32_t given = reshaped(e, n.in_int32(2), DType::i32, Shape{}), all = e.index(boxes);
+    limits.most = e.temporary(DType::i32, Shape{});
+    e.add(Op::MINIMUM, {given, all}, {limits.most});
+  }
+  // TFLite suppresses what overlaps by the threshold itself too: the next larger one is meant.
+  constexpr float kNext = 1 + std::numeric_limits<float>::epsilon();
+  if (n.has(3) && !n.constant(3)) {
+    const std::int32_t given = scalar(3), next = e.scalar(kNext, DType::f32);
+    limits.overlap = e.temporary(DType::f32, Shape{});
+    e.add(Op::MUL, {given, next}, {limits.overlap});
+  } else {
+    const auto given = static_cast<float>(number(n.node, 3, 0));
+    limits.overlap = e.scalar(std::nextafter(given, std::numeric_limits<float>::max()), DType::f32);
+  }
+  limits.least = n.has(4) && !n.constant(4)
+                     ? scalar(4)
+                     : e.scalar(number(n.node, 4, std::numeric_limits<float>::lowest()), DType::f32);
+  return limits;
+}
+
 }  // namespace
 
 std::string refuse_non_max_suppression(const Node& n) {
@@ -49,14 +84,14 @@ std::string refuse_non_max_suppression(const Node& n) {
     if (!is_fixed(*n.input(i)->type.shape)) return "sizes that are not known before running";
   }
   for (const std::size_t i : {2U, 3U, 4U}) {
-    if (!n.input(i)) continue;
-    if (std::string why = needs_constant(n, i, "a limit"); !why.empty()) return why;
-    if (ops::constant_of(n.input(i))->size() != 1) return "a limit that is not one number";
+    const Tensor* limit = n.input(i) ? ops::constant_of(n.input(i)) : nullptr;
+    if (limit && limit->size() != 1) return "a limit that is not one number";
   }
+  if (!n.input(2)) return "nothing to select";
   const Shape& scores = *n.input(1)->type.shape;
   constexpr std::int64_t kMost = 256;
   if (scores[0].value() * scores[1].value() > kMost) return "more than 256 classes of a batch";
-  if (scores[2].value() == 0 || number(n, 2, 0) < 1) return "nothing to select";
+  if (scores[2].value() == 0 || (ops::constant_of(n.input(2)) && number(n, 2, 0) < 1)) return "nothing to select";
   return needs_types(n, {DType::f32});
 }
 
@@ -65,21 +100,16 @@ void emit_non_max_suppression(NodeOut& n) {
   const Ints sizes = dims_of(n.shape(1));  // batches, classes, boxes
   const std::int64_t count = sizes[2];
   const std::int32_t boxes = n.in(0), scores = n.in(1);
-  const double most = std::min(number(n.node, 2, 0), static_cast<double>(count));
-  // TFLite suppresses what overlaps by the threshold itself too.
-  const auto overlap = std::nextafter(static_cast<float>(number(n.node, 3, 0)), std::numeric_limits<float>::max());
-  const double least = number(n.node, 4, static_cast<double>(std::numeric_limits<float>::lowest()));
+  const Limits limits = limits_of(n, count);
   std::vector<std::int32_t> found;
   for (std::int64_t b = 0; b < sizes[0]; ++b) {
     std::int32_t own = reshaped(e, part(e, boxes, {b, 0, 0}, {1, count, 4}), DType::f32, Shape{Dim(count), Dim(4)});
     if (n.attr("center_point_box", 0)) own = corners(e, own, count);
     for (std::int64_t c = 0; c < sizes[1]; ++c) {
       const std::int32_t row = reshaped(e, part(e, scores, {b, c, 0}, {1, 1, count}), DType::f32, Shape{Dim(count)});
-      const std::int32_t limit = e.index(static_cast<std::int64_t>(most)), above = e.scalar(overlap, DType::f32),
-                         from = e.scalar(least, DType::f32);
-      const std::int32_t places = e.temporary(DType::i32, Ints{static_cast<std::int64_t>(most)}),
+      const std::int32_t places = e.temporary(DType::i32, Shape{limits.count}),
                          valid = e.temporary(DType::i32, Shape{});
-      e.add(Op::NON_MAX_SUPPRESSION_V4, {own, row, limit, above, from}, {places, valid});
+      e.add(Op::NON_MAX_SUPPRESSION_V4, {own, row, limits.most, limits.overlap, limits.least}, {places, valid});
       const std::int32_t size = reshaped(e, valid, DType::i32, Shape{Dim(1)}), begin = e.ints({0});
       const std::int32_t kept = e.temporary(DType::i32, Shape{Dim()});
       e.add(Op::SLICE, {places, begin, size}, {kept});

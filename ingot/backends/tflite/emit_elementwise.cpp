@@ -56,7 +56,9 @@ void emit_folded(NodeOut& n, Op op) {
 }
 std::string refuse_folded(const Node& n) {
   if (n.input_count() == 1) return "one operand";  // decomposes into Identity, or is one
-  std::string why = needs_types(n, {DType::f32, DType::i32, DType::i64});
+  const bool compares = n.is("Max") || n.is("Min");
+  std::string why = compares ? needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8, DType::i16})
+                             : needs_types(n, {DType::f32, DType::i32, DType::i64});
   if (why.empty() && (!n.output(0)->type.shape || n.output(0)->type.shape->size() > 5))
     why = "the rank is not known or beyond 5";
   return why;

@@ -78,9 +78,23 @@ std::int32_t wrapped_indices(NodeOut& n, std::size_t input, std::int64_t size) {
   return indices;
 }
 
+/// [N, columns] along the second axis: rows stay among themselves, however many there are.
+bool is_by_rows(const Node& n) {
+  const auto &x = n.input(0)->type.shape, &indices = n.input(1)->type.shape;
+  std::int64_t axis = n.attributes.int_or("axis", 0);
+  return x && indices && x->size() == 2 && indices->size() == 2 && (axis == 1 || axis == -1) &&
+         same((*x)[0], (*indices)[0]) && (*x)[1].is_known();
+}
+
 }  // namespace
 
 void emit_gather_elements(NodeOut& n) {
+  if (is_by_rows(n.node)) {
+    Options options(Op::GATHER);
+    options.set("axis", 1).set("batch_dims", 1);
+    const std::int32_t x = n.in(0), indices = wrapped_indices(n, 1, n.shape()[1].value());
+    return n.e.add(Op::GATHER, {x, indices}, {n.out()}, options, 5);
+  }
   const auto axis = static_cast<std::size_t>(n.axis(0));
   const Ints dims = dims_of(n.shape(1));
   Shape column = n.shape(1);
@@ -106,6 +120,7 @@ void emit_gather_elements(NodeOut& n) {
   n.e.add(Op::GATHER_ND, {n.in(0), places}, {n.out()});
 }
 std::string refuse_gather_elements(const Node& n) {
+  if (is_by_rows(n)) return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8});
   for (const std::size_t i : {0U, 1U}) {
     if (std::string why = needs_rank(n, i); !why.empty()) return why;
     if (!is_fixed(*n.input(i)->type.shape)) return "sizes that are not known before running";

@@ -57,9 +57,6 @@ void emit_reduce(NodeOut& n, Op op) {
 }
 std::string refuse_reduce(const Node& n) {
   std::string why = needs_rank(n);
-  if (why.empty() && (n.is("ReduceMax") || n.is("ReduceMin")) &&
-      std::ranges::any_of(*n.input(0)->type.shape, [](const Dim& d) { return d.is_known() && d.value() == 0; }))
-    why = "of no elements";
   if (why.empty() && n.input(1) && !ops::constant_of(n.input(1)) && !is_empty_list(n.input(1))) {
     const auto& shape = n.input(1)->type.shape;  // no axes at all would mean another thing to TFLite
     if (!shape || shape->size() != 1 || !(*shape)[0].is_at_least(1)) why = "axes that are computed, maybe none";

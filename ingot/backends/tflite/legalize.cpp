@@ -13,22 +13,17 @@
 namespace ingot::backends::tflite {
 namespace {
 
-/// The name of an output of the graph moves to the value that an Identity would carry.
-bool take_out_identity(Node& node) {
+/// Takes a node out whose output 0 is its input 0, unless it carries a name from outside to outside.
+bool take_out(Node& node) {
   Value *x = node.input(0), *y = node.output(0);
+  if (!x || !y || x->type.elem != y->type.elem) return false;
   const bool names_output = std::ranges::any_of(y->uses(), [](const Use& u) { return !u.node; });
-  if (!names_output) return take_out(node);
-  bool x_has_name = !x->producer() || &x->graph() != &node.graph() || x->is_declared;
-  for (const Use& use : x->uses()) x_has_name |= !use.node;
-  if (x_has_name) return false;
-  Graph& graph = node.graph();
-  const std::vector<Use> uses(y->uses().begin(), y->uses().end());
-  for (const Use& use : uses) use.node ? use.node->set_input(use.index, x) : use.graph->set_output(use.index, x);
-  std::string name = y->name();
-  const bool is_declared = y->is_declared;
-  graph.erase(&node);
-  graph.rename(x, std::move(name));
-  x->is_declared = is_declared;
+  if (names_output) {
+    bool x_has_name = !x->producer() || &x->graph() != &node.graph();
+    for (const Use& use : x->uses()) x_has_name |= !use.node;
+    if (x_has_name) return false;
+  }
+  replace_node(node, {x});
   return true;
 }
 
@@ -69,6 +64,11 @@ bool take_out_nothing(Node& node) {
   return take_out_identity(node) || !was_identity;
 }
 
+/// A Resize by scales that are computed: its decomposition computes all sizes, which TFLite's kernels do not survive.
+bool keeps_sizes_open(const Node& node) {
+  return node.is("Resize") && node.input(2) && !ops::constant_of(node.input(2));
+}
+
 /// One level deep: what comes out is looked at again when its constants are folded.
 std::size_t legalize_once(Graph& graph, const ExportOptions& options, std::vector<std::string>& notes) {
   std::size_t changed = 0;
@@ -82,7 +82,7 @@ std::size_t legalize_once(Graph& graph, const ExportOptions& options, std::vecto
       } else if (is_nothing(node)) {
         changed += take_out_nothing(node);
       } else if (!is_native(node, options)) {
-        changed += rewrite_node(node, notes) || passes::decompose_node(node);
+        changed += rewrite_node(node, notes) || (!keeps_sizes_open(node) && passes::decompose_node(node));
       }
     }
   }
@@ -91,16 +91,21 @@ std::size_t legalize_once(Graph& graph, const ExportOptions& options, std::vecto
 
 }  // namespace
 
-bool take_out(Node& node) {
+bool take_out_identity(Node& node) {
   Value *x = node.input(0), *y = node.output(0);
-  if (!x || !y || x->type.elem != y->type.elem) return false;
   const bool names_output = std::ranges::any_of(y->uses(), [](const Use& u) { return !u.node; });
-  if (names_output) {
-    bool x_has_name = !x->producer() || &x->graph() != &node.graph();
-    for (const Use& use : x->uses()) x_has_name |= !use.node;
-    if (x_has_name) return false;
-  }
-  replace_node(node, {x});
+  if (!names_output) return take_out(node);
+  bool x_has_name = !x->producer() || &x->graph() != &node.graph() || x->is_declared;
+  for (const Use& use : x->uses()) x_has_name |= !use.node;
+  if (x_has_name) return false;
+  Graph& graph = node.graph();
+  const std::vector<Use> uses(y->uses().begin(), y->uses().end());
+  for (const Use& use : uses) use.node ? use.node->set_input(use.index, x) : use.graph->set_output(use.index, x);
+  std::string name = y->name();
+  const bool is_declared = y->is_declared;
+  graph.erase(&node);
+  graph.rename(x, std::move(name));
+  x->is_declared = is_declared;
   return true;
 }
 

@@ -10,8 +10,9 @@ bool is_native(const Node& node, const ExportOptions& options);
 /// nothing changes. Notes what is approximated. Returns the number of nodes that were replaced.
 std::size_t legalize(Graph& graph, const ExportOptions& options, std::vector<std::string>& notes);
 
-/// Takes a node out whose output 0 is its input 0, unless it carries a name from outside to outside.
-bool take_out(Node& node);
+/// Takes a node out whose output is its input; the name of an output of the graph moves to the value that it carried.
+/// False: names from outside to outside, which stay.
+bool take_out_identity(Node& node);
 
 bool has_doubles(Graph& graph);
 /// All doubles become floats; for graphs whose doubles are Ingot's own. Returns the number of values.

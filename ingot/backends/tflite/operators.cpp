@@ -108,6 +108,7 @@ constexpr Row kRows[] = {
     {"Tile", emit_tile, refuse_tile},
     {"TopK", emit_top_k, refuse_top_k},
     {"Transpose", emit_transpose, refuse_transpose},
+    {"Unique", emit_unique, refuse_unique},
     {"Unsqueeze", emit_reshape, refuse_reshape},
     {"Where", emit_where, refuse_where},
     {"Xor", binary<Op::NOT_EQUAL>, booleans},
@@ -126,7 +127,13 @@ const Row* row_of(const Node& node) {
 
 std::string refusal(const Node& node) {
   const Row* row = row_of(node);
-  if (!row) return "TFLite has no such operator";
+  if (!row) {
+    for (const Value* v : node.inputs())
+      if (v && v->type.elem == DType::string) return "TFLite does not compute with strings";
+    if (node.op.starts_with("Random") || node.is("Multinomial") || node.is("Bernoulli") || node.is("Dropout"))
+      return "TFLite's random numbers are not ONNX's";
+    return "TFLite has no such operator";
+  }
   for (const Value* v : node.outputs())
     if (v && !v->type.is_tensor()) return "TFLite has tensors only, no sequences, maps or optionals";
   return row->refuses ? row->refuses(node) : std::string();

@@ -22,6 +22,10 @@ constexpr Row kRows[] = {
     {"Atanh", rewrite_atanh},
     {"AveragePool", rewrite_average_pool},
     {"BatchNormalization", rewrite_batch_normalization},
+    {"BitShift", rewrite_bit_shift},
+    {"BitwiseAnd", rewrite_bitwise_and},
+    {"BitwiseOr", rewrite_bitwise_or},
+    {"BitwiseXor", rewrite_bitwise_xor},
     {"Conv", rewrite_conv},
     {"ConvInteger", rewrite_conv_integer},
     {"Cosh", rewrite_cosh},
@@ -38,15 +42,15 @@ constexpr Row kRows[] = {
     {"MaxPool", rewrite_max_pool},
     {"Mod", rewrite_mod},
     {"Range", rewrite_range},
-    {"ReduceL2", rewrite_float_reduction},
-    {"ReduceLogSum", rewrite_float_reduction},
-    {"ReduceLogSumExp", rewrite_float_reduction},
-    {"ReduceMax", rewrite_reduce_nothing},
-    {"ReduceMin", rewrite_reduce_nothing},
+    {"ReduceL2", rewrite_reduce_float},
+    {"ReduceLogSum", rewrite_reduce_float},
+    {"ReduceLogSumExp", rewrite_reduce_float},
+    {"Resize", rewrite_resize},
     {"Sinh", rewrite_sinh},
     {"Slice", rewrite_slice},
     {"Tan", rewrite_tan},
     {"Transpose", rewrite_transpose},
+    {"TreeEnsemble", rewrite_tree_ensemble},
 };
 static_assert(std::ranges::is_sorted(kRows, {}, &Row::op), "keep the table sorted");
 
@@ -78,7 +82,8 @@ std::int64_t Rewriting::axis(std::int64_t fallback, std::size_t rank) const {
 bool has_rewrite(std::string_view op) { return row_of(op) != nullptr; }
 
 bool rewrite_node(Node& node, std::vector<std::string>& notes) {
-  const Row* row = node.domain.empty() ? row_of(node.op) : nullptr;
+  const bool is_known = node.domain.empty() || node.domain == "ai.onnx.ml";
+  const Row* row = is_known ? row_of(node.op) : nullptr;
   if (!row) return false;
   GraphBuilder g(node.graph(), &node);
   g.name_after(node);

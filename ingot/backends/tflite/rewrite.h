@@ -29,7 +29,7 @@ struct Rewriting {
 
 /// Rewrites a node as TFLite wants it, where that is another form than the operator's own decomposition.
 bool rewrite_node(Node& node, std::vector<std::string>& notes);
-/// Whether there is a rewrite for the operator.
+/// Whether there is a rewrite for the operator, which may be of ai.onnx.ml.
 bool has_rewrite(std::string_view op);
 
 /// Replaces sequences whose members are known by those; returns the number of nodes that changed.
@@ -50,9 +50,13 @@ INGOT_TFLITE_REWRITE(cosh)
 INGOT_TFLITE_REWRITE(erf)
 INGOT_TFLITE_REWRITE(eye_like)
 INGOT_TFLITE_REWRITE(mod)
-INGOT_TFLITE_REWRITE(reduce_nothing)
 INGOT_TFLITE_REWRITE(sinh)
 INGOT_TFLITE_REWRITE(tan)
+// rewrite_bits.cpp
+INGOT_TFLITE_REWRITE(bit_shift)
+INGOT_TFLITE_REWRITE(bitwise_and)
+INGOT_TFLITE_REWRITE(bitwise_or)
+INGOT_TFLITE_REWRITE(bitwise_xor)
 // rewrite_gather.cpp
 INGOT_TFLITE_REWRITE(gather)
 INGOT_TFLITE_REWRITE(gather_elements)
@@ -60,8 +64,10 @@ INGOT_TFLITE_REWRITE(gather_nd)
 INGOT_TFLITE_REWRITE(slice)
 INGOT_TFLITE_REWRITE(transpose)
 // rewrite_reduce.cpp
-INGOT_TFLITE_REWRITE(float_reduction)
 INGOT_TFLITE_REWRITE(range)
+INGOT_TFLITE_REWRITE(reduce_float)
+// rewrite_resize.cpp
+INGOT_TFLITE_REWRITE(resize)
 // rewrite_window.cpp
 INGOT_TFLITE_REWRITE(conv)
 INGOT_TFLITE_REWRITE(global_average_pool)
@@ -74,6 +80,8 @@ INGOT_TFLITE_REWRITE(matmul_integer)
 // rewrite_control.cpp
 INGOT_TFLITE_REWRITE(if)
 INGOT_TFLITE_REWRITE(loop)
+// rewrite_trees.cpp
+INGOT_TFLITE_REWRITE(tree_ensemble)
 #undef INGOT_TFLITE_REWRITE
 
 }  // namespace ingot::backends::tflite

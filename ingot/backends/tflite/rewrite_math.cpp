@@ -226,16 +226,4 @@ Values rewrite_eye_like(Rewriting& r) {
   return {r.g.cast(made, r.node.output(0)->type.elem)};
 }
 
-/// Of no elements.
-Values rewrite_reduce_nothing(Rewriting& r) {
-  const auto dims = r.dims(), out = r.out_dims();
-  if (!dims || !out || std::ranges::find(*dims, 0) == dims->end()) return {};
-  const bool is_max = r.node.is("ReduceMax");
-  if (r.elem() != DType::f32) return {};
-  const double infinity = std::numeric_limits<double>::infinity();
-  Value* number = r.g.scalar(is_max ? -infinity : infinity, DType::f32);
-  Value* sizes = r.g.ints(*out);
-  return {r.g.op("Expand", {number, sizes})};
-}
-
 }  // namespace ingot::backends::tflite

@@ -86,7 +86,7 @@ Values pool_in_two(Rewriting& r) {
 /// All elements of each window side by side, and for each where it stands.
 Values pool_with_places(Rewriting& r) {
   const auto dims = r.dims(), out = r.out_dims();
-  if (!dims || !out || dims->size() < 3 || r.elem() != DType::f32 || r.attr("storage_order", 0)) return {};
+  if (!dims || !out || dims->size() < 3 || r.elem() != DType::f32) return {};
   const std::size_t spatial = dims->size() - 2;
   const ops::Window window = ops::Window::read(r.node.attributes, spatial, nullptr);
   GraphBuilder& g = r.g;
@@ -102,6 +102,12 @@ Values pool_with_places(Rewriting& r) {
     windows *= (*out)[i + 2];
     plane_size *= plane[i];
   }
+  // How far apart neighbours along an axis are counted: the last axis fastest, or the first.
+  Ints plane_strides(spatial, 1);
+  if (r.attr("storage_order", 0))
+    for (std::size_t i = 1; i < spatial; ++i) plane_strides[i] = plane_strides[i - 1] * plane[i - 1];
+  else
+    for (std::size_t i = spatial - 1; i-- > 0;) plane_strides[i] = plane_strides[i + 1] * plane[i + 1];
   constexpr std::int64_t kMostTaps = 64;
   if (taps > kMostTaps) return {};
   Ints pads = before;
@@ -122,11 +128,10 @@ Values pool_with_places(Rewriting& r) {
     Value *first = g.ints(from), *last = g.ints(to);
     shifted.push_back(g.unsqueeze(g.op("Slice", {x, first, last, over, steps}), {0}));
     for (std::int64_t w = 0; w < windows; ++w) {
-      std::int64_t left = w, place = 0, stride = 1;
+      std::int64_t left = w, place = 0;
       for (std::size_t i = spatial; i-- > 0;) {
-        place += (left % (*out)[i + 2] * window.strides[i] + from[i] - before[i]) * stride;
+        place += (left % (*out)[i + 2] * window.strides[i] + from[i] - before[i]) * plane_strides[i];
         left /= (*out)[i + 2];
-        stride *= plane[i];
       }
       places[static_cast<std::size_t>(tap * windows + w)] = place;
     }

@@ -70,6 +70,8 @@ INGOT_TFLITE_ROW(non_zero)
 std::int32_t index_tuples(NodeOut& n, std::size_t input, std::size_t first_axis);
 std::int32_t shape_of(Emitter& e, std::int32_t tensor, std::size_t rank);
 INGOT_TFLITE_ROW(scatter_nd)
+// emit_unique.cpp
+INGOT_TFLITE_ROW(unique)
 // emit_detection.cpp
 INGOT_TFLITE_ROW(non_max_suppression)
 // emit_slice.cpp
