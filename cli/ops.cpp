@@ -109,9 +109,13 @@ int list_translated(const Options& options) {
 
 /// What another framework has for the operators, of a model or all.
 int list_exported(const Options& options, const Global& global) {
-  std::vector<driver::ExportLine> lines = driver::exported_operators(driver::format_by_name(options.to));
+  const driver::Format format = driver::format_by_name(options.to);
+  std::vector<driver::ExportLine> lines = driver::exported_operators(format);
+  std::vector<driver::ExportObstacle> obstacles;
   if (!options.model.empty()) {
-    const auto used = driver::operators_of(driver::load(options.model, global.load_options()).model);
+    const Model model = driver::load(options.model, global.load_options()).model;
+    obstacles = driver::export_obstacles(model, format);
+    const auto used = driver::operators_of(model);
     std::vector<driver::ExportLine> kept;
     for (const auto& op : used) {
       driver::ExportLine line{op.line.domain, op.line.name, false, op.is_function};
@@ -128,6 +132,8 @@ int list_exported(const Options& options, const Global& global) {
                        {"name", line.name},
                        {"native", line.is_native},
                        {"by_others", !line.is_native && line.decomposes}});
+    for (const auto& o : obstacles)
+      array.push_back({{"obstacle", o.where}, {"name", o.op}, {"reason", o.reason}, {"remedy", o.remedy}});
     std::printf("%s\n", array.dump(2).c_str());
     return 0;
   }
@@ -135,6 +141,12 @@ int list_exported(const Options& options, const Global& global) {
   for (const auto& line : lines)
     rows.push_back({line.name, line.domain, line.is_native ? "native" : line.decomposes ? "by other operators" : "-"});
   print_rows(rows, options.markdown);
+  if (options.model.empty()) return 0;
+  // The operators are one thing, their types, sizes and attributes another: what converting would refuse.
+  for (const auto& o : obstacles)
+    std::printf("%s%s: %s%s\n", o.where.c_str(), o.op.empty() ? "" : (" (" + o.op + ")").c_str(), o.reason.c_str(),
+                o.remedy.empty() ? "" : ("; may help: " + o.remedy).c_str());
+  std::printf("%s\n", obstacles.empty() ? "the model converts" : "the model does not convert as it is");
   return 0;
 }
 

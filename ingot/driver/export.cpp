@@ -23,7 +23,7 @@ std::optional<passes::Layout> layout_of(const std::string& word) {
   throw Error(Code::bad_usage, "'" + word + "' is not a layout").hint("nchw or nhwc");
 }
 
-void export_tflite(const Model& model, const std::string& path, const ExportOptions& options, ConvertReport& report) {
+backends::tflite::ExportOptions tflite_options(const ExportOptions& options) {
   backends::tflite::ExportOptions tflite;
   tflite.auto_cast = auto_cast_of(options.auto_cast);
   tflite.float16_weights = options.weights == "float16";
@@ -32,7 +32,11 @@ void export_tflite(const Model& model, const std::string& path, const ExportOpti
   tflite.allow_custom = options.allow_custom;
   tflite.inputs_as = layout_of(options.inputs_as);
   tflite.outputs_as = layout_of(options.outputs_as);
-  const backends::tflite::Exported made = backends::tflite::to_tflite(model, tflite);
+  return tflite;
+}
+
+void export_tflite(const Model& model, const std::string& path, const ExportOptions& options, ConvertReport& report) {
+  const backends::tflite::Exported made = backends::tflite::to_tflite(model, tflite_options(options));
   for (const std::string& note : made.notes) report.notes.push_back(note);
   if (made.layout.transposes_before || made.layout.transposes_after)
     report.notes.push_back("transposes: " + std::to_string(made.layout.transposes_before) + " in the model, " +
@@ -50,6 +54,14 @@ void export_model(const Model& model, const std::string& path, Format format, co
                   ConvertReport& report) {
   if (format == Format::tflite) return export_tflite(model, path, options, report);
   throw Error(Code::bad_usage, std::string(info_of(format).title) + " files cannot be written");
+}
+
+std::vector<ExportObstacle> export_obstacles(const Model& model, Format format, const ExportOptions& options) {
+  std::vector<ExportObstacle> list;
+  if (format != Format::tflite) return list;
+  for (auto& o : backends::tflite::find_obstacles(model, tflite_options(options)))
+    list.push_back({std::move(o.where), std::move(o.op), std::move(o.reason), std::move(o.remedy)});
+  return list;
 }
 
 std::vector<ExportLine> exported_operators(Format format) {

@@ -29,4 +29,11 @@ struct ExportLine {
 };
 std::vector<ExportLine> exported_operators(Format format);
 
+/// Something of a model that a framework cannot express, and which options may help.
+struct ExportObstacle {
+  std::string where, op, reason, remedy;
+};
+/// All of them, found without writing anything.
+std::vector<ExportObstacle> export_obstacles(const Model& model, Format format, const ExportOptions& options = {});
+
 }  // namespace ingot::driver

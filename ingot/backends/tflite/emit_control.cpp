@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "ingot/backends/tflite/operators.h"
+#include "ingot/backends/tflite/rows.h"
 #include "ingot/ops/infer.h"
 
 namespace ingot::backends::tflite {
@@ -30,9 +30,20 @@ Graph* body_of(const Node& node, std::string_view name) {
   return graph ? graph->get() : nullptr;
 }
 
+/// Sequences that are not the loop's own results: unrolled, their members may be known.
+bool reads_sequences(Graph& body) {
+  bool is_any = false;
+  for_each_graph(body, [&](Graph& g) {
+    for (const Node& node : g.nodes())
+      for (const Value* v : node.inputs()) is_any |= v && v->type && !v->type.is_tensor();
+  });
+  return is_any;
+}
+
 }  // namespace
 
 std::string refuse_if(const Node& n) {
+  if (ops::constant_of(n.input(0))) return "the condition is known";  // and one branch enough
   return body_of(n, "then_branch") && body_of(n, "else_branch") ? "" : "a branch is missing";
 }
 
@@ -51,8 +62,9 @@ void emit_if(NodeOut& n) {
 }
 
 std::string refuse_loop(const Node& n) {
-  const Graph* body = body_of(n, "body");
+  Graph* body = body_of(n, "body");
   if (!body) return "the body is missing";
+  if (reads_sequences(*body)) return "TFLite has tensors only, no sequences, maps or optionals";
   if (body->output_count() + 1 > n.input_count()) return "outputs that are gathered from the rounds of a Loop";
   return {};
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ingot/backends/tflite/quantized.h"
+#include "ingot/backends/tflite/rows.h"
 #include "ingot/backends/tflite/spatial.h"
 #include "ingot/base/release_pages.h"
 #include "ingot/ops/infer.h"
@@ -64,7 +65,6 @@ std::string refuse_conv(const Node& n) {
   if (!is_fixed(w)) return "the sizes of the weights are not known";
   const std::int64_t group = n.attributes.int_or("group", 1);
   if (x.size() == 5 && group != 1) return "a grouped 3-D convolution";
-  if (x.size() == 5 && !needs_constant(n, 1, "the weights").empty()) return "3-D weights that are computed";
   if (group != 1 && group != w[0].value() / std::max<std::int64_t>(1, w[0].value() / group))
     return "the groups do not fit";
   if (n.attributes.string_or("auto_pad", "NOTSET") == "SAME_LOWER" && !is_fixed(x)) return "SAME_LOWER over open sizes";

@@ -1,6 +1,6 @@
 // Matrix products: FULLY_CONNECTED where the weights are constant, BATCH_MATMUL elsewhere.
-#include "ingot/backends/tflite/operators.h"
 #include "ingot/backends/tflite/quantized.h"
+#include "ingot/backends/tflite/rows.h"
 #include "ingot/base/release_pages.h"
 #include "ingot/ops/infer.h"
 #include "ingot/passes/layout/axes.h"

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "ingot/backends/tflite/rows.h"
 #include "ingot/backends/tflite/spatial.h"
 #include "ingot/passes/layout.h"
 

@@ -1,8 +1,8 @@
 // QuantizeLinear and DequantizeLinear: operators of TFLite, and parameters of tensors.
 #include <algorithm>
 
-#include "ingot/backends/tflite/operators.h"
 #include "ingot/backends/tflite/quantized.h"
+#include "ingot/backends/tflite/rows.h"
 #include "ingot/ops/infer.h"
 #include "ingot/passes/layout/axes.h"
 

@@ -2,23 +2,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ingot/backends/tflite/resize_axis.h"
+#include "ingot/backends/tflite/rows.h"
 #include "ingot/backends/tflite/spatial.h"
 #include "ingot/ops/infer.h"
 
 namespace ingot::backends::tflite {
-namespace {
 
-using Op = BuiltinOperator;
-
-/// One axis of a Resize: where each element comes from.
-struct Axis {
-  std::int64_t in, out;
-  double scale;
-};
-
-std::vector<Axis> axes_of(const Node& n) {
+std::vector<ResizeAxis> resize_axes(const Node& n) {
   const Shape &x = *n.input(0)->type.shape, &y = *n.output(0)->type.shape;
-  std::vector<Axis> axes;
+  std::vector<ResizeAxis> axes;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const std::int64_t in = x[i].value(), out = y[i].value();
     axes.push_back({in, out, static_cast<double>(out) / static_cast<double>(in)});
@@ -35,7 +28,7 @@ std::vector<Axis> axes_of(const Node& n) {
   return axes;
 }
 
-double source(const std::string& mode, const Axis& a, std::int64_t i) {
+double resize_source(const std::string& mode, const ResizeAxis& a, std::int64_t i) {
   const auto x = static_cast<double>(i);
   const double out = a.scale * static_cast<double>(a.in);
   if (mode == "align_corners")
@@ -49,8 +42,14 @@ double source(const std::string& mode, const Axis& a, std::int64_t i) {
   return (x + 0.5) / a.scale - 0.5;
 }
 
+namespace {
+
+using Op = BuiltinOperator;
+
+using Axis = ResizeAxis;
+
 std::int64_t nearest(const Node& n, const Axis& a, std::int64_t i) {
-  const double x = source(n.attributes.string_or("coordinate_transformation_mode", "half_pixel"), a, i);
+  const double x = resize_source(n.attributes.string_or("coordinate_transformation_mode", "half_pixel"), a, i);
   const std::string rounding = n.attributes.string_or("nearest_mode", "round_prefer_floor");
   double r = std::floor(x);
   if (rounding == "ceil") r = std::ceil(x);
@@ -84,7 +83,7 @@ bool fits_linear(const Node& n, const Flags& f, const Axis& a) {
   const std::string mode = n.attributes.string_or("coordinate_transformation_mode", "half_pixel");
   for (std::int64_t i = 0; i < a.out; ++i) {
     const auto last = static_cast<double>(a.in - 1);
-    const double ours = std::clamp(source(mode, a, i), 0.0, last);
+    const double ours = std::clamp(resize_source(mode, a, i), 0.0, last);
     const double theirs = std::clamp(tflite_source(f, a, i) - (f.half ? 0.5 : 0), 0.0, last);
     if (std::abs(ours - theirs) > 1e-6 * std::max(1.0, ours)) return false;
   }
@@ -121,13 +120,13 @@ std::string refuse_resize(const Node& n) {
   const std::size_t rank = y->size();
   if (rank != 3 && rank != 4) return "linear resizing of other than 1 or 2 spatial dimensions";
   // Channels first or last: either may be the case when this is asked.
-  const std::vector<Axis> axes = axes_of(n);
+  const std::vector<Axis> axes = resize_axes(n);
   if (!flags_for(n, axes, 1, true) && !flags_for(n, axes, 2, true)) return "coordinates that TFLite does not have";
   return needs_types(n, {DType::f32});
 }
 
 void emit_resize(NodeOut& n) {
-  const std::vector<Axis> axes = axes_of(n.node);
+  const std::vector<Axis> axes = resize_axes(n.node);
   const bool is_linear = n.attr("mode", "nearest") == "linear";
   const std::size_t rank = axes.size();
   const Flags* flags =

@@ -1,7 +1,7 @@
 // Parts of a tensor, and more than it: Slice and Pad.
 #include <algorithm>
 
-#include "ingot/backends/tflite/operators.h"
+#include "ingot/backends/tflite/rows.h"
 #include "ingot/ops/infer.h"
 
 namespace ingot::backends::tflite {
@@ -13,6 +13,22 @@ std::size_t place(std::int64_t axis, std::size_t rank) {
   return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
 }
 
+/// A list as int32: INT64_MAX, which stands for "to the end", must survive the way.
+std::int32_t within_int32(NodeOut& n, std::size_t i) {
+  if (n.constant(i) || n.elem(i) != DType::i64) return n.in_int32(i);
+  const Shape& list = n.shape(i);
+  const std::int32_t high = n.e.constant(Tensor::scalar<std::int64_t>(INT32_MAX));
+  const std::int32_t low = n.e.constant(Tensor::scalar<std::int64_t>(INT32_MIN));
+  const std::int32_t capped = n.e.temporary(DType::i64, list), held = n.e.temporary(DType::i64, list);
+  n.e.add(Op::MINIMUM, {n.in(i), high}, {capped});
+  n.e.add(Op::MAXIMUM, {capped, low}, {held});
+  const std::int32_t vector = n.e.temporary(DType::i32, list);
+  Options options(Op::CAST);
+  options.set("in_data_type", TensorType::INT64).set("out_data_type", TensorType::INT32);
+  n.e.add(Op::CAST, {held}, {vector}, options);
+  return vector;
+}
+
 /// A vector with an entry for each axis: those of input i where an axis is named, else the fallback.
 std::int32_t spread(NodeOut& n, std::size_t i, const Ints& axes, std::int64_t fallback) {
   const std::size_t rank = n.rank();
@@ -22,20 +38,7 @@ std::int32_t spread(NodeOut& n, std::size_t i, const Ints& axes, std::int64_t fa
     for (std::size_t k = 0; k < axes.size(); ++k) all[place(axes[k], rank)] = values[k];
     return n.e.ints(all);
   }
-  // INT64_MAX stands for "to the end": it must survive the way to 32 bits.
-  std::int32_t vector = n.in(i);
-  const auto count = static_cast<std::int64_t>(axes.size());
-  if (n.elem(i) == DType::i64) {
-    const std::int32_t high = n.e.constant(Tensor::scalar<std::int64_t>(INT32_MAX));
-    const std::int32_t low = n.e.constant(Tensor::scalar<std::int64_t>(INT32_MIN));
-    const std::int32_t capped = n.e.temporary(DType::i64, Ints{count}), held = n.e.temporary(DType::i64, Ints{count});
-    n.e.add(Op::MINIMUM, {vector, high}, {capped});
-    n.e.add(Op::MAXIMUM, {capped, low}, {held});
-    vector = n.e.temporary(DType::i32, Ints{count});
-    Options options(Op::CAST);
-    options.set("in_data_type", TensorType::INT64).set("out_data_type", TensorType::INT32);
-    n.e.add(Op::CAST, {held}, {vector}, options);
-  }
+  const std::int32_t vector = within_int32(n, i);
   std::vector<std::int32_t> parts(rank, -1);
   for (std::size_t k = 0; k < axes.size(); ++k) {
     const std::int32_t begin = n.e.ints({static_cast<std::int64_t>(k)}), one = n.e.ints({1});
@@ -90,15 +93,58 @@ std::vector<std::pair<std::int64_t, std::int64_t>> pads_of(const Node& n) {
 
 }  // namespace
 
+namespace {
+
+/// Axes that are computed: lists for all axes, with the given entries at their places.
+void emit_slice_anywhere(NodeOut& n) {
+  Emitter& e = n.e;
+  const auto rank = static_cast<std::int64_t>(n.rank());
+  const Dim& entries = n.shape(3)[0];
+  const Shape list{entries}, column{entries, Dim(1)}, all{Dim(rank)};
+  const std::int32_t x = n.in(0), sizes = shape_of(e, x, n.rank()), count = e.ints({rank});
+  const std::int32_t given = n.in_int32(3), many = e.index(rank), zero = e.index(0);
+  const std::int32_t is_negative = e.temporary(DType::boolean, list), from_end = e.temporary(DType::i32, list);
+  e.add(Op::LESS, {given, zero}, {is_negative});
+  e.add(Op::ADD, {given, many}, {from_end});
+  const std::int32_t axes = e.temporary(DType::i32, list);
+  e.add(Op::SELECT_V2, {is_negative, from_end, given}, {axes});
+  const std::int32_t places = reshaped(e, axes, DType::i32, column);
+  const auto scattered = [&](std::int32_t values) {
+    const std::int32_t made = e.temporary(DType::i32, all);
+    e.add(Op::SCATTER_ND, {places, values, count}, {made});
+    return made;
+  };
+  const std::int32_t length = shape_of(e, given, 1), one = e.index(1), ones = e.temporary(DType::i32, list);
+  e.add(Op::FILL, {length, one}, {ones});
+  const std::int32_t marks = scattered(ones), is_named = e.temporary(DType::boolean, all);
+  e.add(Op::NOT_EQUAL, {marks, zero}, {is_named});
+  const auto chosen = [&](std::int32_t values, std::int32_t fallback) {
+    const std::int32_t everywhere = scattered(values), made = e.temporary(DType::i32, all);
+    e.add(Op::SELECT_V2, {is_named, everywhere, fallback}, {made});
+    return made;
+  };
+  const std::int32_t begin = scattered(within_int32(n, 1)), end = chosen(within_int32(n, 2), sizes);
+  const std::int32_t plain = e.ints(Ints(n.rank(), 1));
+  const std::int32_t steps = n.has(4) ? chosen(within_int32(n, 4), plain) : plain;
+  e.add(Op::STRIDED_SLICE, {x, begin, end, steps}, {n.out()});
+}
+
+}  // namespace
+
 std::string refuse_slice(const Node& n) {
   if (std::string why = needs_rank(n); !why.empty()) return why;
   if (n.input(0)->type.shape->size() > 5) return "more than 5 dimensions";
-  if (!axes_of(n)) return "axes that are computed";
-  if (n.input(4) && !ops::constant_of(n.input(4))) return "steps that are computed";
+  if (!axes_of(n)) {
+    const auto& axes = n.input(3) ? n.input(3)->type.shape : n.input(1)->type.shape;
+    if (!n.input(3) || !axes || axes->size() != 1 || !(*axes)[0].is_known()) return "axes that are computed";
+  } else if (n.input(4) && !ops::constant_of(n.input(4))) {
+    return "steps that are computed";
+  }
   return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8, DType::boolean, DType::i16});
 }
 
 void emit_slice(NodeOut& n) {
+  if (!axes_of(n.node)) return emit_slice_anywhere(n);
   const Ints axes = *axes_of(n.node);
   const std::size_t rank = n.rank();
   std::int64_t mask = 0;
@@ -115,11 +161,14 @@ void emit_slice(NodeOut& n) {
 
 std::string refuse_pad(const Node& n) {
   if (std::string why = needs_rank(n); !why.empty()) return why;
-  if (std::string why = needs_constant(n, 1, "the padding"); !why.empty()) return why;
+  const bool is_computed = !ops::constant_of(n.input(1));
+  if (is_computed && (n.input(3) || n.attributes.string_or("mode", "constant") != "constant"))
+    return needs_constant(n, 1, "the padding");
   if (n.input(3))
     if (std::string why = needs_constant(n, 3, "the axes"); !why.empty()) return why;
-  for (const auto& [before, after] : pads_of(n))
-    if (before < 0 || after < 0) return "negative padding";
+  if (!is_computed)
+    for (const auto& [before, after] : pads_of(n))
+      if (before < 0 || after < 0) return "negative padding";
   const std::string mode = n.attributes.string_or("mode", "constant");
   if (mode != "constant" && !is_fixed(*n.input(0)->type.shape))
     return "mode " + mode + " over sizes that are not known";
@@ -127,7 +176,23 @@ std::string refuse_pad(const Node& n) {
   return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8});
 }
 
+namespace {
+
+/// Padding that is computed: all before, all after -> before and after of each axis.
+void emit_computed_pad(NodeOut& n) {
+  Emitter& e = n.e;
+  const auto rank = static_cast<std::int64_t>(n.rank());
+  const Shape halves{Dim(2), Dim(rank)};
+  const std::int32_t x = n.in(0), rows = reshaped(e, n.in_int32(1), DType::i32, halves);
+  const std::int32_t pads = transposed(e, rows, DType::i32, halves, {1, 0});
+  const std::int32_t value = n.has(2) ? reshaped(e, n.in(2), n.elem(), Shape{}) : e.scalar(0, n.elem());
+  e.add(Op::PADV2, {x, pads, value}, {n.out()});
+}
+
+}  // namespace
+
 void emit_pad(NodeOut& n) {
+  if (!n.constant(1)) return emit_computed_pad(n);
   const auto pads = pads_of(n.node);
   const std::string mode = n.attr("mode", "constant");
   if (mode == "constant") {

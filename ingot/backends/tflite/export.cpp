@@ -4,17 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "ingot/backends/tflite/infinities.h"
 #include "ingot/backends/tflite/legalize.h"
 #include "ingot/backends/tflite/operators.h"
 #include "ingot/backends/tflite/quantized.h"
+#include "ingot/backends/tflite/rewrite.h"
 #include "ingot/backends/tflite/simplify.h"
 #include "ingot/base/error.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/passes/convert_version.h"
-#include "ingot/passes/decompose.h"
-#include "ingot/passes/fold.h"
 #include "ingot/passes/inline_functions.h"
 #include "ingot/passes/layout/axes.h"
 
@@ -65,45 +65,58 @@ void sort_nodes(Graph& graph) {
   });
 }
 
-/// Everything that cannot be said, in one error.
-void require_expressible(Graph& graph, const ExportOptions& options) {
-  std::string list;
-  std::size_t count = 0;
+/// What may help where a node cannot be said.
+std::string remedy_for(const Node& node, std::string_view reason, const ExportOptions& options) {
+  const auto says = [&](std::string_view words) { return reason.find(words) != std::string_view::npos; };
+  if (says("no kernel for") || says("does not cast")) {
+    if (options.auto_cast == AutoCast::none) return "--auto-cast up, or all";
+    if (options.auto_cast == AutoCast::up) return "--auto-cast all";
+  }
+  if (says("not known")) return "--input-shape";
+  return "--allow-custom " + node.op + (node.domain.empty() ? "" : ":" + node.domain);
+}
+
+/// Everything that cannot be said.
+std::vector<Obstacle> obstacles_of(Graph& graph, const ExportOptions& options) {
+  std::vector<Obstacle> list;
   for_each_graph(graph, [&](Graph& g) {
     for (const Node& node : g.nodes()) {
       if (const Value* v = value_of_many_dimensions(node)) {
-        ++count;
-        list +=
-            fmt::format("\n  {} ({}): '{}' has more than {} dimensions", node.label(), node.op, v->name(), kMostDims);
+        list.push_back(
+            {node.label(), node.op, fmt::format("'{}' has more than {} dimensions", v->name(), kMostDims), ""});
         continue;
       }
       if (is_native(node, options)) continue;
-      ++count;
       const std::string op = node.domain.empty() ? node.op : node.domain + "." + node.op;
-      list += fmt::format("\n  {} ({}): {}", node.label(), op, refusal(node));
+      const std::string reason = refusal(node);
+      list.push_back({node.label(), op, reason, remedy_for(node, reason, options)});
     }
     const auto check_port = [&](const Value* v, std::string_view what) {
       if (!v || (v->type.is_tensor() && tensor_type_of(v->type.elem))) return;
-      ++count;
-      list += fmt::format("\n  {} '{}': TFLite has no {}", what, v->name(), v->type.str());
+      list.push_back({fmt::format("{} '{}'", what, v->name()), "", "TFLite has no " + v->type.str(), ""});
     };
     for (const Value* v : g.initializers())
-      if (v->sparse_initializer) {
-        ++count;
-        list += fmt::format("\n  initializer '{}': sparse weights are not written", v->name());
-      }
+      if (v->sparse_initializer)
+        list.push_back({fmt::format("initializer '{}'", v->name()), "", "sparse weights are not written", ""});
     for (const Value* v : g.inputs()) check_port(v, "input");
     for (const Value* v : g.outputs()) check_port(v, "output");
   });
-  if (!count) return;
-  const bool names_type = list.find("no kernel for") != std::string::npos;
-  throw Error(Code::not_expressible, fmt::format("{} of the model cannot be expressed in TFLite:{}",
-                                                 count == 1 ? "one part" : fmt::format("{} parts", count), list))
-      .hint(
-          names_type && options.auto_cast != AutoCast::all
-              ? "--auto-cast up|all computes in types that TFLite has; --input-shape fixes sizes that are not known"
-              : "--input-shape fixes sizes that are not known; --allow-custom Op keeps an operator for a runtime that "
-                "brings it");
+  return list;
+}
+
+void require_none(const std::vector<Obstacle>& obstacles) {
+  if (obstacles.empty()) return;
+  std::string list, remedies;
+  std::set<std::string> told;
+  for (const Obstacle& o : obstacles) {
+    list += "\n  " + o.where + (o.op.empty() ? "" : " (" + o.op + ")") + ": " + o.reason;
+    if (!o.remedy.empty() && told.insert(o.remedy).second) remedies += (remedies.empty() ? "" : "; ") + o.remedy;
+  }
+  Error error(Code::not_expressible,
+              fmt::format("{} of the model cannot be expressed in TFLite:{}",
+                          obstacles.size() == 1 ? "one part" : fmt::format("{} parts", obstacles.size()), list));
+  if (!remedies.empty()) error.hint("what may help: " + remedies);
+  throw error;
 }
 
 void set_layouts(Graph& graph, const ExportOptions& options, std::vector<std::string>& notes) {
@@ -157,29 +170,37 @@ void add_metadata(Output& output, const Model& source, const ExportOptions& opti
 
 }  // namespace
 
-Exported to_tflite(const Model& source, const ExportOptions& options) {
-  Exported result;
+namespace {
+
+/// The model in TFLite's vocabulary, as far as there is one.
+Model expressed(const Model& source, const ExportOptions& options, std::vector<std::string>& notes) {
   Model model = source.clone();
   passes::inline_functions(model);
   model.training.clear();
   passes::canonicalize(model);
   Graph& graph = *model.graph;
   sort_nodes(graph);
-  fix_defaults(graph, result.notes);
-
-  passes::FoldOptions fold;
-  fold.keeps = [](const Node& n) { return n.is("DequantizeLinear"); };
-  const auto native = [&](const Node& n) { return is_native(n, options); };
-  rewrite_for_tflite(graph, result.notes);
-  passes::fold_constants(graph, fold);
-  passes::decompose(graph, native);
-  rewrite_for_tflite(graph, result.notes);
-  passes::decompose(graph, native);
-  passes::fold_constants(graph, fold);
+  fix_defaults(graph, notes);
+  legalize(graph, options, notes);
   keep_infinities(graph);
-  cast_for_tflite(graph, options, result.notes);
-  passes::fold_constants(graph, fold);
-  require_expressible(graph, options);
+  cast_for_tflite(graph, options, notes);
+  legalize(graph, options, notes);
+  return model;
+}
+
+}  // namespace
+
+std::vector<Obstacle> find_obstacles(const Model& source, const ExportOptions& options) {
+  std::vector<std::string> notes;
+  const Model model = expressed(source, options, notes);
+  return obstacles_of(*model.graph, options);
+}
+
+Exported to_tflite(const Model& source, const ExportOptions& options) {
+  Exported result;
+  const Model model = expressed(source, options, result.notes);
+  Graph& graph = *model.graph;
+  require_none(obstacles_of(graph, options));
 
   set_layouts(graph, options, result.notes);
   passes::LayoutOptions layout;
@@ -207,15 +228,13 @@ Exported to_tflite(const Model& source, const ExportOptions& options) {
 }
 
 std::vector<OperatorSupport> supported_operators() {
-  constexpr std::string_view kRewritten[] = {"BatchNormalization", "Dropout", "Erf", "GlobalAveragePool",
-                                             "GlobalMaxPool"};
   std::vector<OperatorSupport> list;
   for (const ops::OpDef* def : ops::all()) {
     OperatorSupport line;
     line.op = std::string(def->name);
     line.domain = std::string(def->domain);
     line.is_native = line.domain.empty() && std::ranges::find(all_rows(), def->name, &Row::op) != all_rows().end();
-    line.decomposes = def->decompose || std::ranges::binary_search(kRewritten, def->name);
+    line.decomposes = def->decompose || has_rewrite(def->name);
     list.push_back(std::move(line));
   }
   return list;

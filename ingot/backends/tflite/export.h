@@ -27,6 +27,13 @@ struct Exported {
 /// Expresses an ONNX model in TFLite's operators. Throws one Error that lists everything that TFLite cannot express.
 Exported to_tflite(const Model& model, const ExportOptions& options = {});
 
+/// Something of a model that TFLite cannot express.
+struct Obstacle {
+  std::string where, op, reason, remedy;  // remedy: options that may help; empty: none known
+};
+/// All of them, without writing anything.
+std::vector<Obstacle> find_obstacles(const Model& model, const ExportOptions& options = {});
+
 /// What TFLite has for one ONNX operator, for `ingot ops --to tflite`.
 struct OperatorSupport {
   std::string op, domain;

@@ -58,29 +58,8 @@ std::string needs_constant(const Node& node, std::size_t input, std::string_view
 bool is_fixed(const Shape& shape);
 Ints dims_of(const Shape& shape);
 
-void emit_reshape(NodeOut& n);
 /// A dense copy of a tensor under other dimensions; those that are not known are read at run time.
 std::int32_t reshaped(Emitter& e, std::int32_t tensor, DType elem, const Shape& shape);
 std::int32_t transposed(Emitter& e, std::int32_t tensor, DType elem, const Shape& shape, const Ints& perm);
-
-#define INGOT_TFLITE_ROW(op) \
-  void emit_##op(NodeOut&);  \
-  std::string refuse_##op(const Node&);
-INGOT_TFLITE_ROW(gemm)
-INGOT_TFLITE_ROW(matmul)
-INGOT_TFLITE_ROW(conv)
-INGOT_TFLITE_ROW(conv_transpose)
-INGOT_TFLITE_ROW(pool)
-INGOT_TFLITE_ROW(resize)
-INGOT_TFLITE_ROW(slice)
-INGOT_TFLITE_ROW(pad)
-INGOT_TFLITE_ROW(depth_to_space)
-INGOT_TFLITE_ROW(space_to_depth)
-INGOT_TFLITE_ROW(lrn)
-INGOT_TFLITE_ROW(if)
-INGOT_TFLITE_ROW(loop)
-INGOT_TFLITE_ROW(quantize)
-INGOT_TFLITE_ROW(dequantize)
-#undef INGOT_TFLITE_ROW
 
 }  // namespace ingot::backends::tflite

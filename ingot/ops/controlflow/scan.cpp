@@ -1,9 +1,11 @@
 // Scan: a graph that runs over the slices of tensors and carries a state.
 #include <algorithm>
+#include <limits>
 
 #include "ingot/ops/controlflow/rounds.h"
 #include "ingot/ops/controlflow/run_body.h"
 #include "ingot/ops/controlflow/scan_8.h"
+#include "ingot/ops/nn/sizes.h"
 #include "ingot/ops/tensor/blocks.h"
 
 namespace ingot::ops {
@@ -143,12 +145,95 @@ void run(KernelContext& c) {
   }
 }
 
+/// One entry of a list attribute; 0 without the list, nothing where the list does not fit.
+std::optional<std::int64_t> entry(const DecomposeContext& c, std::string_view name, std::size_t i, std::size_t count) {
+  const auto* list = c.node.attributes.get<std::vector<std::int64_t>>(name);
+  if (!list) return 0;
+  return list->size() == count ? std::optional((*list)[i]) : std::nullopt;
+}
+
+/// The first axis of x becomes number `to`.
+Value* first_axis_to(GraphBuilder& g, Value* x, std::int64_t to, std::int64_t rank) {
+  std::vector<std::int64_t> perm;
+  for (std::int64_t i = 1; i < rank; ++i) perm.push_back(i);
+  perm.insert(perm.begin() + to, 0);
+  return g.transpose(x, perm);
+}
+
+/// A Loop whose rounds take their slices by themselves.
+Values decompose(DecomposeContext& c) {
+  GraphBuilder& g = c.g;
+  const GraphPtr* attribute = c.node.attributes.get<GraphPtr>("body");
+  const std::int64_t wanted = c.attr("num_scan_inputs", std::int64_t{0});
+  if (!attribute || wanted < 1 || wanted > static_cast<std::int64_t>(c.node.input_count())) return {};
+  const Graph& old = **attribute;
+  const auto scanned = static_cast<std::size_t>(wanted);
+  const std::size_t states = c.node.input_count() - scanned, collecting = old.output_count() - states;
+  if (old.inputs().size() != c.node.input_count() || c.node.output_count() > old.output_count()) return {};
+
+  Graph& outer = g.graph();
+  auto body = std::make_unique<Graph>(&outer);
+  body->name = old.name;
+  Value* round = body->add_input(outer.fresh_name("round"), Type::tensor(DType::i64, Shape()));
+  Value* goes_on = body->add_input(outer.fresh_name("goes_on"), Type::tensor(DType::boolean, Shape()));
+  Graph::ValueMap map;
+  for (std::size_t i = 0; i < states; ++i)
+    map[old.inputs()[i]] = body->add_input(outer.fresh_name(old.inputs()[i]->name()), old.inputs()[i]->type);
+  GraphBuilder inner(*body);
+  Value* length = nullptr;
+  for (std::size_t i = 0; i < scanned; ++i) {
+    Value* x = c.in(states + i);
+    const auto axis = entry(c, "scan_input_axes", i, scanned), back = entry(c, "scan_input_directions", i, scanned);
+    if (!x || !axis || !back) return {};
+    if (!length) length = g.squeeze(size_along(g, x, *axis), {0});
+    Value* at = *back ? inner.sub(inner.sub(length, 1), round) : round;
+    map[old.inputs()[states + i]] = inner.op("Gather", {x, at}, {{"axis", *axis}});
+  }
+  for (const Value* v : old.initializers())
+    if (v->initializer) map[v] = inner.constant(*v->initializer);
+  for (const Node& node : old.nodes()) body->add_copy(node, map);
+  body->add_output(inner.op("Identity", {goes_on}));
+  const auto inside = [&](Value* v) {
+    const auto found = map.find(v);
+    return found == map.end() ? v : found->second;
+  };
+  for (Value* v : old.outputs()) body->add_output(inner.op("Identity", {inside(v)}));
+
+  Values inputs{length, nullptr};
+  for (std::size_t i = 0; i < states; ++i) inputs.push_back(c.in(i));
+  Node* loop = g.node("Loop", "", inputs, {}, old.output_count());
+  loop->attributes.append(Attribute("body", AttrValue(std::move(body))));
+  InferSession session;
+  infer_node(*loop, session);
+  Values made = loop->outputs();
+  for (std::size_t i = 0; i < collecting; ++i) {
+    Value*& y = made[states + i];
+    if (!c.wants(states + i)) continue;
+    auto axis = entry(c, "scan_output_axes", i, collecting);
+    const auto back = entry(c, "scan_output_directions", i, collecting);
+    if (!axis || !back) return {};
+    if (*back) {
+      Value *last = g.ints({-1}), *end = g.ints({std::numeric_limits<std::int64_t>::min()}), *first = g.ints({0});
+      y = g.op("Slice", {y, last, end, first, last});
+    }
+    if (*axis == 0) continue;
+    if (!y->type.shape) return {};
+    const auto rank = static_cast<std::int64_t>(y->type.shape->size());
+    if (*axis < 0) *axis += rank;
+    if (*axis < 0 || *axis >= rank) return {};
+    y = first_axis_to(g, y, *axis, rank);
+  }
+  made.resize(c.node.output_count());
+  return made;
+}
+
 }  // namespace
 
 constinit const OpDef defs::Scan = {
     .name = "Scan",
     .infer = infer,
     .steps = kSteps,
+    .decompose = decompose,
     .kernel = run,
 };
 

@@ -1,6 +1,7 @@
 // IsInf and IsNaN: which floating numbers are none.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ingot/ops/compute.h"
 #include "ingot/ops/infer.h"
@@ -14,6 +15,18 @@ Values in_float(DecomposeContext& c) {
   const DType elem = c.elem(0);
   if (!is_float(elem) || elem == DType::f32 || elem == DType::f64) return {};
   return in_wider_type(c, elem, DType::f32);
+}
+
+Values decompose_is_inf(DecomposeContext& c) {
+  if (Values wider = in_float(c); !wider.empty()) return wider;
+  GraphBuilder& g = c.g;
+  if (c.elem(0) != DType::f32 && c.elem(0) != DType::f64) return {};
+  const double infinity = std::numeric_limits<double>::infinity();
+  const bool negative = c.attr("detect_negative", std::int64_t{1}) != 0;
+  const bool positive = c.attr("detect_positive", std::int64_t{1}) != 0;
+  Value* x = negative && positive ? g.op("Abs", {c.in(0)}) : c.in(0);
+  if (positive || negative) return {g.op("Equal", {x, g.scalar(positive ? infinity : -infinity, c.elem(0))})};
+  return {g.op("Less", {x, g.scalar(-infinity, c.elem(0))})};  // nothing is
 }
 
 template <class Test> void map_to_truth(KernelContext& c, Test test) {
@@ -38,7 +51,7 @@ void run_is_nan(KernelContext& c) {
 constinit const OpDef defs::IsInf = {
     .name = "IsInf",
     .infer = infer_same_shape,
-    .decompose = in_float,
+    .decompose = decompose_is_inf,
     .kernel = run_is_inf,
 };
 constinit const OpDef defs::IsNaN = {

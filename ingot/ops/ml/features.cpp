@@ -1,5 +1,8 @@
 // ArrayFeatureExtractor, Binarizer, FeatureVectorizer, Imputer, Normalizer, OneHotEncoder, Scaler: features prepared
 // one by one.
+#include <algorithm>
+#include <cmath>
+
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/ml/features_kernel.h"
 #include "ingot/ops/ml/rows.h"
@@ -94,6 +97,78 @@ void infer_scaler(InferContext& c) {
   c.out_shape_like(0, 0);
 }
 
+/// All inputs side by side; the first features of those that have more than are stated.
+Values decompose_vectorizer(DecomposeContext& c) {
+  GraphBuilder& g = c.g;
+  const auto sizes = c.node.attributes.ints_or("inputdimensions", {});
+  if (!sizes.empty() && sizes.size() != c.node.input_count()) return {};
+  Values parts;
+  for (std::size_t i = 0; i < c.node.input_count(); ++i) {
+    const auto rank = c.rank(i);
+    if (!rank || *rank < 1 || c.elem(i) == DType::undefined) return {};
+    Value* x = g.cast(c.in(i), DType::f32);
+    x = *rank == 1 ? g.unsqueeze(x, {0}) : *rank > 2 ? g.op("Flatten", {x}, {{"axis", 1}}) : x;
+    const Dim width = x->type.shape ? (*x->type.shape)[1] : Dim();
+    if (!sizes.empty() && !same(width, sizes[i])) {
+      if (!width.is_known() || width.value() < sizes[i] || sizes[i] < 0) return {};
+      Value *begin = g.ints({0}), *end = g.ints({sizes[i]}), *along = g.ints({1});
+      x = g.op("Slice", {x, begin, end, along});
+    }
+    parts.push_back(x);
+  }
+  return {g.concat(parts, 1)};
+}
+
+Values decompose_imputer(DecomposeContext& c) {
+  GraphBuilder& g = c.g;
+  const DType elem = c.elem(0);
+  const auto* floats = c.node.attributes.get<Floats>("imputed_value_floats");
+  const auto ints = c.node.attributes.ints_or("imputed_value_int64s", {});
+  Value *gap = nullptr, *filling = nullptr;
+  if (is_integer(elem)) {
+    if (ints.empty()) return {};
+    gap = g.cast(g.index(c.attr("replaced_value_int64", std::int64_t{0})), elem);
+    filling = g.cast(g.ints(ints), elem);
+  } else {
+    if (!floats || floats->empty() || (elem != DType::f32 && elem != DType::f64)) return {};
+    gap = g.scalar(static_cast<double>(c.attr("replaced_value_float", 0.0f)), elem);
+    filling = g.cast(g.constant(Tensor::of<float>({static_cast<std::int64_t>(floats->size())}, *floats)), elem);
+  }
+  const bool is_nan = !is_integer(elem) && std::isnan(c.attr("replaced_value_float", 0.0f));
+  Value* is_gap = is_nan ? g.op("IsNaN", {c.in(0)}) : g.op("Equal", {c.in(0), gap});
+  return {g.where(is_gap, filling, c.in(0))};
+}
+
+/// Rows whose norm is 0 stay as they are.
+Values decompose_normalizer(DecomposeContext& c) {
+  GraphBuilder& g = c.g;
+  const std::string norm = c.attr("norm", "MAX");
+  const auto rank = c.rank(0);
+  if (!rank || *rank < 1 || *rank > 2 || c.elem(0) == DType::undefined) return {};
+  Value* x = g.cast(c.in(0), DType::f32);
+  Value* axes = g.ints({*rank - 1});
+  Value* size = norm == "MAX"  ? g.op("ReduceMax", {g.op("Abs", {x}), axes})
+                : norm == "L1" ? g.op("ReduceL1", {x, axes})
+                               : g.op("ReduceL2", {x, axes});
+  Value *zero = g.scalar(0, DType::f32), *one = g.scalar(1, DType::f32);
+  Value* is_zero = g.op("Equal", {size, zero});
+  return {g.div(x, g.where(is_zero, one, size))};
+}
+
+/// Elements that are none of the categories are zeros everywhere; without leave for that, only a kernel can refuse.
+Values decompose_encoder(DecomposeContext& c) {
+  GraphBuilder& g = c.g;
+  const auto ints = c.node.attributes.ints_or("cats_int64s", {});
+  const auto rank = c.rank(0);
+  if (ints.empty() || !rank || c.elem(0) == DType::undefined || c.elem(0) == DType::string) return {};
+  if (c.attr("zeros", std::int64_t{1}) == 0) return {};
+  std::vector<std::int64_t> sorted = ints;
+  std::ranges::sort(sorted);
+  if (std::ranges::adjacent_find(sorted) != sorted.end()) return {};
+  Value* x = g.unsqueeze(g.cast(c.in(0), DType::i64), {*rank});
+  return {g.cast(g.op("Equal", {x, g.ints(ints)}), DType::f32)};
+}
+
 Values decompose_scaler(DecomposeContext& c) {
   if (c.elem(0) == DType::undefined) return {};
   // Doubles are scaled as such and rounded once.
@@ -129,24 +204,28 @@ constinit const OpDef defs::FeatureVectorizer = {
     .name = "FeatureVectorizer",
     .domain = "ai.onnx.ml",
     .infer = infer_vectorizer,
+    .decompose = decompose_vectorizer,
     .kernel = run_feature_vectorizer,
 };
 constinit const OpDef defs::Imputer = {
     .name = "Imputer",
     .domain = "ai.onnx.ml",
     .infer = infer_imputer,
+    .decompose = decompose_imputer,
     .kernel = run_imputer,
 };
 constinit const OpDef defs::Normalizer = {
     .name = "Normalizer",
     .domain = "ai.onnx.ml",
     .infer = infer_normalizer,
+    .decompose = decompose_normalizer,
     .kernel = run_normalizer,
 };
 constinit const OpDef defs::OneHotEncoder = {
     .name = "OneHotEncoder",
     .domain = "ai.onnx.ml",
     .infer = infer_encoder,
+    .decompose = decompose_encoder,
     .kernel = run_one_hot_encoder,
 };
 constinit const OpDef defs::Scaler = {

@@ -1,4 +1,5 @@
 // LabelEncoder: looks each element up in a list of keys and gives the value at the same place.
+#include <cmath>
 #include <numeric>
 #include <unordered_map>
 
@@ -130,6 +131,69 @@ Array list_of(const KernelContext& c, const std::string& prefix) {
   return {};
 }
 
+/// keys_*, values_* or default_* as a tensor; nothing: not given, or strings.
+std::optional<Tensor> tensor_of(const Attributes& a, const std::string& prefix) {
+  if (const auto* t = a.get<Tensor>(prefix + "_tensor")) return *t;
+  if (const auto* ints = a.get<Ints>(prefix + "_int64s")) return Tensor::ints(*ints);
+  if (const auto* floats = a.get<Floats>(prefix + "_floats"))
+    return Tensor::of<float>({static_cast<std::int64_t>(floats->size())}, *floats);
+  if (const auto* strings = a.get<Strings>(prefix + "_strings"))
+    return Tensor::of_strings({static_cast<std::int64_t>(strings->size())}, *strings);
+  return std::nullopt;
+}
+
+/// The place of the key that each element equals, and whether there is one.
+std::pair<Value*, Value*> looked_up(DecomposeContext& c, const Tensor& keys) {
+  GraphBuilder& g = c.g;
+  const Ints counted_keys = keys.dtype() == DType::i64 ? keys.to_ints() : Ints();
+  if (!counted_keys.empty() && counted_keys == counted(counted_keys.size())) {
+    Value *first = g.index(0), *last = g.index(std::ssize(counted_keys) - 1);
+    Value* place = g.op("Clip", {c.in(0), first, last});
+    return {place, g.op("Equal", {place, c.in(0)})};
+  }
+  const auto rank = c.rank(0).value_or(0);
+  Value* is_key = g.op("Equal", {g.unsqueeze(c.in(0), {rank}), g.constant(keys.reshaped({keys.size()}))});
+  Value* numbers = g.cast(is_key, DType::f32);
+  Value* place = g.op("ArgMax", {numbers}, {{"axis", rank}, {"keepdims", 0}});
+  Value* most = g.op("ReduceMax", {numbers, g.ints({rank})}, {{"keepdims", 0}});
+  return {place, g.op("Greater", {most, g.scalar(0, DType::f32)})};
+}
+
+/// Whether each element of the input is the place of a maximum among at most `count`.
+bool is_place(const Value* x, std::int64_t count) {
+  const Node* node = x->producer();
+  if (!node || !node->is("ArgMax") || !node->input(0)->type.shape) return false;
+  const Shape& shape = *node->input(0)->type.shape;
+  std::int64_t axis = node->attributes.int_or("axis", 0);
+  if (axis < 0) axis += std::ssize(shape);
+  const Dim& size = shape[static_cast<std::size_t>(axis)];
+  return size.is_known() && size.value() <= count;
+}
+
+/// Numbers by comparison with all keys; strings as values where no element can be without a key.
+Values decompose(DecomposeContext& c) {
+  GraphBuilder& g = c.g;
+  const Attributes& a = c.node.attributes;
+  const auto keys = tensor_of(a, "keys"), values = tensor_of(a, "values");
+  if (!keys || !values || keys->size() != values->size() || keys->size() == 0 || !c.rank(0)) return {};
+  if (keys->dtype() != c.elem(0) || keys->dtype() == DType::string) return {};
+  for (const double key : keys->to_doubles())
+    if (std::isnan(key)) return {};
+  Value* list = g.constant(values->reshaped({values->size()}));
+  if (keys->dtype() == DType::i64 && keys->to_ints() == counted(static_cast<std::size_t>(keys->size())) &&
+      is_place(c.in(0), keys->size()))
+    return {g.op("Gather", {list, c.in(0)})};
+  if (values->dtype() == DType::string) return {};
+  const auto [place, is_key] = looked_up(c, *keys);
+  const auto* stated = a.get<Tensor>("default_tensor");
+  Value* absent =
+      stated ? g.constant(stated->reshaped({}))
+             : g.scalar(is_float(values->dtype()) ? static_cast<double>(c.attr("default_float", -0.0f))
+                                                  : static_cast<double>(c.attr("default_int64", std::int64_t{-1})),
+                        values->dtype());
+  return {g.where(is_key, g.op("Gather", {list, place}), absent)};
+}
+
 /// What stands for elements that are no key.
 Array default_of(KernelContext& c, DType elem) {
   if (const auto* tensor = c.node.attributes.get<Tensor>("default_tensor")) {
@@ -178,6 +242,7 @@ constinit const OpDef defs::LabelEncoder = {
     .domain = "ai.onnx.ml",
     .infer = infer,
     .steps = kSteps,
+    .decompose = decompose,
     .kernel = run,
 };
 

@@ -62,6 +62,41 @@ Values decompose_linear_regressor(DecomposeContext& c) {
   return y ? Values{y} : Values{};
 }
 
+/// Scores by a matrix product, and the label of the highest; two labels by one score s: the second where s > 0.
+Values decompose_linear_classifier(DecomposeContext& c) {
+  GraphBuilder& g = c.g;
+  const Attributes& a = c.node.attributes;
+  const auto* weights = a.get<Floats>("coefficients");
+  const auto* intercepts = a.get<Floats>("intercepts");
+  const auto* ints = a.get<std::vector<std::int64_t>>("classlabels_ints");
+  const auto* strings = a.get<std::vector<std::string>>("classlabels_strings");
+  const std::string transform = c.attr("post_transform", "NONE");
+  const std::size_t labels = label_count(a, "classlabels_strings", "classlabels_ints");
+  const auto rank = c.rank(0);
+  if (!weights || weights->empty() || !rank || c.elem(0) == DType::undefined || labels == 0) return {};
+  const auto classes = static_cast<std::int64_t>(intercepts && !intercepts->empty() ? intercepts->size() : labels);
+  const bool is_single = classes == 1 && labels == 2;
+  if (std::ssize(*weights) % classes || (!is_single && classes != static_cast<std::int64_t>(labels))) return {};
+  Value* x = g.cast(c.in(0), DType::f32);
+  if (*rank == 1) x = g.unsqueeze(x, {0});
+  Value* matrix = g.constant(Tensor::of<float>({classes, std::ssize(*weights) / classes}, *weights));
+  Value* scores = g.op("MatMul", {x, g.transpose(matrix, {1, 0})});
+  if (intercepts && !intercepts->empty()) scores = g.add(scores, g.constant(Tensor::of<float>({classes}, *intercepts)));
+  Value* place = nullptr;
+  if (is_single) {
+    Value* is_second = g.op("Greater", {scores, g.scalar(0, DType::f32)});
+    place = g.squeeze(g.cast(is_second, DType::i64), {1});
+    Value* other = transform == "NONE" ? g.sub(1.0, scores) : g.neg(scores);
+    scores = g.concat({other, scores}, 1);
+  } else {
+    place = g.op("ArgMax", {scores}, {{"axis", 1}, {"keepdims", 0}});
+  }
+  scores = post_transformed(g, scores, transform);
+  if (!scores) return {};
+  Value* names = strings ? g.constant(Tensor::of_strings({std::ssize(*strings)}, *strings)) : g.ints(*ints);
+  return {g.op("Gather", {names, place}), scores};
+}
+
 void infer_svm_classifier(InferContext& c) {
   const Attributes& a = c.node().attributes;
   check_post_transform(c);
@@ -77,6 +112,50 @@ void infer_svm_classifier(InferContext& c) {
 void infer_svm_regressor(InferContext& c) {
   check_post_transform(c);
   c.out_shape(0, {rows(c), 1});
+}
+
+/// Sums of how alike an example is to each support vector, in double: exp of a difference of large numbers.
+Values decompose_svm_regressor(DecomposeContext& c) {
+  GraphBuilder& g = c.g;
+  const Attributes& a = c.node.attributes;
+  const auto *weights = a.get<Floats>("coefficients"), *rho = a.get<Floats>("rho");
+  const auto *vectors = a.get<Floats>("support_vectors"), *params = a.get<Floats>("kernel_params");
+  const std::int64_t supports = c.attr("n_supports", std::int64_t{0});
+  const std::string kind = c.attr("kernel_type", "LINEAR");
+  const auto rank = c.rank(0);
+  if (!weights || weights->empty() || !rho || rho->empty() || supports < 0 || !rank || *rank < 1 || *rank > 2)
+    return {};
+  if ((params && params->size() != 3) || (!params && kind != "LINEAR") || c.elem(0) == DType::undefined) return {};
+  const double gamma = params ? (*params)[0] : 0, coef0 = params ? (*params)[1] : 0, degree = params ? (*params)[2] : 0;
+  const auto count = supports ? supports : 1;
+  const Floats& rows = supports && vectors ? *vectors : *weights;
+  if (rows.empty() || std::ssize(rows) % count || (supports && (!vectors || std::ssize(*weights) != supports)))
+    return {};
+  const std::vector<double> wide(rows.begin(), rows.end());
+  Value* x = g.cast(c.in(0), DType::f64);
+  if (*rank == 1) x = g.unsqueeze(x, {0});
+  Value* points = g.transpose(g.constant(Tensor::of<double>({count, std::ssize(rows) / count}, wide)), {1, 0});
+  Value* alike = g.op("MatMul", {x, points});
+  if (kind == "RBF") {
+    Value* own = g.reduce_sum(g.mul(x, x), {1});
+    Value* others = g.reduce_sum(g.mul(points, points), {0});
+    Value* distance = g.sub(g.add(own, others), g.mul(alike, 2));
+    alike = g.op("Exp", {g.mul(distance, -gamma)});
+  } else if (kind != "LINEAR") {
+    Value* inner = g.add(g.mul(alike, gamma), coef0);
+    alike = kind == "POLY" ? g.op("Pow", {inner, g.scalar(degree, DType::f64)}) : g.op("Tanh", {inner});
+  }
+  if (supports) {
+    const std::vector<double> factors(weights->begin(), weights->end());
+    alike = g.op("MatMul", {alike, g.constant(Tensor::of<double>({supports, 1}, factors))});
+  }
+  Value* score = g.add(alike, (*rho)[0]);
+  if (c.attr("one_class", std::int64_t{0})) {
+    Value *one = g.scalar(1, DType::f32), *other = g.scalar(-1, DType::f32);
+    return {g.where(g.op("Greater", {score, g.scalar(0, DType::f64)}), one, other)};
+  }
+  score = post_transformed(g, score, c.attr("post_transform", "NONE"));
+  return score ? Values{g.cast(score, DType::f32)} : Values{};
 }
 
 /// Scores of one example: coefficients [scores, features] times the example, plus intercepts.
@@ -156,6 +235,7 @@ constinit const OpDef defs::LinearClassifier = {
     .name = "LinearClassifier",
     .domain = "ai.onnx.ml",
     .infer = infer_linear_classifier,
+    .decompose = decompose_linear_classifier,
     .kernel = run_linear_classifier,
 };
 constinit const OpDef defs::LinearRegressor = {
@@ -175,6 +255,7 @@ constinit const OpDef defs::SVMRegressor = {
     .name = "SVMRegressor",
     .domain = "ai.onnx.ml",
     .infer = infer_svm_regressor,
+    .decompose = decompose_svm_regressor,
     .kernel = run_svm_regressor,
 };
 

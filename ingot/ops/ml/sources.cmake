@@ -4,6 +4,7 @@ list(APPEND ops_sources
   ml/features_kernel.cpp
   ml/forest.cpp
   ml/forest_attributes.cpp
+  ml/forest_tensors.cpp
   ml/label_encoder.cpp
   ml/linear.cpp
   ml/maps.cpp

@@ -180,13 +180,51 @@ Values gradient_batch_normalization(GradContext& c) {
   return {g.mul(own, slope), dscale, dbias};
 }
 
+Values decompose(DecomposeContext& c) {
+  if (Values wider = halves_in_float(c); !wider.empty()) return wider;
+  GraphBuilder& g = c.g;
+  const auto rank = c.rank(0);
+  if (!rank || *rank < 2) return {};
+  for (std::size_t i = 0; i < 5; ++i)
+    if (c.elem(i) != c.elem(0) || c.elem(0) == DType::undefined) return {};
+  std::vector<std::int64_t> axes = {0}, column(static_cast<std::size_t>(*rank) - 1, 1);
+  for (std::int64_t i = 2; i < *rank; ++i) axes.push_back(i);
+  column[0] = -1;
+  const auto per_channel = [&](Value* v) { return g.reshape(v, column); };
+  const bool trains = c.attr("training_mode", std::int64_t{0}) != 0;
+  Value *mean = nullptr, *variance = nullptr;
+  if (trains) {
+    Value* over = g.ints(axes);
+    mean = g.op("ReduceMean", {c.in(0), over});
+    Value* deviation = g.sub(c.in(0), mean);
+    variance = g.op("ReduceMean", {g.mul(deviation, deviation), over});
+  } else {
+    mean = per_channel(c.in(3));
+    variance = per_channel(c.in(4));
+  }
+  Value* deviation = g.sub(c.in(0), mean);
+  Value* spread = g.op("Sqrt", {g.add(variance, c.attr("epsilon", 1e-5f))});
+  Value* normal = g.div(deviation, spread);
+  Value* scaled = g.mul(normal, per_channel(c.in(1)));
+  Values made{g.add(scaled, per_channel(c.in(2)))};
+  made.resize(c.node.output_count());
+  const double momentum = c.attr("momentum", 0.9f);
+  for (std::size_t i = 1; i < made.size() && i < 3; ++i) {
+    if (!c.wants(i)) continue;
+    Value* old = g.mul(c.in(i + 2), momentum);
+    Value* batch = g.mul(g.reshape(i == 1 ? mean : variance, {-1}), 1 - momentum);
+    made[i] = trains ? g.add(old, batch) : g.op("Identity", {c.in(i + 2)});
+  }
+  return made;
+}
+
 }  // namespace
 
 constinit const OpDef defs::BatchNormalization = {
     .name = "BatchNormalization",
     .infer = infer,
     .steps = kSteps,
-    .decompose = bfloat16_in_float,
+    .decompose = decompose,
     .kernel = run,
     .gradient = gradient_batch_normalization,
 };

@@ -1,4 +1,6 @@
 // ConvTranspose: the transpose of a convolution, which spreads each input element over a window of the output.
+#include <limits>
+
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/math/wider_type.h"
@@ -129,6 +131,87 @@ void run(KernelContext& c) {
   put(c, 0, y, c.in(0).dtype());
 }
 
+/// The same by a convolution over the input with zeros between its elements, its kernel turned around.
+Values decompose(DecomposeContext& c) {
+  if (Values wider = bfloat16_in_float(c); !wider.empty()) return wider;
+  GraphBuilder& g = c.g;
+  const auto rank = c.rank(0);
+  const auto& out = c.node.output(0) ? c.node.output(0)->type.shape : std::nullopt;
+  if (!rank || *rank < 3 || c.rank(1) != *rank || !out || Window::is_open(c.node.attributes)) return {};
+  const auto spatial = static_cast<std::size_t>(*rank) - 2;
+  const Shape &in = *c.in(0)->type.shape, &weights = *c.in(1)->type.shape;
+  for (std::size_t i = 0; i < spatial; ++i)
+    if (!in[i + 2].is_known() || !(*out)[i + 2].is_known() || !weights[i + 2].is_known()) return {};
+  if (!weights[0].is_known() || !weights[1].is_known()) return {};
+  const std::int64_t group = c.attr("group", std::int64_t{1}), channels = weights[0].value(),
+                     width = weights[1].value();
+  if (group < 1 || channels % group) return {};
+  const Shape kernel(weights.begin() + 2, weights.end());
+  const Window window = Window::read(c.node.attributes, spatial, &kernel);
+  const bool is_stated = c.node.attributes.has("output_shape");
+  const auto extra = c.node.attributes.ints_or("output_padding", std::vector<std::int64_t>(spatial));
+  if (extra.size() != spatial) return {};
+
+  // Zeros after each element, and those after the last one taken away again.
+  Value* x = c.in(0);
+  std::vector<std::int64_t> apart, together{0, channels}, pads, begins, ends, axes, conv_pads(2 * spatial);
+  std::vector<std::int64_t> before(spatial), after(spatial);
+  bool spreads = false;
+  for (std::size_t i = 0; i < spatial; ++i) {
+    const std::int64_t size = in[i + 2].value(), stride = window.strides[i], taps = kernel[i].value();
+    const std::int64_t reach = (taps - 1) * window.dilations[i];
+    spreads |= stride > 1;
+    apart.push_back(static_cast<std::int64_t>(2 * i) + 3);
+    together.push_back(size * stride);
+    std::int64_t begin = window.auto_pad == Window::AutoPad::notset ? window.pads[i] : 0;
+    if (is_stated || window.is_same()) {
+      const std::int64_t total =
+          std::max<std::int64_t>(0, (size - 1) * stride + reach + 1 + extra[i] - (*out)[i + 2].value());
+      begin = window.auto_pad == Window::AutoPad::same_upper ? total / 2 : total - total / 2;
+    }
+    before[i] = reach - begin;
+    after[i] = (*out)[i + 2].value() + reach - ((size - 1) * stride + 1) - before[i];
+    conv_pads[i] = std::max<std::int64_t>(before[i], 0);
+    conv_pads[i + spatial] = std::max<std::int64_t>(after[i], 0);
+    axes.push_back(static_cast<std::int64_t>(i) + 2);
+    begins.push_back(std::max<std::int64_t>(-before[i], 0));
+    ends.push_back((size - 1) * stride + 1 - std::max<std::int64_t>(-after[i], 0));
+  }
+  if (spreads) {
+    for (std::size_t i = 0; i < spatial; ++i) pads.push_back(0);
+    for (std::size_t i = 0; i < spatial; ++i) pads.push_back(window.strides[i] - 1);
+    x = g.unsqueeze(x, apart);
+    Value *amounts = g.ints(pads), *over = g.ints(apart);
+    x = g.op("Pad", {x, amounts, g.scalar(0, c.elem(0)), over});
+    x = g.reshape(x, together);
+  }
+  Value *from = g.ints(begins), *to = g.ints(ends), *over = g.ints(axes);
+  x = g.op("Slice", {x, from, to, over});
+
+  // [groups, inputs, outputs, ...] -> [groups, outputs, inputs, ...], each window from its end.
+  std::vector<std::int64_t> split{group, channels / group, width}, perm{0, 2, 1},
+      joined{group * width, channels / group};
+  for (std::size_t i = 0; i < spatial; ++i) {
+    split.push_back(kernel[i].value());
+    perm.push_back(static_cast<std::int64_t>(i) + 3);
+    joined.push_back(kernel[i].value());
+  }
+  Value* w = group == 1 ? g.transpose(c.in(1),
+                                      [&] {
+                                        std::vector<std::int64_t> order{1, 0};
+                                        for (std::size_t i = 0; i < spatial; ++i)
+                                          order.push_back(static_cast<std::int64_t>(i) + 2);
+                                        return order;
+                                      }())
+                        : g.reshape(g.transpose(g.reshape(c.in(1), split), perm), joined);
+  const std::vector<std::int64_t> back(spatial, -1), least(spatial, std::numeric_limits<std::int64_t>::min());
+  Value *last = g.ints(back), *first = g.ints(least);
+  w = g.op("Slice", {w, last, first, over, last});
+  Values inputs{x, w};
+  if (c.has(2)) inputs.push_back(c.in(2));
+  return {g.op("Conv", inputs, {{"pads", conv_pads}, {"dilations", window.dilations}, {"group", group}})};
+}
+
 /// The padding before each axis that the output's size leaves.
 std::vector<std::int64_t> begins_of(GradContext& c, const Window& window) {
   const bool is_stated = c.node.attributes.has("output_shape");
@@ -182,7 +265,7 @@ Values gradient_conv_transpose(GradContext& c) {
 constinit const OpDef defs::ConvTranspose = {
     .name = "ConvTranspose",
     .infer = infer,
-    .decompose = bfloat16_in_float,
+    .decompose = decompose,
     .kernel = run,
     .gradient = gradient_conv_transpose,
 };

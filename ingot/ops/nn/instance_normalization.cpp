@@ -52,12 +52,31 @@ Values gradient_instance_normalization(GradContext& c) {
   return {dx, dscale, g.reduce_sum(c.dy(), all, false)};
 }
 
+Values decompose(DecomposeContext& c) {
+  if (Values wider = halves_in_float(c); !wider.empty()) return wider;
+  GraphBuilder& g = c.g;
+  const auto rank = c.rank(0);
+  if (!rank || *rank < 2 || !c.has(1) || !c.has(2)) return {};
+  std::vector<std::int64_t> spatial, column(static_cast<std::size_t>(*rank) - 1, 1);
+  for (std::int64_t i = 2; i < *rank; ++i) spatial.push_back(i);
+  column[0] = -1;
+  Value* axes = g.ints(spatial);
+  const auto mean_of = [&](Value* x) { return g.op("ReduceMean", {x, axes}, {{"noop_with_empty_axes", 1}}); };
+  Value* deviation = g.sub(c.in(0), mean_of(c.in(0)));
+  Value* variance = mean_of(g.mul(deviation, deviation));
+  Value* spread = g.op("Sqrt", {g.add(variance, c.attr("epsilon", 1e-5f))});
+  Value* normal = g.div(deviation, spread);
+  Value* scale = g.reshape(c.in(1), column);
+  Value* bias = g.reshape(c.in(2), column);
+  return {g.add(g.mul(normal, scale), bias)};
+}
+
 }  // namespace
 
 constinit const OpDef defs::InstanceNormalization = {
     .name = "InstanceNormalization",
     .infer = infer,
-    .decompose = bfloat16_in_float,
+    .decompose = decompose,
     .kernel = run,
     .gradient = gradient_instance_normalization,
 };

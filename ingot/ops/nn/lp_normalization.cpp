@@ -44,12 +44,25 @@ Values gradient_lp_normalization(GradContext& c) {
   return {g.where(is_zero, c.number(0), dx)};
 }
 
+Values decompose(DecomposeContext& c) {
+  if (Values wider = halves_in_float(c); !wider.empty()) return wider;
+  GraphBuilder& g = c.g;
+  const std::int64_t p = c.attr("p", std::int64_t{2});
+  if (c.elem(0) == DType::undefined || (p != 1 && p != 2)) return {};
+  Value* axes = g.ints({c.attr("axis", std::int64_t{-1})});
+  Value* norm = p == 1 ? g.op("ReduceL1", {c.in(0), axes}) : g.op("ReduceL2", {c.in(0), axes});
+  Value* zero = g.scalar(0, c.elem(0));
+  Value* is_zero = g.op("Equal", {norm, zero});
+  Value* quotient = g.div(c.in(0), norm);
+  return {g.where(is_zero, zero, quotient)};
+}
+
 }  // namespace
 
 constinit const OpDef defs::LpNormalization = {
     .name = "LpNormalization",
     .infer = infer,
-    .decompose = bfloat16_in_float,
+    .decompose = decompose,
     .kernel = run,
     .gradient = gradient_lp_normalization,
 };

@@ -85,13 +85,54 @@ Values gradient_max_pool(GradContext& c) {
   return {c.add_at(c.x(), places, c.dy())};
 }
 
+/// The largest of shifted copies, one axis after the other: the windows are boxes.
+Values decompose(DecomposeContext& c) {
+  if (Values wider = bfloat16_in_float(c); !wider.empty()) return wider;
+  GraphBuilder& g = c.g;
+  const auto rank = c.rank(0);
+  const auto& y = c.node.output(0) ? c.node.output(0)->type.shape : std::nullopt;
+  if (!rank || *rank < 3 || !y || c.wants(1) || Window::is_open(c.node.attributes)) return {};
+  const bool is_float = c.elem(0) == DType::f32 || c.elem(0) == DType::f64 || c.elem(0) == DType::f16;
+  if (!is_float && c.elem(0) != DType::i8 && c.elem(0) != DType::u8) return {};
+  const double lowest = is_float                 ? -std::numeric_limits<double>::infinity()
+                        : c.elem(0) == DType::i8 ? std::numeric_limits<std::int8_t>::lowest()
+                                                 : 0;
+  const std::size_t spatial = static_cast<std::size_t>(*rank) - 2;
+  const Window window = Window::read(c.node.attributes, spatial, nullptr);
+  Value* x = c.in(0);
+  for (std::size_t i = 0; i < spatial; ++i) {
+    const auto axis = static_cast<std::int64_t>(i + 2);
+    const Dim in = (*c.in(0)->type.shape)[i + 2], out = (*y)[i + 2];
+    if (!in.is_known() || !out.is_known() || !window.kernel[i].is_known()) return {};
+    const auto [before, unused] = window.padding(i, in);
+    const std::int64_t stride = window.strides[i], dilation = window.dilations[i], taps = window.kernel[i].value();
+    if (taps == 1 && stride == 1 && before.value() == 0 && in.value() == out.value()) continue;
+    constexpr std::int64_t kMostTaps = 256;
+    if (taps > kMostTaps) return {};
+    const std::int64_t reach = (out.value() - 1) * stride + 1;  // of one tap
+    const std::int64_t after = (taps - 1) * dilation + reach - in.value() - before.value();
+    if (before.value() > 0 || after > 0) {
+      Value *pads = g.ints({before.value(), std::max<std::int64_t>(after, 0)}), *over = g.ints({axis});
+      x = g.op("Pad", {x, pads, g.scalar(lowest, c.elem(0)), over});
+    }
+    Values shifted;
+    Value *over = g.ints({axis}), *steps = g.ints({stride});
+    for (std::int64_t tap = 0; tap < taps; ++tap) {
+      Value *begin = g.ints({tap * dilation}), *end = g.ints({tap * dilation + reach});
+      shifted.push_back(g.op("Slice", {x, begin, end, over, steps}));
+    }
+    x = shifted.size() == 1 ? shifted[0] : g.op("Max", shifted);
+  }
+  return {x == c.in(0) ? g.op("Identity", {x}) : x};
+}
+
 }  // namespace
 
 constinit const OpDef defs::MaxPool = {
     .name = "MaxPool",
     .infer = infer_pool,
     .steps = kSteps,
-    .decompose = bfloat16_in_float,
+    .decompose = decompose,
     .kernel = run,
     .gradient = gradient_max_pool,
 };

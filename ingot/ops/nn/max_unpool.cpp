@@ -92,12 +92,30 @@ Values gradient_max_unpool(GradContext& c) {
   return {c.shaped(g.op("Slice", {sums, g.ints({1}), count}), c.x())};
 }
 
+/// Zeros with the elements scattered over them, where the indices count in the output itself.
+Values decompose(DecomposeContext& c) {
+  if (Values wider = bfloat16_in_float(c); !wider.empty()) return wider;
+  GraphBuilder& g = c.g;
+  const auto& shape = c.node.output(0) ? c.node.output(0)->type.shape : std::nullopt;
+  if (c.has(2) || !c.has(1) || !shape || c.elem(0) == DType::undefined) return {};
+  std::vector<std::int64_t> dims;
+  for (const Dim& d : *shape) {
+    if (!d.is_known()) return {};
+    dims.push_back(d.value());
+  }
+  Value* count = g.ints({tensor_size(dims)});
+  Value* zeros = g.op("Expand", {g.scalar(0, c.elem(0)), count});
+  Value* places = g.reshape(c.in(1), {-1});
+  Value* elements = g.reshape(c.in(0), {-1});
+  return {g.reshape(g.op("ScatterElements", {zeros, places, elements}, {{"axis", 0}}), dims)};
+}
+
 }  // namespace
 
 constinit const OpDef defs::MaxUnpool = {
     .name = "MaxUnpool",
     .infer = infer,
-    .decompose = bfloat16_in_float,
+    .decompose = decompose,
     .kernel = run,
     .gradient = gradient_max_unpool,
 };

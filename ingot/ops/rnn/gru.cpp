@@ -1,6 +1,6 @@
 // GRU: a recurrent layer with gated units.
 #include "ingot/ops/catalog.h"
-#include "ingot/ops/math/wider_type.h"
+#include "ingot/ops/rnn/cell.h"
 #include "ingot/ops/rnn/layer.h"
 #include "ingot/ops/rnn/recurrent.h"
 
@@ -42,13 +42,33 @@ void step(const KernelContext& c, RecurrentStep& s) {
 
 void run(KernelContext& c) { run_recurrent(c, 3, false, {"Sigmoid", "Tanh"}, step); }
 
+Values cell_step(const DecomposeContext& c, const RecurrentCell& s) {
+  GraphBuilder& g = s.g;
+  const bool resets_after = c.attr("linear_before_reset", std::int64_t{0}) != 0;
+  const auto recurred = [&](Value* state, std::int64_t first, std::int64_t count) {
+    Value* sum = g.op("MatMul", {state, s.gates(s.recurrence, first, count)});
+    return s.bias ? g.add(sum, s.gates(s.bias, first, count)) : sum;
+  };
+  Value* of_hidden = recurred(s.hidden, 0, 2);
+  Value* sums = g.add(s.gates(s.input, 0, 2), of_hidden);
+  Value* update = s.activate(0, s.gates(sums, 0));
+  Value* reset = s.activate(0, s.gates(sums, 1));
+  Value* recurrence = resets_after ? g.mul(reset, recurred(s.hidden, 2, 1)) : recurred(g.mul(reset, s.hidden), 2, 1);
+  Value* next = s.activate(1, g.add(s.gates(s.input, 2), recurrence));
+  Value* renewed = g.mul(g.sub(1.0, update), next);
+  Value* kept = g.mul(update, s.hidden);
+  return {g.add(renewed, kept)};
+}
+
+Values decompose(DecomposeContext& c) { return recurrent_by_scan(c, 3, false, {"Sigmoid", "Tanh"}, cell_step); }
+
 }  // namespace
 
 constinit const OpDef defs::GRU = {
     .name = "GRU",
     .infer = infer,
     .steps = kSteps,
-    .decompose = bfloat16_in_float,
+    .decompose = decompose,
     .kernel = run,
 };
 

@@ -1,6 +1,6 @@
 // LSTM: a recurrent layer with long short-term memory.
 #include "ingot/ops/catalog.h"
-#include "ingot/ops/math/wider_type.h"
+#include "ingot/ops/rnn/cell.h"
 #include "ingot/ops/rnn/layer.h"
 #include "ingot/ops/rnn/recurrent.h"
 
@@ -31,13 +31,37 @@ void step(const KernelContext& c, RecurrentStep& s) {
 
 void run(KernelContext& c) { run_recurrent(c, 4, true, {"Sigmoid", "Tanh", "Tanh"}, step); }
 
+Values cell_step(const DecomposeContext& c, const RecurrentCell& s) {
+  GraphBuilder& g = s.g;
+  Value* sums = g.add(s.input, g.op("MatMul", {s.hidden, s.recurrence}));
+  if (s.bias) sums = g.add(sums, s.bias);
+  const auto gate = [&](std::int64_t i, Value* seen) {
+    Value* sum = s.gates(sums, i);
+    if (s.peephole) {
+      Value* peek = g.mul(s.gates(s.peephole, i), seen);
+      sum = g.add(sum, peek);
+    }
+    return s.activate(0, sum);
+  };
+  Value* in = gate(0, s.cell);
+  Value* forget = c.attr("input_forget", std::int64_t{0}) ? g.sub(1.0, in) : gate(2, s.cell);
+  Value* next = s.activate(1, s.gates(sums, 3));
+  Value* kept = g.mul(forget, s.cell);
+  Value* added = g.mul(in, next);
+  Value* cell = g.add(kept, added);
+  Value* out = gate(1, cell);  // this gate sees the renewed cell
+  return {g.mul(out, s.activate(2, cell)), cell};
+}
+
+Values decompose(DecomposeContext& c) { return recurrent_by_scan(c, 4, true, {"Sigmoid", "Tanh", "Tanh"}, cell_step); }
+
 }  // namespace
 
 constinit const OpDef defs::LSTM = {
     .name = "LSTM",
     .infer = infer,
     .steps = kSteps,
-    .decompose = bfloat16_in_float,
+    .decompose = decompose,
     .kernel = run,
 };
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "ingot/ops/catalog.h"
-#include "ingot/ops/math/wider_type.h"
+#include "ingot/ops/rnn/cell.h"
 #include "ingot/ops/rnn/layer.h"
 #include "ingot/ops/rnn/recurrent.h"
 
@@ -21,13 +21,21 @@ void step(const KernelContext&, RecurrentStep& s) {
 
 void run(KernelContext& c) { run_recurrent(c, 1, false, {"Tanh"}, step); }
 
+Values cell_step(const DecomposeContext&, const RecurrentCell& s) {
+  Value* recurrence = s.g.op("MatMul", {s.hidden, s.recurrence});
+  if (s.bias) recurrence = s.g.add(recurrence, s.bias);
+  return {s.activate(0, s.g.add(s.input, recurrence))};
+}
+
+Values decompose(DecomposeContext& c) { return recurrent_by_scan(c, 1, false, {"Tanh"}, cell_step); }
+
 }  // namespace
 
 constinit const OpDef defs::RNN = {
     .name = "RNN",
     .infer = infer,
     .steps = kSteps,
-    .decompose = bfloat16_in_float,
+    .decompose = decompose,
     .kernel = run,
 };
 

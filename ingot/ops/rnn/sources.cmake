@@ -1,5 +1,6 @@
 list(APPEND ops_sources
   rnn/activation.cpp
+  rnn/cell.cpp
   rnn/gru.cpp
   rnn/layer.cpp
   rnn/lstm.cpp

@@ -60,6 +60,15 @@ Values gradient_compress(GradContext& c) {
   })};
 }
 
+Values decompose_compress(DecomposeContext& c) {
+  GraphBuilder& g = c.g;
+  if (c.rank(1) != 1 || c.elem(0) == DType::undefined) return {};
+  const bool has_axis = c.node.attributes.has("axis");
+  Value* x = has_axis ? c.in(0) : g.reshape(c.in(0), {-1});
+  Value* kept = g.squeeze(g.op("NonZero", {c.in(1)}), {0});
+  return {g.op("Gather", {x, kept}, {{"axis", has_axis ? c.attr("axis", std::int64_t{0}) : 0}})};
+}
+
 void run_compress(KernelContext& c) {
   const Array& condition = c.in(1);
   if (condition.rank() != 1) c.fail("the condition is not a list");
@@ -219,6 +228,7 @@ constinit const OpDef defs::Compress = {
     .name = "Compress",
     .infer = infer_compress,
     .steps = kCompressSteps,
+    .decompose = decompose_compress,
     .kernel = run_compress,
     .gradient = gradient_compress,
 };

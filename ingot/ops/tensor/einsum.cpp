@@ -5,6 +5,7 @@
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/tensor/einsum_body.h"
 #include "ingot/ops/tensor/einsum_equation.h"
 #include "ingot/ops/tensor/einsum_kernel.h"
 
@@ -172,6 +173,7 @@ Values gradient_einsum(GradContext& c) {
 constinit const OpDef defs::Einsum = {
     .name = "Einsum",
     .infer = infer,
+    .decompose = einsum_by_products,
     .kernel = run_einsum,
     .gradient = gradient_einsum,
 };

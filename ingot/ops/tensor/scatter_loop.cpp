@@ -40,7 +40,8 @@ Values of_truth_values(DecomposeContext& c, Name type, const std::string& reduct
 }
 
 bool is_covered(const DecomposeContext& c, const std::string& reduction) {
-  const bool is_known = reduction == "add" || reduction == "mul" || reduction == "max" || reduction == "min";
+  const bool is_known =
+      reduction == "none" || reduction == "add" || reduction == "mul" || reduction == "max" || reduction == "min";
   return is_known && c.in(0) && c.in(1) && c.in(2) && c.elem(0) != DType::undefined && c.elem(0) != DType::string;
 }
 
@@ -50,7 +51,7 @@ Values scatter_nd_by_loop(DecomposeContext& c) {
   GraphBuilder& g = c.g;
   const std::string reduction = c.attr("reduction", "none");
   const auto rank = c.rank(1);
-  if (!is_covered(c, reduction) || !rank || *rank < 1) return {};
+  if (reduction == "none" || !is_covered(c, reduction) || !rank || *rank < 1) return {};
   if (c.elem(0) == DType::boolean) return of_truth_values(c, "ScatterND", reduction, {});
   Value* tuples = g.op("Flatten", {c.in(1)}, {{"axis", *rank - 1}});
   Value* updates = g.op("Flatten", {c.in(2)}, {{"axis", *rank - 1}});
@@ -69,7 +70,8 @@ Values scatter_elements_by_loop(DecomposeContext& c) {
   const auto rank = c.rank(0);
   std::int64_t axis = c.attr("axis", std::int64_t{0});
   if (!is_covered(c, reduction) || !rank || axis < -*rank || axis >= *rank) return {};
-  if (c.elem(0) == DType::boolean) return of_truth_values(c, "ScatterElements", reduction, {{"axis", axis}});
+  if (c.elem(0) == DType::boolean && reduction != "none")
+    return of_truth_values(c, "ScatterElements", reduction, {{"axis", axis}});
   if (axis < 0) axis += *rank;
   // Where each update goes in the row of all elements: a dimension after the other, as digits of a number.
   Value *place = nullptr, *given = g.cast(c.in(1), DType::i64);

@@ -7,6 +7,7 @@ list(APPEND ops_sources
   tensor/depth_to_space.cpp
   tensor/det.cpp
   tensor/einsum.cpp
+  tensor/einsum_body.cpp
   tensor/einsum_kernel.cpp
   tensor/expand.cpp
   tensor/flatten.cpp

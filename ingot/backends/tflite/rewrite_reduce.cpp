@@ -1,13 +1,15 @@
 // Operators in their own type where their decompositions would take a wider one.
-#include "ingot/backends/tflite/rewrites.h"
-
 #include <cstdint>
 
+#include "ingot/backends/tflite/rewrite.h"
 #include "ingot/ops/infer.h"
 
 namespace ingot::backends::tflite {
 
-Values float_reduction(Node& node, GraphBuilder& g) {
+/// ReduceL2, ReduceLogSum and ReduceLogSumExp of float, in float.
+Values rewrite_reduce_float(Rewriting& r) {
+  const Node& node = r.node;
+  GraphBuilder& g = r.g;
   Value *x = node.input(0), *axes = node.input(1);
   const bool is_l2 = node.is("ReduceL2"), is_log = node.is("ReduceLogSum"), is_log_exp = node.is("ReduceLogSumExp");
   if ((!is_l2 && !is_log && !is_log_exp) || x->type.elem != DType::f32 || !x->type.shape) return {};
@@ -39,7 +41,10 @@ Values float_reduction(Node& node, GraphBuilder& g) {
   return {g.add(logarithm, offset)};
 }
 
-Values counted_range(Node& node, GraphBuilder& g) {
+/// Range of int64 by 1 or -1: counted in int32, which is what TFLite's sizes are, and moved to its place in int64.
+Values rewrite_range(Rewriting& r) {
+  const Node& node = r.node;
+  GraphBuilder& g = r.g;
   Value *start = node.input(0), *limit = node.input(1);
   const Tensor* delta = node.input(2) ? ops::constant_of(node.input(2)) : nullptr;
   if (!start || !limit || start->type.elem != DType::i64 || !delta || delta->size() != 1) return {};

@@ -1,0 +1,80 @@
+// What the emitters share: one node's inputs and outputs, and the reasons why a node is refused.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ingot/backends/tflite/operators.h"
+#include "ingot/ops/infer.h"
+#include "ingot/passes/layout/axes.h"
+
+namespace ingot::backends::tflite {
+
+const Tensor* NodeOut::constant(std::size_t i) const { return has(i) ? ops::constant_of(node.input(i)) : nullptr; }
+
+Ints NodeOut::ints(std::size_t i) const { return constant(i)->to_ints(); }
+
+std::int32_t NodeOut::in_int32(std::size_t i) const {
+  const Value* v = node.input(i);
+  if (const Tensor* t = constant(i)) {
+    std::vector<std::int32_t> narrow;
+    for (const std::int64_t x : t->to_ints())
+      narrow.push_back(static_cast<std::int32_t>(std::clamp<std::int64_t>(x, INT32_MIN, INT32_MAX)));
+    return e.constant(Tensor::of<std::int32_t>(t->dims(), narrow));
+  }
+  if (v->type.elem == DType::i32) return e.tensor(v);
+  const std::int32_t narrow = e.temporary(DType::i32, v->type.shape.value_or(Shape{}));
+  Options options(BuiltinOperator::CAST);
+  options.set("in_data_type", *tensor_type_of(v->type.elem)).set("out_data_type", TensorType::INT32);
+  e.add(BuiltinOperator::CAST, {e.tensor(v)}, {narrow}, options);
+  return narrow;
+}
+
+std::int64_t NodeOut::axis(std::int64_t fallback, std::size_t input) const {
+  const std::int64_t a = attr("axis", fallback);
+  return a < 0 ? a + static_cast<std::int64_t>(rank(input)) : a;
+}
+
+bool is_fixed(const Shape& shape) {
+  return std::ranges::all_of(shape, [](const Dim& d) { return d.is_known(); });
+}
+
+Ints dims_of(const Shape& shape) {
+  Ints dims;
+  for (const Dim& d : shape) dims.push_back(d.as_int().value_or(-1));
+  return dims;
+}
+
+std::string needs_types(const Node& node, std::initializer_list<DType> types, std::size_t input) {
+  const Value* v = node.input(input);
+  if (!v || std::ranges::find(types, v->type.elem) != types.end()) return {};
+  return fmt::format("TFLite has no kernel for {}", name_of(v->type.elem));
+}
+
+std::string needs_rank(const Node& node, std::size_t input) {
+  const Value* v = node.input(input);
+  return !v || v->type.shape ? "" : fmt::format("the rank of input '{}' is not known", v->name());
+}
+
+std::string needs_constant(const Node& node, std::size_t input, std::string_view what) {
+  const Value* v = node.input(input);
+  return !v || ops::constant_of(v) ? "" : fmt::format("{} ('{}') is computed at run time", what, v->name());
+}
+
+std::int32_t reshaped(Emitter& e, std::int32_t tensor, DType elem, const Shape& shape) {
+  const std::int32_t out = e.temporary(elem, shape);
+  const Ints dims = dims_of(shape);
+  const std::int32_t target = e.ints(dims);
+  Options options(BuiltinOperator::RESHAPE);
+  options.set("new_shape", dims);
+  e.add(BuiltinOperator::RESHAPE, {tensor, target}, {out}, options);
+  return out;
+}
+
+std::int32_t transposed(Emitter& e, std::int32_t tensor, DType elem, const Shape& shape, const Ints& perm) {
+  const std::int32_t out = e.temporary(elem, passes::permuted(shape, perm));
+  const std::int32_t order = e.ints(perm);
+  e.add(BuiltinOperator::TRANSPOSE, {tensor, order}, {out});
+  return out;
+}
+
+}  // namespace ingot::backends::tflite
