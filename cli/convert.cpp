@@ -211,6 +211,9 @@ Command add_convert(CLI::App& program, const Global& global) {
                   "Keep an operator that has no translation as a custom node: Op or Op:domain");
   app->add_option("--functions", options->import.functions,
                   "An ONNX file whose functions say what custom operators of the same names mean");
+  app->add_option("--mode", options->import.mode,
+                  "What of a model that can learn: inference (default), training or both")
+      ->check(CLI::IsMember({"inference", "training", "both"}));
   app->add_flag("--dequantize", options->import.dequantize, "Turn quantised tensors into float");
   app->add_flag("--infer-types", options->infer_types, "Write the inferred type and shape of every value");
   app->add_flag("--external-data", options->external_data, "Put the weights into one data file beside the model");

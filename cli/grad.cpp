@@ -21,11 +21,16 @@ struct Options {
   train::GradientModelOptions gradient;
   std::int64_t opset = kWrittenOpset;
   std::uint32_t seed = 1;
+  bool is_jacobian = false, is_hessian = false;
 };
 
 int run_grad(const Options& options, const Global& global) {
   const driver::Loaded loaded = driver::load(options.model, global.load_options(options.from));
-  Model made = train::gradient_model(loaded.model, options.gradient);
+  using Kind = train::GradientModelOptions::Kind;
+  train::GradientModelOptions gradient = options.gradient;
+  if (options.is_jacobian) gradient.kind = Kind::jacobian;
+  if (options.is_hessian) gradient.kind = Kind::hessian_vector;
+  Model made = train::gradient_model(loaded.model, gradient);
   driver::ConvertOptions down;
   down.opset = options.opset;
   driver::convert(made, down);
@@ -66,6 +71,10 @@ Command add_grad(CLI::App& program, const Global& global) {
                   "What is differentiated: an output or any value; default: first output");
   app->add_option("--wrt", options->gradient.wrt, "By what: inputs, weights or any values; default: all real inputs")
       ->delimiter(',');
+  CLI::Option* jacobian =
+      app->add_flag("--jacobian", options->is_jacobian, "Of each element, instead of their sum: dimensions of both");
+  app->add_flag("--hvp", options->is_hessian, "The second derivative times a vector, which is a further input v/NAME")
+      ->excludes(jacobian);
   app->add_flag("--keep-forward", options->gradient.keeps_forward, "Keep the model's own outputs");
   app->add_option("--opset", options->opset, "Operator set to write");
   app->add_option("-o,--out", options->output, "The gradient model")->required();

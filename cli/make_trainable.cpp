@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "command.h"
+#include "ingot/base/error.h"
 #include "ingot/driver/array_file.h"
 #include "ingot/driver/convert.h"
 #include "ingot/train/training_info.h"
@@ -16,7 +17,8 @@ struct Options {
   std::string model, from, output, step_graph;
   std::int64_t opset = 0;
   bool is_dry = false;
-  train::TrainingOptions training;
+  StepOptions step;
+  train::InitializationOptions initialization;
 };
 
 constexpr std::int64_t kStepOpset = 21;
@@ -33,15 +35,22 @@ std::vector<std::pair<std::string, Array>> state_before(const train::TrainingGra
 
 int run(const Options& options, const Global& global) {
   driver::Loaded loaded = driver::load(options.model, global.load_options(options.from));
-  const train::TrainingGraph training = train::make_training_graph(loaded.model, options.training);
-  for (const std::string& note : training.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  if (options.output.empty() && options.step_graph.empty() && !options.is_dry)
+    throw Error(Code::bad_usage, "nothing would be written").hint("-o trainable.onnx, --step-graph step.onnx, or both");
+  train::TrainingOptions how = options.step.load(global);
+  const bool has_operator = how.keeps_gradient_op;
+  how.keeps_gradient_op = false;
+  const train::TrainingGraph training = train::make_training_graph(loaded.model, how);
+  if (!global.quiet)
+    for (const std::string& note : training.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
   if (options.is_dry) {
     print_parameters(training);
     return 0;
   }
   if (!options.output.empty()) {
-    train::add_training_info(loaded.model, training, options.opset);
-    driver::save(loaded.model, options.output);
+    how.keeps_gradient_op = has_operator;
+    const Model made = train::make_trainable(loaded.model, {how, options.initialization, options.opset});
+    driver::save(made, options.output);
     std::printf("%s written: %zu parameters, %zu variables in all\n", options.output.c_str(), training.parameter_count,
                 training.state.size());
   }
@@ -71,7 +80,12 @@ Command add_make_trainable(CLI::App& program, const Global& global) {
                   "One training step as an ordinary graph that any runtime runs; its state goes into a .npz beside it");
   app->add_option("--opset", options->opset, "Operator set to write; default: the model's own where it is able");
   app->add_flag("--dry-run", options->is_dry, "Only show which parameters would be trained, and why");
-  add_step_options(*app, options->training);
+  app->add_flag("--gradient-op", options->step.training.keeps_gradient_op,
+                "Write one Gradient operator instead of its expansion");
+  app->add_option("--init", options->initialization.scheme,
+                  "How parameters begin when training is initialized: kaiming, xavier, zeros, or keep");
+  app->add_option("--seed", options->initialization.seed, "Of the numbers drawn then");
+  add_step_options(*app, options->step);
   return {app, [options, &global] { return run(*options, global); }};
 }
 
@@ -85,6 +99,7 @@ Command add_strip_training(CLI::App& program, const Global& global) {
             driver::Loaded loaded = driver::load(options->model, global.load_options(options->from));
             const std::size_t count = loaded.model.training.size();
             loaded.model.training.clear();
+            train::drop_unused_domains(loaded.model);
             driver::save(loaded.model, options->output);
             std::printf("%s written: %zu algorithm%s taken out\n", options->output.c_str(), count,
                         count == 1 ? "" : "s");

@@ -1,4 +1,7 @@
 // ingot train: makes a model fit its data.
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <csignal>
@@ -7,9 +10,12 @@
 #include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
+#include "ingot/driver/dataset.h"
+#include "ingot/train/initialization.h"
+#include "ingot/train/plot.h"
 #include "ingot/train/trainer.h"
-#include "ingot/train/training_info.h"
 #include "terminal.h"
 #include "train_options.h"
 
@@ -17,14 +23,17 @@ namespace ingot::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
 
 struct Options {
-  std::string model, from, data, log, output;
+  std::string model, from, data, validation_data, log, plot, output, training_output;
   train::DatasetOptions dataset;
-  train::TrainingOptions training;
+  StepOptions step;
   train::LoopOptions loop;
-  bool is_dry = false, keeps_order = false;
+  std::vector<std::size_t> algorithms;
+  bool is_dry = false, keeps_order = false, initializes = false, has_loss = false, is_json = false;
   double validation = 0;
+  int threads = 0;
 };
 
 volatile std::sig_atomic_t stop_signal = 0;
@@ -33,96 +42,248 @@ extern "C" void on_stop(int signal) {
   stop_signal = signal;
 }
 
-/// The last part of the data is kept for judging.
-train::Dataset split_off(train::Dataset& data, double share) {
-  train::Dataset rest = data;
-  const auto kept = static_cast<std::int64_t>(static_cast<double>(data.count) * (1 - share));
-  for (std::size_t c = 0; c < data.columns.size(); ++c) {
-    const Array all = data.columns[c].second;
-    const std::size_t each = data.count ? all.byte_size() / static_cast<std::size_t>(data.count) : 0;
-    const auto part = [&](std::int64_t first, std::int64_t count) {
-      Dims dims = all.dims();
-      dims[0] = count;
-      return Array::view(all.dtype(), dims,
-                         const_cast<std::byte*>(all.bytes()) + static_cast<std::size_t>(first) * each,
-                         std::make_shared<Array>(all));
-    };
-    data.columns[c].second = part(0, kept);
-    rest.columns[c].second = part(kept, rest.count - kept);
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+std::string duration_text(double seconds) {
+  char text[32];
+  const auto whole = static_cast<long>(seconds + 0.5);
+  if (whole >= 3600)
+    std::snprintf(text, sizeof text, "%ld:%02ld h", whole / 3600, whole / 60 % 60);
+  else
+    std::snprintf(text, sizeof text, "%ld:%02ld min", whole / 60, whole % 60);
+  return text;
+}
+
+/// Shows and records how a run goes.
+class Watch {
+ public:
+  Watch(const Options& options, const Global& global) : options_(options), is_quiet_(global.quiet) {
+    if (options.log.empty()) return;
+    log_.open(options.log, options.loop.resumes ? std::ios::app : std::ios::trunc);
+    if (!log_) throw Error(Code::cannot_write, "the log cannot be written").in_file(options.log);
   }
-  rest.count -= kept;
-  data.count = kept;
-  return rest;
+
+  bool on_step(const train::Progress& p) {
+    if (curves_.loss.empty()) curves_.first_step = p.step - 1;
+    curves_.loss.push_back(p.loss);
+    curves_.norm.push_back(p.norm);
+    curves_.rate.push_back(p.lr);
+    write({{"step", p.step},
+           {"epoch", p.epoch},
+           {"loss", p.loss},
+           {"gradient_norm", p.norm},
+           {"lr", p.lr},
+           {"seconds", seconds_since(begin_)}});
+    show(p);
+    return stop_signal == 0;
+  }
+
+  void on_epoch(const train::EpochEnd& end, const std::optional<train::Evaluation>& judged) {
+    Json line{{"epoch", end.epoch}, {"step", end.step}, {"mean_loss", end.mean_loss}};
+    std::string text = "epoch " + std::to_string(end.epoch + 1) + ": mean loss " + number(end.mean_loss);
+    if (judged) {
+      curves_.judged.emplace_back(end.step, judged->loss);
+      line["validation_loss"] = judged->loss;
+      text += "; held back: loss " + number(judged->loss);
+      if (judged->accuracy) {
+        line["accuracy"] = *judged->accuracy;
+        metric_ = "accuracy " + number(*judged->accuracy);
+      } else if (judged->root_mean_square_error) {
+        line["rmse"] = *judged->root_mean_square_error;
+        metric_ = "rmse " + number(*judged->root_mean_square_error);
+      }
+      text += ", " + metric_;
+    }
+    write(line);
+    clear();
+    if (!is_quiet_) std::fprintf(stderr, "%s\n", text.c_str());
+  }
+
+  void end() {
+    clear();
+    if (log_.is_open()) {
+      log_.close();
+      if (log_.fail()) throw Error(Code::cannot_write, "the log could not be written").in_file(options_.log);
+    }
+    if (options_.plot.empty()) return;
+    AtomicFile file(options_.plot);
+    file.write(train::plot_svg(curves_, options_.model));
+    file.commit();
+  }
+  std::string sparkline() const { return train::sparkline(curves_.loss, 60); }
+
+ private:
+  static std::string number(double v) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.6g", v);
+    return text;
+  }
+  void write(const Json& line) {
+    if (log_.is_open()) log_ << line.dump() << "\n" << std::flush;
+  }
+  void clear() {
+    if (is_drawn_) std::fputs("\r\033[K", stderr);
+    is_drawn_ = false;
+  }
+  /// A line that is redrawn on a terminal; elsewhere one every ten seconds.
+  void show(const train::Progress& p) {
+    const double now = seconds_since(begin_);
+    const bool is_terminal = isatty(STDERR_FILENO) != 0;
+    const bool is_last = p.step == p.step_count;
+    if (is_quiet_ || (!is_last && now - shown_ < (is_terminal ? 0.2 : 10))) return;
+    shown_ = now;
+    const double rate = static_cast<double>(p.examples) / std::max(now, 1e-9);
+    const double left = now / static_cast<double>(curves_.loss.size()) * static_cast<double>(p.step_count - p.step);
+    clear();
+    std::fprintf(stderr, "step %llu/%llu  epoch %llu  loss %.6g%s%s  %.0f examples/s  %s left%s",
+                 static_cast<unsigned long long>(p.step), static_cast<unsigned long long>(p.step_count),
+                 static_cast<unsigned long long>(p.epoch + 1), p.loss, metric_.empty() ? "" : "  ", metric_.c_str(),
+                 rate, duration_text(left).c_str(), is_terminal && !is_last ? "" : "\n");
+    is_drawn_ = is_terminal && !is_last;
+  }
+
+  const Options& options_;
+  bool is_quiet_, is_drawn_ = false;
+  std::ofstream log_;
+  train::Curves curves_;
+  std::string metric_;
+  Clock::time_point begin_ = Clock::now();
+  double shown_ = -10;
+};
+
+/// What must be the same when a run goes on.
+train::RunSettings settings_of(const Options& options, const train::Dataset& data, bool is_stored) {
+  const train::LoopOptions& loop = options.loop;
+  const auto text = [](const std::optional<double>& v) {
+    char number[32];
+    std::snprintf(number, sizeof number, "%.17g", v.value_or(0));
+    return v ? std::string(number) : std::string("default");
+  };
+  train::RunSettings settings = {
+      {"data", train::fingerprint(data)},
+      {"batch", std::to_string(loop.batch)},
+      {"length", loop.steps ? std::to_string(loop.steps) + " steps" : std::to_string(loop.epochs) + " epochs"},
+      {"order", loop.shuffles ? "seed " + std::to_string(loop.seed) : "as in the file"},
+      {"schedule", loop.schedule + ", warmup " + std::to_string(loop.warmup)},
+      {"lr", text(loop.lr)},
+  };
+  if (is_stored) return settings;
+  const train::TrainingOptions& how = options.step.training;
+  settings.emplace_back("loss", options.step.loss_graph.empty() ? how.loss.name : options.step.loss_graph);
+  settings.emplace_back("optimizer",
+                        options.step.optimizer_graph.empty() ? how.optimizer.name : options.step.optimizer_graph);
+  settings.emplace_back("weight decay", text(how.optimizer.weight_decay));
+  settings.emplace_back("momentum", text(how.optimizer.momentum));
+  settings.emplace_back("accumulate", std::to_string(how.accumulate));
+  settings.emplace_back("clipping", std::to_string(how.clip_norm) + ", " + std::to_string(how.clip_tensor) + ", " +
+                                        std::to_string(how.clip_value));
+  return settings;
 }
 
-void print_evaluation(const char* what, const train::Evaluation& e) {
-  std::printf("%s: loss %.6g", what, e.loss);
-  if (e.accuracy) std::printf(", accuracy %.4f", *e.accuracy);
-  if (e.mean_absolute_error)
-    std::printf(", mean absolute error %.6g, root mean square error %.6g", *e.mean_absolute_error,
-                *e.root_mean_square_error);
-  std::printf(" over %lld examples\n", static_cast<long long>(e.examples));
+void note(const Global& global, const std::string& text) {
+  if (!global.quiet) std::fprintf(stderr, "%s %s\n", err_style(Style::yellow, "note:").c_str(), text.c_str());
 }
 
-int run_train(const Options& given, bool has_loss, const Global& global) {
+train::Trainer trainer_of(const Options& options, const Model& model, bool is_stored, const Global& global) {
+  engine::SessionOptions session;
+  session.budget = global.budget;
+  session.threads = options.threads;
+  train::Trainer trainer = is_stored ? train::Trainer::stored(model, options.algorithms, session)
+                                     : train::Trainer(model, options.step.load(global), session);
+  if (trainer.graphs().size() > 1)
+    note(global, std::to_string(trainer.graphs().size()) + " algorithms take turns in each step");
+  for (const train::TrainingGraph& graph : trainer.graphs())
+    for (const std::string& text : graph.notes) note(global, text);
+  return trainer;
+}
+
+void print_end(const train::LoopReport& report, const Watch& watch, const Global& global) {
+  for (const std::string& text : report.notes) note(global, text);
+  if (report.resumed_at) std::printf("resumed after step %llu\n", static_cast<unsigned long long>(report.resumed_at));
+  if (report.steps) {
+    std::printf("%llu steps: loss %.6g -> %.6g\n", static_cast<unsigned long long>(report.steps), report.first_loss,
+                report.last_loss);
+    std::printf("%s\n", watch.sparkline().c_str());
+  }
+  if (report.ended_early) std::printf("ended early: no progress\n");
+  if (report.restored) std::printf("the best state is back, judged %.6g\n", *report.restored);
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  std::printf("peak memory %s\n", human_bytes(static_cast<unsigned long long>(usage.ru_maxrss) * 1024).c_str());
+}
+
+int run_train(const Options& given, const Global& global) {
   Options options = given;
   options.loop.shuffles = !options.keeps_order;
   driver::Loaded loaded = driver::load(options.model, global.load_options(options.from));
-  const bool is_stored = !loaded.model.training.empty() && !has_loss;
-  const train::TrainingGraph training =
-      is_stored ? train::read_training_info(loaded.model) : train::make_training_graph(loaded.model, options.training);
-  if (!global.quiet)
-    for (const std::string& note : training.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  for (const std::string& text : loaded.notes) note(global, text);
+  const bool has_algorithm =
+      std::ranges::any_of(loaded.model.training, [](const auto& t) { return t.algorithm != nullptr; });
+  const bool is_stored = has_algorithm && !options.has_loss;
+  if (!is_stored && !options.algorithms.empty())
+    throw Error(Code::bad_usage, "the model carries no algorithm that --algorithm could choose");
+  if (options.initializes)
+    note(global, std::to_string(train::initialize(loaded.model).size()) + " variables are initialized");
   if (options.is_dry) {
-    print_parameters(training);
+    if (is_stored)
+      print_state(train::Trainer::stored(loaded.model, options.algorithms).graphs());
+    else
+      print_parameters(train::make_training_graph(loaded.model, options.step.load(global)));
     return 0;
   }
   if (options.loop.resumes && options.loop.checkpoints.empty())
     throw Error(Code::bad_usage, "--resume needs --checkpoint, the directory to resume from");
-  train::Dataset data = train::load_dataset(options.data, options.dataset);
-  const train::Dataset judged = options.validation > 0 ? split_off(data, options.validation) : train::Dataset();
-  std::ofstream log;
-  if (!options.log.empty()) {
-    log.open(options.log);
-    if (!log) throw Error(Code::cannot_write, "the log cannot be written").in_file(options.log);
+  train::Dataset data = driver::load_dataset(options.data, options.dataset, loaded.model, global.load_options());
+  std::optional<train::Dataset> judged;
+  if (!options.validation_data.empty()) {
+    train::DatasetOptions other = options.dataset;
+    other.part = "test";
+    if (!options.step.validation_target.empty()) other.target = options.step.validation_target;
+    judged = driver::load_dataset(options.validation_data, other, loaded.model, global.load_options());
+  } else if (options.validation > 0) {
+    judged = train::split_off(data, options.validation);
   }
-  engine::SessionOptions session;
-  session.budget = global.budget;
-  train::StepRunner runner(training, session);
-  const double lr = is_stored && !options.training.optimizer.lr ? 0 : train::learning_rate(options.training.optimizer);
-  const auto begin = std::chrono::steady_clock::now();
+  options.loop.lr = options.step.training.optimizer.lr;
+  if (!is_stored) options.loop.lr = train::learning_rate(options.step.training.optimizer);
+  options.loop.settings = settings_of(options, data, is_stored);
+
+  train::Trainer trainer = trainer_of(options, loaded.model, is_stored, global);
+  Watch watch(options, global);
   std::signal(SIGINT, on_stop);
   std::signal(SIGTERM, on_stop);
-  double shown = -1;
-  const train::LoopReport report =
-      train::run_loop(runner, training, data, lr, options.loop, [&](const train::Progress& p) {
-        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        if (log)
-          log << Json{{"step", p.step}, {"epoch", p.epoch}, {"loss", p.loss}, {"gradient_norm", p.norm}, {"lr", p.lr}}
-                     .dump()
-              << "\n";
-        const bool is_last = p.step == p.step_count;
-        if (!global.quiet && (is_last || seconds - shown > 1)) {
-          shown = seconds;
-          const double rate = static_cast<double>(p.examples) / std::max(seconds, 1e-9);
-          std::fprintf(stderr, "step %llu/%llu  epoch %llu  loss %.6g  %.0f examples/s\n",
-                       static_cast<unsigned long long>(p.step), static_cast<unsigned long long>(p.step_count),
-                       static_cast<unsigned long long>(p.epoch + 1), p.loss, rate);
-        }
-        return stop_signal == 0;
-      });
-  for (const std::string& note : report.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
-  if (report.resumed_at) std::printf("resumed after step %llu\n", static_cast<unsigned long long>(report.resumed_at));
-  if (report.steps)
-    std::printf("%llu steps: loss %.6g -> %.6g\n", static_cast<unsigned long long>(report.steps), report.first_loss,
-                report.last_loss);
-  train::export_weights(runner, loaded.model);
-  if (judged.count > 0 && !is_stored)
-    print_evaluation("held back",
-                     train::evaluate(loaded.model, judged, options.training.loss, 256, options.training.prediction));
+  train::EvaluationOptions evaluation;
+  evaluation.loss = options.step.training.loss;
+  evaluation.prediction = options.step.training.prediction;
+  const bool can_judge = judged && !is_stored && options.step.loss_graph.empty();
+  train::LoopEvents events;
+  events.on_step = [&](const train::Progress& p) { return watch.on_step(p); };
+  events.on_epoch = [&](const train::EpochEnd& end) {
+    std::optional<train::Evaluation> found;
+    if (can_judge) found = train::evaluate(trainer.trained(), *judged, evaluation);
+    watch.on_epoch(end, found);
+    return found ? found->loss : end.mean_loss;
+  };
+  train::LoopReport report;
+  try {
+    report = trainer.fit(data, options.loop, events);
+  } catch (Error&) {
+    watch.end();  // the curve up to here tells what happened
+    throw;
+  }
+  watch.end();
+  print_end(report, watch, global);
+  const Model trained = trainer.trained();
+  if (can_judge) print_evaluation("held back", train::evaluate(trained, *judged, evaluation));
   if (!options.output.empty()) {
-    driver::save(loaded.model, options.output);
+    driver::save(trained, options.output);
     std::printf("%s written\n", options.output.c_str());
+  }
+  if (!options.training_output.empty()) {
+    if (!is_stored)
+      throw Error(Code::bad_usage, "--export-training needs a model that carries its training")
+          .hint("make-trainable writes one");
+    driver::save(trainer.trained(true), options.training_output);
+    std::printf("%s written, with the state of its training\n", options.training_output.c_str());
   }
   return report.was_stopped ? 128 + static_cast<int>(stop_signal) : 0;
 }
@@ -132,59 +293,51 @@ int run_train(const Options& given, bool has_loss, const Global& global) {
 Command add_train(CLI::App& program, const Global& global) {
   auto options = std::make_shared<Options>();
   CLI::App* app = program.add_subcommand("train", "Train a model, or run the training that it carries");
+  app->footer(
+      "A model without training information gets loss, gradients and optimizer from Ingot (--loss, --optimizer); one "
+      "with\nit is trained as it says. Results go to --export; docs/training.md explains all of it.\n\n"
+      "  ingot train net.onnx --data train.csv --target class --optimizer adam --epochs 20 --export trained.onnx\n"
+      "  ingot train trainable.onnx --data train.npz --epochs 5 --checkpoint runs --export trained.onnx");
   app->add_option("model", options->model, "The model")->required();
   app->add_option("--from", options->from, "Format of the model; default: the file tells");
-  add_step_options(*app, options->training);
-  app->add_option("--data", options->data, "Examples: .npz, .npy, .csv or idx (also .gz)");
-  app->add_option("--target", options->dataset.target, "Targets: another file, or the name of a column or array");
-  app->add_option("--scale", options->dataset.scale, "Divide whole numbers by this, such as 255 for pixels");
+  add_step_options(*app, options->step);
+  add_data_options(*app, options->data, options->dataset);
+  app->add_option("--val-data", options->validation_data, "Data that judges each epoch, in the form of --data");
+  app->add_option("--val-target", options->step.validation_target, "Its targets, where they are another file");
+  app->add_option("--val-split", options->validation, "Part of the data held back, to judge each epoch")
+      ->check(CLI::Range(0.0, 1.0));
   app->add_option("--epochs", options->loop.epochs, "How often all examples are seen");
   app->add_option("--steps", options->loop.steps, "So many steps, whatever the epochs");
   app->add_option("--batch", options->loop.batch, "Examples per step");
   app->add_option("--seed", options->loop.seed, "Decides the order of examples");
-  app->add_flag("--keep-order", options->keeps_order, "Take the examples in the order of the file");
-  app->add_option("--schedule", options->loop.schedule, "Of the learning rate: constant, linear, cosine, step");
+  app->add_flag("--keep-order,--no-shuffle", options->keeps_order, "Take the examples in the order of the file");
+  app->add_option(
+      "--schedule", options->loop.schedule,
+      "Of the learning rate: constant, linear, cosine, step, multistep, exponential, polynomial, one-cycle, "
+      "plateau; with numbers: cosine:3");
   app->add_option("--warmup", options->loop.warmup, "Steps in which the learning rate grows from zero");
-  app->add_option("--val-split", options->validation, "Part of the data held back, to judge the result");
+  app->add_option("--patience", options->loop.patience, "End after so many epochs without progress");
+  app->add_option("--min-delta", options->loop.min_delta, "What counts as progress");
+  app->add_flag("--restore-best", options->loop.restores_best, "The result is the state of the best epoch");
+  app->add_option("--algorithm", options->algorithms, "Which of the model's algorithms run, in this order: 0,1")
+      ->delimiter(',');
+  app->add_flag("--initialize", options->initializes, "Begin with the model's own initialization");
+  app->add_option("--threads", options->threads, "Threads; default: as many as the machine runs at once");
   app->add_option("--export,-o", options->output, "Write the trained model");
-  app->add_option("--log", options->log, "Write a line of JSON per step");
+  app->add_option("--export-training", options->training_output, "The same with the state of its training");
+  app->add_option("--log", options->log, "Write a line of JSON per step and epoch");
+  app->add_option("--plot", options->plot, "Draw the run as an SVG picture");
   app->add_option("--checkpoint", options->loop.checkpoints, "Directory for checkpoints");
-  app->add_option("--every", options->loop.every, "Steps between checkpoints");
+  app->add_option("--every", options->loop.every, "Between checkpoints: steps, or as 1epoch or 10min");
   app->add_option("--keep", options->loop.keep, "Checkpoints to keep");
   app->add_flag("--resume", options->loop.resumes, "Go on from the newest checkpoint");
+  app->add_flag("--resume-force", options->loop.resumes_by_force, "The same, though data or settings have changed");
   app->add_flag("--dry-run", options->is_dry, "Only show which parameters would be trained, and why");
   return {app, [app, options, &global] {
             if (options->data.empty() && !options->is_dry) throw Error(Code::bad_usage, "--data is required");
-            return run_train(*options, app->count("--loss") > 0, global);
-          }};
-}
-
-namespace {
-
-struct EvalOptions {
-  std::string model, from, data;
-  train::DatasetOptions dataset;
-  train::TrainingOptions training;
-  std::uint64_t batch = 256;
-};
-
-}  // namespace
-
-Command add_eval(CLI::App& program, const Global& global) {
-  auto options = std::make_shared<EvalOptions>();
-  CLI::App* app = program.add_subcommand("eval", "Judge a model by data: loss, accuracy, errors");
-  app->add_option("model", options->model, "The model")->required();
-  app->add_option("--from", options->from, "Format of the model; default: the file tells");
-  app->add_option("--loss", options->training.loss.name, "The loss");
-  app->add_option("--output", options->training.prediction, "The output that is judged; default: the first");
-  app->add_option("--batch", options->batch, "Examples at a time");
-  add_data_options(*app, options->data, options->dataset);
-  return {app, [options, &global] {
-            const driver::Loaded loaded = driver::load(options->model, global.load_options(options->from));
-            const train::Dataset data = train::load_dataset(options->data, options->dataset);
-            print_evaluation(options->model.c_str(), train::evaluate(loaded.model, data, options->training.loss,
-                                                                     options->batch, options->training.prediction));
-            return 0;
+            options->has_loss = app->count("--loss") > 0 || app->count("--loss-graph") > 0;
+            options->loop.resumes |= options->loop.resumes_by_force;
+            return run_train(*options, global);
           }};
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 #include <string>
+#include <vector>
 
-#include "ingot/train/trainer.h"
+#include "ingot/train/dataset.h"
+#include "ingot/train/evaluation.h"
 #include "ingot/train/training_graph.h"
 
 namespace CLI {
@@ -10,12 +12,26 @@ class App;
 
 namespace ingot::cli {
 
-/// How a step is made: loss, optimizer and parameters, as train and make-trainable ask for them.
-void add_step_options(CLI::App& app, train::TrainingOptions& options);
+struct Global;
+
+/// How a step is made, as train and make-trainable ask for it.
+struct StepOptions {
+  train::TrainingOptions training;
+  std::string loss_graph, optimizer_graph, validation_target;
+
+  /// With the user's own graphs read.
+  train::TrainingOptions load(const Global& global) const;
+};
+
+void add_step_options(CLI::App& app, StepOptions& options);
 /// Where examples come from, as train and eval ask for it.
 void add_data_options(CLI::App& app, std::string& path, train::DatasetOptions& options);
 
 /// A table of all parameters with what was decided of each, and why.
 void print_parameters(const train::TrainingGraph& training);
+/// A table of the variables of stored algorithms.
+void print_state(const std::vector<train::TrainingGraph>& trainings);
+
+void print_evaluation(const char* what, const train::Evaluation& e);
 
 }  // namespace ingot::cli

@@ -21,9 +21,10 @@ struct ImportOptions {
   std::vector<std::string> inputs, outputs;                 // where to cut, by name
   std::vector<std::pair<std::string, Shape>> input_shapes;  // input name -> dimensions; an unknown one stays as it is
   std::vector<std::string> allow_custom;                    // "Op" or "Op:domain": stays as a custom node
-  std::string functions;    // an ONNX file whose functions give custom nodes of their names a meaning
-  bool dequantize = false;  // quantised tensors become float
-  LayoutWish layout;        // of inputs and outputs
+  std::string functions;           // an ONNX file whose functions give custom nodes of their names a meaning
+  bool dequantize = false;         // quantised tensors become float
+  LayoutWish layout;               // of inputs and outputs
+  std::string mode = "inference";  // or training, or both: what of a model that can learn is wanted
 };
 
 struct LoadOptions {

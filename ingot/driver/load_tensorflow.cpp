@@ -18,6 +18,7 @@
 #include "ingot/frontends/tensorflow/import.h"
 #include "ingot/frontends/tensorflow/variables.h"
 #include "ingot/passes/fold.h"
+#include "ingot/train/initialization.h"
 
 namespace ingot::driver {
 namespace {
@@ -31,15 +32,28 @@ std::string directory_of(const std::string& path) {
   return parent.empty() ? "." : parent.string();
 }
 
+/// Variables that no file holds a value of begin as the model's own initialization says.
+void begin_blank(front::ImportResult& result) {
+  if (result.blank.empty()) return;
+  const auto can_begin = [](const TrainingInfo& info) { return info.initialization != nullptr; };
+  const bool begins = std::ranges::any_of(result.model.training, can_begin);
+  if (begins) train::initialize(result.model);
+  result.notes.push_back(std::to_string(result.blank.size()) + " variables have no stored value: they begin as " +
+                         (begins ? "the graph says" : "zeros"));
+}
+
 /// What every graph goes through once its options are known.
 Loaded imported(const tf::GraphDef& graph, front::ImportOptions& import, Format format, const LoadOptions& options,
                 const front::ModelFiles& files = {}) {
   OwnFunctions functions(options);
   functions.allow(import.custom);
   front::ImportResult result = front::import_graph(graph, import, files);
-  // Weights are transposed here, once, and sizes of fixed shapes are numbers.
-  passes::fold_constants(*result.model.graph);
-  settle_layout(result.model, options.import.layout, result.notes);
+  // Weights are transposed here, once, and sizes of fixed shapes are numbers; what is trained stays as it is.
+  if (import.mode == front::ImportMode::inference) {
+    passes::fold_constants(*result.model.graph);
+    settle_layout(result.model, options.import.layout, result.notes);
+  }
+  begin_blank(result);
   functions.add_to(result.model);
   return {std::move(result.model), format, std::move(result.notes)};
 }
@@ -50,6 +64,8 @@ front::ImportOptions import_options(const LoadOptions& options) {
   import.outputs = options.import.outputs;
   import.input_shapes = options.import.input_shapes;
   import.custom = options.import.allow_custom;
+  if (options.import.mode == "training") import.mode = front::ImportMode::training;
+  if (options.import.mode == "both") import.mode = front::ImportMode::both;
   import.budget = options.budget;
   return import;
 }
@@ -75,6 +91,19 @@ std::vector<front::Port> ports_of(const std::vector<std::pair<std::string, tf::T
   return ports;
 }
 
+/// The signature that trains, and the operations that a graph of the first kind names.
+void find_training(const tf::MetaGraph& meta, front::ImportOptions& import) {
+  for (const tf::Signature& s : meta.signatures) {
+    if (s.key == "__saved_model_train_op")
+      for (const auto& [name, info] : s.outputs) import.train_operations.push_back(info.name);
+    if (s.key != "train" && !s.key.starts_with("train_")) continue;
+    import.train_inputs = ports_of(s.inputs);
+    import.train_outputs = ports_of(s.outputs);
+  }
+  for (const auto& [name, nodes] : meta.collections)
+    if (name == "train_op") import.train_operations.insert(import.train_operations.end(), nodes.begin(), nodes.end());
+}
+
 /// The signature asked for, else the one for serving, else the only one.
 const tf::Signature* signature_of(const std::vector<tf::Signature>& all, const std::string& wanted) {
   std::vector<const tf::Signature*> usable;
@@ -95,7 +124,15 @@ const tf::Signature* signature_of(const std::vector<tf::Signature>& all, const s
 Loaded import_meta_graph(const tf::MetaGraph& meta, const front::ModelFiles& files, Format format,
                          const LoadOptions& options) {
   front::ImportOptions import = import_options(options);
-  if (const tf::Signature* signature = signature_of(meta.signatures, options.import.signature)) {
+  std::vector<tf::Signature> answering = meta.signatures;
+  if (import.mode != front::ImportMode::inference) {
+    find_training(meta, import);
+    std::erase_if(answering, [](const tf::Signature& s) { return s.key == "train" || s.key.starts_with("train_"); });
+  }
+  // Where only training is asked for, what answers may be left open.
+  const bool may_choose_none =
+      import.mode == front::ImportMode::training && options.import.signature.empty() && !import.train_outputs.empty();
+  if (const tf::Signature* signature = may_choose_none ? nullptr : signature_of(answering, options.import.signature)) {
     import.signature_inputs = ports_of(signature->inputs);
     import.signature_outputs = ports_of(signature->outputs);
   }

@@ -24,8 +24,14 @@ bool is_plain(const Attribute& a) {
           std::holds_alternative<Ints>(a.value) || std::holds_alternative<Strings>(a.value));
 }
 
+/// Training computes again, on purpose, what would take too much memory to keep.
+bool is_repeated(const Node& node) {
+  return std::ranges::any_of(node.metadata, [](const auto& entry) { return entry.first == "ingot.recompute"; });
+}
+
 bool can_share(const Node& node) {
-  return !is_random(node) && node.input_count() > 0 && std::ranges::all_of(node.attributes, is_plain);
+  return !is_random(node) && !is_repeated(node) && node.input_count() > 0 &&
+         std::ranges::all_of(node.attributes, is_plain);
 }
 
 template <class T> bool is_equal(const T& x, const T& y) { return x == y; }

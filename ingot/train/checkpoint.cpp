@@ -1,4 +1,4 @@
-// Checkpoints: the state of a run in one file each, checked by the archive's own sums.
+// Checkpoints: all of a run in one file each, checked by the archive's own sums.
 #include "ingot/train/checkpoint.h"
 
 #include <algorithm>
@@ -14,9 +14,10 @@ namespace ingot::train {
 namespace {
 
 namespace fs = std::filesystem;
+using Arrays = std::vector<std::pair<std::string, formats::npy::NpyArray>>;
 
 constexpr std::string_view kStem = "step-";
-constexpr const char* kStepName = "ingot.step";
+constexpr const char* kBest = "best.npz";
 
 /// Newest first.
 std::vector<std::pair<std::uint64_t, std::string>> checkpoints_in(const std::string& directory) {
@@ -43,49 +44,137 @@ formats::npy::NpyArray to_npy(const Array& array) {
   return npy;
 }
 
-}  // namespace
+Array text_array(const std::string& text) {
+  return Array::of<std::uint8_t>({static_cast<std::int64_t>(text.size())},
+                                 std::vector<std::uint8_t>(text.begin(), text.end()));
+}
 
-void save_checkpoint(const std::string& directory, std::uint64_t step, const StepRunner& runner, std::uint64_t keep) {
-  std::error_code failed;
-  fs::create_directories(directory, failed);
-  if (failed) throw Error(Code::cannot_write, "the directory cannot be made: " + failed.message()).in_file(directory);
-  char name[64];
-  std::snprintf(name, sizeof name, "step-%08llu.npz", static_cast<unsigned long long>(step));
-  std::vector<std::pair<std::string, formats::npy::NpyArray>> arrays;
-  arrays.emplace_back(kStepName, to_npy(Array::scalar(static_cast<std::int64_t>(step))));
+std::string text_of(const RunSettings& settings) {
+  std::string text;
+  for (const auto& [key, value] : settings) text += key + "=" + value + "\n";
+  return text;
+}
+
+/// What differs, in words.
+std::string differences(std::string_view then, const RunSettings& now) {
+  std::string text;
+  RunSettings before;
+  while (!then.empty()) {
+    const std::string_view line = then.substr(0, then.find('\n'));
+    const std::size_t equals = std::min(line.find('='), line.size());
+    before.emplace_back(line.substr(0, equals), line.substr(std::min(equals + 1, line.size())));
+    then = then.substr(std::min(line.size() + 1, then.size()));
+  }
+  for (const auto& [key, value] : now) {
+    const auto found = std::ranges::find(before, key, [](const auto& entry) { return entry.first; });
+    const std::string old = found == before.end() ? "(nothing)" : found->second;
+    if (old != value) text += "\n  " + key + ": then " + old + ", now " + value;
+  }
+  return text;
+}
+
+constexpr std::int64_t kLoopNumbers = 7;
+
+Array numbers_of(const LoopState& loop) {
+  return Array::of<double>(
+      {kLoopNumbers}, {static_cast<double>(loop.step), loop.epoch_loss, loop.best, static_cast<double>(loop.judgements),
+                       static_cast<double>(loop.since_best), loop.plateau, static_cast<double>(loop.since_drop)});
+}
+
+LoopState loop_of(const formats::npy::NpyArray& npy) {
+  if (npy.dtype != DType::f64 || npy.dims != std::vector<std::int64_t>{kLoopNumbers})
+    throw Error(Code::bad_training_data, "the checkpoint does not say where the run was");
+  const std::vector<double> n = Tensor(npy.dtype, npy.dims, npy.data).to_vector<double>();
+  const auto count = [](double v) { return v >= 0 && v < 1e15 ? static_cast<std::uint64_t>(v) : 0; };
+  return {count(n[0]), n[1], n[2], count(n[3]), count(n[4]), n[5], count(n[6])};
+}
+
+void write(const std::string& path, const LoopState& loop, const StepRunner& runner, const RunSettings& settings) {
+  Arrays arrays;
+  arrays.emplace_back("ingot.loop", to_npy(numbers_of(loop)));
+  arrays.emplace_back("ingot.settings", to_npy(text_array(text_of(settings))));
   const std::vector<std::string>& names = runner.state_names();
   for (std::size_t i = 0; i < names.size(); ++i)
     arrays.emplace_back("state." + std::to_string(i), to_npy(runner.state(names[i])));
-  AtomicFile file((fs::path(directory) / name).string());
+  AtomicFile file(path);
   formats::npy::write_npz(arrays, file);
   file.commit();
+}
+
+void make_directory(const std::string& directory) {
+  std::error_code failed;
+  fs::create_directories(directory, failed);
+  if (failed) throw Error(Code::cannot_write, "the directory cannot be made: " + failed.message()).in_file(directory);
+}
+
+std::vector<Array> state_in(const Arrays& arrays, const StepRunner& runner, const std::string& path) {
+  const std::vector<std::string>& names = runner.state_names();
+  if (arrays.size() != names.size() + 2)
+    throw Error(Code::bad_training_data, "the checkpoint is of another model or optimizer").in_file(path);
+  std::vector<Array> state;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto& npy = arrays[i + 2].second;
+    const Array now = runner.state(names[i]);
+    if (npy.dtype != now.dtype() || npy.dims != now.dims())
+      throw Error(Code::bad_training_data, "the checkpoint holds another '" + names[i] + "'").in_file(path);
+    state.push_back(Array::from(Tensor(npy.dtype, npy.dims, npy.data)));
+  }
+  return state;
+}
+
+}  // namespace
+
+void save_checkpoint(const std::string& directory, const LoopState& loop, const StepRunner& runner,
+                     const RunSettings& settings, std::uint64_t keep) {
+  make_directory(directory);
+  char name[64];
+  std::snprintf(name, sizeof name, "step-%08llu.npz", static_cast<unsigned long long>(loop.step));
+  write((fs::path(directory) / name).string(), loop, runner, settings);
   const auto all = checkpoints_in(directory);
+  std::error_code failed;
   for (std::size_t i = std::max<std::uint64_t>(keep, 1); i < all.size(); ++i) fs::remove(all[i].second, failed);
 }
 
-std::optional<std::uint64_t> load_checkpoint(const std::string& directory, StepRunner& runner,
-                                             std::vector<std::string>& notes) {
+void save_best(const std::string& directory, const LoopState& loop, const StepRunner& runner,
+               const RunSettings& settings) {
+  make_directory(directory);
+  write((fs::path(directory) / kBest).string(), loop, runner, settings);
+}
+
+std::optional<LoopState> load_checkpoint(const std::string& directory, StepRunner& runner, const RunSettings& settings,
+                                         bool forced, std::vector<std::string>& notes) {
   for (const auto& [step, path] : checkpoints_in(directory)) {
-    std::vector<std::pair<std::string, formats::npy::NpyArray>> arrays;
+    Arrays arrays;
+    LoopState loop;
     try {
       arrays = formats::npy::read_npz(map_file(path));
+      if (arrays.size() < 2) throw Error(Code::bad_training_data, "it holds no run");
+      loop = loop_of(arrays[0].second);
     } catch (const Error& error) {
       notes.push_back("checkpoint '" + path + "' is damaged and passed over: " + error.message());
       continue;
     }
-    const std::vector<std::string>& names = runner.state_names();
-    if (arrays.size() != names.size() + 1)
-      throw Error(Code::bad_training_data, "the checkpoint is of another model or optimizer").in_file(path);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const auto& npy = arrays[i + 1].second;
-      const Array now = runner.state(names[i]);
-      if (npy.dtype != now.dtype() || npy.dims != now.dims())
-        throw Error(Code::bad_training_data, "the checkpoint holds another '" + names[i] + "'").in_file(path);
-      runner.set_state(names[i], Array::from(Tensor(npy.dtype, npy.dims, npy.data)));
-    }
-    return step;
+    const std::string changed = differences(arrays[1].second.data.text(), settings);
+    if (!changed.empty() && !forced)
+      throw Error(Code::bad_usage, "the checkpoint was made with other settings:" + changed)
+          .in_file(path)
+          .hint("give the same settings, or --resume-force to go on with these");
+    const std::vector<Array> state = state_in(arrays, runner, path);
+    for (std::size_t i = 0; i < state.size(); ++i) runner.set_state(runner.state_names()[i], state[i]);
+    return loop;
   }
   return std::nullopt;
+}
+
+std::optional<std::vector<Array>> load_best(const std::string& directory, const StepRunner& runner) {
+  const std::string path = (fs::path(directory) / kBest).string();
+  std::error_code none;
+  if (!fs::exists(path, none)) return std::nullopt;
+  try {
+    return state_in(formats::npy::read_npz(map_file(path)), runner, path);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace ingot::train

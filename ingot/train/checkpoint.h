@@ -8,13 +8,34 @@
 
 namespace ingot::train {
 
-/// Writes the whole state after `step` steps as `<directory>/step-00001234.npz`, whole or not at all, and removes all
-/// but the newest `keep`.
-void save_checkpoint(const std::string& directory, std::uint64_t step, const StepRunner& runner, std::uint64_t keep);
+/// What a loop knows beside the state of the algorithm.
+struct LoopState {
+  std::uint64_t step = 0;  // steps done
+  double epoch_loss = 0;   // sum of the losses of this epoch's steps
+  double best = 0;         // smallest judgement so far
+  std::uint64_t judgements = 0;
+  std::uint64_t since_best = 0;  // judgements
+  double plateau = 1;            // factor on the learning rate
+  std::uint64_t since_drop = 0;  // judgements since the best or the last drop of the rate
+};
 
-/// Puts the newest checkpoint that can be read into the runner and returns its number of steps; nothing: there is none.
-/// Damaged ones are passed over, with a line in `notes`. Refuses one whose variables are not those of the runner.
-std::optional<std::uint64_t> load_checkpoint(const std::string& directory, StepRunner& runner,
-                                             std::vector<std::string>& notes);
+/// Settings that must be the same when a run goes on: "batch" -> "64", ...
+using RunSettings = std::vector<std::pair<std::string, std::string>>;
+
+/// Writes everything after `loop.step` steps as `<directory>/step-00001234.npz`, whole or not at all, and removes all
+/// but the newest `keep`.
+void save_checkpoint(const std::string& directory, const LoopState& loop, const StepRunner& runner,
+                     const RunSettings& settings, std::uint64_t keep);
+/// The same under the name best.npz.
+void save_best(const std::string& directory, const LoopState& loop, const StepRunner& runner,
+               const RunSettings& settings);
+
+/// Puts the newest checkpoint that can be read into the runner and returns where the loop was; nothing: there is none.
+/// Damaged ones are passed over, with a line in `notes`. Refuses one whose variables are not those of the runner, and,
+/// unless `forced`, one that was made with other settings, naming them.
+std::optional<LoopState> load_checkpoint(const std::string& directory, StepRunner& runner, const RunSettings& settings,
+                                         bool forced, std::vector<std::string>& notes);
+/// The state of best.npz; nothing if it is not there or damaged.
+std::optional<std::vector<Array>> load_best(const std::string& directory, const StepRunner& runner);
 
 }  // namespace ingot::train

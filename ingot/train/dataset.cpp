@@ -7,6 +7,7 @@
 #include <set>
 
 #include "ingot/base/error.h"
+#include "ingot/base/hash.h"
 #include "ingot/base/mapped_file.h"
 #include "ingot/formats/idx/idx.h"
 #include "ingot/formats/npy/npy.h"
@@ -107,15 +108,6 @@ Dataset from_csv(const Bytes& file, const DatasetOptions& options) {
   return data;
 }
 
-Array scaled(const Array& array, double scale) {
-  if (scale == 1) return array;
-  std::vector<float> values;
-  values.reserve(static_cast<std::size_t>(array.size()));
-  const auto divisor = static_cast<float>(scale);
-  for (const double v : array.to_doubles()) values.push_back(static_cast<float>(v) / divisor);
-  return Array::of<float>(array.dims(), values);
-}
-
 Array read_array(const std::string& path, const Bytes& file) {
   if (formats::npy::looks_like_npy(file)) return array_of(formats::npy::read(file), path);
   if (formats::idx::looks_like_idx(file)) {
@@ -125,14 +117,32 @@ Array read_array(const std::string& path, const Bytes& file) {
   refuse("'" + path + "' is neither .npz, .npy, .csv nor idx");
 }
 
-template <class T> Array converted(const Array& from, Dims dims, const std::vector<std::int64_t>& examples) {
+/// How a column's numbers become an input's.
+struct Treatment {
+  float scale = 1, mean = 0, deviation = 1;
+
+  static Treatment of(const Dataset& data, const Array& column) {
+    return {is_float(column.dtype()) ? 1.0f : data.scale, data.mean, data.deviation};
+  }
+  template <class T, class From> T operator()(From v) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (scale == 1 && mean == 0 && deviation == 1) return static_cast<T>(v);
+      return static_cast<T>((static_cast<float>(v) / scale - mean) / deviation);
+    } else {
+      return static_cast<T>(v);
+    }
+  }
+};
+
+template <class T>
+Array converted(const Array& from, Dims dims, const std::vector<std::int64_t>& examples, const Treatment& treatment) {
   const std::int64_t each = examples.empty() ? 0 : from.size() / from.dims()[0];
   std::vector<T> values;
   values.reserve(examples.size() * static_cast<std::size_t>(each));
   const auto take = [&](auto data) {
     for (const std::int64_t example : examples)
       for (std::int64_t i = 0; i < each; ++i)
-        values.push_back(static_cast<T>(data[static_cast<std::size_t>(example * each + i)]));
+        values.push_back(treatment.operator()<T>(data[static_cast<std::size_t>(example * each + i)]));
   };
   switch (from.dtype()) {
     case DType::f32:
@@ -158,7 +168,8 @@ template <class T> Array converted(const Array& from, Dims dims, const std::vect
 }
 
 /// The examples as an input of this type.
-Array as_input(const Array& column, const Value& input, const std::vector<std::int64_t>& examples) {
+Array as_input(const Array& column, const Value& input, const std::vector<std::int64_t>& examples,
+               const Treatment& treatment = {}) {
   Dims dims = {static_cast<std::int64_t>(examples.size())};
   dims.insert(dims.end(), column.dims().begin() + 1, column.dims().end());
   if (input.type.shape && !input.type.shape->empty()) {
@@ -172,15 +183,15 @@ Array as_input(const Array& column, const Value& input, const std::vector<std::i
   }
   switch (input.type.elem) {
     case DType::f32:
-      return converted<float>(column, dims, examples);
+      return converted<float>(column, dims, examples, treatment);
     case DType::f64:
-      return converted<double>(column, dims, examples);
+      return converted<double>(column, dims, examples, treatment);
     case DType::i64:
-      return converted<std::int64_t>(column, dims, examples);
+      return converted<std::int64_t>(column, dims, examples, treatment);
     case DType::i32:
-      return converted<std::int32_t>(column, dims, examples);
+      return converted<std::int32_t>(column, dims, examples, treatment);
     case DType::u8:
-      return converted<std::uint8_t>(column, dims, examples);
+      return converted<std::uint8_t>(column, dims, examples, treatment);
     default:
       refuse("input '" + input.name() + "' is " + input.type.str() + ": data of that type is not supported");
   }
@@ -194,39 +205,95 @@ const Array* Dataset::find(const std::string& name) const {
   return nullptr;
 }
 
+namespace {
+
+/// Of arrays such as x_train and x_test those of one part, without the ending; nothing changes where there are none.
+void choose_part(Dataset& data, const std::string& part) {
+  const std::string end = "_" + part;
+  const auto is_part = [&](const auto& column) { return ends_with(column.first, end); };
+  if (std::ranges::none_of(data.columns, is_part)) return;
+  std::erase_if(data.columns, [&](const auto& column) { return !is_part(column); });
+  for (auto& [name, array] : data.columns) name.resize(name.size() - end.size());
+}
+
+}  // namespace
+
+void finish(Dataset& data, const DatasetOptions& options) {
+  data.scale = static_cast<float>(options.scale);
+  data.mean = static_cast<float>(options.mean);
+  data.deviation = static_cast<float>(options.deviation);
+  for (const auto& [from, to] : options.map) {
+    const auto found = std::ranges::find(data.columns, from, [](const auto& column) { return column.first; });
+    if (found == data.columns.end()) refuse("there is no array '" + from + "' to become input '" + to + "'");
+    if (data.target == from) data.target = to;
+    found->first = to;
+  }
+  data.count = -1;
+  for (const auto& [name, array] : data.columns) {
+    if (array.rank() == 0) refuse("'" + name + "' is a single number");
+    if (data.count >= 0 && array.dims()[0] != data.count)
+      refuse("'" + name + "' has " + std::to_string(array.dims()[0]) + " examples, others " +
+             std::to_string(data.count));
+    data.count = array.dims()[0];
+  }
+}
+
 Dataset load_dataset(const std::string& path, const DatasetOptions& options) {
   try {
     const Bytes file = map_file(path);
-    if (ends_with(path, ".csv")) return from_csv(file, options);
     Dataset data;
     constexpr std::string_view kZip = "PK";
-    if (file.text().starts_with(kZip)) {
+    if (ends_with(path, ".csv")) {
+      data = from_csv(file, options);
+    } else if (file.text().starts_with(kZip)) {
       for (const auto& [name, npy] : formats::npy::read_npz(file)) data.columns.emplace_back(name, array_of(npy, name));
-      for (const char* usual : {"y", "target", "targets", "label", "labels", "y_train"})
+      choose_part(data, options.part);
+      for (const char* usual : {"y", "target", "targets", "label", "labels"})
         if (data.target.empty() && options.target.empty() && data.find(usual)) data.target = usual;
       if (!options.target.empty() && data.find(options.target)) data.target = options.target;
     } else {
       data.columns.emplace_back("features", read_array(path, file));
     }
-    for (auto& [name, array] : data.columns)
-      if (name != data.target && !is_float(array.dtype())) array = scaled(array, options.scale);
     if (!options.target.empty() && data.target.empty()) {
       data.target = "target";
       data.columns.emplace_back(data.target, read_array(options.target, map_file(options.target)));
     }
-    data.count = -1;
-    for (const auto& [name, array] : data.columns) {
-      if (array.rank() == 0) refuse("'" + name + "' is a single number");
-      if (data.count >= 0 && array.dims()[0] != data.count)
-        refuse("'" + name + "' has " + std::to_string(array.dims()[0]) + " examples, others " +
-               std::to_string(data.count));
-      data.count = array.dims()[0];
-    }
+    finish(data, options);
     return data;
   } catch (Error& error) {
     error.in_file(path);
     throw;
   }
+}
+
+Dataset split_off(Dataset& data, double share) {
+  Dataset rest = data;
+  const auto kept = static_cast<std::int64_t>(static_cast<double>(data.count) * (1 - share));
+  for (std::size_t c = 0; c < data.columns.size(); ++c) {
+    const Array all = data.columns[c].second;
+    const std::size_t each = data.count ? all.byte_size() / static_cast<std::size_t>(data.count) : 0;
+    const auto part = [&](std::int64_t first, std::int64_t count) {
+      Dims dims = all.dims();
+      dims[0] = count;
+      return Array::view(all.dtype(), dims,
+                         const_cast<std::byte*>(all.bytes()) + static_cast<std::size_t>(first) * each,
+                         std::make_shared<Array>(all));
+    };
+    data.columns[c].second = part(0, kept);
+    rest.columns[c].second = part(kept, rest.count - kept);
+  }
+  rest.count -= kept;
+  data.count = kept;
+  return rest;
+}
+
+std::string fingerprint(const Dataset& data) {
+  Hasher hasher;
+  for (const auto& [name, array] : data.columns) {
+    hasher.update(std::as_bytes(std::span(name)));
+    if (array.dtype() != DType::string) hasher.update({array.bytes(), array.byte_size()});
+  }
+  return std::to_string(data.count) + " examples, " + hash_text(hasher.digest());
 }
 
 std::vector<engine::NamedDatum> batch_of(const Dataset& data, const Model& model, const std::string& target,
@@ -247,7 +314,7 @@ std::vector<engine::NamedDatum> batch_of(const Dataset& data, const Model& model
     if (!column && next < features.size()) column = features[next];
     ++next;
     if (!column) refuse("nothing in the data fits input '" + input->name() + "'");
-    batch.push_back({input->name(), as_input(*column, *input, examples)});
+    batch.push_back({input->name(), as_input(*column, *input, examples, Treatment::of(data, *column))});
   }
   return batch;
 }

@@ -15,6 +15,8 @@ struct Dataset {
   std::string target;                // the column with the targets; empty: none
   std::vector<std::string> classes;  // names of the classes, where the targets were words
   std::int64_t count = 0;
+  /// How features become real inputs: whole numbers are divided by `scale`; then mean and deviation are taken out.
+  float scale = 1, mean = 0, deviation = 1;
 
   const Array* find(const std::string& name) const;
 };
@@ -23,10 +25,23 @@ struct DatasetOptions {
   /// A second file with the targets, or the name of a column or array.
   std::string target;
   double scale = 1;  // real inputs from whole numbers are divided by this
+  double mean = 0, deviation = 1;
+  std::vector<std::pair<std::string, std::string>> map;  // column -> input of the model
+  /// Of a file with arrays such as x_train and x_test, those that end so; without such, all arrays count.
+  std::string part = "train";
 };
 
 /// Reads .npz, .npy, .csv and idx files (these also packed by gzip); the content tells which.
 Dataset load_dataset(const std::string& path, const DatasetOptions& options);
+
+/// Gives columns the names of inputs, and says where examples disagree in number; the last step of loading.
+void finish(Dataset& data, const DatasetOptions& options);
+
+/// The last part of the examples, taken off the rest.
+Dataset split_off(Dataset& data, double share);
+
+/// A text that changes with the data: for runs that go on.
+std::string fingerprint(const Dataset& data);
 
 /// The examples with these numbers as inputs of a model: converted to the inputs' types, and reshaped where only the
 /// grouping of the axes differs. `target` is the input that takes the targets; empty: none does.

@@ -6,6 +6,8 @@
 
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
+#include "ingot/train/parameters.h"
+#include "ingot/train/splice.h"
 
 namespace ingot::train {
 namespace {
@@ -305,10 +307,72 @@ std::vector<StateVariable> add_optimizer(const OptimizerOptions& options, const 
   std::vector<StateVariable> state, slots;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     g.name_after("train/" + std::string(row.name) + "/" + parameters[i]->name());
-    Update update(g, options, flavour_of(options.name), parameters[i], gradients[i], lr, count);
+    OptimizerOptions own = options;
+    for (const std::string& pattern : options.no_decay)
+      if (matches_glob(pattern, parameters[i]->name())) own.weight_decay = 0;
+    Update update(g, own, flavour_of(options.name), parameters[i], gradients[i], lr, count);
     Value* next = row.rule(update);
     state.push_back({parameters[i], next});
     slots.insert(slots.end(), update.slots.begin(), update.slots.end());
+  }
+  state.insert(state.end(), slots.begin(), slots.end());
+  return state;
+}
+
+namespace {
+
+/// A variable of a user's optimizer: its default as it is or stretched to the parameter, or zeros.
+Value* slot_of(Graph& graph, const Value& parameter, const Value& input) {
+  const Tensor& like = *parameter.initializer;
+  const std::string name = graph.fresh_name("train/" + parameter.name() + "/" + input.name());
+  if (input.initializer) return graph.add_initializer(name, *input.initializer);
+  const bool is_number = input.type.shape && input.type.shape->empty();
+  const Dims dims = is_number ? Dims{} : like.dims();
+  const Tensor zero = Tensor::scalar(0, input.type.elem);
+  std::string bytes;
+  for (std::int64_t i = 0; i < tensor_size(dims); ++i) bytes += zero.bytes().text();
+  return graph.add_initializer(name, Tensor(input.type.elem, dims, Bytes::own(std::move(bytes))));
+}
+
+}  // namespace
+
+std::vector<StateVariable> add_optimizer(const Model& optimizer, const Values& parameters, const Values& gradients,
+                                         Value* lr, Value* step) {
+  Graph& graph = lr->graph();
+  GraphBuilder g(graph);
+  g.name_after("train/optimizer");
+  std::vector<StateVariable> state, slots;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    std::unordered_map<std::string, Value*> inputs;
+    Values own;
+    std::vector<std::string> own_names;
+    for (const Value* v : optimizer.graph->inputs()) {
+      const std::string& name = v->name();
+      if (name == "parameter") {
+        inputs[name] = parameters[i];
+      } else if (name == "gradient") {
+        inputs[name] = gradients[i];
+      } else if (name == "lr") {
+        inputs[name] = g.cast(lr, v->type.elem);
+      } else if (name == "step") {
+        inputs[name] = g.cast(step, v->type.elem);
+      } else {
+        own.push_back(slot_of(graph, *parameters[i], *v));
+        own_names.push_back(name);
+        inputs[name] = own.back();
+      }
+    }
+    for (const char* needed : {"parameter", "gradient"})
+      if (!inputs.contains(needed))
+        throw Error(Code::bad_usage, std::string("the optimizer graph has no input '") + needed + "'");
+    const auto outputs = splice(optimizer, inputs, graph, "train/optimizer/" + parameters[i]->name() + "/");
+    const auto next = [&](const std::string& name) {
+      const auto found = outputs.find(name + ".next");
+      if (found == outputs.end()) throw Error(Code::bad_usage, "the optimizer graph has no output '" + name + ".next'");
+      return found->second;
+    };
+    state.push_back({parameters[i], next("parameter")});
+    for (std::size_t k = 0; k < own.size(); ++k) slots.push_back({own[k], next(own_names[k])});
   }
   state.insert(state.end(), slots.begin(), slots.end());
   return state;

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "ingot/ir/graph.h"
+#include "ingot/ir/model.h"
 
 namespace ingot::train {
 
@@ -14,6 +14,7 @@ struct OptimizerOptions {
   std::optional<double> lr;
   std::optional<double> momentum, weight_decay, beta1, beta2, epsilon, rho;
   double dampening = 0, lr_decay = 0;
+  std::vector<std::string> no_decay;  // names with * and ? of parameters that weight decay leaves alone
 };
 
 /// sgd, momentum, nesterov, adagrad, rmsprop, adadelta, adam, adamw, adamax, nadam, lamb, lion.
@@ -33,5 +34,8 @@ struct StateVariable {
 /// "train/<parameter>/<slot>".
 std::vector<StateVariable> add_optimizer(const OptimizerOptions& options, const Values& parameters,
                                          const Values& gradients, Value* lr, Value* step);
+/// The same by a user's own model, as TrainingOptions::optimizer_graph describes it.
+std::vector<StateVariable> add_optimizer(const Model& optimizer, const Values& parameters, const Values& gradients,
+                                         Value* lr, Value* step);
 
 }  // namespace ingot::train

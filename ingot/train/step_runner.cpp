@@ -1,42 +1,157 @@
 // Runs training steps in the engine.
 #include "ingot/train/step_runner.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "ingot/base/error.h"
+#include "ingot/ops/builder.h"
+
 namespace ingot::train {
+namespace {
+
+template <class T> bool all_finite_of(const Array& array) {
+  return std::ranges::all_of(array.data<T>(), [](T v) { return std::isfinite(v); });
+}
+
+bool all_finite(const Array& array) {
+  if (array.dtype() == DType::f32) return all_finite_of<float>(array);
+  if (array.dtype() == DType::f64) return all_finite_of<double>(array);
+  if (!is_float(array.dtype())) return true;
+  return std::ranges::all_of(array.to_doubles(), [](double v) { return std::isfinite(v); });
+}
+
+}  // namespace
 
 StepRunner::StepRunner(const TrainingGraph& training, const engine::SessionOptions& options)
-    : session_(std::make_unique<engine::Session>(step_graph(training), options)),
-      lr_(training.lr),
-      loss_name_(training.loss),
-      norm_name_(training.norm) {
-  const auto add = [&](const std::string& name) {
-    if (state_.contains(name)) return;
-    state_[name] = Array::from(*training.model.graph->find(name)->initializer);
-  };
-  for (const TrainingGraph::State& s : training.state) {
-    names_.push_back(s.name);
-    add(s.name);
+    : StepRunner(
+          [&] {
+            std::vector<TrainingGraph> one(1);
+            one[0].model = training.model.clone();
+            one[0].state = training.state;
+            one[0].parameter_count = training.parameter_count;
+            one[0].loss = training.loss;
+            one[0].norm = training.norm;
+            one[0].lr = training.lr;
+            one[0].shared = training.shared;
+            return one;
+          }(),
+          options) {}
+
+StepRunner::StepRunner(const std::vector<TrainingGraph>& trainings, const engine::SessionOptions& options)
+    : options_(options), losses_(trainings.size()) {
+  std::vector<std::string> others;
+  for (const TrainingGraph& training : trainings) {
+    Part part;
+    part.step = step_graph(training);
+    for (const Value* v : part.step.graph->inputs()) {
+      part.inputs.insert(v->name());
+      const Value* variable = training.model.graph->find(v->name());
+      if (variable && variable->initializer && !state_.contains(v->name()))
+        state_[v->name()] = Array::from(*variable->initializer);
+    }
+    for (std::size_t i = 0; i < training.state.size(); ++i) {
+      const std::string& name = training.state[i].name;
+      part.changes.push_back(name);
+      auto& list = i < training.parameter_count ? parameters_ : others;
+      if (std::ranges::find(list, name) == list.end()) list.push_back(name);
+    }
+    part.lr = training.lr;
+    part.loss = training.loss;
+    part.norm = training.norm;
+    part.session = std::make_unique<engine::Session>(part.step, options);
+    parts_.push_back(std::move(part));
   }
-  if (!lr_.empty()) add(lr_);
+  names_ = parameters_;
+  for (const std::string& name : others)
+    if (std::ranges::find(parameters_, name) == parameters_.end()) names_.push_back(name);
+}
+
+std::vector<engine::NamedDatum> StepRunner::feed(const Part& part, const std::vector<engine::NamedDatum>& batch,
+                                                 const State& state) {
+  std::vector<engine::NamedDatum> inputs;
+  for (const engine::NamedDatum& datum : batch)
+    if (part.inputs.contains(datum.name)) inputs.push_back(datum);
+  for (const auto& [name, value] : state)
+    if (part.inputs.contains(name)) inputs.push_back({name, value});
+  return inputs;
 }
 
 std::vector<engine::NamedDatum> StepRunner::step(const std::vector<engine::NamedDatum>& batch) {
-  std::vector<engine::NamedDatum> inputs = batch;
-  for (const auto& [name, value] : state_) inputs.push_back({name, value});
-  std::vector<engine::NamedDatum> results = session_->run(inputs);
-  const std::size_t first = results.size() - names_.size();
-  for (std::size_t i = 0; i < names_.size(); ++i) state_[names_[i]] = *results[first + i].value.array();
-  results.resize(first);
-  for (const engine::NamedDatum& result : results) {
-    if (result.name == loss_name_) loss_ = result.value.array()->to_doubles().front();
-    if (!norm_name_.empty() && result.name == norm_name_) norm_ = result.value.array()->to_doubles().front();
+  std::vector<engine::NamedDatum> results;
+  before_ = state_;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const Part& part = parts_[p];
+    results = part.session->run(feed(part, batch, state_));
+    const std::size_t first = results.size() - part.changes.size();
+    for (std::size_t i = 0; i < part.changes.size(); ++i) state_[part.changes[i]] = *results[first + i].value.array();
+    results.resize(first);
+    for (const engine::NamedDatum& result : results) {
+      if (result.name == part.loss) losses_[p] = result.value.array()->to_doubles().front();
+      if (!part.norm.empty() && result.name == part.norm) norm_ = result.value.array()->to_doubles().front();
+    }
   }
   return results;
 }
 
+bool StepRunner::is_finite() const {
+  for (const double loss : losses_)
+    if (!std::isfinite(loss)) return false;
+  if (!std::isfinite(norm_)) return false;
+  return std::ranges::all_of(parameters_, [&](const std::string& name) { return all_finite(state_.at(name)); });
+}
+
+std::string StepRunner::first_not_finite(const std::vector<engine::NamedDatum>& batch) const {
+  State state = before_;
+  for (const Part& part : parts_) {
+    Model watched = part.step.clone();
+    Graph& graph = *watched.graph;
+    const std::size_t first = graph.output_count();
+    const auto order = topological_order(graph);
+    if (!order) return {};
+    for (const Node* node : *order)
+      for (Value* v : node->outputs())
+        if (v && v->type.is_tensor() && is_float(v->type.elem)) graph.add_output(v);
+    std::unordered_map<std::string, bool> is_good;
+    std::vector<engine::NamedDatum> results;
+    try {
+      results = engine::Session(watched, options_).run(feed(part, batch, state));
+    } catch (const Error&) {
+      return {};  // all values at once may need more memory than there is
+    }
+    for (std::size_t i = first; i < results.size(); ++i)
+      if (const Array* array = results[i].value.array()) is_good[results[i].name] = all_finite(*array);
+    for (const auto& [name, array] : state) is_good[name] = all_finite(array);
+    for (const Value* v : graph.initializers())
+      if (v->initializer) is_good[v->name()] = all_finite(Array::from(*v->initializer));
+    const auto is_fine = [&](const Value* v) {
+      const auto found = v ? is_good.find(v->name()) : is_good.end();
+      return found == is_good.end() || found->second;
+    };
+    for (const engine::NamedDatum& datum : batch)
+      if (const Array* array = datum.value.array(); array && !all_finite(*array))
+        return "the data: input '" + datum.name + "' holds numbers that are not finite";
+    for (const Node* node : *order) {
+      const Values inputs = node->inputs(), outputs = node->outputs();
+      if (!std::ranges::all_of(outputs, is_fine) && std::ranges::all_of(inputs, is_fine))
+        return node->label() + " (" + node->op + ")";
+    }
+    const std::size_t from = first - part.changes.size();
+    for (std::size_t i = 0; i < part.changes.size(); ++i) state[part.changes[i]] = *results[from + i].value.array();
+  }
+  return {};
+}
+
+bool StepRunner::has_learning_rate() const {
+  return std::ranges::any_of(parts_, [](const Part& part) { return !part.lr.empty(); });
+}
+
 void StepRunner::set_learning_rate(double lr) {
-  if (lr_.empty()) return;
-  Array& variable = state_.at(lr_);
-  variable = variable.dtype() == DType::f64 ? Array::scalar(lr) : Array::scalar(static_cast<float>(lr));
+  for (const Part& part : parts_) {
+    if (part.lr.empty()) continue;
+    Array& variable = state_.at(part.lr);
+    variable = variable.dtype() == DType::f64 ? Array::scalar(lr) : Array::scalar(static_cast<float>(lr));
+  }
 }
 
 }  // namespace ingot::train

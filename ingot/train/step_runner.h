@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "ingot/engine/session.h"
@@ -9,31 +10,54 @@
 
 namespace ingot::train {
 
-/// A training graph that is ready to run, with its state.
+/// Training graphs that are ready to run, with their state. Several are algorithms of one model: a step runs each in
+/// turn, and variables of one name are one.
 class StepRunner {
  public:
   explicit StepRunner(const TrainingGraph& training, const engine::SessionOptions& options = {});
+  explicit StepRunner(const std::vector<TrainingGraph>& trainings, const engine::SessionOptions& options = {});
 
-  /// One step on a batch: the model's inputs and the target by name. All of the state moves at once.
-  /// Returns loss, prediction and, where asked for, the gradient's length.
+  /// One step on a batch: the model's inputs and the target by name. All of an algorithm's state moves at once.
+  /// Returns loss, prediction and, where asked for, the gradient's length, of the last algorithm.
   std::vector<engine::NamedDatum> step(const std::vector<engine::NamedDatum>& batch);
-  double loss() const { return loss_; }
+  /// Of the last algorithm.
+  double loss() const { return losses_.back(); }
+  const std::vector<double>& losses() const { return losses_; }
   double norm() const { return norm_; }
+  /// Whether losses, the gradient's length and all parameters are finite numbers.
+  bool is_finite() const;
+  /// After a step whose numbers are not: the first node that made one out of finite ones, as the same step tells when
+  /// it is run again with everything in sight. Empty: none is found.
+  std::string first_not_finite(const std::vector<engine::NamedDatum>& batch) const;
 
   void set_learning_rate(double lr);
-  /// Whether the algorithm has a learning rate that is known by name.
-  bool has_learning_rate() const { return !lr_.empty(); }
+  /// Whether an algorithm has a learning rate that is known by name.
+  bool has_learning_rate() const;
 
+  /// All that changes, parameters first.
   const std::vector<std::string>& state_names() const { return names_; }
+  bool has_state(const std::string& name) const { return state_.contains(name); }
   Array state(const std::string& name) const { return state_.at(name); }
   void set_state(const std::string& name, Array value) { state_.at(name) = std::move(value); }
 
  private:
-  std::unique_ptr<engine::Session> session_;
-  std::vector<std::string> names_;
-  std::unordered_map<std::string, Array> state_;
-  std::string lr_, loss_name_, norm_name_;
-  double loss_ = 0, norm_ = 0;
+  struct Part {
+    Model step;
+    std::unique_ptr<engine::Session> session;
+    std::vector<std::string> changes;  // names of state, in the order of the last outputs
+    std::unordered_set<std::string> inputs;
+    std::string lr, loss, norm;
+  };
+  using State = std::unordered_map<std::string, Array>;
+  static std::vector<engine::NamedDatum> feed(const Part& part, const std::vector<engine::NamedDatum>& batch,
+                                              const State& state);
+
+  engine::SessionOptions options_;
+  std::vector<Part> parts_;
+  std::vector<std::string> names_, parameters_;
+  State state_, before_;
+  std::vector<double> losses_;
+  double norm_ = 0;
 };
 
 }  // namespace ingot::train

@@ -1,140 +1,273 @@
-// The training loop, evaluation, and the way of trained weights back into the model.
+// The training loop, and the way of trained weights back into the model.
 #include "ingot/train/trainer.h"
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
 #include <cmath>
-#include <numbers>
+#include <numeric>
 
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
-#include "ingot/passes/convert_version.h"
-#include "ingot/train/checkpoint.h"
+#include "ingot/train/schedule.h"
+#include "ingot/train/training_info.h"
 
 namespace ingot::train {
+namespace {
 
-double scheduled_rate(const LoopOptions& options, double lr, std::uint64_t step, std::uint64_t step_count) {
-  if (step < options.warmup) return lr * static_cast<double>(step + 1) / static_cast<double>(options.warmup);
-  const double part =
-      static_cast<double>(step - options.warmup) /
-      static_cast<double>(std::max<std::uint64_t>(step_count - std::min(options.warmup, step_count), 1));
-  if (options.schedule == "constant") return lr;
-  if (options.schedule == "linear") return lr * (1 - part);
-  if (options.schedule == "cosine") return lr * (1 + std::cos(std::numbers::pi * part)) / 2;
-  if (options.schedule == "step") return lr * std::pow(0.1, std::floor(part * 3));
-  throw Error(Code::bad_usage, "there is no schedule '" + options.schedule + "'")
-      .hint("known schedules: constant, linear, cosine, step");
-}
+using Clock = std::chrono::steady_clock;
 
-LoopReport run_loop(StepRunner& runner, const TrainingGraph& training, const Dataset& data, double lr,
-                    const LoopOptions& options, const std::function<bool(const Progress&)>& on_step) {
-  if (options.batch == 0 || data.count == 0) throw Error(Code::bad_training_data, "there is nothing to train on");
-  const auto count = static_cast<std::uint64_t>(data.count);
-  const std::uint64_t batch = std::min(options.batch, count);
-  const std::uint64_t per_epoch = (count + batch - 1) / batch;
-  const std::uint64_t step_count = options.steps ? options.steps : options.epochs * per_epoch;
-  LoopReport report;
-  std::uint64_t step = 0;
-  if (options.resumes) {
-    if (const auto found = load_checkpoint(options.checkpoints, runner, report.notes))
-      step = report.resumed_at = *found;
+/// When checkpoints are due.
+class Rhythm {
+ public:
+  Rhythm(const std::string& text, std::uint64_t per_epoch) {
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    const bool is_epochs = unit == "epoch" || unit == "epochs", is_steps = unit.empty() || unit.starts_with("step");
+    if (error != std::errc() || number == 0 || (!is_epochs && !is_steps && unit != "min"))
+      throw Error(Code::bad_usage, "'" + text + "' is no distance between checkpoints")
+          .hint("such as 500, 1epoch or 10min");
+    if (unit == "min")
+      time_ = std::chrono::minutes(number);
+    else
+      steps_ = number * (is_epochs ? per_epoch : 1);
   }
-  std::vector<std::int64_t> order;
-  std::uint64_t ordered_epoch = ~std::uint64_t{0};
-  bool goes_on = true;
-  Progress progress;
-  progress.step_count = step_count;
-  for (; step < step_count && goes_on; ++step) {
-    const std::uint64_t epoch = step / per_epoch, at = step % per_epoch * batch;
-    if (epoch != ordered_epoch) {
-      order = options.shuffles ? shuffled(data.count, options.seed, epoch) : std::vector<std::int64_t>();
-      for (std::int64_t i = 0; !options.shuffles && i < data.count; ++i) order.push_back(i);
-      ordered_epoch = epoch;
+  bool is_due(std::uint64_t step) {
+    if (steps_) return step % steps_ == 0;
+    if (Clock::now() - last_ < time_) return false;
+    last_ = Clock::now();
+    return true;
+  }
+
+ private:
+  std::uint64_t steps_ = 0;
+  Clock::duration time_{};
+  Clock::time_point last_ = Clock::now();
+};
+
+/// The examples of each step.
+class Order {
+ public:
+  Order(std::int64_t count, std::uint64_t batch, const LoopOptions& options)
+      : count_(count),
+        batch_(batch),
+        per_epoch_((static_cast<std::uint64_t>(count) + batch - 1) / batch),
+        options_(options) {}
+
+  std::uint64_t per_epoch() const { return per_epoch_; }
+  std::vector<std::int64_t> examples(std::uint64_t step) {
+    const std::uint64_t epoch = step / per_epoch_;
+    if (order_.empty() || epoch != epoch_) {
+      if (options_.shuffles) {
+        order_ = shuffled(count_, options_.seed, epoch);
+      } else {
+        order_.resize(static_cast<std::size_t>(count_));
+        std::iota(order_.begin(), order_.end(), 0);
+      }
+      epoch_ = epoch;
     }
-    const auto first = order.begin() + static_cast<std::ptrdiff_t>(at);
-    const auto last = order.begin() + static_cast<std::ptrdiff_t>(std::min(at + batch, count));
-    const double rate = scheduled_rate(options, lr, step, step_count);
-    if (runner.has_learning_rate() && lr > 0) runner.set_learning_rate(rate);
-    runner.step(batch_of(data, training.model, training.target, {first, last}));
-    if (!std::isfinite(runner.loss()))
-      throw Error(Code::diverged,
-                  "the loss is " + std::to_string(runner.loss()) + " after step " + std::to_string(step + 1))
-          .hint("a smaller --lr, or --clip-norm 1");
-    if (report.steps == 0) report.first_loss = runner.loss();
-    report.last_loss = runner.loss();
-    ++report.steps;
-    progress.step = step + 1;
-    progress.epoch = epoch;
-    progress.loss = runner.loss();
-    progress.norm = runner.norm();
-    progress.lr = rate;
-    progress.examples += static_cast<std::uint64_t>(last - first);
-    goes_on = on_step(progress);
-    const bool is_due =
-        (step + 1) % std::max<std::uint64_t>(options.every, 1) == 0 || step + 1 == step_count || !goes_on;
-    if (!options.checkpoints.empty() && is_due) save_checkpoint(options.checkpoints, step + 1, runner, options.keep);
+    const std::uint64_t at = step % per_epoch_ * batch_;
+    const auto first = order_.begin() + static_cast<std::ptrdiff_t>(at);
+    return {first, order_.begin() + static_cast<std::ptrdiff_t>(std::min(at + batch_, order_.size()))};
   }
-  report.was_stopped = !goes_on;
-  return report;
+
+ private:
+  std::int64_t count_;
+  std::uint64_t batch_, per_epoch_, epoch_ = 0;
+  const LoopOptions& options_;
+  std::vector<std::int64_t> order_;
+};
+
+/// What all algorithms need of a batch.
+std::vector<engine::NamedDatum> batch_for(const std::vector<TrainingGraph>& trainings, const Dataset& data,
+                                          const std::vector<std::int64_t>& examples) {
+  std::vector<engine::NamedDatum> batch;
+  for (const TrainingGraph& training : trainings)
+    for (engine::NamedDatum& datum : batch_of(data, training.model, training.target, examples))
+      if (std::ranges::find(batch, datum.name, &engine::NamedDatum::name) == batch.end())
+        batch.push_back(std::move(datum));
+  return batch;
 }
 
-void export_weights(const StepRunner& runner, Model& model) {
+/// One loop while it runs.
+class Loop {
+ public:
+  Loop(StepRunner& runner, const std::vector<TrainingGraph>& trainings, const Dataset& data, const LoopOptions& options,
+       const LoopEvents& events)
+      : runner_(runner),
+        trainings_(trainings),
+        data_(data),
+        options_(options),
+        events_(events),
+        schedule_(options.schedule, options.warmup),
+        order_(data.count, std::min(options.batch, static_cast<std::uint64_t>(data.count)), options),
+        rhythm_(options.every, order_.per_epoch()) {
+    progress_.step_count = options.steps ? options.steps : options.epochs * order_.per_epoch();
+  }
+
+  LoopReport run() {
+    if (options_.resumes) resume();
+    while (at_.step < progress_.step_count && !report_.was_stopped && !report_.ended_early) {
+      const std::uint64_t epoch = at_.step / order_.per_epoch();
+      one_step(epoch);
+      const bool is_last = at_.step == progress_.step_count;
+      if (at_.step % order_.per_epoch() == 0) end_epoch(epoch);
+      const bool is_due = rhythm_.is_due(at_.step);
+      if (!options_.checkpoints.empty() && (is_due || is_last || report_.was_stopped || report_.ended_early))
+        save_checkpoint(options_.checkpoints, at_, runner_, options_.settings, options_.keep);
+    }
+    if (options_.restores_best && !best_.empty() && !report_.was_stopped) {
+      for (std::size_t i = 0; i < best_.size(); ++i) runner_.set_state(runner_.state_names()[i], best_[i]);
+      report_.restored = at_.best;
+    }
+    return std::move(report_);
+  }
+
+ private:
+  void resume() {
+    const auto found =
+        load_checkpoint(options_.checkpoints, runner_, options_.settings, options_.resumes_by_force, report_.notes);
+    if (!found) return;
+    at_ = *found;
+    report_.resumed_at = at_.step;
+    if (options_.restores_best)
+      if (auto best = load_best(options_.checkpoints, runner_)) best_ = std::move(*best);
+    report_.ended_early = options_.patience && at_.since_best >= options_.patience;
+  }
+
+  void one_step(std::uint64_t epoch) {
+    const std::vector<std::int64_t> examples = order_.examples(at_.step);
+    const std::vector<engine::NamedDatum> batch = batch_for(trainings_, data_, examples);
+    if (options_.lr && runner_.has_learning_rate()) {
+      progress_.lr = schedule_.rate(*options_.lr, at_.step, progress_.step_count) * at_.plateau;
+      runner_.set_learning_rate(progress_.lr);
+    }
+    runner_.step(batch);
+    if (!runner_.is_finite()) diverged(batch);
+    if (report_.steps++ == 0) report_.first_loss = runner_.loss();
+    report_.last_loss = runner_.loss();
+    at_.epoch_loss += runner_.loss();
+    progress_.step = ++at_.step;
+    progress_.epoch = epoch;
+    progress_.loss = runner_.loss();
+    progress_.norm = runner_.norm();
+    progress_.examples += examples.size();
+    if (events_.on_step && !events_.on_step(progress_)) report_.was_stopped = true;
+  }
+
+  [[noreturn]] void diverged(const std::vector<engine::NamedDatum>& batch) {
+    const std::string node = runner_.first_not_finite(batch);
+    throw Error(Code::diverged, "numbers are no longer finite in step " + std::to_string(at_.step + 1) + " (loss " +
+                                    std::to_string(runner_.loss()) + ")" +
+                                    (node.empty() ? "" : "; the first comes from " + node))
+        .hint("a smaller --lr, or --clip-norm 1");
+  }
+
+  void end_epoch(std::uint64_t epoch) {
+    EpochEnd end{epoch, at_.step, at_.epoch_loss / static_cast<double>(order_.per_epoch())};
+    at_.epoch_loss = 0;
+    const double judged = events_.on_epoch ? events_.on_epoch(end) : end.mean_loss;
+    const bool is_better = at_.judgements == 0 || judged < at_.best - options_.min_delta;
+    ++at_.judgements;
+    ++at_.since_best;
+    ++at_.since_drop;
+    if (is_better) {
+      at_.best = judged;
+      at_.since_best = at_.since_drop = 0;
+      if (options_.restores_best) {
+        best_.clear();
+        for (const std::string& name : runner_.state_names()) best_.push_back(runner_.state(name));
+        if (!options_.checkpoints.empty()) save_best(options_.checkpoints, at_, runner_, options_.settings);
+      }
+    }
+    if (schedule_.waits_for_plateaus() && at_.since_drop >= schedule_.plateau_epochs()) {
+      at_.plateau *= schedule_.plateau_factor();
+      at_.since_drop = 0;
+    }
+    report_.ended_early = options_.patience && at_.since_best >= options_.patience;
+  }
+
+  StepRunner& runner_;
+  const std::vector<TrainingGraph>& trainings_;
+  const Dataset& data_;
+  const LoopOptions& options_;
+  const LoopEvents& events_;
+  Schedule schedule_;
+  Order order_;
+  Rhythm rhythm_;
+  LoopState at_;
+  Progress progress_;
+  LoopReport report_;
+  std::vector<Array> best_;
+};
+
+}  // namespace
+
+LoopReport run_loop(StepRunner& runner, const std::vector<TrainingGraph>& trainings, const Dataset& data,
+                    const LoopOptions& options, const LoopEvents& events) {
+  if (options.batch == 0 || data.count == 0) throw Error(Code::bad_training_data, "there is nothing to train on");
+  return Loop(runner, trainings, data, options, events).run();
+}
+
+void export_weights(const StepRunner& runner, Model& model, bool with_training) {
   separate_statistics(*model.graph);
   for (const std::string& name : runner.state_names()) {
     Value* v = model.graph->find(name);
     if (v && v->initializer) v->initializer = runner.state(name).to_tensor();
   }
+  if (!with_training) return;
+  for (std::size_t i = 0; i < model.training.size(); ++i) {
+    if (!model.training[i].algorithm) continue;
+    const Graph& algorithm = *model.training[i].algorithm;
+    for (Value* v : Values(algorithm.initializers().begin(), algorithm.initializers().end())) {
+      const std::string name = own_variable(model, i, v->name());
+      if (runner.has_state(name)) v->initializer = runner.state(name).to_tensor();
+    }
+  }
 }
 
-Evaluation evaluate(const Model& model, const Dataset& data, const LossOptions& loss, std::uint64_t batch,
-                    const std::string& prediction) {
-  Model judged = model.clone();
-  judged.training.clear();
-  passes::canonicalize(judged);
-  Graph& graph = *judged.graph;
-  Value* y = nullptr;
-  for (Value* v : graph.outputs())
-    if (!y && (prediction.empty() || v->name() == prediction)) y = v;
-  if (!y) throw Error(Code::bad_usage, "the model has no output '" + prediction + "'");
-  Value* scores = y;
-  if (loss.name == "cross_entropy" && y->producer() && y->producer()->is("Softmax")) scores = y->producer()->input(0);
-  Value* target = graph.add_input(graph.fresh_name("target"), target_type(loss, scores->type));
-  const bool has_classes = target->type.elem == DType::i64;
-  Value* cost = add_loss(loss, scores, target);
-  GraphBuilder g(graph);
-  Values outputs = {cost};
-  if (has_classes) {
-    Value* best = g.op("ArgMax", {scores}, {{"axis", 1}, {"keepdims", 0}});
-    Value* hits = g.cast(g.op("Equal", {best, target}), DType::f32);
-    outputs.push_back(g.op("ReduceMean", {hits}, {{"keepdims", 0}}));
-  } else {
-    Value* error = g.sub(scores, target);
-    outputs.push_back(g.op("ReduceMean", {g.op("Abs", {error})}, {{"keepdims", 0}}));
-    outputs.push_back(g.op("ReduceMean", {g.mul(error, error)}, {{"keepdims", 0}}));
-  }
-  graph.resize_outputs(0);
-  for (Value* v : outputs) graph.add_output(v);
-  const engine::Session session(judged);
-  Evaluation result;
-  std::vector<double> sums(outputs.size());
-  const std::string target_name = target->name();
-  for (std::int64_t at = 0; at < data.count; at += static_cast<std::int64_t>(batch)) {
-    std::vector<std::int64_t> examples;
-    for (std::int64_t i = at; i < std::min(data.count, at + static_cast<std::int64_t>(batch)); ++i)
-      examples.push_back(i);
-    const auto results = session.run(batch_of(data, judged, target_name, examples));
-    for (std::size_t i = 0; i < sums.size(); ++i)
-      sums[i] += results[i].value.array()->to_doubles().front() * static_cast<double>(examples.size());
-  }
-  result.examples = data.count;
-  const auto count = static_cast<double>(std::max<std::int64_t>(data.count, 1));
-  result.loss = sums[0] / count;
-  if (has_classes) {
-    result.accuracy = sums[1] / count;
-  } else {
-    result.mean_absolute_error = sums[1] / count;
-    result.root_mean_square_error = std::sqrt(sums[2] / count);
-  }
-  return result;
+Trainer::Trainer(const Model& model, std::vector<TrainingGraph> graphs, const engine::SessionOptions& session)
+    : model_(model.clone()), graphs_(std::move(graphs)), runner_(graphs_, session) {}
+
+Trainer::Trainer(const Model& model, const TrainingOptions& options, const engine::SessionOptions& session)
+    : Trainer(
+          model,
+          [&] {
+            std::vector<TrainingGraph> graphs;
+            graphs.push_back(make_training_graph(model, options));
+            return graphs;
+          }(),
+          session) {
+  lr_ = learning_rate(options.optimizer);
+}
+
+Trainer Trainer::stored(const Model& model, const std::vector<std::size_t>& algorithms,
+                        const engine::SessionOptions& session) {
+  std::vector<std::size_t> which = algorithms;
+  for (std::size_t i = 0; algorithms.empty() && i < model.training.size(); ++i)
+    if (model.training[i].algorithm) which.push_back(i);
+  if (which.empty()) throw Error(Code::bad_training_info, "the model has no algorithm");
+  std::vector<TrainingGraph> graphs;
+  for (const std::size_t i : which) graphs.push_back(read_training_info(model, i));
+  return {model, std::move(graphs), session};
+}
+
+double Trainer::step(const std::vector<engine::NamedDatum>& batch) {
+  runner_.step(batch);
+  return runner_.loss();
+}
+
+LoopReport Trainer::fit(const Dataset& data, const LoopOptions& options, const LoopEvents& events) {
+  LoopOptions own = options;
+  if (!own.lr) own.lr = lr_;
+  return run_loop(runner_, graphs_, data, own, events);
+}
+
+Model Trainer::trained(bool with_training) const {
+  Model made = model_.clone();
+  export_weights(runner_, made, with_training);
+  return made;
 }
 
 }  // namespace ingot::train

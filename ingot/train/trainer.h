@@ -1,10 +1,13 @@
 #pragma once
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "ingot/train/checkpoint.h"
 #include "ingot/train/dataset.h"
+#include "ingot/train/evaluation.h"
 #include "ingot/train/step_runner.h"
 
 namespace ingot::train {
@@ -15,12 +18,17 @@ struct LoopOptions {
   std::uint64_t steps = 0;  // if not 0, this many steps whatever the epochs
   std::uint64_t seed = 0;
   bool shuffles = true;
-  std::string schedule = "constant";  // constant, linear, cosine, step
+  std::optional<double> lr;           // absent: the algorithm's own stays
+  std::string schedule = "constant";  // see Schedule
   std::uint64_t warmup = 0;           // steps
   std::string checkpoints;            // directory; empty: none
-  std::uint64_t every = 500;          // steps between checkpoints
+  std::string every = "500";          // between checkpoints: "500", "500steps", "1epoch", "10min"
   std::uint64_t keep = 3;
-  bool resumes = false;
+  bool resumes = false, resumes_by_force = false;
+  std::uint64_t patience = 0;  // judgements without progress after which the run ends; 0: it does not
+  double min_delta = 0;        // what counts as progress
+  bool restores_best = false;  // the best state is the last
+  RunSettings settings;        // compared when a run goes on
 };
 
 struct Progress {
@@ -29,33 +37,71 @@ struct Progress {
   std::uint64_t examples = 0;  // seen in this run
 };
 
+struct EpochEnd {
+  std::uint64_t epoch = 0;  // from 0
+  std::uint64_t step = 0;   // steps done
+  double mean_loss = 0;     // of its steps
+};
+
+struct LoopEvents {
+  /// Told of each step; false ends the run after a checkpoint.
+  std::function<bool(const Progress&)> on_step;
+  /// Told of each epoch that ends; what it gives is judged: smaller is better. Without, the mean loss is.
+  std::function<double(const EpochEnd&)> on_epoch;
+};
+
 struct LoopReport {
   std::uint64_t steps = 0;
   std::uint64_t resumed_at = 0;
   double first_loss = 0, last_loss = 0;
-  bool was_stopped = false;
+  bool was_stopped = false;        // by on_step
+  bool ended_early = false;        // for lack of progress
+  std::optional<double> restored;  // the judgement of the state that was put back
   std::vector<std::string> notes;
 };
 
-/// Trains from where the runner's state stands. `on_step` is told of each step; false ends the run after a checkpoint.
-/// Throws Error(Code::diverged) when the loss is not finite.
-LoopReport run_loop(StepRunner& runner, const TrainingGraph& training, const Dataset& data, double lr,
-                    const LoopOptions& options, const std::function<bool(const Progress&)>& on_step);
+/// Trains from where the runner's state stands, on batches of the data. Throws Error(Code::diverged), naming the first
+/// node at fault, when numbers are no longer finite.
+LoopReport run_loop(StepRunner& runner, const std::vector<TrainingGraph>& trainings, const Dataset& data,
+                    const LoopOptions& options, const LoopEvents& events);
 
-/// The learning rate of one step.
-double scheduled_rate(const LoopOptions& options, double lr, std::uint64_t step, std::uint64_t step_count);
+/// Writes the trained weights and statistics into the model they came from; nothing else changes. With
+/// `with_training`, the variables of its training infos follow.
+void export_weights(const StepRunner& runner, Model& model, bool with_training = false);
 
-/// Writes the trained weights and statistics into the model they came from; nothing else changes.
-void export_weights(const StepRunner& runner, Model& model);
+/// A model in training.
+///
+///   train::TrainingOptions how;
+///   how.loss.name = "cross_entropy";
+///   how.optimizer.name = "adam";
+///   train::Trainer trainer(model, how);
+///   trainer.fit(train::load_dataset("train.csv", {.target = "class"}), {.batch = 64, .epochs = 5});
+///   driver::save(trainer.trained(), "trained.onnx");
+class Trainer {
+ public:
+  /// Use 1: loss, gradients and optimizer are derived.
+  Trainer(const Model& model, const TrainingOptions& options, const engine::SessionOptions& session = {});
+  /// Use 2: the training infos that the model carries, in this order; none named: all.
+  static Trainer stored(const Model& model, const std::vector<std::size_t>& algorithms = {},
+                        const engine::SessionOptions& session = {});
 
-/// What a model says of data: the mean loss and, where targets are classes, the share it gets right.
-struct Evaluation {
-  double loss = 0;
-  std::optional<double> accuracy;
-  std::optional<double> mean_absolute_error, root_mean_square_error;
-  std::int64_t examples = 0;
+  /// One step on inputs and targets by name (see target_name()); returns the loss.
+  double step(const std::vector<engine::NamedDatum>& batch);
+  LoopReport fit(const Dataset& data, const LoopOptions& options, const LoopEvents& events = {});
+  /// The model with the weights as they are now.
+  Model trained(bool with_training = false) const;
+
+  const std::vector<TrainingGraph>& graphs() const { return graphs_; }
+  const std::string& target_name() const { return graphs_.front().target; }
+  StepRunner& runner() { return runner_; }
+
+ private:
+  Trainer(const Model& model, std::vector<TrainingGraph> graphs, const engine::SessionOptions& session);
+
+  Model model_;
+  std::vector<TrainingGraph> graphs_;
+  StepRunner runner_;
+  std::optional<double> lr_;  // that the options asked for; schedules start from it
 };
-Evaluation evaluate(const Model& model, const Dataset& data, const LossOptions& loss, std::uint64_t batch,
-                    const std::string& prediction = {});
 
 }  // namespace ingot::train

@@ -9,6 +9,8 @@
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/inline_functions.h"
 #include "ingot/train/autodiff.h"
+#include "ingot/train/recompute.h"
+#include "ingot/train/splice.h"
 
 namespace ingot::train {
 namespace {
@@ -59,27 +61,27 @@ Value* named(GraphBuilder& g, Value* value, const std::string& name) {
   return out;
 }
 
-}  // namespace
+/// Weights that an exporter wrote as Constant nodes become initializers where the user names them.
+void lift_constants(Graph& graph, const ParameterOptions& options) {
+  for (Node& node : graph.nodes()) {
+    const Tensor* value = node.is("Constant") ? node.attributes.get<Tensor>("value") : nullptr;
+    if (!value || !is_float(value->dtype())) continue;
+    const std::string name = node.output()->name();
+    const auto names_it = [&](const std::string& pattern) { return matches_glob(pattern, name); };
+    if (std::ranges::none_of(options.trainable, names_it)) continue;
+    Value* lifted = graph.add_initializer(graph.fresh_name(name), *value);
+    graph.replace_all_uses(node.output(), lifted);
+    graph.erase(&node);
+    graph.rename(lifted, name);
+  }
+}
 
-std::string next_name(const std::string& state) { return state + ".next"; }
-
-TrainingGraph make_training_graph(const Model& model, const TrainingOptions& options) {
-  TrainingGraph training;
-  training.model = model.clone();
-  training.model.training.clear();
-  passes::canonicalize(training.model);
-  passes::inline_functions(training.model);
+/// The loss by its name, or by the user's own graph.
+Value* put_loss(TrainingGraph& training, Value* prediction, const TrainingOptions& options) {
   Graph& graph = *training.model.graph;
-  for (Value* v : Values(graph.initializers().begin(), graph.initializers().end()))
-    if (v->is_input()) graph.set_is_input(v, false);
-  training.notes = separate_statistics(graph);
-  const auto statistics = enter_training_mode(graph);
-
-  Value* prediction = find_prediction(graph, options.prediction);
-  training.prediction = prediction->name();
   Value* scores = prediction;
   const bool is_softmax = prediction->producer() && prediction->producer()->is("Softmax");
-  if (is_softmax && options.loss.name == "cross_entropy") {
+  if (is_softmax && !options.loss_graph && options.loss.name == "cross_entropy") {
     scores = prediction->producer()->input(0);
     training.notes.push_back("the model ends in Softmax: cross_entropy reads what goes into it, '" + scores->name() +
                              "'");
@@ -87,21 +89,139 @@ TrainingGraph make_training_graph(const Model& model, const TrainingOptions& opt
   if (!is_float(scores->type.elem))
     throw Error(Code::bad_usage,
                 "output '" + scores->name() + "' is " + scores->type.str() + ": a loss needs real numbers");
-  Value* target = graph.add_input(graph.fresh_name("target"), target_type(options.loss, scores->type));
-  training.target = target->name();
-  Value* loss = add_loss(options.loss, scores, target);
+  Value* loss = nullptr;
+  if (options.loss_graph) {
+    const Graph& own = *options.loss_graph->graph;
+    Values inputs;
+    for (Value* v : own.inputs())
+      if (!v->initializer) inputs.push_back(v);
+    if (inputs.size() != 2 || own.output_count() == 0)
+      throw Error(Code::bad_usage, "a loss graph has two inputs, prediction and target, and one output");
+    if (inputs[0]->name() == "target" || inputs[1]->name() == "prediction") std::swap(inputs[0], inputs[1]);
+    Value* target = graph.add_input(graph.fresh_name("target"), inputs[1]->type);
+    training.target = target->name();
+    const auto outputs =
+        splice(*options.loss_graph, {{inputs[0]->name(), scores}, {inputs[1]->name(), target}}, graph, "train/loss/");
+    loss = outputs.at(own.output(0)->name());
+    if (!is_float(loss->type.elem) || !loss->producer() || (loss->type.shape && !loss->type.shape->empty()))
+      throw Error(Code::bad_usage, "the loss graph gives " + loss->type.str() + ", not one real number");
+  } else {
+    Value* target = graph.add_input(graph.fresh_name("target"), target_type(options.loss, scores->type));
+    training.target = target->name();
+    loss = add_loss(options.loss, scores, target);
+  }
   graph.rename(loss, graph.fresh_name("loss"));
   loss->producer()->name = loss->name();
   training.loss = loss->name();
+  return loss;
+}
+
+/// One operator that stands for all gradients; whoever reads the training information expands it.
+Values gradient_operator(Value* loss, const Values& parameters) {
+  Graph& graph = loss->graph();
+  std::vector<std::string> xs, zs;
+  Values inputs = parameters;
+  for (const Value* v : parameters) xs.push_back(v->name());
+  for (Value* v : graph.inputs()) {
+    zs.push_back(v->name());
+    inputs.push_back(v);
+  }
+  GraphBuilder g(graph);
+  g.name_after("gradient");
+  Node* node = g.node("Gradient", "ai.onnx.preview.training", inputs, {{"xs", xs}, {"y", loss->name()}, {"zs", zs}},
+                      parameters.size());
+  for (std::size_t i = 0; i < parameters.size(); ++i) node->output(i)->type = parameters[i]->type;
+  return node->outputs();
+}
+
+/// Bounds on gradients: each element, each parameter, all together.
+void clip(GraphBuilder& g, const TrainingOptions& options, Value* norm, Values& gradients) {
+  const auto shorten = [&](Value* gradient, Value* length, double limit) {
+    Value* factor = g.div(limit, g.add(length, 1e-6));
+    factor = g.op("Min", {factor, g.scalar(1, length->type.elem)});
+    return g.mul(gradient, g.cast(factor, gradient->type.elem));
+  };
+  for (Value*& gradient : gradients) {
+    if (options.clip_norm > 0) gradient = shorten(gradient, norm, options.clip_norm);
+    if (options.clip_tensor > 0) gradient = shorten(gradient, norm_of(g, {gradient}), options.clip_tensor);
+    if (options.clip_value > 0) {
+      Value* least = g.scalar(-options.clip_value, gradient->type.elem);
+      gradient = g.op("Clip", {gradient, least, g.scalar(options.clip_value, gradient->type.elem)});
+    }
+  }
+}
+
+/// The mean of the gradients of several batches: it grows in variables of its own, and every k-th step uses it.
+struct Accumulation {
+  Value* is_due = nullptr;
+  std::vector<StateVariable> sums;
+};
+
+Accumulation accumulate(GraphBuilder& g, std::uint64_t count, Value* step, const Values& parameters,
+                        Values& gradients) {
+  Graph& graph = g.graph();
+  Accumulation made;
+  const auto k = static_cast<std::int64_t>(count);
+  Value* position = g.op("Mod", {step, g.index(k)});
+  made.is_due = g.op("Equal", {position, g.index(k - 1)});
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    const Tensor& like = *parameters[i]->initializer;
+    Value* sum =
+        graph.add_initializer(graph.fresh_name("train/" + parameters[i]->name() + "/gradient_sum"),
+                              Tensor(like.dtype(), like.dims(), Bytes::own(std::string(like.bytes().size(), char{0}))));
+    gradients[i] = g.add(sum, g.div(gradients[i], static_cast<double>(count)));
+    Value* emptied = g.mul(sum, 0.0);
+    made.sums.push_back({sum, g.where(made.is_due, emptied, gradients[i])});
+  }
+  return made;
+}
+
+}  // namespace
+
+std::string next_name(const std::string& state) { return state + ".next"; }
+
+TrainingGraph make_training_graph(const Model& model, const TrainingOptions& options) {
+  TrainingGraph training;
+  std::vector<std::string> differentiable;
+  if (options.keeps_gradient_op) {
+    // Whether the gradients exist, and which are zero, only the expansion tells.
+    TrainingOptions expanded = options;
+    expanded.keeps_gradient_op = false;
+    const TrainingGraph probe = make_training_graph(model, expanded);
+    for (std::size_t i = 0; i < probe.parameter_count; ++i) differentiable.push_back(probe.state[i].name);
+  }
+  training.model = model.clone();
+  training.model.training.clear();
+  passes::canonicalize(training.model);
+  passes::inline_functions(training.model);
+  Graph& graph = *training.model.graph;
+  for (Value* v : Values(graph.initializers().begin(), graph.initializers().end()))
+    if (v->is_input()) graph.set_is_input(v, false);
+  lift_constants(graph, options.parameters);
+  training.notes = separate_statistics(graph);
+  const auto statistics = enter_training_mode(graph);
+
+  Value* prediction = find_prediction(graph, options.prediction);
+  training.prediction = prediction->name();
+  Value* loss = put_loss(training, prediction, options);
 
   training.parameters = choose_parameters(graph, options.parameters);
   Values parameters;
-  for (const ParameterChoice& choice : training.parameters)
-    if (choice.is_trained) parameters.push_back(graph.find(choice.name));
+  for (ParameterChoice& choice : training.parameters) {
+    const bool has_gradient =
+        !options.keeps_gradient_op || std::ranges::find(differentiable, choice.name) != differentiable.end();
+    if (choice.is_trained && has_gradient) parameters.push_back(graph.find(choice.name));
+  }
   if (parameters.empty())
     throw Error(Code::bad_usage, "nothing is left to train")
         .hint("name parameters by --trainable; --dry-run lists all with the reason for each");
-  const Values gradients = differentiate(graph, {{loss, nullptr}}, parameters);
+  if (options.keeps_gradient_op) training.model.opsets.set("ai.onnx.preview.training", 1);
+  const Values gradients = options.keeps_gradient_op ? gradient_operator(loss, parameters)
+                                                     : differentiate(graph, {{loss, nullptr}}, parameters);
+  if (options.recomputes && !options.keeps_gradient_op) {
+    const std::size_t added = recompute_activations(graph, graph.find(training.loss)->producer());
+    training.notes.push_back(std::to_string(added) + " nodes of the forward pass are computed twice to save memory");
+  }
   Values trained, arriving;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (gradients[i]) {
@@ -117,22 +237,28 @@ TrainingGraph make_training_graph(const Model& model, const TrainingOptions& opt
 
   GraphBuilder g(graph);
   g.name_after("train");
-  Value* norm = options.reports_norm || options.clip_norm > 0 ? norm_of(g, arriving) : nullptr;
-  if (options.clip_norm > 0) {
-    Value* factor = g.div(options.clip_norm, g.add(norm, 1e-6));
-    factor = g.op("Min", {factor, g.scalar(1, norm->type.elem)});
-    for (Value*& gradient : arriving) gradient = g.mul(gradient, g.cast(factor, gradient->type.elem));
-  }
   Value* lr = graph.add_initializer(graph.fresh_name("train/lr"), Tensor::scalar(learning_rate(options.optimizer)));
   Value* step = graph.add_initializer(graph.fresh_name("train/step"), Tensor::scalar<std::int64_t>(0));
   training.lr = lr->name();
   training.step = step->name();
-  const std::vector<StateVariable> updates = add_optimizer(options.optimizer, trained, arriving, lr, step);
+  Accumulation accumulation;
+  Value* count = step;
+  if (options.accumulate > 1) {
+    accumulation = accumulate(g, options.accumulate, step, trained, arriving);
+    count = g.op("Div", {step, g.index(static_cast<std::int64_t>(options.accumulate))});
+  }
+  Value* norm = options.reports_norm || options.clip_norm > 0 ? norm_of(g, arriving) : nullptr;
+  clip(g, options, norm, arriving);
+  const std::vector<StateVariable> updates = options.optimizer_graph
+                                                 ? add_optimizer(*options.optimizer_graph, trained, arriving, lr, count)
+                                                 : add_optimizer(options.optimizer, trained, arriving, lr, count);
   training.parameter_count = trained.size();
   for (const StateVariable& update : updates) {
-    Value* next = named(g, update.next, next_name(update.now->name()));
-    training.state.push_back({update.now->name(), next->name()});
+    Value* next = accumulation.is_due ? g.where(accumulation.is_due, update.next, update.now) : update.next;
+    training.state.push_back({update.now->name(), named(g, next, next_name(update.now->name()))->name()});
   }
+  for (const StateVariable& sum : accumulation.sums)
+    training.state.push_back({sum.now->name(), named(g, sum.next, next_name(sum.now->name()))->name()});
   for (const auto& [statistic, next] : statistics) training.state.push_back({statistic->name(), next});
   Value* later = named(g, g.add(step, g.index(1)), next_name(step->name()));
   training.state.push_back({step->name(), later->name()});
@@ -163,7 +289,11 @@ Model step_graph(const TrainingGraph& training) {
   // What nobody changes but somebody may want to, such as the learning rate, comes in too.
   std::vector<std::string> inputs;
   for (const TrainingGraph::State& state : training.state) inputs.push_back(state.name);
-  if (!training.lr.empty() && std::ranges::find(inputs, training.lr) == inputs.end()) inputs.push_back(training.lr);
+  const auto add = [&](const std::string& name) {
+    if (!name.empty() && std::ranges::find(inputs, name) == inputs.end()) inputs.push_back(name);
+  };
+  add(training.lr);
+  for (const std::string& name : training.shared) add(name);
   for (const std::string& name : inputs) {
     Value* variable = graph.find(name);
     Value* in = graph.add_input(graph.fresh_name(name), variable->type);

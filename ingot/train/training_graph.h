@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,9 +15,19 @@ struct TrainingOptions {
   LossOptions loss;
   OptimizerOptions optimizer;
   ParameterOptions parameters;
-  std::string prediction;    // an output of the model; empty: the first
-  double clip_norm = 0;      // longest gradient over all parameters; 0: no limit
-  bool reports_norm = true;  // the length of the gradient is an output
+  std::string prediction;          // an output of the model; empty: the first
+  double clip_norm = 0;            // longest gradient over all parameters; 0: no limit
+  double clip_tensor = 0;          // the same for each parameter alone
+  double clip_value = 0;           // largest element of a gradient
+  std::uint64_t accumulate = 1;    // gradients of so many batches make one step
+  bool reports_norm = true;        // the length of the gradient is an output
+  bool recomputes = false;         // activations are computed again instead of kept
+  bool keeps_gradient_op = false;  // one Gradient operator instead of its expansion: to be stored, not to be run
+  /// A loss of the user's own: inputs 'prediction' and 'target' (or two in this order), one real number out.
+  std::shared_ptr<const Model> loss_graph;
+  /// An optimizer of the user's own: inputs 'parameter' and 'gradient', 'lr' and 'step' if it likes, and any others
+  /// are its variables, zero at first or as their defaults say; outputs 'parameter.next' and '<variable>.next'.
+  std::shared_ptr<const Model> optimizer_graph;
 };
 
 /// One training step as a graph: what changes from step to step are initializers that have a successor.
@@ -28,7 +40,8 @@ struct TrainingGraph {
   std::vector<State> state;
   std::size_t parameter_count = 0;  // the first so many of `state`
   std::string loss, prediction, target, norm;
-  std::string lr, step;  // variables of the algorithm; empty: it has none that are known
+  std::string lr, step;             // variables of the algorithm; empty: it has none that are known
+  std::vector<std::string> shared;  // initializers that other algorithms of the same model change
   std::vector<ParameterChoice> parameters;
   std::vector<std::string> notes;  // what a user should know
 };

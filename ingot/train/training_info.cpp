@@ -6,6 +6,7 @@
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
 #include "ingot/ops/infer.h"
+#include "ingot/passes/check.h"
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/fit_ir_version.h"
 #include "ingot/passes/inline_functions.h"
@@ -63,12 +64,49 @@ void expand_gradients(Graph& graph) {
   }
 }
 
+std::size_t loop_count(const Model& model) {
+  std::size_t count = 0;
+  for (const Node& node : model.graph->nodes()) count += node.is("Loop") ? 1 : 0;
+  return count;
+}
+
+/// A Gradient names values by strings: they follow when the values get other names.
+void rename_in_gradient(Node& node, const Graph& from, const Graph::ValueMap& map) {
+  const auto now = [&](const std::string& name) {
+    const Value* v = from.find(name);
+    const auto found = v ? map.find(v) : map.end();
+    return found == map.end() ? name : found->second->name();
+  };
+  for (const char* list : {"xs", "zs"}) {
+    const auto* names = node.attributes.get<std::vector<std::string>>(list);
+    if (!names) continue;
+    std::vector<std::string> renamed;
+    for (const std::string& name : *names) renamed.push_back(now(name));
+    node.attributes.set({list, renamed});
+  }
+  node.attributes.set({"y", now(node.attributes.string_or("y", ""))});
+}
+
+/// What the checker says of the training information, in one message.
+void require_good_training_info(const Model& model) {
+  std::string text;
+  for (const passes::Problem& problem : passes::check(model))
+    if (problem.severity == passes::Severity::error && problem.place.starts_with("training info"))
+      text += "\n  " + problem.place + ": " + problem.message;
+  if (!text.empty())
+    throw Error(Code::bad_training_info, "the training information is broken:" + text)
+        .hint("'ingot check' lists all problems with their remedies");
+}
+
 }  // namespace
 
-void add_training_info(Model& model, const TrainingGraph& training, std::int64_t opset) {
+void add_training_info(Model& model, const TrainingGraph& training, std::int64_t opset,
+                       const InitializationOptions* initialization) {
   std::string why;
   std::int64_t target = opset ? opset : model.opsets.version("");
   std::optional<Model> step = moved_to(training.model, target, &why);
+  // Older operators can say a sum at indices by a loop only: right, and far too slow for every step.
+  if (step && !opset && loop_count(*step) > loop_count(training.model)) step.reset();
   if (!step && !opset) {
     target = kGoodOpset;
     step = moved_to(training.model, target, &why);
@@ -110,6 +148,7 @@ void add_training_info(Model& model, const TrainingGraph& training, std::int64_t
   for (const Node* node : *order) {
     Node* copy = algorithm.add_copy(*node, map, nullptr, "train/");
     if (!copy->name.empty() && !copy->name.starts_with("train/")) copy->name = "train/" + copy->name;
+    if (copy->op == "Gradient") rename_in_gradient(*copy, from, map);
   }
   const auto put_out = [&](const std::string& name) {
     Value* v = map.at(from.find(name));
@@ -121,18 +160,28 @@ void add_training_info(Model& model, const TrainingGraph& training, std::int64_t
     const auto renamed = new_names.find(state.name);
     info.update_binding.emplace_back(renamed == new_names.end() ? state.name : renamed->second, put_out(state.next));
   }
+  if (initialization) add_initialization(info, inference, training, new_names, *initialization);
   model.training.push_back(std::move(info));
+}
+
+Model make_trainable(const Model& model, const MakeTrainableOptions& options) {
+  Model made = model.clone();
+  made.training.clear();
+  add_training_info(made, make_training_graph(made, options.training), options.opset, &options.initialization);
+  return made;
 }
 
 TrainingGraph read_training_info(const Model& model, std::size_t which) {
   if (which >= model.training.size())
     throw Error(Code::bad_training_info, "the model has no training info number " + std::to_string(which));
+  if (!model.training[which].algorithm)
+    throw Error(Code::bad_training_info, "training info " + std::to_string(which) + " has no algorithm");
+  require_good_training_info(model);
   TrainingGraph training;
   training.model = model.clone();
   passes::canonicalize(training.model);
   passes::inline_functions(training.model);
   const TrainingInfo info = std::move(training.model.training[which]);
-  if (!info.algorithm) throw Error(Code::bad_training_info, "the training info has no algorithm");
   Graph& graph = *training.model.graph;
   for (Value* v : Values(graph.initializers().begin(), graph.initializers().end()))
     if (v->is_input()) graph.set_is_input(v, false);
@@ -167,6 +216,8 @@ TrainingGraph read_training_info(const Model& model, std::size_t which) {
     if (value->name() != name && !graph.find(name)) graph.rename(value, name);
 
   expand_gradients(graph);
+  ops::InferSession session;
+  ops::infer_graph(graph, session);
   // The loss is the first scalar that the algorithm puts out and that is no state.
   std::vector<std::string> bound;
   for (const auto& [key, next] : bindings) {
@@ -195,11 +246,46 @@ TrainingGraph read_training_info(const Model& model, std::size_t which) {
   for (const TrainingGraph::State& state : training.state)
     if (model.graph->find(state.name)) ++training.parameter_count;
   std::ranges::stable_partition(training.state, [&](const auto& s) { return model.graph->find(s.name) != nullptr; });
+  for (std::size_t i = 0; i < model.training.size(); ++i) {
+    for (const auto& [key, next] : model.training[i].update_binding) {
+      const auto is_it = [&](const TrainingGraph::State& state) { return state.name == key; };
+      const Value* v = model.graph->find(key);
+      if (i != which && v && v->initializer && std::ranges::none_of(training.state, is_it))
+        training.shared.push_back(key);
+    }
+  }
   for (const char* name : {"train/lr", "lr", "learning_rate", "R"})
     if (const Value* v = graph.find(name);
         v && v->initializer && is_float(v->initializer->dtype()) && training.lr.empty())
       training.lr = name;
+  // Variables of one name in two algorithms are two, unless they are the model's.
+  const auto rename = [&](std::string& name) {
+    Value* v = graph.find(name);
+    if (model.graph->find(name) || !v || !v->initializer) return;
+    const std::string own = own_variable(model, which, name);
+    if (own != name) graph.rename(v, graph.fresh_name(own));
+    name = v->name();
+  };
+  const auto is_lr = [&](const TrainingGraph::State& state) { return state.name == training.lr; };
+  const auto changes_lr = std::ranges::find_if(training.state, is_lr);
+  for (TrainingGraph::State& state : training.state) rename(state.name);
+  if (changes_lr != training.state.end())
+    training.lr = changes_lr->name;
+  else if (!training.lr.empty())
+    rename(training.lr);
   return training;
+}
+
+void drop_unused_domains(Model& model) {
+  constexpr std::string_view kPreview = "ai.onnx.preview.training";
+  bool is_used = false;
+  for (const GraphPlace& place : all_graphs(model))
+    for (const Node& node : place.graph->nodes()) is_used |= node.domain == kPreview;
+  if (!is_used) std::erase_if(model.opsets, [&](const OpsetImport& import) { return import.domain == kPreview; });
+}
+
+std::string own_variable(const Model& model, std::size_t which, const std::string& name) {
+  return model.training.size() > 1 ? "algorithm " + std::to_string(which) + "/" + name : name;
 }
 
 }  // namespace ingot::train

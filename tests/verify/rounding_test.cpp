@@ -10,7 +10,11 @@
 namespace ingot {
 namespace {
 
-constexpr const char* kHeader = "<ir_version: 10, opset_import: [\"\" : 21]>\n";
+Model parsed(std::string_view graph) {
+  std::string text = "<ir_version: 10, opset_import: [\"\" : 21]>\n";
+  text += graph;
+  return onnx::parse_text(text);
+}
 
 std::vector<engine::NamedDatum> run(const Model& model, const std::vector<float>& x) {
   const Array input = Array::of<float>({static_cast<std::int64_t>(x.size())}, x);
@@ -18,7 +22,7 @@ std::vector<engine::NamedDatum> run(const Model& model, const std::vector<float>
 }
 
 TEST(InDouble, KeepsWhatFloatLoses) {
-  const Model model = onnx::parse_text(std::string(kHeader) + R"(g (float[N] x) => (float[N] y)
+  const Model model = parsed(R"(g (float[N] x) => (float[N] y)
     { big = Constant<value_float = 100000000.0>()
       a = Add(x, big)
       y = Sub(a, big) })");
@@ -30,7 +34,7 @@ TEST(InDouble, KeepsWhatFloatLoses) {
 }
 
 TEST(InDouble, ReachesConstantsCastsAndBranches) {
-  const Model model = onnx::parse_text(std::string(kHeader) + R"(g (float[N] x) => (float[N] y, int64[N] n)
+  const Model model = parsed(R"(g (float[N] x) => (float[N] y, int64[N] n)
     <float big = {100000000}>
     { shape = Shape(x)
       ones = ConstantOfShape<value = float[1] {1}>(shape)
@@ -47,7 +51,7 @@ TEST(InDouble, ReachesConstantsCastsAndBranches) {
 }
 
 TEST(InDouble, LeavesOperatorsWithoutDoubleInFloat) {
-  const Model model = onnx::parse_text(std::string(kHeader) + R"(g (float[N] x) => (float[N] y)
+  const Model model = parsed(R"(g (float[N] x) => (float[N] y)
     <float s = {0.5}, int8 z = {0}>
     { q = QuantizeLinear(x, s, z)
       d = DequantizeLinear(q, s, z)
@@ -58,7 +62,7 @@ TEST(InDouble, LeavesOperatorsWithoutDoubleInFloat) {
 }
 
 TEST(ShakenSteps, MoveQuantisedValuesByAStepAtMost) {
-  const Model model = onnx::parse_text(std::string(kHeader) + R"(g (float[N] x) => (int8[N] q)
+  const Model model = parsed(R"(g (float[N] x) => (int8[N] q)
     <float s = {0.01}, int8 z = {0}>
     { q = QuantizeLinear(x, s, z) })");
   std::vector<float> x;
@@ -75,12 +79,12 @@ TEST(ShakenSteps, MoveQuantisedValuesByAStepAtMost) {
 }
 
 TEST(ShakenSteps, AreNoneInAModelOfFloats) {
-  const Model model = onnx::parse_text(std::string(kHeader) + "g (float[N] x) => (float[N] y) { y = Exp(x) }");
+  const Model model = parsed("g (float[N] x) => (float[N] y) { y = Exp(x) }");
   EXPECT_FALSE(driver::with_shaken_steps(model, 1));
 }
 
 TEST(Rounding, IsTheDistanceBetweenFloatAndDouble) {
-  const Model model = onnx::parse_text(std::string(kHeader) + R"(g (float[N] x) => (float[N] y)
+  const Model model = parsed(R"(g (float[N] x) => (float[N] y)
     <float big = {100000000}>
     { a = Add(x, big)
       y = Sub(a, big) })");

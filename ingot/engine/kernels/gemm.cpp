@@ -10,6 +10,7 @@
 #include "ingot/engine/kernels/gemm.h"
 
 #include "ingot/base/threads.h"
+#include "ingot/engine/pages.h"
 
 #ifndef INGOT_ENGINE_TILE_PART
 #define INGOT_ENGINE_TILE_PART  // this file is compiled once per kind of CPU
@@ -136,6 +137,8 @@ constexpr std::int64_t kBlockRows = 144;  // rows of a that stay in the second-l
 constexpr std::int64_t kBlockPanels = 8;  // panels that one piece of work covers
 constexpr std::int64_t kSmall = 1 << 19;  // multiplications for which it does not pay to wake another thread
 
+constexpr std::int64_t kMostPanels = 4;  // that one tile covers
+
 /// Panels that a tile of so many rows covers: few rows alone have too few sums to keep the arithmetic units busy.
 constexpr std::int64_t panels_at_once(std::int64_t rows) { return rows == 1 ? 4 : rows <= 3 ? 2 : 1; }
 
@@ -148,9 +151,20 @@ std::int64_t panel_columns() {
   return kColumns;
 }
 
-void multiply(const float* a, std::int64_t rows, std::int64_t a_stride, const PackedMatrix& b, float* c,
-              std::int64_t c_stride, const Epilogue& epilogue, ThreadPool& pool, const Budget& budget) {
-  const std::int64_t wide = panel_columns(), columns = b.columns(), depth = b.rows();
+namespace {
+
+/// Some panels over a part of the inner dimension.
+struct Panels {
+  const float* first;
+  std::int64_t stride;  // from one panel to the next
+};
+
+/// `panels_of(panel, count, k, deep)` gives Panels; called on the thread that then reads them.
+template <class F>
+void multiply_by(const float* a, std::int64_t rows, std::int64_t a_stride, std::int64_t depth, std::int64_t columns,
+                 const F& panels_of, float* c, std::int64_t c_stride, const Epilogue& epilogue, ThreadPool& pool,
+                 const Budget& budget) {
+  const std::int64_t wide = panel_columns();
   const std::int64_t panels = (columns + wide - 1) / wide;
   const std::int64_t row_blocks = (rows + kBlockRows - 1) / kBlockRows;
   const std::int64_t panel_blocks = (panels + kBlockPanels - 1) / kBlockPanels;
@@ -165,13 +179,15 @@ void multiply(const float* a, std::int64_t rows, std::int64_t a_stride, const Pa
     do {
       budget.poll();
       const std::int64_t deep = std::min(kDepth, depth - k);
+      const std::int64_t first_panel = panel_block * kBlockPanels;
+      const Panels from = panels_of(first_panel, panel_end - first_panel, k, deep);
       const auto tile_at = [&](std::int64_t row, std::int64_t panel, std::int64_t at_once) {
         const std::int64_t column = panel * wide;
         TilePart part{};
         part.a = a + row * a_stride + k;
         part.a_stride = a_stride;
-        part.panel = b.panels() + (panel * depth + k) * wide;
-        part.panel_stride = depth * wide;
+        part.panel = from.first + (panel - first_panel) * from.stride;
+        part.panel_stride = from.stride;
         part.depth = deep;
         part.c = c + row * c_stride + column;
         part.c_stride = c_stride;
@@ -185,7 +201,7 @@ void multiply(const float* a, std::int64_t rows, std::int64_t a_stride, const Pa
         run_tiles(part, std::min(kTileRows, row_end - row), at_once);
       };
       const std::int64_t most = panels_at_once(row_end - row_block * kBlockRows);
-      for (std::int64_t panel = panel_block * kBlockPanels, at_once; panel < panel_end; panel += at_once) {
+      for (std::int64_t panel = first_panel, at_once; panel < panel_end; panel += at_once) {
         at_once = panel + most <= panel_end ? most : 1;
         for (std::int64_t row = row_block * kBlockRows; row < row_end; row += kTileRows) tile_at(row, panel, at_once);
       }
@@ -205,6 +221,30 @@ void multiply(const float* a, std::int64_t rows, std::int64_t a_stride, const Pa
   pool.parallel_for(pieces, grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) piece(i / panel_blocks, i % panel_blocks);
   });
+}
+
+}  // namespace
+
+void multiply(const float* a, std::int64_t rows, std::int64_t a_stride, const PackedMatrix& b, float* c,
+              std::int64_t c_stride, const Epilogue& epilogue, ThreadPool& pool, const Budget& budget) {
+  const std::int64_t wide = panel_columns(), depth = b.rows();
+  const auto panels_of = [&](std::int64_t panel, std::int64_t, std::int64_t k, std::int64_t) {
+    return Panels{b.panels() + (panel * depth + k) * wide, depth * wide};
+  };
+  multiply_by(a, rows, a_stride, depth, b.columns(), panels_of, c, c_stride, epilogue, pool, budget);
+}
+
+void multiply(const float* a, std::int64_t rows, std::int64_t a_stride, const LooseMatrix& b, float* c,
+              std::int64_t c_stride, const Epilogue& epilogue, ThreadPool& pool, const Budget& budget) {
+  const std::int64_t wide = panel_columns();
+  const auto panels_of = [&](std::int64_t panel, std::int64_t count, std::int64_t k, std::int64_t deep) {
+    thread_local const std::shared_ptr<std::byte> kRoom =
+        take_pages(static_cast<std::size_t>(kBlockPanels * kDepth * panel_columns()) * sizeof(float));
+    auto* room = reinterpret_cast<float*>(kRoom.get());
+    b.pack(k, deep, panel * wide, std::min(count * wide, b.columns - panel * wide), room);
+    return Panels{room, deep * wide};
+  };
+  multiply_by(a, rows, a_stride, b.rows, b.columns, panels_of, c, c_stride, epilogue, pool, budget);
 }
 
 }  // namespace ingot::engine

@@ -24,4 +24,9 @@ void multiply(const float* a, std::int64_t rows, std::int64_t a_stride, const Pa
               std::int64_t c_stride, const Epilogue& epilogue, ThreadPool& pool,
               const Budget& budget = Budget::unlimited());
 
+/// The same bits from a matrix that is not packed: for one use.
+void multiply(const float* a, std::int64_t rows, std::int64_t a_stride, const LooseMatrix& b, float* c,
+              std::int64_t c_stride, const Epilogue& epilogue, ThreadPool& pool,
+              const Budget& budget = Budget::unlimited());
+
 }  // namespace ingot::engine

@@ -94,9 +94,11 @@ class Linear final : public PreparedNode {
     }
     Array y = make_raw(c, 0, DType::f32, std::move(dims));
     if (y.size() == 0) return;
-    const PackedMatrix& packed = matrix_.packed(pool, c.host().budget());
-    multiply(x.data<float>().data(), y.size() / matrix_.columns(), matrix_.rows(), packed,
-             y.mutable_data<float>().data(), matrix_.columns(), epilogue, pool, c.host().budget());
+    const Budget& budget = c.host().budget();
+    matrix_.use(pool, budget, [&](const auto& matrix) {
+      multiply(x.data<float>().data(), y.size() / matrix_.columns(), matrix_.rows(), matrix,
+               y.mutable_data<float>().data(), matrix_.columns(), epilogue, pool, budget);
+    });
   }
 
   bool reads(std::size_t i) const override { return i != 1; }

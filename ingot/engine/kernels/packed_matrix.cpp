@@ -2,6 +2,7 @@
 #include "ingot/engine/kernels/packed_matrix.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <mutex>
 
@@ -60,29 +61,38 @@ void pack_panel(const Source& b, std::int64_t first, std::int64_t rows, std::int
 
 }  // namespace
 
-PackedMatrix::PackedMatrix(const void* b, std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
-                           std::int64_t column_stride, ThreadPool* pool, const Budget& budget)
-    : rows_(rows), columns_(columns) {
-  const std::int64_t wide = panel_columns(), count = (columns + wide - 1) / wide;
+void LooseMatrix::pack(std::int64_t first_row, std::int64_t row_count, std::int64_t first_column,
+                       std::int64_t column_count, float* panels) const {
+  const std::int64_t wide = panel_columns();
+  const Source all{static_cast<const std::byte*>(data), row_stride, column_stride};
+  const Source source{all.at(first_row, first_column), row_stride, column_stride};
+  if (column_stride == 1) return pack_rows(source, 0, row_count, row_count, column_count, wide, panels);
+  for (std::int64_t first = 0; first < column_count; first += wide)
+    pack_panel(source, first, row_count, column_count, wide, panels + first * row_count);
+}
+
+PackedMatrix::PackedMatrix(const LooseMatrix& b, ThreadPool* pool, const Budget& budget)
+    : rows_(b.rows), columns_(b.columns) {
+  const std::int64_t wide = panel_columns(), count = (columns_ + wide - 1) / wide;
   panels_ = take_pages(static_cast<std::size_t>(byte_size()));
   auto* panels = reinterpret_cast<float*>(panels_.get());
-  const Source source{static_cast<const std::byte*>(b), row_stride, column_stride};
+  const Source source{static_cast<const std::byte*>(b.data), b.row_stride, b.column_stride};
   const auto share = [&](std::int64_t n, std::int64_t size, const ThreadPool::Body& body) {
     const std::int64_t grain = std::max<std::int64_t>(1, (std::int64_t{1} << 18) / std::max<std::int64_t>(1, size));
     if (pool) return pool->parallel_for(n, grain, body);
     for (std::int64_t i = 0; i < n; i += grain) body(i, std::min(n, i + grain));
   };
-  if (column_stride == 1) {
-    share(rows, columns, [&](std::int64_t begin, std::int64_t end) {
+  if (b.column_stride == 1) {
+    share(rows_, columns_, [&](std::int64_t begin, std::int64_t end) {
       budget.poll();
-      pack_rows(source, begin, end, rows, columns, wide, panels);
+      pack_rows(source, begin, end, rows_, columns_, wide, panels);
     });
     return;
   }
-  share(count, rows * wide, [&](std::int64_t begin, std::int64_t end) {
+  share(count, rows_ * wide, [&](std::int64_t begin, std::int64_t end) {
     budget.poll();
     for (std::int64_t panel = begin; panel < end; ++panel)
-      pack_panel(source, panel * wide, rows, columns, wide, panels + panel * wide * rows);
+      pack_panel(source, panel * wide, rows_, columns_, wide, panels + panel * wide * rows_);
   });
 }
 
@@ -91,30 +101,46 @@ std::int64_t PackedMatrix::byte_size() const {
   return (columns_ + wide - 1) / wide * wide * rows_ * static_cast<std::int64_t>(sizeof(float));
 }
 
-struct WeightMatrix::Once {
-  Tensor tensor;
-  std::size_t offset;
-  std::once_flag flag;
+struct WeightMatrix::State {
+  std::mutex mutex;
+  Bytes bytes;  // none once it is packed
+  bool was_used = false;
   PackedMatrix packed;
+  std::atomic<bool> is_packed{false};
 };
 
 WeightMatrix::WeightMatrix(Tensor tensor, std::int64_t rows, std::int64_t columns, bool is_transposed,
                            std::int64_t first)
-    : rows_(rows), columns_(columns), is_transposed_(is_transposed), once_(std::make_shared<Once>()) {
-  once_->tensor = std::move(tensor);
-  once_->offset = static_cast<std::size_t>(first * rows * columns) * sizeof(float);
+    : rows_(rows), columns_(columns), is_transposed_(is_transposed), state_(std::make_shared<State>()) {
+  const auto size = static_cast<std::size_t>(rows * columns) * sizeof(float);
+  state_->bytes = tensor.bytes().slice(static_cast<std::size_t>(first) * size, size);
+}
+
+LooseMatrix WeightMatrix::loose(const Bytes& bytes) const {
+  return {bytes.data(), rows_, columns_, is_transposed_ ? 1 : columns_, is_transposed_ ? rows_ : 1};
+}
+
+void WeightMatrix::give_back(const Bytes& bytes) { drop_pages(bytes); }
+
+Bytes WeightMatrix::first_use() const {
+  if (state_->is_packed.load(std::memory_order_acquire)) return {};
+  const std::lock_guard lock(state_->mutex);
+  if (state_->was_used || state_->is_packed) return {};
+  state_->was_used = true;
+  return state_->bytes;
 }
 
 const PackedMatrix& WeightMatrix::packed(ThreadPool& pool, const Budget& budget) const {
-  std::call_once(once_->flag, [&] {
-    const Bytes bytes =
-        once_->tensor.bytes().slice(once_->offset, static_cast<std::size_t>(rows_ * columns_) * sizeof(float));
-    once_->packed = is_transposed_ ? PackedMatrix(bytes.data(), rows_, columns_, 1, rows_, &pool, budget)
-                                   : PackedMatrix(bytes.data(), rows_, columns_, columns_, 1, &pool, budget);
-    drop_pages(bytes);
-    once_->tensor = {};
-  });
-  return once_->packed;
+  State& s = *state_;
+  if (s.is_packed.load(std::memory_order_acquire)) return s.packed;
+  const std::lock_guard lock(s.mutex);
+  if (!s.is_packed) {
+    s.packed = PackedMatrix(loose(s.bytes), &pool, budget);
+    drop_pages(s.bytes);
+    s.bytes = {};
+    s.is_packed.store(true, std::memory_order_release);
+  }
+  return s.packed;
 }
 
 }  // namespace ingot::engine

@@ -200,8 +200,8 @@ void fill_constants(std::vector<tensorflow::NodeDef>& nodes, const Weights& weig
     if (node.op != "Const") continue;
     const auto weight = weights.find(node.name);
     if (weight == weights.end()) continue;
-    for (tensorflow::Attr& attr : node.attrs)
-      if (attr.name == "value") attr.value = std::make_shared<const TensorProto>(weight->second);
+    // Of one name the last counts.
+    node.attrs.push_back({"value", std::make_shared<const TensorProto>(weight->second)});
   }
 }
 

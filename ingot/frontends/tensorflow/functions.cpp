@@ -122,7 +122,8 @@ const Resource& variable_of(const TfNode& n, std::size_t i) {
 Operands var_handle(const TfNode& n, GraphBuilder&) { return {handle(n, Resource::Kind::variable)}; }
 Operands read_variable(const TfNode& n, GraphBuilder&) {
   if (n.operand(0).value) return {n.operand(0)};  // frozen: the handle has become the value
-  return {{n.translation().variable(variable_of(n, 0))}};
+  Value* variable = n.translation().variable(variable_of(n, 0));
+  return {{n.translation().value_after(n, variable)}};
 }
 Operands variable(const TfNode& n, GraphBuilder&) {
   const Resource resource{Resource::Kind::variable, n.name(), n.text("shared_name", "")};
@@ -131,18 +132,6 @@ Operands variable(const TfNode& n, GraphBuilder&) {
 Operands resource_gather(const TfNode& n, GraphBuilder& g) {
   Value* x = n.operand(0).value ? n.operand(0).value : n.translation().variable(variable_of(n, 0));
   return {{g.op("Gather", {x, n.input(1)}, {{"axis", 0}})}};
-}
-Operands assign(const TfNode& n, GraphBuilder&) {
-  n.translation().note("'" + n.name() + "' (" + n.op() + ") gives its new value; the model keeps no state");
-  return {n.operand(1)};
-}
-Operands assign_add(const TfNode& n, GraphBuilder& g) {
-  n.translation().note("'" + n.name() + "' (" + n.op() + ") gives its new value; the model keeps no state");
-  return {{g.add(n.input(0), n.input(1))}};
-}
-Operands assign_sub(const TfNode& n, GraphBuilder& g) {
-  n.translation().note("'" + n.name() + "' (" + n.op() + ") gives its new value; the model keeps no state");
-  return {{g.sub(n.input(0), n.input(1))}};
 }
 Operands placeholder(const TfNode& n, GraphBuilder&) { n.unsupported("a placeholder inside a function has no value"); }
 Operands nothing(const TfNode&, GraphBuilder&) { return {Operand{nullptr, std::make_shared<Resource>()}}; }

@@ -211,6 +211,7 @@ Values extract_image_patches(const TfNode& n, GraphBuilder& g) {
   if (kernel[0] < 1 || kernel[1] < 1 || kernel[0] > 64 || kernel[1] > 64) n.unsupported("the size of the patches");
   // Each channel is an image of its own; a filter [positions, 1, h, w] with a single one each picks.
   const std::int64_t count = kernel[0] * kernel[1];
+  if (count > 1024) n.unsupported("the patches are too large");
   std::vector<float> picks(static_cast<std::size_t>(count * count), 0);
   for (std::int64_t p = 0; p < count; ++p) picks[static_cast<std::size_t>(p * count + p)] = 1;
   const DType t = n.elem(0), inner = t == DType::f64 || t == DType::i64 ? DType::f64 : DType::f32;

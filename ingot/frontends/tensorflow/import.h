@@ -28,7 +28,15 @@ struct ModelFiles {
   std::function<std::optional<Bytes>(const std::string&)> asset{};
 };
 
+/// What of a graph is wanted: what answers, what learns, or both.
+enum class ImportMode { inference, training, both };
+
 struct ImportOptions {
+  ImportMode mode = ImportMode::inference;
+  /// Where training: the operations that make a step; empty: all that change variables. Of a signature that trains, its
+  /// inputs and outputs: these are the losses.
+  std::vector<std::string> train_operations;
+  std::vector<Port> train_inputs, train_outputs;
   /// Cut the graph here: tensors that become inputs or outputs. Empty: found.
   std::vector<std::string> inputs, outputs;
   /// Of a signature; used where the lists above are empty.
@@ -41,7 +49,8 @@ struct ImportOptions {
 
 struct ImportResult {
   Model model;
-  std::vector<std::string> notes;  // what was left out or assumed
+  std::vector<std::string> notes;    // what was left out or assumed
+  std::vector<std::string> blank{};  // variables that no file holds a value of: zeros
 };
 
 /// A graph as an ONNX model in the newest operator set. Throws one Error that lists every node without a translation.

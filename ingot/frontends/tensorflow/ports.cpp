@@ -123,18 +123,20 @@ void Translation::find_ports() {
     for (const Port& port : *ports)
       if (main_->find(node_of(port.tensor)) < 0)
         throw Error(Code::unknown_name, "the graph has no node '" + node_of(port.tensor) + "'");
-  if (outputs_.empty()) {
+  const bool has_training = !options_.train_outputs.empty();
+  if (outputs_.empty() && !has_training) {
     found_outputs_ = true;
     find_sinks();
+    if (options_.mode != ImportMode::inference) drop_beginnings();
   }
-  if (outputs_.empty()) {  // a graph that was folded away: its constants are its results
+  if (outputs_.empty() && !has_training) {  // a graph that was folded away: its constants are its results
     for (std::size_t i = 0; i < main_->size(); ++i) {
       const tf::NodeDef& node = main_->node(static_cast<std::int32_t>(i));
       const bool is_input = std::ranges::any_of(inputs_, [&](const Port& p) { return node_of(p.tensor) == node.name; });
       if (node.op == "Const" && !is_input) outputs_.push_back({node.name, node.name});
     }
   }
-  if (outputs_.empty())
+  if (outputs_.empty() && !has_training)
     throw Error(Code::bad_source_graph, "the graph has no output: whatever it computes is only stored or logged")
         .hint("name the outputs with --outputs");
   // Other placeholders that outputs depend on are inputs too.

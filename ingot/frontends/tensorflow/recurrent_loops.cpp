@@ -65,13 +65,15 @@ class Matcher {
   }
 
  private:
+  static constexpr int kMostNested = 4;  // conditions within conditions
+
   bool is_outside(const Value* v) const { return v && &v->graph() != body_; }
 
   bool is_counter(const Value* v) const { return std::ranges::find(counters_, v) != counters_.end(); }
 
   /// Whether the value is the number of steps: known to be, or the lesser of it and of something not below it.
-  bool is_steps(const Value* v) const {
-    if (!is_outside(v)) return false;
+  bool is_steps(const Value* v, int depth = 0) const {
+    if (depth == kMostNested || !is_outside(v)) return false;
     const Value* plain = plain_index(v);
     for (const Value* candidate : {v, plain}) {
       if (candidate->known_ints && candidate->known_ints->size() == 1 && same(candidate->known_ints->front(), steps_))
@@ -79,13 +81,15 @@ class Matcher {
       const auto known = known_ints(candidate);
       if (known && known->size() == 1 && same(Dim(known->front()), steps_)) return true;
     }
-    const auto least = operands(v, "Min", [&](const Value* a) { return !made_by(a, "Max") && is_steps(a); });
-    return least && operands(least->second, "Max", [&](const Value* a) { return is_steps(a); });
+    const auto least = operands(v, "Min", [&](const Value* a) { return !made_by(a, "Max") && is_steps(a, depth + 1); });
+    return least && operands(least->second, "Max", [&](const Value* a) { return is_steps(a, depth + 1); });
   }
 
   /// The condition after a round: the counters are still below the number of steps.
-  bool is_condition(const Value* v) const {
-    if (const Node* both = made_by(v, "And")) return is_condition(both->input(0)) && is_condition(both->input(1));
+  bool is_condition(const Value* v, int depth = 0) const {
+    if (depth == kMostNested) return false;
+    if (const Node* both = made_by(v, "And"))
+      return is_condition(both->input(0), depth + 1) && is_condition(both->input(1), depth + 1);
     const Node* less = made_by(v, "Less");
     if (!less || !is_steps(less->input(1))) return false;
     for (std::size_t i = 0; i < states_.size(); ++i)
@@ -116,7 +120,9 @@ class Matcher {
       sequence_ = node.input(0);
       x_ = node.output();
     }
-    if (!sequence_ || !is_float(sequence_->type.elem)) return false;
+    if (!sequence_) return false;
+    // Runtimes have these operators for single and half precision; others run the loop.
+    if (sequence_->type.elem != DType::f32 && sequence_->type.elem != DType::f16) return false;
     steps_ = (*sequence_->type.shape)[0];
     for (std::size_t i = 0; i < carried; ++i) {
       if (is_counter(states_[i])) continue;
@@ -164,30 +170,42 @@ class Matcher {
     });
   }
 
-  /// v as a linear form of x and of `h`, which need not be the state itself.
-  std::optional<Linear> linear(const Value* v, const Value* h) const {
+  /// v as a linear form of x and of `h`, which need not be the state itself: the terms of a sum in any order.
+  std::optional<Linear> linear(Value* v, const Value* h) const {
+    constexpr int kMostTerms = 8;
     Linear form;
-    if (const auto sum = operands(v, "Add", [&](const Value* a) { return is_outside(a) && rank_of(a) == 1; })) {
-      form.bias = sum->first;
-      v = sum->second;
+    std::vector<Value*> terms{v};
+    for (int seen = 0; !terms.empty(); ++seen) {
+      Value* term = terms.back();
+      terms.pop_back();
+      if (seen == kMostTerms) return std::nullopt;
+      if (is_outside(term)) {
+        if (form.bias || rank_of(term) != 1) return std::nullopt;
+        form.bias = term;
+      } else if (const Node* sum = made_by(term, "Add")) {
+        terms.push_back(sum->input(0));
+        terms.push_back(sum->input(1));
+      } else if (const Node* product = made_by(term, "MatMul"); product && is_outside(product->input(1))) {
+        Value** place = product->input(0) == x_       ? &form.weights
+                        : product->input(0) == h      ? &form.recurrent
+                        : joins(product->input(0), h) ? &form.joint
+                                                      : nullptr;
+        if (!place || *place) return std::nullopt;
+        *place = product->input(1);
+      } else {
+        return std::nullopt;
+      }
     }
-    if (const Node* product = made_by(v, "MatMul")) {
-      const Node* both = made_by(product->input(0), "Concat");
-      if (!both || !is_outside(product->input(1)) || both->input_count() != 2) return std::nullopt;
-      const std::int64_t axis = both->attributes.int_or("axis", 0);
-      if (both->input(0) != x_ || both->input(1) != h || (axis != 1 && axis != -1)) return std::nullopt;
-      form.joint = product->input(1);
-      return form;
-    }
-    const Node* sum = made_by(v, "Add");
-    if (!sum) return std::nullopt;
-    for (int k = 0; k < 2; ++k) {
-      const Node* product = made_by(sum->input(static_cast<std::size_t>(k)), "MatMul");
-      if (!product || !is_outside(product->input(1))) return std::nullopt;
-      if (product->input(0) == x_) form.weights = product->input(1);
-      if (product->input(0) == h) form.recurrent = product->input(1);
-    }
-    return form.weights && form.recurrent ? std::optional(form) : std::nullopt;
+    const bool is_apart = form.weights && form.recurrent && !form.joint;
+    const bool is_joint = form.joint && !form.weights && !form.recurrent;
+    return is_apart || is_joint ? std::optional(form) : std::nullopt;
+  }
+
+  /// Whether the value is x and h side by side.
+  bool joins(const Value* v, const Value* h) const {
+    const Node* both = made_by(v, "Concat");
+    const std::int64_t axis = both ? both->attributes.int_or("axis", 0) : 0;
+    return both && both->input_count() == 2 && both->input(0) == x_ && both->input(1) == h && (axis == 1 || axis == -1);
   }
 
   /// Which of the parts of a Split along the last axis the value is; -1: none.

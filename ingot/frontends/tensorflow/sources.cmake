@@ -39,6 +39,8 @@ list(APPEND frontends_sources
   tensorflow/table.cpp
   tensorflow/tables.cpp
   tensorflow/tensor_arrays.cpp
+  tensorflow/training.cpp
   tensorflow/texts.cpp
   tensorflow/translation.cpp
+  tensorflow/updates.cpp
   tensorflow/variables.cpp)

@@ -19,6 +19,10 @@ namespace {
 constexpr int kMostNested = 64;
 constexpr std::size_t kMostNamed = 20;  // nodes in one line of a message
 
+bool is_loss(const std::vector<std::pair<std::string, Value*>>& losses, const Value* value) {
+  return std::ranges::any_of(losses, [&](const auto& loss) { return loss.second == value; });
+}
+
 }  // namespace
 
 const tf::AttrValue* Scope::call_attr(std::string_view name) const {
@@ -234,6 +238,8 @@ Operands Translation::call(const tf::FunctionDef& function, Operands arguments, 
                   "function '" + function.name + "' does not say what '" + output.name + "' is");
     results.push_back(get(scope, scope.body.resolve(entry->second)));
   }
+  if (options_.mode != ImportMode::inference)
+    for (const std::int32_t node : update_nodes(scope.body)) get(scope, {node, 0});
   return results;
 }
 
@@ -241,6 +247,10 @@ Value* Translation::variable(const Resource& resource) {
   if (const auto found = variables_.find(resource.name); found != variables_.end()) return found->second;
   std::optional<Tensor> value = files_.variable ? files_.variable(resource.name) : std::nullopt;
   if (!value && files_.variable && !resource.shared_name.empty()) value = files_.variable(resource.shared_name);
+  if (!value && options_.mode != ImportMode::inference) {
+    value = blank(resource);
+    if (value) blank_.push_back(resource.name);
+  }
   if (!value)
     throw Error(Code::unsupported_setting, "the value of variable '" + resource.name + "' is not known")
         .hint("convert the SavedModel or checkpoint that holds it");
@@ -305,12 +315,25 @@ ImportResult Translation::run() {
     for (std::size_t i = 0; i < all.size(); ++i)
       if (all[i].value) results.emplace_back(Port{i ? port.name + ":" + std::to_string(i) : port.name, {}}, all[i]);
   }
+  std::vector<std::pair<std::string, Value*>> losses;
+  if (options_.mode != ImportMode::inference) losses = translate_training();
   throw_problems();
   for (const auto& [port, operand] : results) {
+    if (options_.mode != ImportMode::inference && is_loss(losses, operand.value)) continue;
     if (!operand.value) throw Error(Code::unsupported_setting, "output '" + port.name + "' is a handle, not a tensor");
     if (is_complex(operand.value))
       note("output '" + port.name + "' is complex: pairs of real and imaginary part along a last axis");
     add_output(port, operand.value);
+  }
+  if (options_.mode != ImportMode::inference) {
+    // A graph that only trains answers with what it has learnt.
+    std::map<std::string, Value*> learnt;
+    for (const auto& [variable, next] : updates_)
+      if (is_float(variable->type.elem)) learnt.emplace(variable->name(), variable);
+    if (model_.graph->output_count() == 0)
+      for (const auto& [name, variable] : learnt) add_output(Port{name + "/value", {}}, variable);
+    finish_training(losses);
+    throw_problems();  // of how variables begin
   }
   drop_unused();
   if (const std::size_t cells = recognise_recurrent_loops(*model_.graph)) {
@@ -318,7 +341,7 @@ ImportResult Translation::run() {
     drop_unused();
   }
   model_.ir_version = ops::ir_version_for(model_.opsets);
-  return {std::move(model_), std::move(notes_)};
+  return {std::move(model_), std::move(notes_), std::move(blank_)};
 }
 
 void Translation::throw_problems() const {
@@ -359,19 +382,26 @@ void Translation::add_output(const Port& port, Value* value) {
 
 /// Translators leave constants behind that they only looked at, and casts that nobody reads in the end.
 void Translation::drop_unused() {
-  std::vector<Graph*> graphs;
-  for_each_graph(*model_.graph, [&](Graph& graph) { graphs.push_back(&graph); });
-  for (auto graph = graphs.rbegin(); graph != graphs.rend(); ++graph) {  // inner ones first: they read outer values
-    for (Node* node = (*graph)->last(); node;) {
-      Node* previous = node->previous();
-      const auto is_read = [](Value* v) { return v && !v->uses().empty(); };
-      if (std::ranges::none_of(node->outputs(), is_read)) (*graph)->erase(node);
-      node = previous;
+  std::vector<Graph*> roots;
+  for (const TrainingInfo& info : model_.training)  // before the graph whose values they read
+    for (Graph* graph : {info.algorithm.get(), info.initialization.get()})
+      if (graph) roots.push_back(graph);
+  roots.push_back(model_.graph.get());
+  for (Graph* root : roots) {
+    std::vector<Graph*> graphs;
+    for_each_graph(*root, [&](Graph& graph) { graphs.push_back(&graph); });
+    for (auto graph = graphs.rbegin(); graph != graphs.rend(); ++graph) {  // inner ones first: they read outer values
+      for (Node* node = (*graph)->last(); node;) {
+        Node* previous = node->previous();
+        const auto is_read = [](Value* v) { return v && !v->uses().empty(); };
+        if (std::ranges::none_of(node->outputs(), is_read)) (*graph)->erase(node);
+        node = previous;
+      }
     }
+    for_each_graph(*root, [](Graph& graph) {
+      graph.erase_initializers_if([](const Value& v) { return v.uses().empty() && !v.is_input(); });
+    });
   }
-  for_each_graph(*model_.graph, [](Graph& graph) {
-    graph.erase_initializers_if([](const Value& v) { return v.uses().empty() && !v.is_input(); });
-  });
 }
 
 }  // namespace ingot::frontends::tensorflow

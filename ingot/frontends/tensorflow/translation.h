@@ -58,6 +58,10 @@ class Translation {
   Operands call(const tf::FunctionDef& function, Operands arguments, const std::vector<tf::Attr>* attrs, Graph& graph,
                 const std::string& prefix);
   Value* variable(const Resource& resource);
+  /// The node makes `next` of the variable: remembered where the model is to learn, else noted.
+  void assign(const TfNode& n, Value* variable, Value* next);
+  /// What a node that reads the variable sees: its new value if the node waits for the update.
+  Value* value_after(const TfNode& n, Value* variable);
   const ModelFiles& files() const { return files_; }
   /// What a table holds; null: not known.
   const Table* table(const std::string& name);
@@ -95,6 +99,17 @@ class Translation {
   void refine_types(const TfNode& n, const Operands& made);
   void add_input(const Port& port);
   void add_output(const Port& port, Value* value);
+
+  // Training, in training.cpp.
+  std::vector<std::int32_t> update_nodes(const Body& body) const;
+  std::map<std::int32_t, Source> beginnings() const;
+  std::optional<Tensor> blank(const Resource& resource) const;
+  void drop_beginnings();
+  void add_initialization(TrainingInfo& info, const std::map<std::string, std::string>& names);
+  void split_training(const std::vector<std::pair<std::string, Value*>>& losses);
+  void finish_training(const std::vector<std::pair<std::string, Value*>>& losses);
+  std::vector<std::pair<std::string, Value*>> translate_training();
+
   std::vector<Pending> needs(Scope& scope, std::int32_t node);
   void translate(Scope& scope, std::int32_t node);
   Operands translated(Scope& scope, std::int32_t node);
@@ -118,6 +133,8 @@ class Translation {
   std::vector<Port> inputs_, outputs_;
   Model model_;
   std::map<std::string, Value*> variables_;
+  std::unordered_map<Value*, Value*> updates_;          // variable -> its value after a step
+  std::vector<std::string> blank_;                      // variables without a stored value
   std::optional<std::map<std::string, Table>> tables_;  // found when first asked for
   std::set<const Value*> complex_;
   std::map<std::string, std::vector<std::string>> problems_;  // operator and reason -> nodes

@@ -1,4 +1,6 @@
 // Products of matrices, and normalisation over channels.
+#include <algorithm>
+
 #include "ingot/frontends/tflite/spatial.h"
 #include "ingot/frontends/tflite/translators.h"
 
@@ -15,7 +17,11 @@ void fully_connected(Op& op) {
   const bool keeps = op.options.get_bool("keep_num_dims");
   const auto& shape = op.stored(0)->type.shape;
   const bool fits = shape && !shape->empty() && shape->back().as_int() == depth;
-  const bool keeps_rank = keeps && fits && shape->size() != 2;
+  // ONNX Runtime 1.30 makes a Gemm of MatMul and Add by reshapes of its own, and then cannot take back a
+  // DequantizeLinear before them: integers are reshaped here.
+  const auto open_sizes = std::ranges::count_if(op.out_tensor().shape_signature, [](std::int64_t d) { return d < 0; });
+  const bool reshapes = op.is_quantized(0) && op.has(2) && open_sizes < 2;
+  const bool keeps_rank = keeps && fits && shape->size() != 2 && !reshapes;
   Value* x = op.real_moved(0, [&](Value* v) {
     return keeps_rank || (fits && shape->size() == 2) ? v : op.b.reshape(v, {-1, depth});
   });

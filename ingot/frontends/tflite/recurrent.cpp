@@ -129,6 +129,21 @@ Value* rounded_like(Op& op, GraphBuilder& b, Value* x, const tfl::Tensor& tensor
                  op.frame.dtype(tensor));
 }
 
+/// Rounds the hidden state of an integer LSTM as every version of TFLite does: the zero point is subtracted where it is
+/// to be added. A projection takes it off again the same way; without one, what is stored is off by twice the zero
+/// point. In both cases the type ends what is stored.
+Value* rounded_hidden(GraphBuilder& b, Value* x, const tfl::Tensor& tensor, bool is_projected) {
+  const tfl::Quantization& q = *tensor.quantization;
+  const auto scale = static_cast<double>(q.scale[0]);
+  const double zero = q.zero_point.empty() ? 0 : static_cast<double>(q.zero_point[0]);
+  Value* steps = b.op("Round", {b.div(x, scale)});
+  Value* moved = b.sub(steps, zero);
+  Value* least = b.scalar(-128, DType::f32);
+  Value* most = b.scalar(127, DType::f32);
+  Value* stored = b.op("Clip", {moved, least, most});
+  return b.mul(b.sub(stored, is_projected ? -zero : zero), scale);
+}
+
 Value* clipped(GraphBuilder& b, Value* x, float limit) {
   if (limit <= 0) return x;
   Value* low = b.scalar(-static_cast<double>(limit), DType::f32);
@@ -160,7 +175,26 @@ struct Cell {
     for (std::size_t k = 0; k < 3; ++k)
       if (op.has(l.peephole + k)) peephole[k] = op.real(l.peephole + k);
     if (op.has(l.projection)) projection = op.weights(l.projection, {1, 0});
-    if (op.has(l.projection + 1)) projection_bias = op.bias(l.projection + 1, l.h, l.projection);
+    if (op.has(l.projection + 1)) projection_bias = bias_of_projection();
+  }
+
+  /// The tensor that says how the hidden state is rounded before a projection; null: the file does not.
+  const tfl::Tensor* hidden_tensor() const {
+    if (!is_integer || op.source.intermediates.size() < 5) return nullptr;
+    const tfl::Tensor& tensor = op.frame.tensor(op.source.intermediates[4]);
+    return has_scale(tensor) ? &tensor : nullptr;
+  }
+
+  /// Its integers have the scale of what the projection reads, the hidden state, times that of its weights.
+  Value* bias_of_projection() const {
+    const std::size_t i = l.projection + 1;
+    const tfl::Tensor* hidden = hidden_tensor();
+    if (!hidden || op.tensor(i).type != tfl::TensorType::INT32 || !has_scale(op.tensor(l.projection)))
+      return op.bias(i, l.h, l.projection);
+    tfl::Tensor scaled = op.tensor(i);
+    scaled.quantization = tfl::Quantization{};
+    scaled.quantization->scale = {hidden->quantization->scale[0] * op.tensor(l.projection).quantization->scale[0]};
+    return op.frame.dequantize(op.stored(i), scaled, std::nullopt);
   }
 
   /// What goes into the activation of gate k.
@@ -212,9 +246,8 @@ struct Cell {
     Value* output = gate(3, cell);
     Value* seen = act(cell);
     Value* hidden = b.mul(output, seen);
+    if (const tfl::Tensor* tensor = hidden_tensor()) hidden = rounded_hidden(b, hidden, *tensor, projection != nullptr);
     if (projection) {
-      if (is_integer && op.source.intermediates.size() > 4 && has_scale(op.frame.tensor(op.source.intermediates[4])))
-        hidden = rounded_like(op, b, hidden, op.frame.tensor(op.source.intermediates[4]));
       hidden = b.op("MatMul", {hidden, projection});
       if (projection_bias) hidden = b.add(hidden, projection_bias);
       hidden = clipped(b, hidden, op.options.get_float("proj_clip"));

@@ -45,6 +45,15 @@ TEST_P(Multiply, AgreesWithSumsInDoubleForAnyNumberOfThreads) {
     multiply(a.data(), rows, depth, packed, c.data(), columns, epilogue, pool);
     if (first.empty()) first = c;
     EXPECT_EQ(c, first) << threads << " threads";
+    std::vector<float> transposed(b.size());
+    for (std::int64_t k = 0; k < depth; ++k)
+      for (std::int64_t j = 0; j < columns; ++j) transposed[at(j * depth + k)] = b[at(k * columns + j)];
+    for (const LooseMatrix& loose : {LooseMatrix{b.data(), depth, columns, columns, 1},
+                                     LooseMatrix{transposed.data(), depth, columns, 1, depth}}) {
+      std::vector<float> again(at(rows * columns), -7);
+      multiply(a.data(), rows, depth, loose, again.data(), columns, epilogue, pool);
+      EXPECT_EQ(again, first) << "not packed, " << threads << " threads";
+    }
   }
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < columns; ++j) {

@@ -3,9 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
+#include "ingot/formats/protobuf/wire_writer.h"
 #include "ingot/formats/tensorflow/table_file.h"
+#include "tests/formats/tensorflow/table_writer.h"
 #include "tests/support/files.h"
 
 namespace ingot::formats::tensorflow {
@@ -44,6 +48,61 @@ TEST(CheckpointKey, OfASliceIsOrdered) {
   EXPECT_EQ(slice_key("ab", {{0, 2}, {-1, 64}}), std::string("\x00"
                                                              "ab\x00\x01\x01\x02\x80\x82\x7f\xc0\x40",
                                                              12));
+}
+
+using protobuf::serialize;
+using protobuf::Writer;
+
+/// A table of version 1: names, shapes and types in its header, values in the entries.
+std::string version_1(bool is_whole) {
+  const auto slice = [&](Writer& w, std::uint32_t field) {
+    w.message(field, [&] {
+      w.message(1, [&] {
+        if (!is_whole) w.int64(2, 1);
+      });
+    });
+  };
+  const std::string header = serialize([&](Writer& w) {
+    w.message(1, [&] {
+      w.message(1, [&] {
+        w.string(1, "v");
+        w.message(2, [&] { w.message(2, [&] { w.int64(1, 2); }); });
+        w.int64(3, 1);
+        slice(w, 4);
+      });
+    });
+  });
+  const std::string value = serialize([&](Writer& w) {
+    w.message(2, [&] {
+      w.string(1, "v");
+      slice(w, 2);
+      w.message(3, [&] {
+        w.int64(1, 1);
+        w.fixed_float(5, 1.5F);
+        w.fixed_float(5, -2);
+      });
+    });
+  });
+  return test::table_of(test::table_entry("", header) + test::table_entry(std::string("\0v\0\1", 4), value) +
+                        std::string(4, '\0'));
+}
+
+TEST(CheckpointOfVersion1, HoldsItsValues) {
+  const Checkpoint checkpoint = Checkpoint::of(Bytes::own(version_1(true)), {}, Budget::unlimited());
+  EXPECT_EQ(checkpoint.keys(), std::vector<std::string>{"v"});
+  const auto value = checkpoint.read("v", Budget::unlimited());
+  ASSERT_TRUE(value);
+  EXPECT_EQ(value->shape.dims, std::vector<std::int64_t>{2});
+  EXPECT_EQ(value->dtype, DataType::f32);
+  ASSERT_EQ(value->elements.size(), 8U);
+  float numbers[2];
+  std::memcpy(numbers, value->elements.data(), sizeof numbers);
+  EXPECT_EQ(numbers[0], 1.5F);
+  EXPECT_EQ(numbers[1], -2);
+}
+
+TEST(CheckpointOfVersion1, RefusesParts) {
+  EXPECT_THROW((void)Checkpoint::of(Bytes::own(version_1(false)), {}, Budget::unlimited()), Error);
 }
 
 class CheckpointFile : public ::testing::Test {

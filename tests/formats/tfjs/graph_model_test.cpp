@@ -48,6 +48,31 @@ TEST(TfjsGraphModel, HasItsWeightsInItsConstants) {
   EXPECT_EQ(model.signature->outputs[0].second.name, "y:0");
 }
 
+TEST(TfjsGraphModel, TheOldFormIsABinaryGraphWithAManifestBesideIt) {
+  const test::TempDir dir;
+  test::write_text(dir / "group1-shard1of1", std::string("\x00\x00\x80\x3f", 4));
+  test::write_text(dir / "weights_manifest.json",
+                   R"([{"paths":["group1-shard1of1"],"weights":[{"name":"w","shape":[1],"dtype":"float32"}]}])");
+  // node { name: "w" op: "Const" attr { key: "value" value { tensor { dtype: DT_FLOAT } } } }
+  const std::string file(
+      "\x0a\x19\x0a\x01w\x12\x05"
+      "Const*\x0d\x0a\x05value\x12\x04\x42\x02\x08\x01",
+      27);
+  const GraphModel model = read_graph_model(Bytes::own(file), dir.path().string(), {}, Budget::unlimited());
+  ASSERT_EQ(model.graph.nodes.size(), 1U);
+  const auto& w = *std::get<std::shared_ptr<const tensorflow::TensorProto>>(*model.graph.nodes[0].find("value"));
+  EXPECT_EQ(w.shape.dims, std::vector<std::int64_t>{1});
+  EXPECT_EQ(w.elements.text(), std::string_view("\x00\x00\x80\x3f", 4));
+}
+
+TEST(TfjsGraphModel, RefusesWeightsQuantisedInAWayThatTheFormatDoesNotKnow) {
+  const test::TempDir dir;
+  test::write_text(dir / "w", std::string(8, '\0'));
+  std::string text = model_json("w");
+  text.replace(text.find("\"uint8\""), 7, "\"string\"");
+  EXPECT_THROW((void)read_graph_model(Bytes::own(text), dir.path().string(), {}, Budget::unlimited()), Error);
+}
+
 TEST(TfjsGraphModel, OpensNothingOutsideItsDirectory) {
   const test::TempDir dir;
   test::write_text(dir / "weights.bin", std::string(4, '\0'));

@@ -545,6 +545,124 @@ emit('Multinomial', [odds, Const(s32(20000))], [], 'seed=i:9 output_dtype=type:i
 emit('StatelessMultinomial', [odds, Const(s32(20000)), Const(i32(1, 2))], [], 'output_dtype=type:int64',
      random='int64 [1,20000] 1.1 0.7 0.02')
 
+
+
+# Recurrent cells as Keras spells them out: a While over steps, with lists of what is read and written.
+def function(name, args, results, nodes):
+    text = ' function { signature { name: "%s"' % name
+    for arg, kind in args:
+        text += ' input_arg { name: "%s" type: DT_%s }' % (arg, kind)
+    for i, (kind, _) in enumerate(results):
+        text += ' output_arg { name: "r%d" type: DT_%s }' % (i, kind)
+    text += ' }'
+    for node, op, inputs, *attrs in nodes:
+        text += ' node_def { name: "%s" op: "%s"' % (node, op) + ''.join(' input: "%s"' % i for i in inputs)
+        text += ''.join(' attr { key: "%s" value { %s } }' % a for a in attrs) + ' }'
+    for i, (_, value) in enumerate(results):
+        text += ' ret { key: "r%d" value: "%s" }' % (i, value)
+    return text + ' }'
+
+
+def number(name, value):
+    tensor = 'tensor { dtype: DT_INT32 tensor_shape { %s} %s }'
+    dims = 'dim { size: %d } ' % len(value) if isinstance(value, list) else ''
+    values = ' '.join('int_val: %d' % v for v in (value if isinstance(value, list) else [value]))
+    return (name, 'Const', [], ('dtype', 'type: DT_INT32'), ('value', tensor % (dims, values)))
+
+
+def recurrent(op, x, states, weights, cell, results):
+    """x [steps, batch, in]; the cell's nodes make new states from x, h, (c) and the weights w0, w1, ..."""
+    steps, batch, _ = x.shape
+    size = states[0].shape[1]
+    names = ['h', 'c'][:len(states)]
+    out.extend(['', 'case ' + op, 'makes ' + op, 'in x ' + spelt(x)])
+    for name, state in zip(names, states):
+        out.append('in %s %s' % (name, spelt(state)))
+    for i, w in enumerate(weights):
+        out.append('const w%d %s' % (i, spelt(w)))
+    out.extend(['const zero int32 [] 0', 'const one int32 [1] 1', 'const first int32 [1] 0',
+                'const place int32 [2] -1 %d' % size, 'const item int32 [2] -1 %d' % x.shape[2],
+                'node dims Shape x', 'node steps StridedSlice dims first one one shrink_axis_mask=i:1',
+                'node given TensorListFromTensor x item element_dtype=type:float',
+                'node list TensorListReserve place steps element_dtype=type:float'])
+    args = [('i', 'INT32'), ('t', 'INT32'), ('list', 'VARIANT')] + [(n, 'FLOAT') for n in names]
+    args += [('steps', 'INT32'), ('given', 'VARIANT')] + [('w%d' % i, 'FLOAT') for i in range(len(weights))]
+    body = [number('one', 1), number('item', [-1, x.shape[2]]), ('j', 'AddV2', ['i', 'one:output:0']),
+            ('u', 'AddV2', ['t', 'one:output:0']),
+            ('x', 'TensorListGetItem', ['given', 't', 'item:output:0'], ('element_dtype', 'type: DT_FLOAT'))]
+    body += cell + [('set', 'TensorListSetItem', ['list', 't', 'new_h:z:0'], ('element_dtype', 'type: DT_FLOAT'))]
+    after = [('INT32', 'j:z:0'), ('INT32', 'u:z:0'), ('VARIANT', 'set:output_handle:0')]
+    after += [('FLOAT', 'new_%s:z:0' % n) for n in names] + [('INT32', 'steps'), ('VARIANT', 'given')]
+    after += [('FLOAT', 'w%d' % i) for i in range(len(weights))]
+    condition = [('more', 'Less', ['t', 'steps']), ('also', 'Less', ['i', 'steps']),
+                 ('both', 'LogicalAnd', ['more:z:0', 'also:z:0'])]
+    out.append('text library {' + function('B', args, after, body) +
+               function('C', args, [('BOOL', 'both:z:0')], condition) + ' }')
+    inputs = ['zero', 'zero', 'list'] + names + ['steps', 'given'] + ['w%d' % i for i in range(len(weights))]
+    out.append('node loop While %s cond=func:C body=func:B' % ' '.join(inputs))
+    out.append('node y TensorListStack loop:2 place element_dtype=type:float')
+    for i, name in enumerate(names):
+        out.append('node last_%s Identity loop:%d' % (name, 3 + i))
+    out.append('out y ' + spelt(results[0]))
+    for name, value in zip(names, results[1:]):
+        out.append('out last_%s %s' % (name, spelt(value)))
+
+
+def sigmoid(v):
+    return 1 / (1 + np.exp(-v))
+
+
+x, h, c = f(4, 2, 3), f(2, 5), f(2, 5)
+k, r, b = f(3, 20) * 0.5, f(5, 20) * 0.5, f(20) * 0.5
+all_h, now_h, now_c = [], h, c
+for step in x:
+    z = step @ k + now_h @ r + b
+    i, fo, g, o = np.split(z, 4, axis=1)
+    now_c = sigmoid(fo) * now_c + sigmoid(i) * np.tanh(g)
+    now_h = sigmoid(o) * np.tanh(now_c)
+    all_h.append(now_h)
+S = ('num_split', 'i: 4')
+recurrent('LSTM', x, [h, c], [k, r, b],
+          [('xk', 'MatMul', ['x:item:0', 'w0']), ('hr', 'MatMul', ['h', 'w1']), ('sum', 'AddV2', ['xk:product:0', 'hr:product:0']),
+           ('z', 'BiasAdd', ['sum:z:0', 'w2']), number('axis', 1), ('p', 'Split', ['axis:output:0', 'z:output:0'], S),
+           ('gi', 'Sigmoid', ['p:output:0']), ('gf', 'Sigmoid', ['p:output:1']), ('fc', 'Mul', ['gf:y:0', 'c']),
+           ('g', 'Tanh', ['p:output:2']), ('ig', 'Mul', ['gi:y:0', 'g:y:0']), ('new_c', 'AddV2', ['fc:z:0', 'ig:z:0']),
+           ('go', 'Sigmoid', ['p:output:3']), ('th', 'Tanh', ['new_c:z:0']), ('new_h', 'Mul', ['go:y:0', 'th:y:0'])],
+          [np.stack(all_h).astype(np.float32), now_h.astype(np.float32), now_c.astype(np.float32)])
+
+k, r, b0, b1 = f(3, 15) * 0.5, f(5, 15) * 0.5, f(15) * 0.5, f(15) * 0.5
+all_h, now_h = [], h
+for step in x:
+    xz, xr, xh = np.split(step @ k + b0, 3, axis=1)
+    hz, hr, hh = np.split(now_h @ r + b1, 3, axis=1)
+    z, reset = sigmoid(xz + hz), sigmoid(xr + hr)
+    now_h = z * now_h + (1 - z) * np.tanh(xh + reset * hh)
+    all_h.append(now_h)
+S = ('num_split', 'i: 3')
+ONE = ('value', 'tensor { dtype: DT_FLOAT tensor_shape { } float_val: 1 }')
+recurrent('GRU', x, [h], [k, r, b0, b1],
+          [('xk', 'MatMul', ['x:item:0', 'w0']), ('xb', 'BiasAdd', ['xk:product:0', 'w2']), number('axis', 1),
+           ('p', 'Split', ['axis:output:0', 'xb:output:0'], S), ('hk', 'MatMul', ['h', 'w1']),
+           ('hb', 'BiasAdd', ['hk:product:0', 'w3']), ('q', 'Split', ['axis:output:0', 'hb:output:0'], S),
+           ('za', 'AddV2', ['p:output:0', 'q:output:0']), ('z', 'Sigmoid', ['za:z:0']),
+           ('ra', 'AddV2', ['p:output:1', 'q:output:1']), ('r', 'Sigmoid', ['ra:z:0']),
+           ('rh', 'Mul', ['r:y:0', 'q:output:2']), ('na', 'AddV2', ['p:output:2', 'rh:z:0']), ('n', 'Tanh', ['na:z:0']),
+           ('zh', 'Mul', ['z:y:0', 'h']), ('unit', 'Const', [], ('dtype', 'type: DT_FLOAT'), ONE),
+           ('rest', 'Sub', ['unit:output:0', 'z:y:0']), ('rn', 'Mul', ['rest:z:0', 'n:y:0']),
+           ('new_h', 'AddV2', ['zh:z:0', 'rn:z:0'])],
+          [np.stack(all_h).astype(np.float32), now_h.astype(np.float32)])
+
+k, r, b = f(3, 5) * 0.5, f(5, 5) * 0.5, f(5) * 0.5
+all_h, now_h = [], h
+for step in x:
+    now_h = np.tanh(step @ k + b + now_h @ r)
+    all_h.append(now_h)
+recurrent('RNN', x, [h], [k, r, b],
+          [('xk', 'MatMul', ['x:item:0', 'w0']), ('xb', 'BiasAdd', ['xk:product:0', 'w2']),
+           ('hr', 'MatMul', ['h', 'w1']), ('sum', 'AddV2', ['xb:output:0', 'hr:product:0']),
+           ('th', 'Tanh', ['sum:z:0']), ('new', 'Identity', ['th:y:0']), ('new_h', 'Identity', ['new:output:0'])],
+          [np.stack(all_h).astype(np.float32), now_h.astype(np.float32)])
+
 with open(sys.argv[1], 'w') as file:
     file.write('# Written by make_numpy_cases.py with NumPy and SciPy.\n')
     file.write('\n'.join(out) + '\n')

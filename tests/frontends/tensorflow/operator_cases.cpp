@@ -211,6 +211,8 @@ class Reader {
       c.text += line.substr(5) + "\n";
     } else if (what == "asset") {
       c.assets.emplace_back(words.at(1).text, words.at(2).text);
+    } else if (what == "makes") {
+      c.makes.push_back(words.at(1).text);
     } else if (what == "sized") {
       c.keeps_sizes = true;
     } else if (what == "node") {

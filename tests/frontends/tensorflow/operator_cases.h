@@ -29,7 +29,8 @@ struct OperatorCase {
   std::vector<Tensor> variables;                            // what the checkpoint would hold
   std::vector<std::pair<std::string, std::string>> assets;  // files beside the model
   std::vector<Distribution> distributions;
-  bool keeps_sizes = false;  // the operator needs to know the sizes of its inputs
+  std::vector<std::string> makes;  // operators that the model must have; then it has no Loop
+  bool keeps_sizes = false;        // the operator needs to know the sizes of its inputs
 };
 
 /// All cases of numpy_cases.txt and hand_cases.txt. They read
@@ -40,8 +41,8 @@ struct OperatorCase {
 ///   out y float [2,2] 2 0 1 1.4142135
 /// A value is a number or a quoted text; an attribute is i:, f:, s:, b:, type:, shape:, li:, lf:, ls: or func: and the
 /// value. "random y float [1000] 0 1 0.1" states mean, deviation and slack. "sized": only with the sizes of the inputs
-/// known. "text" puts protobuf text into the graph as it is, "variable" is a value from
-/// the checkpoint, "asset name text" a file.
+/// known. "makes LSTM": the model has that operator and no Loop. "text" puts protobuf text into the graph as it is,
+/// "variable" is a value from the checkpoint, "asset name text" a file.
 std::vector<OperatorCase> read_operator_cases();
 
 /// Operators, each with the attributes that were seen, as "name=value".

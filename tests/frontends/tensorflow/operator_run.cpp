@@ -92,6 +92,10 @@ Ran run(const OperatorCase& c, const tf::GraphDef& graph, bool is_open) {
   const Model model = front::import_graph(graph, options, files).model;
   for (const driver::Problem& problem : driver::check(model))
     if (problem.severity == driver::Severity::error) return {{}, problem.str()};
+  std::set<std::string> made;
+  for (const Node& node : model.graph->nodes()) made.insert(node.op);
+  for (const std::string& op : c.makes)
+    if (!made.contains(op) || made.contains("Loop")) return {{}, "no " + op + " instead of a Loop"};
   std::erase_if(inputs, [&](const engine::NamedDatum& d) { return !model.graph->find(d.name); });
   return {engine::Session(model).run(inputs), {}};
 }

@@ -1,6 +1,8 @@
 """Runs a TFLite file in the native TFLite C library on seeded inputs and prints one JSON line:
 {"inputs": [{"name", "type", "shape", "file"}], "outputs": [...], "version"} or {"error": text}.
-usage: run_tflite.py <library> <model> <seed> <output directory>"""
+With a last number, some integers of the inputs are changed by one step: how much that changes is how sensitive the
+network is to rounding.
+usage: run_tflite.py <library> <model> <seed> <output directory> [<seed of the changes>]"""
 import array
 import ctypes
 import json
@@ -59,6 +61,16 @@ def values(kind, code, count, seed):
     return array.array(code, (draw.randrange(0, 4) for _ in range(count)))
 
 
+def nudged(numbers, kind, seed):
+    """One in 2000 integers moved by a step."""
+    draw = random.Random(seed)
+    most = {"int8": 127, "uint8": 255, "int16": 32767}.get(kind)
+    if most is not None:
+        for i in draw.sample(range(len(numbers)), max(1, len(numbers) // 2000)):
+            numbers[i] += 1 if numbers[i] < most else -1
+    return numbers
+
+
 def encode(texts):
     data = [t.encode() for t in texts]
     offset = 4 + 4 * (len(data) + 1)
@@ -75,7 +87,7 @@ def decode(data):
     return [data[at[i]:at[i + 1]].decode() for i in range(count)]
 
 
-def run(library, model, seed, directory):
+def run(library, model, seed, directory, nudge):
     lib = load(library)
     handle = lib.TfLiteModelCreateFromFile(model.encode())
     if not handle:
@@ -102,7 +114,8 @@ def run(library, model, seed, directory):
             ctypes.memmove(lib.TfLiteTensorData(tensor), data, len(data))
             raw = json.dumps(texts).encode()
         else:
-            raw = values(about["type"], about["code"], count, seed + i).tobytes()
+            numbers = values(about["type"], about["code"], count, seed + i)
+            raw = (nudged(numbers, about["type"], nudge) if nudge else numbers).tobytes()
             if lib.TfLiteTensorCopyFromBuffer(tensor, raw, len(raw)):
                 raise RuntimeError("an input is refused")
         with open(about["file"], "wb") as file:
@@ -126,6 +139,6 @@ def run(library, model, seed, directory):
 
 if __name__ == "__main__":
     try:
-        print(json.dumps(run(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4])))
+        print(json.dumps(run(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4], int((sys.argv + [0])[5]))))
     except (RuntimeError, OSError) as error:
         print(json.dumps({"error": str(error)}))
