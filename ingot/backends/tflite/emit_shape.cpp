@@ -103,7 +103,15 @@ std::string refuse_expand(const Node& n) {
   return moved(n);
 }
 
-void emit_range(NodeOut& n) { n.e.add(Op::RANGE, {n.in(0), n.in(1), n.in(2)}, {n.out()}); }
+void emit_range(NodeOut& n) {
+  // Some files have lists of one where scalars are meant, which TFLite refuses when it runs.
+  const auto scalar = [&](std::size_t i) {
+    const auto& shape = n.node.input(i)->type.shape;
+    return shape && shape->empty() ? n.in(i) : reshaped(n.e, n.in(i), n.elem(i), Shape{});
+  };
+  const std::int32_t start = scalar(0), limit = scalar(1), delta = scalar(2);
+  n.e.add(Op::RANGE, {start, limit, delta}, {n.out()});
+}
 std::string refuse_range(const Node& n) { return needs_types(n, {DType::f32, DType::i32}); }
 
 void emit_fill(NodeOut& n) {
