@@ -134,7 +134,7 @@ def heading(results, build):
         return " and ".join(f"{b:.0f}" for b in best)
     return [
         "# Measurements", "",
-        f"Written by `script/bench` on {datetime.date.today()} for commit {commit()}:", f"{build}.",
+        f"Written by `bench/table.py`, which `script/bench` calls, on {datetime.date.today()} for commit {commit()}:", f"{build}.",
         f"The machine: {machine()}; its load at the end: {load:.1f}.{alone}", "",
         f"Beside ONNX Runtime {version} (npm onnxruntime-node, in a process of its own; same file, inputs and threads).",
         "The two take turns; ratio = its time / Ingot's, the median over the pairs of turns, with a 95 % interval from",

@@ -22,6 +22,7 @@ std::span<const FastKernel> fast_kernels() {
   static constexpr FastKernel kKernels[] = {
       {"Attention", kEngineDomain, "heads", prepare_attention},
       {"Block", kEngineDomain, "blocks", prepare_block},
+      {"Concat", "", "copies", prepare_concat},
       {"Conv", kEngineDomain, "oneDNN convolution", prepare_convolution},
       {"Elementwise", kEngineDomain, "tiles", prepare_elementwise},
       {"Gather", "", "table", prepare_gather},

@@ -5,6 +5,7 @@ namespace ingot::engine {
 
 std::unique_ptr<PreparedNode> prepare_attention(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_block(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_concat(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_convolution(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_elementwise(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_gather(PrepareContext& c);
