@@ -19,7 +19,7 @@ using verify::Runtime;
 using verify::Verdict;
 
 struct Options {
-  std::string a, b, a_with, b_with, peers;
+  std::string a, b, a_with, b_with, peers, signature, tag;
   std::vector<std::string> with, inputs, input_shapes;
   std::uint32_t seed = 1;
   std::optional<double> rtol, atol;
@@ -52,6 +52,9 @@ std::vector<verify::VerifyRequest> requests_of(const Options& options, const Glo
   request.a.file = options.a;
   request.b.file = options.b.empty() ? options.a : options.b;
   request.a.load = request.b.load = global.load_options();
+  request.a.load.import.signature = options.signature;
+  request.a.load.import.tag = options.tag;
+  if (options.b.empty()) request.b.load.import = request.a.load.import;
   request.peers = find_peers(global, options.peers);
   request.inputs = options.inputs;
   request.seed = options.seed;
@@ -144,6 +147,8 @@ Command add_verify(CLI::App& program, const Global& global) {
   app->add_option("--in", options->inputs, "NAME=x.npy, NAME=x.pb, x.npz or a directory, in A's names");
   app->add_option("--random", options->seed, "Draw the inputs that are not given from this seed (default: 1)");
   app->add_option("--input-shape", options->input_shapes, "Fix an input's dimensions: x:1,3,224,224 (? keeps one)");
+  app->add_option("--signature", options->signature, "Which of A's signatures to run");
+  app->add_option("--tag", options->tag, "Which of A's graphs to run, if it is a SavedModel (default: serve)");
   app->add_option("--rtol", options->rtol, "Allow this part of each element, in place of the policy");
   app->add_option("--atol", options->atol, "Allow this much for each element, in place of the policy");
   app->add_flag("--no-bisect", options->no_bisect, "Do not look for where they part");

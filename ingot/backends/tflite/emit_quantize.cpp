@@ -15,6 +15,9 @@ std::string refuse_parameters(const Node& n, DType type) {
   if (!quantization_of(n)) return "scale or zero point are computed, or per block";
   if (type != DType::i8 && type != DType::u8 && type != DType::i16 && type != DType::i32 && type != DType::i4)
     return "TFLite does not quantise to this type";
+  const Quantization q = *quantization_of(n);
+  if (type == DType::i16 && std::ranges::any_of(q.zero_point, [](std::int64_t z) { return z != 0; }))
+    return "TFLite quantises to 16 bits around 0";
   return {};
 }
 

@@ -125,6 +125,28 @@ const Row* row_of(const Node& node) {
   return found != std::end(kRows) && found->op == node.op ? found : nullptr;
 }
 
+namespace {
+
+constexpr std::string_view kBroadcasting[] = {"Add",         "And", "Div", "Equal", "Greater", "GreaterOrEqual", "Less",
+                                              "LessOrEqual", "Mul", "Or",  "Pow",   "Sub",     "Where",          "Xor"};
+
+/// Kernels of older runtimes broadcast 4 dimensions. What has more is spread out before, which needs its sizes.
+bool broadcasts_too_much(const Node& node) {
+  constexpr std::size_t kMostDims = 4;
+  if (!std::ranges::binary_search(kBroadcasting, std::string_view(node.op))) return false;
+  const auto& y = node.output(0)->type.shape;
+  if (!y || y->size() <= kMostDims) return false;
+  for (const Value* v : node.inputs()) {
+    if (!v || !v->type.shape) return true;
+    const Shape& x = *v->type.shape;
+    const bool is_same = std::ranges::equal(x, *y, [](const Dim& a, const Dim& b) { return same(a, b); });
+    if (!is_same && (!is_fixed(x) || !is_fixed(*y))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::string refusal(const Node& node) {
   const Row* row = row_of(node);
   if (!row) {
@@ -136,6 +158,7 @@ std::string refusal(const Node& node) {
   }
   for (const Value* v : node.outputs())
     if (v && !v->type.is_tensor()) return "TFLite has tensors only, no sequences, maps or optionals";
+  if (broadcasts_too_much(node)) return "more than 4 dimensions are broadcast, and their sizes are not known";
   return row->refuses ? row->refuses(node) : std::string();
 }
 

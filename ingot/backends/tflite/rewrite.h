@@ -64,8 +64,8 @@ INGOT_TFLITE_REWRITE(gather_nd)
 INGOT_TFLITE_REWRITE(slice)
 INGOT_TFLITE_REWRITE(transpose)
 // rewrite_reduce.cpp
+INGOT_TFLITE_REWRITE(float_reduction)
 INGOT_TFLITE_REWRITE(range)
-INGOT_TFLITE_REWRITE(reduce_float)
 // rewrite_resize.cpp
 INGOT_TFLITE_REWRITE(resize)
 // rewrite_window.cpp

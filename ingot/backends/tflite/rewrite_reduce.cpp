@@ -1,4 +1,4 @@
-// Operators in their own type where their decompositions would take a wider one.
+// Reductions and ranges in their own type, where their decompositions would take a wider one.
 #include <cstdint>
 
 #include "ingot/backends/tflite/rewrite.h"
@@ -7,7 +7,7 @@
 namespace ingot::backends::tflite {
 
 /// ReduceL2, ReduceLogSum and ReduceLogSumExp of float, in float.
-Values rewrite_reduce_float(Rewriting& r) {
+Values rewrite_float_reduction(Rewriting& r) {
   const Node& node = r.node;
   GraphBuilder& g = r.g;
   Value *x = node.input(0), *axes = node.input(1);

@@ -168,6 +168,7 @@ class Simplifier {
       if (is_output(y)) {
         if (!is_made) continue;  // a name from outside to outside: somebody must carry it
         stands_for[static_cast<std::size_t>(x)] = y;
+        if (!tensor(y).quantization) tensor(y).quantization = tensor(x).quantization;
       } else {
         stands_for[static_cast<std::size_t>(y)] = x;
         if (!tensor(x).quantization) tensor(x).quantization = tensor(y).quantization;

@@ -67,6 +67,32 @@ void append_text(std::string& out, const std::string& text) {
   out += text;
 }
 
+struct OmittedAttr {
+  std::string_view op, attr;
+  std::vector<std::int64_t> ints;  // empty: the text
+  std::string_view text;
+};
+
+/// SavedModels leave out attributes that have their default; TF.js wants some of them all the same.
+const std::vector<OmittedAttr>& omitted_attrs() {
+  static const std::vector<OmittedAttr> all = [] {
+    std::vector<OmittedAttr> list;
+    for (const std::string_view op :
+         {"Conv2D", "_FusedConv2D", "DepthwiseConv2dNative", "FusedDepthwiseConv2dNative", "Conv2DBackpropInput"}) {
+      list.push_back({op, "dilations", {1, 1, 1, 1}, {}});
+      list.push_back({op, "data_format", {}, "NHWC"});
+    }
+    for (const std::string_view op : {"MaxPool", "AvgPool", "BiasAdd", "FusedBatchNorm", "FusedBatchNormV2",
+                                      "FusedBatchNormV3", "DepthToSpace", "SpaceToDepth"})
+      list.push_back({op, "data_format", {}, "NHWC"});
+    list.push_back({"Conv3D", "dilations", {1, 1, 1, 1, 1}, {}});
+    for (const std::string_view op : {"Conv3D", "MaxPool3D", "AvgPool3D"})
+      list.push_back({op, "data_format", {}, "NDHWC"});
+    return list;
+  }();
+  return all;
+}
+
 class Writer {
  public:
   explicit Writer(Budget& budget) : budget_(budget) {}
@@ -78,9 +104,17 @@ class Writer {
     for (const tf::Attr& attr : def.attrs) {
       const auto* tensor = std::get_if<std::shared_ptr<const tf::TensorProto>>(&attr.value);
       if (tensor && def.op == "Const" && attr.name == "value")
-        add_weight(def.name, **tensor);
+        json["attr"]["value"] = {
+            {"tensor", {{"dtype", add_weight(def.name, **tensor)}, {"tensorShape", to_json((*tensor)->shape)}}}};
       else if (!tensor && attr.name != "_output_shapes")
         json["attr"][attr.name] = to_json(attr.value);
+    }
+    for (const OmittedAttr& omitted : omitted_attrs()) {
+      if (omitted.op != def.op || json["attr"].contains(omitted.attr)) continue;
+      tf::AttrList list;
+      list.ints = omitted.ints;
+      json["attr"][std::string(omitted.attr)] =
+          omitted.ints.empty() ? Json{{"s", to_base64(omitted.text)}} : Json{{"list", to_json(list)}};
     }
     return json;
   }
@@ -104,35 +138,50 @@ class Writer {
   std::string bytes;
 
  private:
-  void add_weight(const std::string& name, const tf::TensorProto& tensor) {
+  /// Returns the type that it is held in.
+  const char* add_weight(const std::string& name, const tf::TensorProto& tensor) {
     Json json{{"name", name}, {"shape", tensor.shape.dims}};
+    const char* held = "DT_STRING";
     if (tensor.dtype == tf::DataType::string) {
       json["dtype"] = "string";
       for (const std::string& text : tf::expanded_strings(tensor, budget_)) append_text(bytes, text);
     } else {
       const DType dtype = tf::dtype_of(tensor.dtype);
+      if (dtype == DType::undefined)
+        throw Error(Code::not_writable, "TF.js has no element type for constant '" + name + "'");
       const Bytes elements = tf::expanded_elements(tensor, budget_);
-      if (dtype == DType::undefined) return;
-      dispatch(dtype, Any{}, [&]<class T>() { json["dtype"] = append<T>(elements); });
+      Held type{};
+      dispatch(dtype, Any{}, [&]<class T>() { type = append<T>(elements); });
+      json["dtype"] = type.name;
+      held = type.tensorflow;
     }
     weights.push_back(std::move(json));
+    return held;
   }
 
-  /// In the type that TF.js holds such elements in; returns its name.
-  template <class T> const char* append(const Bytes& elements) {
+  struct Held {
+    const char *name, *tensorflow;
+  };
+
+  /// In the type that TF.js holds such elements in.
+  template <class T> Held append(const Bytes& elements) {
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, std::int32_t> || std::is_same_v<T, bool> ||
                   std::is_same_v<T, std::complex<float>>) {
       bytes += elements.text();
-      return std::is_same_v<T, float>          ? "float32"
-             : std::is_same_v<T, bool>         ? "bool"
-             : std::is_same_v<T, std::int32_t> ? "int32"
-                                               : "complex64";
+      if constexpr (std::is_same_v<T, float>)
+        return {"float32", "DT_FLOAT"};
+      else if constexpr (std::is_same_v<T, std::int32_t>)
+        return {"int32", "DT_INT32"};
+      else if constexpr (std::is_same_v<T, bool>)
+        return {"bool", "DT_BOOL"};
+      else
+        return {"complex64", "DT_COMPLEX64"};
     } else if constexpr (is_integer(dtype_of<T>) && std::is_integral_v<T>) {
       convert<T, std::int32_t>(elements);
-      return "int32";
+      return {"int32", "DT_INT32"};
     } else if constexpr (std::is_same_v<T, double> || std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
       convert<T, float>(elements);
-      return "float32";
+      return {"float32", "DT_FLOAT"};
     } else {
       throw Error(Code::not_writable, "TF.js has no element type for " + std::string(name_of(dtype_of<T>)));
     }

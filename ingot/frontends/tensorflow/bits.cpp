@@ -19,8 +19,17 @@ DType unsigned_of(const TfNode& n, unsigned bits) {
   }
 }
 
+/// The same bits as another type. Whole numbers of up to 32 bits go through wider ones, which every opset knows; the
+/// rest needs BitCast of opset 26.
 Value* read_as(GraphBuilder& g, Value* x, DType to) {
-  return x->type.elem == to ? x : g.op("BitCast", {x}, {{"to", to}});
+  const DType from = x->type.elem;
+  if (from == to) return x;
+  if (!is_integer(from) || !is_integer(to) || bits_of(to) > 32) return g.op("BitCast", {x}, {{"to", to}});
+  const std::int64_t all = std::int64_t{1} << bits_of(to);
+  Value* wide = g.cast(x, DType::i64);
+  if (!is_signed_integer(to)) return g.cast(g.op("Mod", {wide, g.index(all)}), to);
+  Value* is_high = g.op("GreaterOrEqual", {wide, g.index(all / 2)});
+  return g.cast(g.where(is_high, g.sub(wide, g.index(all)), wide), to);
 }
 
 Value* shifts(GraphBuilder& g, std::size_t count, unsigned step, DType t) {

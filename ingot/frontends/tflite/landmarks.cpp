@@ -177,8 +177,11 @@ void transform_tensor_bilinear(Op& op) {
 
 void transform_landmarks(Op& op) {
   const tfl::FlexValue options = second_version(op);
-  const double dimensions = number_of(op, options, "dimensions");
-  op.require(dimensions == 2 || dimensions == 3, "landmarks have 2 or 3 dimensions");
+  // The second version need not state what the last dimension of the landmarks tells.
+  const Ints& dims = op.tensor(0).shape;
+  const double last = dims.empty() ? 0 : static_cast<double>(dims.back());
+  const double dimensions = options.find("dimensions") ? number_of(op, options, "dimensions") : last;
+  op.require((dimensions == 2 || dimensions == 3) && dimensions == last, "landmarks have 2 or 3 dimensions");
   Value* rows = two_rows(op, 1);
   Value* turn = op.b.transpose(columns(op, rows, 0, 2), {1, 0});
   Value* shift = op.b.reshape(columns(op, rows, 3, 4), {1, 1, 2});

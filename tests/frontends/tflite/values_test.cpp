@@ -365,6 +365,8 @@ TEST(TfliteValues, LandmarksMoveByAMatrix) {
   const In matrix{{1, 4, 4}, {0, -1, 0, 10, 2, 0, 0, 20, 0, 0, 1, 0, 0, 0, 0, 1}};
   EXPECT_THAT(custom_values("TransformLandmarks", {{"dimensions", whole(3)}}, {landmarks, matrix}),
               IsNear(std::vector<double>{8, 22, 9, 6, 26, 8}));
+  EXPECT_THAT(custom_values("TransformLandmarks", {}, {In{{1, 1, 2}, {1, 2}}, matrix}),
+              IsNear(std::vector<double>{8, 22}));
 }
 
 TEST(TfliteValues, AnImageIsReadThroughAMatrix) {
