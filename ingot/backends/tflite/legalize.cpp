@@ -64,9 +64,11 @@ bool take_out_nothing(Node& node) {
   return take_out_identity(node) || !was_identity;
 }
 
-/// A Resize by scales that are computed: its decomposition computes all sizes, which TFLite's kernels do not survive.
+/// A Resize by scales or sizes that are computed: its decomposition computes all sizes, which TFLite's kernels do not
+/// survive.
 bool keeps_sizes_open(const Node& node) {
-  return node.is("Resize") && node.input(2) && !ops::constant_of(node.input(2));
+  const auto is_computed = [&](std::size_t i) { return node.input(i) && !ops::constant_of(node.input(i)); };
+  return node.is("Resize") && (is_computed(2) || is_computed(3));
 }
 
 /// One level deep: what comes out is looked at again when its constants are folded.
