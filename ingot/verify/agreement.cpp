@@ -9,9 +9,7 @@
 namespace ingot::verify {
 namespace {
 
-// Others add in other orders, and a run in double is one sample of what rounding does; steps are shaken by all that is
-// allowed.
-constexpr double kFloatNoiseFactor = 10, kStepNoiseFactor = 4;
+constexpr double kNoiseFactor = 4;
 constexpr double kShareWithin = 0.999;  // of quantised elements
 
 bool is_real(DType t) { return is_float(t); }
@@ -119,10 +117,9 @@ Threshold threshold_for(const Distance& d, const std::optional<Distance>& noise)
   } else {
     t.source = fmt::format("{} must be equal", type);
   }
-  const double factor = d.unit == Distance::Unit::absolute ? kFloatNoiseFactor : kStepNoiseFactor;
-  if (noise && noise->unit == d.unit && std::isfinite(noise->value) && factor * noise->value > t.value) {
-    t.value = factor * noise->value;
-    t.source = fmt::format("{} x the model's own rounding noise, {}", factor, text_of(*noise));
+  if (noise && noise->unit == d.unit && std::isfinite(noise->value) && kNoiseFactor * noise->value > t.value) {
+    t.value = kNoiseFactor * noise->value;
+    t.source = fmt::format("{} x the model's own rounding noise, {}", kNoiseFactor, text_of(*noise));
   }
   return t;
 }

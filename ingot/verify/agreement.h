@@ -34,7 +34,7 @@ struct Threshold {
 };
 
 /// The policy: by type and the output's scale, and `noise`, the distance between runs of the model that differ by no
-/// more than rounding; a threshold is at least ten times that for floats, and four times for all else.
+/// more than rounding; a threshold is at least four times that.
 Threshold threshold_for(const Distance& d, const std::optional<Distance>& noise = std::nullopt);
 
 /// "3.1e-07 of the scale 2.5", "1 step", "3 of 100 elements"

@@ -64,7 +64,7 @@ TEST(Threshold, OfFloatsGrowsWithTheScaleAndWithTheModelsNoise) {
   EXPECT_NEAR(threshold_for(*d).value, 1e-3, 1e-9);
   const auto noise = distance(floats({100}), floats({100.005f}));
   const auto t = threshold_for(*d, noise);
-  EXPECT_NEAR(t.value, 0.05, 1e-4);
+  EXPECT_NEAR(t.value, 0.02, 1e-4);
   EXPECT_NE(t.source.find("rounding noise"), std::string::npos) << t.source;
   EXPECT_NE(threshold_for(*d).source.find("float"), std::string::npos);
 }

@@ -137,8 +137,6 @@ constexpr std::int64_t kBlockRows = 144;  // rows of a that stay in the second-l
 constexpr std::int64_t kBlockPanels = 8;  // panels that one piece of work covers
 constexpr std::int64_t kSmall = 1 << 19;  // multiplications for which it does not pay to wake another thread
 
-constexpr std::int64_t kMostPanels = 4;  // that one tile covers
-
 /// Panels that a tile of so many rows covers: few rows alone have too few sums to keep the arithmetic units busy.
 constexpr std::int64_t panels_at_once(std::int64_t rows) { return rows == 1 ? 4 : rows <= 3 ? 2 : 1; }
 
