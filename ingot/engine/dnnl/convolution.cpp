@@ -38,7 +38,22 @@ std::int64_t product(const Dims& dims, std::size_t first) {
 struct Primitive {
   convolution_forward primitive;
   memory::desc source, weights, bias, result, scratch;
+  /// Where the library has no fast kernel for the layouts at hand, it works on plain copies of these sizes.
+  memory::desc plain_source, plain_result;
+  bool copies() const { return !plain_source.is_zero(); }
 };
+
+/// Whether the library computes this element by element, some fifty times slower than its other ways.
+bool is_slow(const convolution_forward::primitive_desc& chosen) {
+  return std::string_view(chosen.impl_info_str()).starts_with("ref");
+}
+
+void reorder(const memory::desc& from, const float* source, const memory::desc& to, float* result) {
+  dnnl::stream stream(dnnl_cpu());
+  memory a = wrap(from, source), b = wrap(to, result);
+  dnnl::reorder(a, b).execute(stream, a, b);
+  stream.wait();
+}
 
 }  // namespace
 
@@ -123,16 +138,28 @@ std::shared_ptr<const Primitive> Convolution::State::make(const Dims& image, con
   made->result = floats(to, spec.output_is_blocked);
   const memory::desc weights_desc(dims_of(part), memory::data_type::f32, memory::format_tag::any);
   if (!spec.bias.empty()) made->bias = memory::desc({part.count}, memory::data_type::f32, memory::format_tag::a);
-  const convolution_forward::desc desc(dnnl::prop_kind::forward_inference, algorithm::convolution_direct, made->source,
-                                       weights_desc, made->bias, made->result, spec.strides, skipped(spec.dilations),
-                                       spec.pads_begin, spec.pads_end);
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   dnnl::post_ops after;
   if (spec.has_residual) after.append_binary(algorithm::binary_add, made->result);
   if (spec.has_limits) after.append_eltwise(1.0f, algorithm::eltwise_clip, spec.low, spec.high);
   attributes.set_post_ops(after);
-  const convolution_forward::primitive_desc chosen(desc, attributes, dnnl_cpu());
+  const auto choose = [&](const memory::desc& source, const memory::desc& result) {
+    const convolution_forward::desc desc(dnnl::prop_kind::forward_inference, algorithm::convolution_direct, source,
+                                         weights_desc, made->bias, result, spec.strides, skipped(spec.dilations),
+                                         spec.pads_begin, spec.pads_end);
+    return convolution_forward::primitive_desc(desc, attributes, dnnl_cpu());
+  };
+  convolution_forward::primitive_desc chosen = choose(made->source, made->result);
+  if (is_slow(chosen) && !spec.has_residual && (spec.input_is_blocked || spec.output_is_blocked)) {
+    const memory::desc plain_source = floats(from, false), plain_result = floats(to, false);
+    const auto plain = choose(plain_source, plain_result);
+    if (!is_slow(plain)) {
+      chosen = plain;
+      made->plain_source = plain_source;
+      made->plain_result = plain_result;
+    }
+  }
   made->weights = chosen.weights_desc();
   made->scratch = chosen.scratchpad_desc();
   made->primitive = convolution_forward(chosen);
@@ -217,15 +244,23 @@ void Convolution::run(const float* x, const Dims& dims, const float* residual, f
       const Primitive& p = *ready.primitives[at];
       const std::int64_t out = (i / count * s.weight_dims[0] + part.first) * out_plane;
       const std::int64_t in = (i / count * dims[1] + s.inputs_of(part).first) * in_plane;
-      std::unordered_map<int, memory> arguments = {{DNNL_ARG_SRC, wrap(p.source, x + in)},
-                                                   {DNNL_ARG_WEIGHTS, ready.weights[at]},
-                                                   {DNNL_ARG_DST, wrap(p.result, y + out)}};
+      std::vector<float> plain_x, plain_y;
+      if (p.copies()) {
+        plain_x.resize(p.plain_source.get_size() / sizeof(float));
+        plain_y.resize(p.plain_result.get_size() / sizeof(float));
+        reorder(p.source, x + in, p.plain_source, plain_x.data());
+      }
+      std::unordered_map<int, memory> arguments = {
+          {DNNL_ARG_SRC, p.copies() ? wrap(p.plain_source, plain_x.data()) : wrap(p.source, x + in)},
+          {DNNL_ARG_WEIGHTS, ready.weights[at]},
+          {DNNL_ARG_DST, p.copies() ? wrap(p.plain_result, plain_y.data()) : wrap(p.result, y + out)}};
       if (!s.spec.bias.empty()) arguments.emplace(DNNL_ARG_BIAS, wrap(p.bias, s.spec.bias.data() + part.first));
       if (residual)
         arguments.emplace(DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, wrap(p.result, residual + out));
       if (const std::size_t bytes = p.scratch.get_size())
         arguments.emplace(DNNL_ARG_SCRATCHPAD, wrap(p.scratch, room(bytes)));
       execute(p.primitive, arguments);
+      if (p.copies()) reorder(p.plain_result, plain_y.data(), p.result, y + out);
     }
   };
   // It does not pay to wake another thread for little work.
