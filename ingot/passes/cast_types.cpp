@@ -6,6 +6,7 @@
 
 #include "ingot/ops/builder.h"
 #include "ingot/ops/schema.h"
+#include "ingot/passes/hand_over.h"
 
 namespace ingot::passes {
 namespace {
@@ -80,16 +81,7 @@ void cast_output(Node& node, std::size_t i, DType inside) {
   g.name_after(node);
   Value* made = g.cast(y, outside.elem);
   made->type = outside;
-  bool is_output = false;
-  for (const Use& use : uses) {
-    use.node ? use.node->set_input(use.index, made) : use.graph->set_output(use.index, made);
-    is_output |= !use.node;
-  }
-  if (!is_output) return;
-  std::string name = y->name();
-  graph.rename(y, graph.fresh_name(name));
-  graph.rename(made, std::move(name));
-  made->is_declared = std::exchange(y->is_declared, false);
+  hand_over(uses, y, made);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "ingot/ops/builder.h"
 #include "ingot/ops/infer.h"
+#include "ingot/passes/hand_over.h"
 
 namespace ingot::passes {
 namespace {
@@ -40,18 +41,7 @@ void move_before(Node& node, const Node& source) {
   g.set_metadata(node.metadata);
   Value* made = g.op("DequantizeLinear", {y, source.input(1), source.input(2)});
   made->type = real;
-  bool is_output = false;
-  for (const Use& use : uses) {
-    use.node ? use.node->set_input(use.index, made) : use.graph->set_output(use.index, made);
-    is_output |= !use.node;
-  }
-  if (!is_output) return;
-  std::string name = y->name();
-  graph.rename(y, graph.fresh_name(name));
-  graph.rename(made, std::move(name));
-  made->is_declared = std::exchange(y->is_declared, false);
-  made->doc_string = std::exchange(y->doc_string, {});
-  made->metadata = std::exchange(y->metadata, {});
+  hand_over(uses, y, made);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
 #include "ingot/ops/infer.h"
+#include "ingot/passes/hand_over.h"
 
 namespace ingot::backends::tflite {
 namespace {
@@ -81,16 +82,7 @@ bool cast_around(Node& node, DType from, DType to, const ExportOptions& options)
     GraphBuilder g(graph, node.next());
     g.name_after(node);
     Value* back = g.cast(y, from);
-    bool names_output = false;
-    for (const Use& use : uses) {
-      use.node ? use.node->set_input(use.index, back) : use.graph->set_output(use.index, back);
-      names_output |= !use.node;
-    }
-    if (!names_output) continue;
-    std::string name = y->name();
-    graph.rename(y, graph.fresh_name(name));
-    graph.rename(back, std::move(name));
-    back->is_declared = std::exchange(y->is_declared, false);
+    passes::hand_over(uses, y, back);
   }
   return true;
 }
