@@ -29,12 +29,14 @@ std::vector<fs::path> models(const fs::path& corpus) {
   return found;
 }
 
-/// Operators that may be further apart, each with its reason: "model#number of the operator: reason".
-std::set<std::string> known_layers() {
-  std::set<std::string> known;
+/// Operators that may be further apart, each with its reason: "model#number of the operator: reason". Where the reason
+/// begins with "undefined: ", what TFLite computes changes from run to run.
+std::map<std::string, std::string> known_layers() {
+  std::map<std::string, std::string> known;
   std::istringstream lines(test::read_text(test::source_dir() / "tests/frontends/tflite/layers.txt"));
   for (std::string line; std::getline(lines, line);)
-    if (!line.empty() && line[0] != '#') known.insert(line.substr(0, line.find(": ")));
+    if (const std::size_t colon = line.find(": "); !line.empty() && line[0] != '#' && colon != line.npos)
+      known.emplace(line.substr(0, colon), line.substr(colon + 2));
   return known;
 }
 
@@ -44,7 +46,7 @@ TEST(TfliteLayers, EveryIntegerOperatorIsWithinOneStepOnEqualInputs) {
   const auto shared = test::shared_dir();
   if (!shared) GTEST_SKIP() << "no shared test data";
   const fs::path corpus = *shared / "corpus" / "tflite";
-  const std::set<std::string> known = known_layers();
+  const std::map<std::string, std::string> known = known_layers();
   std::set<std::string> seen, far;
   std::map<std::string, std::size_t> not_compared;
   std::size_t compared = 0, exact = 0;
@@ -92,8 +94,9 @@ TEST(TfliteLayers, EveryIntegerOperatorIsWithinOneStepOnEqualInputs) {
       if (!known.contains(name)) ADD_FAILURE() << name << " " << op << ": " << worst << " steps apart";
     }
   }
-  for (const std::string& name : known)
-    EXPECT_TRUE(far.contains(name)) << name << " is named in layers.txt and is within one step";
+  for (const auto& [name, reason] : known)
+    EXPECT_TRUE(far.contains(name) || reason.starts_with("undefined: "))
+        << name << " is named in layers.txt and is within one step";
   for (const auto& [what, count] : not_compared) std::printf("not compared: %zu x %s\n", count, what.c_str());
   std::printf("%zu operators compared: %zu equal, %zu within one step, %zu further apart\n", compared, exact,
               compared - exact - far.size(), far.size());
