@@ -81,7 +81,7 @@ void cast_output(Node& node, std::size_t i, DType inside) {
   g.name_after(node);
   Value* made = g.cast(y, outside.elem);
   made->type = outside;
-  hand_over(uses, y, made);
+  hand_over(y, made, uses);
 }
 
 }  // namespace

@@ -5,13 +5,16 @@
 
 namespace ingot::passes {
 
-void hand_over(const std::vector<Use>& readers, Value* from, Value* to) {
+void hand_over(Value* from, Value* to, const std::vector<Use>& uses) {
   bool is_output = false;
-  for (const Use& use : readers) {
-    use.node ? use.node->set_input(use.index, to) : use.graph->set_output(use.index, to);
-    is_output |= !use.node;
+  for (const Use& use : uses) {
+    if (use.node)
+      use.node->set_input(use.index, to);
+    else
+      use.graph->set_output(use.index, to);
+    is_output |= !use.node && use.graph == &from->graph();
   }
-  if (!is_output) return;
+  if (!is_output || from->is_input()) return;
   Graph& graph = from->graph();
   std::string name = from->name();
   graph.rename(from, graph.fresh_name(name));

@@ -5,8 +5,8 @@
 
 namespace ingot::passes {
 
-/// These readers of `from` read `to` from now on. If outputs of the graph are among them, `to` takes the name and the
-/// description over, which the outside knows.
-void hand_over(const std::vector<Use>& readers, Value* from, Value* to);
+/// The uses of `from` read `to` from now on, which also takes the name and the description if outputs of the graph are
+/// among them: the outside knows those.
+void hand_over(Value* from, Value* to, const std::vector<Use>& uses);
 
 }  // namespace ingot::passes

@@ -41,7 +41,7 @@ void move_before(Node& node, const Node& source) {
   g.set_metadata(node.metadata);
   Value* made = g.op("DequantizeLinear", {y, source.input(1), source.input(2)});
   made->type = real;
-  hand_over(uses, y, made);
+  hand_over(y, made, uses);
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ bool cast_around(Node& node, DType from, DType to, const ExportOptions& options)
     GraphBuilder g(graph, node.next());
     g.name_after(node);
     Value* back = g.cast(y, from);
-    passes::hand_over(uses, y, back);
+    passes::hand_over(y, back, uses);
   }
   return true;
 }

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "ingot/ops/infer.h"
+#include "ingot/passes/hand_over.h"
 
 namespace ingot::passes {
 namespace {
@@ -155,26 +156,6 @@ class Rewriter {
     sizes->type = type;
     sizes->known_ints = known;
     hand_over(old, sizes, uses);
-  }
-
-  /// The uses read `to`, which also takes the name if the graph's outputs are among them.
-  static void hand_over(Value* from, Value* to, const std::vector<Use>& uses) {
-    bool is_output = false;
-    for (const Use& use : uses) {
-      if (use.node)
-        use.node->set_input(use.index, to);
-      else
-        use.graph->set_output(use.index, to);
-      is_output |= !use.node && use.graph == &from->graph();
-    }
-    if (!is_output || from->is_input()) return;
-    Graph& graph = from->graph();
-    std::string name = from->name();
-    graph.rename(from, graph.fresh_name(name));
-    graph.rename(to, std::move(name));
-    to->is_declared = std::exchange(from->is_declared, false);
-    to->doc_string = std::exchange(from->doc_string, {});
-    to->metadata = std::exchange(from->metadata, {});
   }
 
   void make_copy(const Copy& copy) {
