@@ -48,10 +48,9 @@ bool is_slow(const convolution_forward::primitive_desc& chosen) {
   return std::string_view(chosen.impl_info_str()).starts_with("ref");
 }
 
-void reorder(const memory::desc& from, const float* source, const memory::desc& to, float* result) {
+void reorder(memory from, memory to) {
   dnnl::stream stream(dnnl_cpu());
-  memory a = wrap(from, source), b = wrap(to, result);
-  dnnl::reorder(a, b).execute(stream, a, b);
+  dnnl::reorder(from, to).execute(stream, from, to);
   stream.wait();
 }
 
@@ -168,13 +167,10 @@ std::shared_ptr<const Primitive> Convolution::State::make(const Dims& image, con
 
 memory Convolution::State::pack(const Channels& part, const memory::desc& wanted) const {
   use_one_thread();
-  dnnl::stream stream(dnnl_cpu());
   memory result(wanted, dnnl_cpu());
   const auto& layouts = packed[static_cast<std::size_t>(&part - parts.data())];
   if (!layouts.empty()) {
-    memory known = layouts.front();
-    dnnl::reorder(known, result).execute(stream, known, result);
-    stream.wait();
+    reorder(layouts.front(), result);
     return result;
   }
   const Dims dims = dims_of(part);
@@ -190,9 +186,7 @@ memory Convolution::State::pack(const Channels& part, const memory::desc& wanted
     }
   Dims strides(dims.size(), 1);
   for (std::size_t i = strides.size() - 1; i-- > 0;) strides[i] = strides[i + 1] * dims[i + 1];
-  memory source = wrap(memory::desc(dims, memory::data_type::f32, strides), plain.data());
-  dnnl::reorder(source, result).execute(stream, source, result);
-  stream.wait();
+  reorder(wrap(memory::desc(dims, memory::data_type::f32, strides), plain.data()), result);
   return result;
 }
 
@@ -248,7 +242,7 @@ void Convolution::run(const float* x, const Dims& dims, const float* residual, f
       if (p.copies()) {
         plain_x.resize(p.plain_source.get_size() / sizeof(float));
         plain_y.resize(p.plain_result.get_size() / sizeof(float));
-        reorder(p.source, x + in, p.plain_source, plain_x.data());
+        reorder(wrap(p.source, x + in), wrap(p.plain_source, plain_x.data()));
       }
       std::unordered_map<int, memory> arguments = {
           {DNNL_ARG_SRC, p.copies() ? wrap(p.plain_source, plain_x.data()) : wrap(p.source, x + in)},
@@ -260,7 +254,7 @@ void Convolution::run(const float* x, const Dims& dims, const float* residual, f
       if (const std::size_t bytes = p.scratch.get_size())
         arguments.emplace(DNNL_ARG_SCRATCHPAD, wrap(p.scratch, room(bytes)));
       execute(p.primitive, arguments);
-      if (p.copies()) reorder(p.plain_result, plain_y.data(), p.result, y + out);
+      if (p.copies()) reorder(wrap(p.plain_result, plain_y.data()), wrap(p.result, y + out));
     }
   };
   // It does not pay to wake another thread for little work.
