@@ -29,6 +29,8 @@ void prefer_signed(Output& output);
 void fuse_quantized(Output& output);
 /// Operators that only move quantised elements have the same parameters on both sides. Call it after fuse_quantized.
 void spread_quantization(Output& output);
+/// Operators that hand elements on without looking at them.
+bool moves_elements(BuiltinOperator op);
 /// RELU and the like become part of the operator before them.
 void fuse_activations(Output& output);
 

@@ -10,25 +10,6 @@ using Op = BuiltinOperator;
 using fmt_tflite::Operator;
 using fmt_tflite::SubGraph;
 
-/// These hand 8 bits on without looking at them.
-bool moves_elements(Op op) {
-  switch (op) {
-    case Op::RESHAPE:
-    case Op::TRANSPOSE:
-    case Op::SQUEEZE:
-    case Op::EXPAND_DIMS:
-    case Op::CONCATENATION:
-    case Op::SPLIT:
-    case Op::SPLIT_V:
-    case Op::SLICE:
-    case Op::STRIDED_SLICE:
-    case Op::GATHER:
-      return true;
-    default:
-      return false;
-  }
-}
-
 class SignedActivations {
  public:
   SignedActivations(Output& output, SubGraph& graph)

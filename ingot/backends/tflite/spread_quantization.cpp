@@ -11,21 +11,11 @@ using fmt_tflite::Operator;
 using fmt_tflite::SubGraph;
 using fmt_tflite::Tensor;
 
-/// These move elements from their inputs (all that are of 8 or 16 bits) to their outputs.
-bool moves_elements(Op op) {
+/// These have elements of their inputs (all that are of 8 or 16 bits) in their outputs, and nothing else but padding.
+bool keeps_parameters(Op op) {
   switch (op) {
-    case Op::RESHAPE:
-    case Op::TRANSPOSE:
-    case Op::SQUEEZE:
-    case Op::EXPAND_DIMS:
-    case Op::CONCATENATION:
-    case Op::SPLIT:
-    case Op::SPLIT_V:
     case Op::PACK:
     case Op::UNPACK:
-    case Op::SLICE:
-    case Op::STRIDED_SLICE:
-    case Op::GATHER:
     case Op::TILE:
     case Op::PAD:
     case Op::PADV2:
@@ -35,7 +25,7 @@ bool moves_elements(Op op) {
     case Op::RESIZE_NEAREST_NEIGHBOR:
       return true;
     default:
-      return false;
+      return moves_elements(op);
   }
 }
 
@@ -60,7 +50,7 @@ class Spreader {
   Tensor& tensor(std::int32_t i) { return graph_.tensors[static_cast<std::size_t>(i)]; }
 
   void spread(const Operator& op) {
-    if (!moves_elements(op.code.builtin)) return;
+    if (!keeps_parameters(op.code.builtin)) return;
     const Quantization* known = nullptr;
     const auto each = [&](auto visit) {
       for (const auto* list : {&op.inputs, &op.outputs})
@@ -97,6 +87,24 @@ class Spreader {
 };
 
 }  // namespace
+
+bool moves_elements(Op op) {
+  switch (op) {
+    case Op::RESHAPE:
+    case Op::TRANSPOSE:
+    case Op::SQUEEZE:
+    case Op::EXPAND_DIMS:
+    case Op::CONCATENATION:
+    case Op::SPLIT:
+    case Op::SPLIT_V:
+    case Op::SLICE:
+    case Op::STRIDED_SLICE:
+    case Op::GATHER:
+      return true;
+    default:
+      return false;
+  }
+}
 
 void spread_quantization(Output& output) {
   for (SubGraph& graph : output.model.subgraphs) Spreader(output, graph).run();
