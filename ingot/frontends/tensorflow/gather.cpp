@@ -91,28 +91,19 @@ Values scatter_add(const TfNode& n, GraphBuilder& g) { return {scattered_rows(n,
 Values scatter_mul(const TfNode& n, GraphBuilder& g) { return {scattered_rows(n, g, "mul")}; }
 Values scatter_max(const TfNode& n, GraphBuilder& g) { return {scattered_rows(n, g, "max")}; }
 Values scatter_min(const TfNode& n, GraphBuilder& g) { return {scattered_rows(n, g, "min")}; }
-Values scatter_sub(const TfNode& n, GraphBuilder& g) {
-  // x - u = -(-x + u)
+/// All updates of each place taken together, beginning with `start`.
+Value* gathered_updates(const TfNode& n, GraphBuilder& g, double start, const char* reduction) {
   Value* at = g.unsqueeze(as_int64(g, n.input(1)), {-1});
-  Value* ones = filled_like(g, n.input(0), 0);
+  Value* base = filled_like(g, n.input(0), start);
   Value* updates = n.input(2);
   if (rank_of(updates) == 0 && n.rank(0) > 0) {
-    Value* rows = g.op("Gather", {ones, as_int64(g, n.input(1))});
+    Value* rows = g.op("Gather", {base, as_int64(g, n.input(1))});
     updates = g.op("Expand", {updates, g.shape(rows)});
   }
-  return {g.sub(n.input(0), scattered(g, ones, at, updates, "add"))};
+  return scattered(g, base, at, updates, reduction);
 }
-Values scatter_div(const TfNode& n, GraphBuilder& g) {
-  // x / (product of all updates of a place)
-  Value* at = g.unsqueeze(as_int64(g, n.input(1)), {-1});
-  Value* ones = filled_like(g, n.input(0), 1);
-  Value* updates = n.input(2);
-  if (rank_of(updates) == 0 && n.rank(0) > 0) {
-    Value* rows = g.op("Gather", {ones, as_int64(g, n.input(1))});
-    updates = g.op("Expand", {updates, g.shape(rows)});
-  }
-  return {g.div(n.input(0), scattered(g, ones, at, updates, "mul"))};
-}
+Values scatter_sub(const TfNode& n, GraphBuilder& g) { return {g.sub(n.input(0), gathered_updates(n, g, 0, "add"))}; }
+Values scatter_div(const TfNode& n, GraphBuilder& g) { return {g.div(n.input(0), gathered_updates(n, g, 1, "mul"))}; }
 
 Values sparse_to_dense(const TfNode& n, GraphBuilder& g) {
   Value* base = g.op("Expand", {n.input(3), as_int64_vector(g, n.input(1))});

@@ -215,8 +215,8 @@ Values tensor_array_scatter(const TfNode& n, GraphBuilder& g) {
   return {scattered(g, n.input(3), n.input(1), n.input(2))};
 }
 Values tensor_array_size(const TfNode& n, GraphBuilder& g) { return {g.cast(length(g, n.input(1)), DType::i32)}; }
-Values tensor_array_concat(const TfNode& n, GraphBuilder& g) {
-  Value* list = n.input(1);
+/// All elements one behind the other, and how many rows each has (not where the list is a sequence).
+Values concatenated(GraphBuilder& g, Value* list) {
   if (const auto items = all_items(list)) {
     Values sizes;
     for (Value* item : *items) sizes.push_back(g.op("Slice", {g.shape(item), g.ints({0}), g.ints({1})}));
@@ -234,6 +234,7 @@ Values tensor_array_concat(const TfNode& n, GraphBuilder& g) {
   Value* each = g.op("Slice", {dims, g.ints({1}), g.ints({2})});
   return {joined, g.op("Expand", {each, count})};
 }
+Values tensor_array_concat(const TfNode& n, GraphBuilder& g) { return concatenated(g, n.input(1)); }
 Values tensor_array_split(const TfNode& n, GraphBuilder& g) {
   // handle, value, lengths, flow
   Value* parts = g.op("SplitToSequence", {n.input(1), as_int64_vector(g, n.input(2))}, {{"axis", 0}});
@@ -293,22 +294,7 @@ Values tensor_list_scatter(const TfNode& n, GraphBuilder& g) {
   Value* zeros = g.op("Expand", {g.scalar(0, rows->type.elem), g.concat({count, rest}, 0)});
   return {scattered(g, zeros, n.input(1), rows)};
 }
-Values tensor_list_concat(const TfNode& n, GraphBuilder& g) {
-  Value* list = n.input(0);
-  if (const auto items = all_items(list)) {
-    Values sizes;
-    for (Value* item : *items) sizes.push_back(g.op("Slice", {g.shape(item), g.ints({0}), g.ints({1})}));
-    Value* all = joined(g, *items);
-    return {all, joined(g, sizes)};
-  }
-  if (is_list(list)) {
-    Value* joined = g.op("ConcatFromSequence", {list}, {{"axis", 0}, {"new_axis", 0}});
-    return {joined};
-  }
-  Value* dims = g.shape(list);
-  Value* rest = g.op("Slice", {dims, g.ints({2}), g.ints({std::numeric_limits<std::int64_t>::max()})});
-  return {g.op("Reshape", {list, g.concat({g.ints({-1}), rest}, 0)})};
-}
+Values tensor_list_concat(const TfNode& n, GraphBuilder& g) { return concatenated(g, n.input(0)); }
 Values tensor_list_split(const TfNode& n, GraphBuilder& g) {
   return {g.op("SplitToSequence", {n.input(0), as_int64_vector(g, n.input(2))}, {{"axis", 0}})};
 }
