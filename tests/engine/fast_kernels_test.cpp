@@ -239,6 +239,31 @@ TEST(FastKernel, SoftmaxAndNormalisationAgreeForAnyLengthOfRows) {
   }
 }
 
+TEST(FastKernel, NormalisationThatWasWrittenOutIsOneNode) {
+  for (unsigned seed = 0; seed < 16; ++seed) {
+    Random random(seed);
+    const std::int64_t n = 1 + random.below(40);
+    Model model = empty_model();
+    Value* x = model.graph->add_input("x", Type::tensor(DType::f32, Shape{2, 3, n}));
+    GraphBuilder g(*model.graph);
+    Value* axes = g.ints({random.below(2) ? -1 : 2});
+    Value* centred = g.sub(x, g.op("ReduceMean", {x, axes}));
+    Value* square = random.below(2) ? g.mul(centred, centred) : g.op("Pow", {centred, g.scalar(2, DType::f32)});
+    Value* variance = g.op("ReduceMean", {square, axes});
+    Value* epsilon = g.scalar(1e-5, DType::f32);
+    Value* sum = random.below(2) ? g.add(variance, epsilon) : g.add(epsilon, variance);
+    Value* quotient = g.div(centred, g.op("Sqrt", {sum}));
+    const Dims row = random.below(2) ? Dims{n} : Dims{1, 1, n};
+    Value* y = g.mul(quotient, g.constant(random.floats(row)));
+    if (random.below(3)) y = g.add(g.constant(random.floats(row)), y);
+    model.graph->add_output(y);
+    expect_same(model, Array::from(random.floats({2, 3, n}, -4, 4)), 2e-5f);
+    const auto kernels = Session(model, {.threads = 1}).kernels();
+    ASSERT_EQ(kernels.size(), 1u) << seed;
+    EXPECT_EQ(kernels[0].op, "LayerNormalization");
+  }
+}
+
 TEST(FastKernel, ProductTakesInWhatFollowsIt) {
   constexpr ops::Name kFunctions[] = {"Relu", "Gelu", "Sigmoid", "Tanh", "HardSwish"};
   for (unsigned seed = 0; seed < 40; ++seed) {
