@@ -5,7 +5,6 @@
 #include <bit>
 #include <map>
 #include <mutex>
-#include <vector>
 
 #include "ingot/engine/pages.h"
 
@@ -23,25 +22,28 @@ std::size_t rounded(std::size_t bytes) {
 }  // namespace
 
 struct Recycler::Shelf {
-  ~Shelf() { clear(); }
+  struct Block {
+    std::byte* data = nullptr;
+    std::size_t size = 0;
+  };
 
-  void clear() {
-    for (auto& [size, blocks] : free)
-      for (std::byte* block : blocks) free_pages(block);
-    free.clear();
-    kept = 0;
+  ~Shelf() {
+    for (auto& [size, free_block] : free) free_pages(free_block.data);
   }
 
-  /// A block that was kept, or null.
-  std::byte* take(std::size_t size) {
+  /// The smallest block that was kept and is large enough, but not far too large; null if there is none. Without blocks
+  /// that serve smaller needs, a network of many sizes would keep one of each.
+  Block take(std::size_t size) {
     const std::lock_guard lock(mutex);
-    lent += size;
+    Block block{nullptr, size};
+    const auto it = free.lower_bound(size);
+    if (it != free.end() && it->first <= kMostWaste * size) {
+      block = {it->second.data, it->first};
+      kept -= block.size;
+      free.erase(it);
+    }
+    lent += block.size;
     most_lent = std::max(most_lent, lent);
-    const auto it = free.find(size);
-    if (it == free.end() || it->second.empty()) return nullptr;
-    std::byte* block = it->second.back();
-    it->second.pop_back();
-    kept -= size;
     return block;
   }
 
@@ -51,17 +53,28 @@ struct Recycler::Shelf {
     lent -= size;
   }
 
-  /// Keeps at most twice what was once in use: what runs with other shapes left behind is dropped.
-  void give_back(std::byte* block, std::size_t size) {
+  /// Keeps at most twice what was once in use: what runs with other shapes left behind is dropped, the oldest first.
+  void give_back(const Block& block) {
     const std::lock_guard lock(mutex);
-    lent -= size;
-    if (kept + size > 2 * most_lent) clear();
-    free[size].push_back(block);
-    kept += size;
+    lent -= block.size;
+    free.emplace(block.size, Free{block.data, ++now});
+    kept += block.size;
+    while (kept > 2 * most_lent) {
+      const auto oldest = std::ranges::min_element(free, {}, [](const auto& entry) { return entry.second.since; });
+      kept -= oldest->first;
+      free_pages(oldest->second.data);
+      free.erase(oldest);
+    }
   }
 
+  struct Free {
+    std::byte* data;
+    std::uint64_t since;
+  };
+  static constexpr std::size_t kMostWaste = 8;
   std::mutex mutex;
-  std::map<std::size_t, std::vector<std::byte*>> free;
+  std::multimap<std::size_t, Free> free;
+  std::uint64_t now = 0;
   std::size_t kept = 0, lent = 0, most_lent = 0;  // bytes
 };
 
@@ -69,17 +82,16 @@ Recycler::Recycler() : shelf_(std::make_shared<Shelf>()) {}
 
 std::shared_ptr<std::byte> Recycler::take(std::size_t bytes) {
   if (bytes < kSmallest) return take_pages(bytes);
-  const std::size_t size = rounded(bytes);
-  std::byte* block = shelf_->take(size);
+  Shelf::Block block = shelf_->take(rounded(bytes));
   try {
-    if (!block) block = allocate_pages(size);
+    if (!block.data) block.data = allocate_pages(block.size);
   } catch (...) {
-    shelf_->forget(size);
+    shelf_->forget(block.size);
     throw;
   }
-  return {block, [size, weak = std::weak_ptr(shelf_)](std::byte* back) {
+  return {block.data, [size = block.size, weak = std::weak_ptr(shelf_)](std::byte* back) {
             if (const auto shelf = weak.lock())
-              shelf->give_back(back, size);
+              shelf->give_back({back, size});
             else
               free_pages(back);
           }};
