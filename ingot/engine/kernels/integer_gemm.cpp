@@ -81,9 +81,10 @@ template <int R, int P, class B> HWY_INLINE void integer_tile(const IntegerTileP
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d32));
   V sum[R][2 * P], rest[R][2 * P];
   HWY_UNROLL(6)
-  for (int r = 0; r < R; ++r)
+  for (int r = 0; r < R; ++r) {
     HWY_UNROLL(8)
     for (int j = 0; j < 2 * P; ++j) sum[r][j] = rest[r][j] = hn::Zero(d32);
+  }
   const B* HWY_RESTRICT b = reinterpret_cast<const B*>(p.panel);
   const std::int16_t* HWY_RESTRICT a = p.a;
   for (std::int64_t k = 0; k < p.pairs; ++k) {
@@ -105,10 +106,11 @@ template <int R, int P, class B> HWY_INLINE void integer_tile(const IntegerTileP
   // From memory on: an array of vectors that a loop with a variable counter reads would be there all the time.
   HWY_ALIGN std::int32_t sums[R * 2 * P * hn::MaxLanes(d32)];
   HWY_UNROLL(6)
-  for (int r = 0; r < R; ++r)
+  for (int r = 0; r < R; ++r) {
     HWY_UNROLL(8)
     for (int j = 0; j < 2 * P; ++j)
       hn::Store(hn::RearrangeToOddPlusEven(sum[r][j], rest[r][j]), d32, sums + (r * 2 * P + j) * lanes);
+  }
   HWY_ALIGN std::int32_t row[hn::MaxLanes(d32)] = {};
   for (int r = 0; r < R; ++r) {
     std::int32_t* c = p.c + r * p.c_stride;
@@ -228,6 +230,17 @@ void pack(const ByteMatrix& b, std::int64_t k, std::int64_t deep, std::int64_t f
   }
 }
 
+/// What one piece of work covers at a time.
+struct Piece {
+  std::int64_t depth, panels;
+};
+constexpr Piece kPiece = {kDepth, kBlockPanels};
+/// Where a matrix is packed for few rows, reading it is most of the work: long runs of each row, which the machine
+/// foresees. The panels still fit the second-level cache.
+constexpr Piece kLongRows = {96, 4 * kBlockPanels};
+constexpr std::int64_t kFewRows = 12;
+static_assert(kLongRows.depth * kLongRows.panels <= kPiece.depth * kPiece.panels, "the room is that of a usual piece");
+
 /// Some panels over a part of the inner dimension.
 struct Panels {
   const std::uint8_t* first;
@@ -236,22 +249,22 @@ struct Panels {
 
 /// `panels_of(panel, count, k, deep)` gives Panels; called on the thread that then reads them.
 template <class F>
-void multiply_by(const CentredRows& a, std::int64_t first_row, std::int64_t rows, std::int64_t columns, bool is_signed,
-                 const F& panels_of, const ColumnZeros& zeros, std::int32_t* c, std::int64_t c_stride, ThreadPool& pool,
-                 const Budget& budget) {
+void multiply_by(const Piece& size, const CentredRows& a, std::int64_t first_row, std::int64_t rows,
+                 std::int64_t columns, bool is_signed, const F& panels_of, const ColumnZeros& zeros, std::int32_t* c,
+                 std::int64_t c_stride, ThreadPool& pool, const Budget& budget) {
   const std::int64_t wide = panel_width(), depth = a.depth();
   const std::int64_t panels = (columns + wide - 1) / wide;
   const std::int64_t row_blocks = (rows + kBlockRows - 1) / kBlockRows;
-  const std::int64_t panel_blocks = (panels + kBlockPanels - 1) / kBlockPanels;
+  const std::int64_t panel_blocks = (panels + size.panels - 1) / size.panels;
   const auto run_tiles = HWY_DYNAMIC_DISPATCH(integer_tiles);
   const auto piece = [&](std::int64_t row_block, std::int64_t panel_block) {
     const std::int64_t row_end = std::min(rows, (row_block + 1) * kBlockRows);
-    const std::int64_t first_panel = panel_block * kBlockPanels;
-    const std::int64_t panel_end = std::min(panels, first_panel + kBlockPanels);
+    const std::int64_t first_panel = panel_block * size.panels;
+    const std::int64_t panel_end = std::min(panels, first_panel + size.panels);
     std::int64_t k = 0;
     do {
       budget.poll();
-      const std::int64_t deep = std::min(kDepth, depth - k);
+      const std::int64_t deep = std::min(size.depth, depth - k);
       const Panels from = panels_of(first_panel, panel_end - first_panel, k, deep);
       const auto tile_at = [&](std::int64_t row, std::int64_t panel, std::int64_t at_once) {
         const std::int64_t column = panel * wide, count = std::min(kTileRows, row_end - row);
@@ -326,7 +339,7 @@ void multiply(const CentredRows& a, std::int64_t first, std::int64_t count, cons
   const auto panels_of = [&](std::int64_t panel, std::int64_t, std::int64_t k, std::int64_t) {
     return Panels{b.panels() + panel * stride + k * wide, stride};
   };
-  multiply_by(a, first, count, b.columns(), b.is_signed(), panels_of, zeros, c, c_stride, pool, budget);
+  multiply_by(kPiece, a, first, count, b.columns(), b.is_signed(), panels_of, zeros, c, c_stride, pool, budget);
 }
 
 void multiply(const CentredRows& a, std::int64_t first, std::int64_t count, const ByteMatrix& b,
@@ -341,7 +354,8 @@ void multiply(const CentredRows& a, std::int64_t first, std::int64_t count, cons
     pack(b, k, deep, panel, panels, stride, room);
     return Panels{room, stride};
   };
-  multiply_by(a, first, count, b.columns, b.is_signed, panels_of, zeros, c, c_stride, pool, budget);
+  multiply_by(count < kFewRows ? kLongRows : kPiece, a, first, count, b.columns, b.is_signed, panels_of, zeros, c,
+              c_stride, pool, budget);
 }
 
 }  // namespace ingot::engine
