@@ -1,6 +1,7 @@
 // Products and convolutions of 8-bit integers: fast kernels against reference kernels, exactly, on random geometry.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 #include "ingot/engine/session.h"
@@ -48,7 +49,7 @@ class Case {
     return input;
   }
 
-  void expect_same(Value* y, unsigned seed) {
+  void expect_same(Value* y, unsigned seed, std::string_view kernel = "integer gemm") {
     model_.graph->add_output(y);
     const auto run = [&](bool is_fast, int threads) {
       SessionOptions options;
@@ -57,7 +58,7 @@ class Case {
       const Session session(model_, options);
       if (is_fast) {
         const auto kernels = session.kernels();
-        EXPECT_TRUE(std::ranges::any_of(kernels, [](const KernelChoice& c) { return c.kernel == "integer gemm"; }));
+        EXPECT_TRUE(std::ranges::any_of(kernels, [&](const KernelChoice& c) { return c.kernel == kernel; }));
         session.run(inputs_);  // what is packed is used by the next
       }
       return *session.run(inputs_).front().value.array();
@@ -150,6 +151,39 @@ TEST_P(IntegerProducts, ConvolutionAgreesForAnyGeometry) {
     inputs.push_back(g.constant(Tensor::of<std::int32_t>({w_dims[0]}, bias)));
   }
   test.expect_same(g.op("QLinearConv", inputs, attributes), GetParam());
+}
+
+TEST_P(IntegerProducts, QuantisingAgreesThereAndBack) {
+  Case test(GetParam() + 2000);
+  Random& random = test.random;
+  const DType type = random.type();
+  const Dims dims = {1 + random.below(3), 1 + random.below(20), 1 + random.below(30)};
+  // More than the type holds, halves between two steps, and what is no number.
+  std::vector<float> numbers;
+  for (std::int64_t i = 0; i < tensor_size(dims); ++i)
+    numbers.push_back(static_cast<float>(random.below(800) - 400) / 2);
+  if (random.below(2)) {
+    numbers.front() = std::numeric_limits<float>::quiet_NaN();
+    numbers.back() = std::numeric_limits<float>::infinity();
+  }
+  Value* x = test.operand(Tensor::of<float>(dims, numbers), false);
+  GraphBuilder g = test.builder();
+  if (random.below(3) == 0) {
+    const Values y = g.op("DynamicQuantizeLinear", {x}, {}, 3);
+    return test.expect_same(y[0], GetParam(), "bytes");
+  }
+  const std::int64_t axis = random.below(3);
+  const Dims list = random.below(2) ? Dims{dims[static_cast<std::size_t>(axis)]} : Dims{};
+  std::vector<float> scales(static_cast<std::size_t>(tensor_size(list)));
+  for (float& scale : scales) scale = random.below(2) ? 1.0f : 0.37f;
+  Value* scale = g.constant(Tensor::of<float>(list, scales));
+  Values inputs = {x, scale, g.constant(random.bytes(type, list))};
+  Value* y = g.op("QuantizeLinear", inputs, {{"axis", axis}});
+  if (random.below(2)) return test.expect_same(y, GetParam(), "bytes");
+  inputs[0] = y;
+  Value* back = g.op("DequantizeLinear", inputs, {{"axis", axis}});
+  // Multiplied: what is compared are integers.
+  test.expect_same(g.op("Cast", {g.mul(back, 1000.0)}, {{"to", DType::i64}}), GetParam(), "bytes");
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, IntegerProducts, testing::Range(0u, 120u));

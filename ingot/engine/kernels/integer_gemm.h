@@ -85,6 +85,18 @@ void multiply(const CentredRows& a, std::int64_t first, std::int64_t count, cons
 void requantize(const std::int32_t* sums, std::int64_t n, std::int32_t bias, const float* factors, std::int64_t step,
                 float zero, DType type, void* y);
 
+/// y[i] = clamp(round(x[i] / scales[i * step]) + zeros[i * step]) as i8 or u8; halves are rounded to even, NaN is the
+/// zero point. Step: 0 or 1.
+void quantize(const float* x, std::int64_t n, const float* scales, const float* zeros, std::int64_t step, DType type,
+              void* y);
+
+/// y[i] = (x[i] - zeros[i * step]) * scales[i * step] of i8 or u8.
+void dequantize(const void* x, DType type, std::int64_t n, const float* scales, const float* zeros, std::int64_t step,
+                float* y);
+
+/// The least and the largest of n numbers and 0; false if one of them is NaN.
+bool find_range(const float* x, std::int64_t n, float& low, float& high);
+
 /// to[i] += weight * (x[i] - zero) for n elements of type i8 or u8.
 void add_scaled(const void* x, bool is_signed, std::int32_t zero, std::int32_t weight, std::int32_t* to,
                 std::int64_t n);

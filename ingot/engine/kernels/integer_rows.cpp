@@ -100,6 +100,85 @@ void requantize_row(const std::int32_t* sums, std::int64_t n, std::int32_t bias,
 }
 
 template <class T>
+HWY_INLINE void quantize_as(const float* x, std::int64_t n, const float* scales, const float* zeros, std::int64_t step,
+                            T* y) {
+  const hn::Rebind<T, decltype(d32)> bytes;
+  const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d32));
+  const auto low = hn::Set(df, static_cast<float>(std::numeric_limits<T>::min()));
+  const auto high = hn::Set(df, static_cast<float>(std::numeric_limits<T>::max()));
+  const auto at = [&](const float* from) { return step ? hn::LoadU(df, from) : hn::Set(df, *from); };
+  const auto of = [&](const float* from, const float* scale, const float* zero) {
+    const auto quotient = hn::Div(hn::LoadU(df, from), at(scale));
+    const auto rounded = hn::IfThenZeroElse(hn::IsNaN(quotient), hn::Round(quotient));
+    return hn::DemoteTo(bytes, hn::ConvertTo(d32, hn::Min(hn::Max(hn::Add(rounded, at(zero)), low), high)));
+  };
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) hn::StoreU(of(x + i, scales + i * step, zeros + i * step), bytes, y + i);
+  if (i == n) return;
+  HWY_ALIGN float last[hn::MaxLanes(d32)] = {}, last_scales[hn::MaxLanes(d32)] = {}, last_zeros[hn::MaxLanes(d32)] = {};
+  HWY_ALIGN T results[hn::MaxLanes(d32)] = {};
+  for (std::int64_t j = i; j < n; ++j) {
+    last[j - i] = x[j];
+    last_scales[j - i] = scales[j * step];
+    last_zeros[j - i] = zeros[j * step];
+  }
+  hn::StoreU(of(last, last_scales, last_zeros), bytes, results);
+  for (std::int64_t j = i; j < n; ++j) y[j] = results[j - i];
+}
+
+void quantize_row(const float* x, std::int64_t n, const float* scales, const float* zeros, std::int64_t step,
+                  bool is_signed, void* y) {
+  if (is_signed)
+    quantize_as(x, n, scales, zeros, step, static_cast<std::int8_t*>(y));
+  else
+    quantize_as(x, n, scales, zeros, step, static_cast<std::uint8_t*>(y));
+}
+
+template <class T>
+HWY_INLINE void dequantize_as(const T* x, std::int64_t n, const float* scales, const float* zeros, std::int64_t step,
+                              float* y) {
+  const hn::Rebind<T, decltype(d32)> bytes;
+  const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d32));
+  const auto at = [&](const float* from) { return step ? hn::LoadU(df, from) : hn::Set(df, *from); };
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto number = hn::ConvertTo(df, hn::PromoteTo(d32, hn::LoadU(bytes, x + i)));
+    hn::StoreU(hn::Mul(hn::Sub(number, at(zeros + i * step)), at(scales + i * step)), df, y + i);
+  }
+  for (; i < n; ++i) y[i] = (static_cast<float>(x[i]) - zeros[i * step]) * scales[i * step];
+}
+
+void dequantize_row(const void* x, bool is_signed, std::int64_t n, const float* scales, const float* zeros,
+                    std::int64_t step, float* y) {
+  if (is_signed)
+    dequantize_as(static_cast<const std::int8_t*>(x), n, scales, zeros, step, y);
+  else
+    dequantize_as(static_cast<const std::uint8_t*>(x), n, scales, zeros, step, y);
+}
+
+bool range_of(const float* x, std::int64_t n, float* low, float* high) {
+  const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(df));
+  auto least = hn::Zero(df), most = hn::Zero(df);
+  auto nan = hn::IsNaN(least);
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto v = hn::LoadU(df, x + i);
+    nan = hn::Or(nan, hn::IsNaN(v));
+    least = hn::Min(least, v);
+    most = hn::Max(most, v);
+  }
+  *low = hn::GetLane(hn::MinOfLanes(df, least));
+  *high = hn::GetLane(hn::MaxOfLanes(df, most));
+  bool is_number = hn::AllFalse(df, nan);
+  for (; i < n; ++i) {
+    is_number &= x[i] == x[i];
+    *low = x[i] < *low ? x[i] : *low;
+    *high = x[i] > *high ? x[i] : *high;
+  }
+  return is_number;
+}
+
+template <class T>
 HWY_INLINE void add_scaled_as(const T* x, std::int32_t zero, std::int32_t weight, std::int32_t* to, std::int64_t n) {
   const hn::Rebind<T, decltype(d32)> bytes;
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d32));
@@ -137,6 +216,9 @@ namespace {
 
 HWY_EXPORT(add_scaled_row);
 HWY_EXPORT(centre_row);
+HWY_EXPORT(dequantize_row);
+HWY_EXPORT(quantize_row);
+HWY_EXPORT(range_of);
 HWY_EXPORT(requantize_row);
 
 constexpr std::int64_t kElements = 1 << 16;  // that one piece of work centres
@@ -171,6 +253,20 @@ CentredRows::CentredRows(const void* a, DType type, std::int64_t rows, std::int6
 void requantize(const std::int32_t* sums, std::int64_t n, std::int32_t bias, const float* factors, std::int64_t step,
                 float zero, DType type, void* y) {
   HWY_DYNAMIC_DISPATCH(requantize_row)(sums, n, bias, factors, step, zero, type == DType::i8, y);
+}
+
+void quantize(const float* x, std::int64_t n, const float* scales, const float* zeros, std::int64_t step, DType type,
+              void* y) {
+  HWY_DYNAMIC_DISPATCH(quantize_row)(x, n, scales, zeros, step, type == DType::i8, y);
+}
+
+void dequantize(const void* x, DType type, std::int64_t n, const float* scales, const float* zeros, std::int64_t step,
+                float* y) {
+  HWY_DYNAMIC_DISPATCH(dequantize_row)(x, type == DType::i8, n, scales, zeros, step, y);
+}
+
+bool find_range(const float* x, std::int64_t n, float& low, float& high) {
+  return HWY_DYNAMIC_DISPATCH(range_of)(x, n, &low, &high);
 }
 
 void add_scaled(const void* x, bool is_signed, std::int32_t zero, std::int32_t weight, std::int32_t* to,

@@ -1,0 +1,151 @@
+// QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear between floats and 8-bit integers, a vector at a time.
+#include <cmath>
+
+#include "ingot/base/budget.h"
+#include "ingot/base/threads.h"
+#include "ingot/engine/kernels/integer_gemm.h"
+#include "ingot/engine/kernels/kernels.h"
+#include "ingot/ops/catalog.h"
+
+namespace ingot::engine {
+namespace {
+
+constexpr std::int64_t kGrain = 1 << 14;
+
+bool is_byte(DType type) { return type == DType::i8 || type == DType::u8; }
+
+void run_reference(ops::KernelContext& c) { ops::find(c.node)->kernel(c); }
+
+/// Scales and zero points, one for all or one per element of an axis, and the rows that have them in common.
+struct Scales {
+  std::vector<float> scales, zeros;
+  std::int64_t inner = 0;    // elements behind the axis
+  std::int64_t length = 0;   // of a row
+  bool are_in_rows = false;  // each element of a row has its own
+
+  /// False for what only the reference kernel does.
+  bool read(ops::KernelContext& c, const Dims& x) {
+    const Array& scale = c.in(1);
+    if (scale.dtype() != DType::f32 || scale.size() == 0) return false;
+    scales.assign(scale.data<float>().begin(), scale.data<float>().end());
+    zeros.assign(scales.size(), 0);
+    if (c.has(2)) {
+      if (!is_byte(c.in(2).dtype()) || c.in(2).dims() != scale.dims()) return false;
+      const std::vector<std::int64_t> ints = c.in(2).to_ints();
+      zeros.assign(ints.begin(), ints.end());
+    }
+    if (scales.size() == 1 && scale.rank() <= 1) {
+      inner = length = tensor_size(x);
+      return true;
+    }
+    if (scale.rank() != 1 || x.empty()) return false;
+    const std::int64_t axis = c.axis(c.attr("axis", std::int64_t{1}), std::ssize(x));
+    if (x[static_cast<std::size_t>(axis)] != scale.size()) return false;
+    inner = 1;
+    for (std::size_t i = static_cast<std::size_t>(axis) + 1; i < x.size(); ++i) inner *= x[i];
+    are_in_rows = inner == 1;
+    length = are_in_rows ? scale.size() : inner;
+    return true;
+  }
+
+  /// Calls f(first, n, scales, zeros, step) for pieces of all elements.
+  template <class F> void each(std::int64_t size, ThreadPool& pool, const Budget& budget, F f) const {
+    if (size == 0) return;
+    if (scales.size() == 1) {
+      pool.parallel_for(size, kGrain, [&](std::int64_t begin, std::int64_t end) {
+        budget.poll();
+        f(begin, end - begin, scales.data(), zeros.data(), 0);
+      });
+      return;
+    }
+    const std::int64_t rows = size / length, count = std::ssize(scales);
+    pool.parallel_for(rows, std::max<std::int64_t>(1, kGrain / length), [&](std::int64_t begin, std::int64_t end) {
+      budget.poll();
+      for (std::int64_t row = begin; row < end; ++row) {
+        const std::int64_t at = are_in_rows ? 0 : row % count;
+        f(row * length, length, scales.data() + at, zeros.data() + at, are_in_rows ? 1 : 0);
+      }
+    });
+  }
+};
+
+class Quantize final : public PreparedNode {
+ public:
+  void run(ops::KernelContext& c, ThreadPool& pool) const override {
+    const Array& x = c.in(0);
+    Scales scales;
+    const DType type = c.has(2) ? c.in(2).dtype() : DType::u8;
+    if (x.dtype() != DType::f32 || !is_byte(type) || !scales.read(c, x.dims())) return run_reference(c);
+    Array y = make_raw(c, 0, type, x.dims());
+    const float* from = x.data<float>().data();
+    scales.each(x.size(), pool, c.host().budget(),
+                [&](std::int64_t first, std::int64_t n, const float* s, const float* zeros, std::int64_t step) {
+                  quantize(from + first, n, s, zeros, step, type, y.bytes() + first);
+                });
+  }
+};
+
+class Dequantize final : public PreparedNode {
+ public:
+  void run(ops::KernelContext& c, ThreadPool& pool) const override {
+    const Array& x = c.in(0);
+    Scales scales;
+    if (!is_byte(x.dtype()) || !scales.read(c, x.dims())) return run_reference(c);
+    Array y = make_raw(c, 0, DType::f32, x.dims());
+    float* to = y.mutable_data<float>().data();
+    scales.each(x.size(), pool, c.host().budget(),
+                [&](std::int64_t first, std::int64_t n, const float* s, const float* zeros, std::int64_t step) {
+                  dequantize(x.bytes() + first, x.dtype(), n, s, zeros, step, to + first);
+                });
+  }
+};
+
+class DynamicQuantize final : public PreparedNode {
+ public:
+  void run(ops::KernelContext& c, ThreadPool& pool) const override {
+    const Array& x = c.in(0);
+    if (x.dtype() != DType::f32) return run_reference(c);
+    const float* from = x.data<float>().data();
+    float low = 0, high = 0;
+    if (!find_range(from, x.size(), low, high)) return run_reference(c);
+    const float scale = (high - low) / 255;
+    if (scale == 0 || !std::isfinite(scale)) return run_reference(c);
+    const float zero = std::nearbyint(std::clamp(0 - low / scale, 0.0f, 255.0f));
+    Array y = make_raw(c, 0, DType::u8, x.dims());
+    const Budget& budget = c.host().budget();
+    pool.parallel_for(x.size(), kGrain, [&](std::int64_t begin, std::int64_t end) {
+      budget.poll();
+      quantize(from + begin, end - begin, &scale, &zero, 0, DType::u8, y.bytes() + begin);
+    });
+    c.set(1, Array::scalar(scale));
+    c.set(2, Array::scalar(static_cast<std::uint8_t>(zero)));
+  }
+};
+
+/// What the formulas of newer versions add, and this kernel does not know.
+bool is_plain(const Node& node) {
+  return node.attributes.int_or("block_size", 0) == 0 && node.attributes.int_or("precision", 0) == 0 &&
+         node.attributes.int_or("output_dtype", 0) == 0;
+}
+
+}  // namespace
+
+std::unique_ptr<PreparedNode> prepare_quantize(PrepareContext& c) {
+  if (c.elem(0) != DType::f32 || c.elem(1) != DType::f32 || (c.has(2) && !is_byte(c.elem(2))))
+    return c.refuse("it is not from floats to 8-bit integers");
+  if (!is_plain(c.node)) return c.refuse("it has blocks or states a type");
+  return std::make_unique<Quantize>();
+}
+
+std::unique_ptr<PreparedNode> prepare_dequantize(PrepareContext& c) {
+  if (!is_byte(c.elem(0)) || c.elem(1) != DType::f32) return c.refuse("it is not from 8-bit integers to floats");
+  if (!is_plain(c.node)) return c.refuse("it has blocks or states a type");
+  return std::make_unique<Dequantize>();
+}
+
+std::unique_ptr<PreparedNode> prepare_dynamic_quantize(PrepareContext& c) {
+  if (c.elem(0) != DType::f32) return c.refuse("the input is not known to be of type float");
+  return std::make_unique<DynamicQuantize>();
+}
+
+}  // namespace ingot::engine
