@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ingot/engine/convolution_group.h"
 #include "ingot/engine/dnnl/convolution.h"
-#include "ingot/engine/fold_normalization.h"
-#include "ingot/engine/pattern.h"
 #include "ingot/ops/builder.h"
 #include "ingot/ops/nn/window.h"
 
@@ -30,22 +30,19 @@ bool is_float_of_rank_3_to_5(const Value* v) {
   return v && v->type.elem == DType::f32 && v->type.shape && v->type.shape->size() >= 3 && v->type.shape->size() <= 5;
 }
 
-/// Channels of [N, C, ...] if they fill whole blocks, else 0.
-std::int64_t whole_channels(const Value* v) {
+/// Channels of [N, C, ...] if they are known and there are any, else 0.
+std::int64_t channels_of(const Value* v) {
   if (!is_float_of_rank_3_to_5(v) || !v->type.shape->at(1).is_known()) return 0;
-  const std::int64_t channels = v->type.shape->at(1).value();
-  return channels > 0 && channels % kBlock == 0 ? channels : 0;
+  return std::max<std::int64_t>(0, v->type.shape->at(1).value());
 }
 
-/// A convolution and the nodes behind it that become a part of it.
-struct Group {
-  Node* conv = nullptr;
-  std::optional<Line> line;  // of the batch normalisation behind it
-  Node* sum = nullptr;       // adds something else to the convolution:
-  std::size_t residual = 0;  // which of its inputs
-  std::optional<Limits> limits;
-  std::vector<Node*> nodes;  // conv first
-};
+bool fill_blocks(std::int64_t channels) { return channels > 0 && channels % kBlock == 0; }
+
+/// Below this many channels the library reads a plain input as fast as one in blocks.
+constexpr std::int64_t kFewChannels = kBlock;
+
+/// A result of fewer channels is put in blocks only if the input is.
+constexpr std::int64_t kLeastPadded = kBlock / 2;
 
 class Blocking {
  public:
@@ -57,8 +54,13 @@ class Blocking {
     if (!has_convolutions) return;
     const auto order = topological_order(graph_);
     if (!order) return;
-    for (Node* node : *order)
-      if (node->is("Conv") && can_run(*node)) form_group(*node);
+    for (Node* node : *order) {
+      if (!node->is("Conv") || !can_run(*node)) continue;
+      ConvolutionGroup group = group_of(*node, grouped_);
+      grouped_.insert(group.nodes.begin(), group.nodes.end());
+      Node* tail = group.nodes.back();
+      tails_.emplace(tail, std::move(group));
+    }
     for (Node* node : *order) visit(*node);
     // From the last to the first: what no plain reader needs goes.
     for (std::size_t i = replaced_.size(); i-- > 0;) settle(*replaced_[i]);
@@ -80,7 +82,6 @@ class Blocking {
     // Groups that do not fill blocks fall to slow paths, but for one channel each.
     const bool is_depthwise = weight->dims()[1] == 1 && out == groups;
     if (groups > 1 && !is_depthwise && (weight->dims()[1] % kBlock != 0 || out / groups % kBlock != 0)) return false;
-    if (groups > 1 && out % kBlock != 0) return false;
     return pads_of(node, weight->dims()).has_value();
   }
 
@@ -102,56 +103,33 @@ class Blocking {
     return begin;
   }
 
-  void form_group(Node& conv) {
-    Group group;
-    group.conv = &conv;
-    group.nodes = {&conv};
-    const auto tail = [&] { return group.nodes.back()->output(0); };
-    const auto next = [&] {
-      Node* reader = only_reader(tail());
-      return reader && !grouped_.contains(reader) ? reader : nullptr;
-    };
-    if (Node* node = next(); node && node->is("BatchNormalization") && node->input(0) == tail()) {
-      group.line = line_of(*node);
-      if (group.line && std::ssize(group.line->factor) != constant_of(conv.input(1))->dims()[0]) group.line.reset();
-      if (group.line) group.nodes.push_back(node);
-    }
-    if (Node* node = next(); node && node->is("Add")) {
-      Value* other = node->input(0) == tail() ? node->input(1) : node->input(0);
-      // The other operand is ready before the sum, hence before the convolution that moves there.
-      if (other != tail() && is_float_of_rank_3_to_5(other) && is_float_of_rank_3_to_5(tail()) &&
-          have_same_shape(other, tail()) && !constant_of(other)) {
-        group.residual = node->input(0) == tail() ? 1 : 0;
-        group.sum = node;
-        group.nodes.push_back(node);
-      }
-    }
-    if (Node* node = next(); node && node->input(0) == tail()) {
-      group.limits = limits_of(*node);
-      if (group.limits) group.nodes.push_back(node);
-    }
-    for (Node* node : group.nodes) grouped_.insert(node);
-    tails_.emplace(group.nodes.back(), std::move(group));
-  }
-
   void visit(Node& node) {
     if (const auto it = tails_.find(&node); it != tails_.end()) return emit(it->second);
     if (grouped_.contains(&node)) return;
-    if (is_one_of(node, kUnary) && twin(node.input(0))) return copy_elementwise(node);
+    if (is_one_of(node, kUnary) && twin(node.input(0))) return visit_unary(node);
     if (is_one_of(node, kBinary) && is_float_of_rank_3_to_5(node.output(0))) return visit_binary(node);
     if ((node.is("MaxPool") || node.is("AveragePool")) && twin(node.input(0))) return visit_pool(node);
-    if (node.is("GlobalAveragePool") && twin(node.input(0))) return visit_global_average(node);
+    if (node.is("GlobalAveragePool") && twin(node.input(0))) return average(node, true);
+    if (node.is("ReduceMean") && twin(node.input(0))) return visit_mean(node);
     if (node.is("Concat")) visit_concat(node);
   }
 
-  void emit(const Group& group) {
+  /// Whether the result of a convolution is made in blocks. Where its channels do not fill them, zeros do.
+  bool makes_blocks(const ConvolutionGroup& group, const Dims& weight, bool is_depthwise) const {
+    if (fill_blocks(weight[0])) return true;
+    return is_depthwise ? channels_of(group.conv->input(0)) > 0
+                        : weight[0] >= kLeastPadded || twin(group.conv->input(0));
+  }
+
+  void emit(const ConvolutionGroup& group) {
     Node& conv = *group.conv;
     Node& tail = *group.nodes.back();
     const Dims weight = constant_of(conv.input(1))->dims();
-    const std::int64_t groups = conv.attributes.int_or("group", 1);
-    const bool output_is_blocked = weight[0] % kBlock == 0;
-    const bool input_fits = weight[1] * groups % kBlock == 0;
-    const bool input_is_blocked = output_is_blocked && input_fits && whole_channels(conv.input(0)) > 0;
+    const std::int64_t groups = conv.attributes.int_or("group", 1), in = channels_of(conv.input(0));
+    const bool is_depthwise = groups > 1 && weight[1] == 1 && weight[0] == groups;
+    const bool output_is_blocked = makes_blocks(group, weight, is_depthwise);
+    const bool input_is_blocked = output_is_blocked && in == weight[1] * groups &&
+                                  (twin(conv.input(0)) || fill_blocks(in) || in >= kFewChannels || is_depthwise);
     GraphBuilder g(graph_, &tail);
     Value* x = input_is_blocked ? blocked(g, conv.input(0)) : conv.input(0);
     Value* residual = nullptr;
@@ -168,6 +146,8 @@ class Blocking {
       attrs.emplace_back("low", group.limits->low);
       attrs.emplace_back("high", group.limits->high);
     }
+    const Attrs functions = attributes_of(group.functions);
+    if (!group.functions.empty()) attrs.insert(attrs.end(), functions.begin(), functions.end());
     Value *bias = conv.input(2), *factor = nullptr;
     if (group.line) {
       std::vector<float> factors(group.line->factor.begin(), group.line->factor.end()), offsets;
@@ -183,7 +163,7 @@ class Blocking {
     fused->name = names_of(group.nodes);
     fused->output(0)->type = tail.output(0)->type;
     if (output_is_blocked) {
-      set_twin(tail.output(0), fused->output(0));
+      set_twin(tail.output(0), fused->output(0), weight[0]);
       // The nodes of the group go one by one, the tail first.
       for (std::size_t i = 0; i + 1 < group.nodes.size(); ++i) replaced_.push_back(group.nodes[i]);
       replaced_.push_back(&tail);
@@ -193,42 +173,58 @@ class Blocking {
     }
   }
 
-  void copy_elementwise(Node& node) {
-    GraphBuilder g(graph_, &node);
+  void visit_unary(Node& node) {
+    const std::int64_t channels = twins_.at(node.input(0)).channels;
+    if (!fill_blocks(channels)) {
+      const auto step = step_for(node);
+      if (!node.is("Identity") && (!step || step->is_binary || !step->keeps_zero())) return;
+    }
     Values inputs = node.inputs();
     inputs[0] = twin(inputs[0]);
-    finish_copy(node, inputs);
+    finish_copy(node, inputs, channels);
   }
 
   void visit_binary(Node& node) {
     Values inputs = node.inputs();
-    if (inputs.size() != 2 || !whole_channels(node.output(0))) return;
+    const std::int64_t channels = channels_of(node.output(0));
+    if (inputs.size() != 2 || channels == 0) return;
     if (!twin(inputs[0]) && !twin(inputs[1])) return;
     // The blocked operand must have the result's rank and channels, or broadcasting would pair other axes.
     for (const Value* input : inputs) {
-      if (is_single(input)) continue;
+      if (is_single(input, node.output(0))) continue;
       if (!is_float_of_rank_3_to_5(input) || input->type.shape->size() != node.output(0)->type.shape->size()) return;
-      if (whole_channels(input) != whole_channels(node.output(0))) return;
+      if (channels_of(input) != channels) return;
     }
+    if (!fill_blocks(channels) && !keeps_zero(node)) return;
     GraphBuilder g(graph_, &node);
     for (Value*& input : inputs)
-      if (!is_single(input)) input = blocked(g, input);
-    finish_copy(node, inputs);
+      if (!is_single(input, node.output(0))) input = blocked(g, input);
+    finish_copy(node, inputs, channels);
   }
 
-  static bool is_single(const Value* v) {
+  /// Whether the function of zeros, or of zeros and its constant number, is zero.
+  static bool keeps_zero(const Node& node) {
+    if (node.is("Div")) return false;
+    const auto left = constant_number(node.input(0), 0), right = constant_number(node.input(1), 0);
+    if (!left && !right) return true;
+    if (const auto step = step_for(node); step && !step->is_binary) return step->keeps_zero();
+    return node.is("Mul") && std::isfinite(left ? *left : *right);
+  }
+
+  /// One number for all elements of the result.
+  static bool is_single(const Value* v, const Value* result) {
     const Tensor* tensor = constant_of(v);
-    return tensor && tensor->size() == 1 && tensor->rank() <= 1;
+    return tensor && tensor->size() == 1 && tensor->rank() <= std::ssize(*result->type.shape);
   }
 
-  void finish_copy(Node& node, const Values& inputs) {
+  void finish_copy(Node& node, const Values& inputs, std::int64_t channels) {
     Graph::ValueMap map;
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (inputs[i] != node.input(i)) map[node.input(i)] = inputs[i];
     Node* copy = graph_.add_copy(node, map, &node);
     copy->name = names_of(std::array{&node});
     copy->output(0)->type = node.output(0)->type;
-    set_twin(node.output(0), copy->output(0));
+    set_twin(node.output(0), copy->output(0), channels);
     replaced_.push_back(&node);
   }
 
@@ -260,18 +256,34 @@ class Blocking {
                         1);
     pool->name = names_of(std::array{&node});
     pool->output(0)->type = node.output(0)->type;
-    set_twin(node.output(0), pool->output(0));
+    set_twin(node.output(0), pool->output(0), twins_.at(node.input(0)).channels);
     replaced_.push_back(&node);
   }
 
-  /// One number per channel: it has the same bytes in blocks and without.
-  void visit_global_average(Node& node) {
+  /// One number per channel, not in blocks.
+  void average(Node& node, bool keeps_axes) {
     GraphBuilder g(graph_, &node);
-    Node* average = g.node("GlobalAverage", kEngineDomain, {twin(node.input(0))}, {}, 1);
-    average->name = names_of(std::array{&node});
-    average->output(0)->type = node.output(0)->type;
-    graph_.replace_all_uses(node.output(0), average->output(0));
+    const Twin& from = twins_.at(node.input(0));
+    Node* made = g.node("GlobalAverage", kEngineDomain, {from.value},
+                        {{"channels", from.channels}, {"keepdims", keeps_axes}}, 1);
+    made->name = names_of(std::array{&node});
+    made->output(0)->type = node.output(0)->type;
+    graph_.replace_all_uses(node.output(0), made->output(0));
     graph_.erase(&node);
+  }
+
+  /// A mean over all spatial axes is an average of planes.
+  void visit_mean(Node& node) {
+    const Tensor* axes = constant_of(node.input(1));
+    if (!axes || axes->dtype() != DType::i64 || !is_float_of_rank_3_to_5(node.input(0))) return;
+    const std::int64_t rank = std::ssize(*node.input(0)->type.shape);
+    std::vector<std::int64_t> sorted = axes->to_ints();
+    for (std::int64_t& axis : sorted) axis += axis < 0 ? rank : 0;
+    std::ranges::sort(sorted);
+    if (std::ssize(sorted) != rank - 2) return;
+    for (std::int64_t i = 0; i < rank - 2; ++i)
+      if (sorted[static_cast<std::size_t>(i)] != i + 2) return;
+    average(node, node.attributes.int_or("keepdims", 1) != 0);
   }
 
   void visit_concat(Node& node) {
@@ -279,39 +291,51 @@ class Blocking {
     const std::int64_t axis = node.attributes.int_or("axis", 0);
     if (axis != 1 && axis != 1 - static_cast<std::int64_t>(node.output(0)->type.shape->size())) return;
     bool has_twin = false;
+    std::int64_t channels = 0;
     for (const Value* input : node.inputs()) {
-      if (!whole_channels(input)) return;
+      if (!fill_blocks(channels_of(input))) return;
+      channels += channels_of(input);
       has_twin |= twin(input) != nullptr;
     }
     if (!has_twin) return;
     GraphBuilder g(graph_, &node);
     Values inputs = node.inputs();
     for (Value*& input : inputs) input = blocked(g, input);
-    finish_copy(node, inputs);
+    finish_copy(node, inputs, channels);
     twin(node.output(0))->producer()->attributes.set({"axis", 1});
   }
 
+  struct Twin {
+    Value* value;  // in blocks
+    std::int64_t channels;
+  };
+
   Value* twin(const Value* v) const {
     const auto it = v ? twins_.find(v) : twins_.end();
-    return it == twins_.end() ? nullptr : it->second;
+    return it == twins_.end() ? nullptr : it->second.value;
   }
-  void set_twin(Value* plain, Value* blocked) { twins_[plain] = blocked; }
+  void set_twin(Value* plain, Value* blocked, std::int64_t channels) { twins_[plain] = {blocked, channels}; }
 
-  /// The value in blocks; made once. A constant of one element per channel has the same bytes either way.
+  /// The value in blocks; made once.
   Value* blocked(GraphBuilder& g, Value* v) {
     if (Value* known = twin(v)) return known;
+    const std::int64_t channels = channels_of(v);
+    Value* made = nullptr;
     if (const Tensor* tensor = constant_of(v); tensor && tensor->size() == tensor->dims()[1]) {
+      // One element per channel: the bytes are the same.
+      std::vector<float> values = tensor->to_vector<float>();
       Dims dims = tensor->dims();
-      dims[1] /= kBlock;
+      dims[1] = (dims[1] + kBlock - 1) / kBlock;
       dims.push_back(kBlock);
-      Value* constant = g.constant(tensor->reshaped(dims));
-      set_twin(v, constant);
-      return constant;
+      values.resize(static_cast<std::size_t>(tensor_size(dims)));
+      made = g.constant(Tensor::of<float>(dims, values));
+    } else {
+      Node* block = g.node("Block", kEngineDomain, {v}, {}, 1);
+      block->output(0)->type = v->type;
+      made = block->output(0);
     }
-    Node* block = g.node("Block", kEngineDomain, {v}, {}, 1);
-    block->output(0)->type = v->type;
-    set_twin(v, block->output(0));
-    return block->output(0);
+    set_twin(v, made, channels);
+    return made;
   }
 
   /// Takes a replaced node out, or gives its plain readers the blocks put back in order.
@@ -321,7 +345,7 @@ class Blocking {
       Value* source = twin(y);
       if (!source) return;
       GraphBuilder g(graph_, &node);
-      Node* unblock = g.node("Unblock", kEngineDomain, {source}, {}, 1);
+      Node* unblock = g.node("Unblock", kEngineDomain, {source}, {{"channels", twins_.at(y).channels}}, 1);
       unblock->output(0)->type = y->type;
       graph_.replace_all_uses(y, unblock->output(0));
     }
@@ -330,8 +354,8 @@ class Blocking {
 
   Graph& graph_;
   std::unordered_set<const Node*> grouped_;
-  std::unordered_map<const Node*, Group> tails_;
-  std::unordered_map<const Value*, Value*> twins_;
+  std::unordered_map<const Node*, ConvolutionGroup> tails_;
+  std::unordered_map<const Value*, Twin> twins_;
   std::vector<Node*> replaced_;  // in order
 };
 

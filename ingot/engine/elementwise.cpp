@@ -2,6 +2,7 @@
 #include "ingot/engine/elementwise.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <unordered_map>
@@ -38,6 +39,19 @@ constexpr NamedPair kBinary[] = {
     {"Mul", Binary::multiply}, {"Sub", Binary::subtract}, {"Sum", Binary::add},
 };
 
+/// A function of two operands of which the second is a constant number, as a function of the first.
+std::optional<ElementStep> unary_by(const Node& node) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const auto number = constant_number(node.input(1), 0);
+  // One element of more axes than the other operand has would add axes to the result.
+  if (!number || (constant_of(node.input(1))->rank() > 0 && !have_same_shape(node.input(0), node.output(0)))) return {};
+  if (node.op == "Max" && !std::isnan(*number)) return ElementStep{.unary = Unary::clip, .a = *number, .b = kInfinity};
+  if (node.op == "Min" && !std::isnan(*number)) return ElementStep{.unary = Unary::clip, .a = -kInfinity, .b = *number};
+  if (node.op == "Pow" && *number == 2.0f) return ElementStep{.unary = Unary::square};
+  if (node.op == "Pow" && *number == 0.5f) return ElementStep{.unary = Unary::sqrt};
+  return {};
+}
+
 }  // namespace
 
 std::optional<ElementStep> step_for(const Node& node) {
@@ -46,13 +60,9 @@ std::optional<ElementStep> step_for(const Node& node) {
   for (const Value* input : node.inputs())
     if (input && (input->type.elem != DType::f32 || !input->type.is_tensor())) return {};
   if (node.input_count() == 2 && node.input(0) && node.input(1)) {
+    if (const auto unary = unary_by(node)) return unary;
     for (const NamedPair& named : kBinary)
       if (named.op == node.op) return ElementStep{.is_binary = true, .binary = named.function};
-    if (node.op == "Pow") {
-      const auto exponent = constant_number(node.input(1), 0);
-      if (exponent == 2.0f) return ElementStep{.unary = Unary::square};
-      if (exponent == 0.5f) return ElementStep{.unary = Unary::sqrt};
-    }
   }
   if (!node.input(0)) return {};
   if (node.input_count() == 1) {
@@ -66,6 +76,7 @@ std::optional<ElementStep> step_for(const Node& node) {
       return ElementStep{.unary = Unary::hard_sigmoid,
                          .a = attributes.float_or("alpha", 0.2f),
                          .b = attributes.float_or("beta", 0.5f)};
+    if (node.op == "Swish") return ElementStep{.unary = Unary::swish, .a = attributes.float_or("alpha", 1)};
     if (node.op == "LeakyRelu")
       return ElementStep{.unary = Unary::leaky_relu, .a = attributes.float_or("alpha", 0.01f)};
   }
@@ -75,6 +86,37 @@ std::optional<ElementStep> step_for(const Node& node) {
     if (low && high) return ElementStep{.unary = Unary::clip, .a = *low, .b = *high};
   }
   return {};
+}
+
+bool ElementStep::keeps_zero() const {
+  switch (unary) {
+    case Unary::exp:
+    case Unary::hard_sigmoid:
+    case Unary::log:
+    case Unary::reciprocal:
+    case Unary::sigmoid:
+    case Unary::softplus:
+      return false;
+    case Unary::clip:
+      return a <= 0 && b >= 0;
+    case Unary::leaky_relu:
+    case Unary::swish:
+      return std::isfinite(a);
+    default:
+      return true;
+  }
+}
+
+Attrs attributes_of(const std::vector<ElementStep>& steps) {
+  std::vector<std::int64_t> fields;
+  std::vector<float> parameters;
+  for (const ElementStep& step : steps) {
+    const auto function =
+        static_cast<std::int64_t>(step.is_binary ? static_cast<int>(step.binary) : static_cast<int>(step.unary));
+    fields.insert(fields.end(), {step.is_binary ? 1 : 0, function, step.x, step.y});
+    parameters.insert(parameters.end(), {step.a, step.b});
+  }
+  return {{"steps", fields}, {"parameters", parameters}};
 }
 
 namespace {
@@ -87,22 +129,20 @@ class Chain {
   const std::vector<Node*>& nodes() const { return nodes_; }
 
   void write() const {
-    std::unordered_map<const Value*, std::int64_t> registers;
-    for (std::size_t i = 0; i < inputs_.size(); ++i) registers[inputs_[i]] = static_cast<std::int64_t>(i);
-    std::vector<std::int64_t> steps;
-    std::vector<float> parameters;
+    std::unordered_map<const Value*, std::uint32_t> registers;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) registers[inputs_[i]] = static_cast<std::uint32_t>(i);
+    std::vector<ElementStep> steps;
     for (Node* node : nodes_) {
-      const ElementStep step = *step_for(*node);
-      const std::int64_t function =
-          static_cast<std::int64_t>(step.is_binary ? static_cast<int>(step.binary) : static_cast<int>(step.unary));
-      const std::int64_t y = step.is_binary ? registers.at(node->input(1)) : 0;
-      steps.insert(steps.end(), {step.is_binary ? 1 : 0, function, registers.at(node->input(0)), y});
-      parameters.insert(parameters.end(), {step.a, step.b});
-      registers[node->output(0)] = static_cast<std::int64_t>(registers.size());
+      ElementStep step = *step_for(*node);
+      step.x = registers.at(node->input(0));
+      if (step.is_binary) step.y = registers.at(node->input(1));
+      steps.push_back(step);
+      const auto made = static_cast<std::uint32_t>(registers.size());
+      registers[node->output(0)] = made;
     }
     Graph& graph = last_.graph();
     GraphBuilder g(graph, &last_);
-    Node* fused = g.node("Elementwise", kEngineDomain, inputs_, {{"steps", steps}, {"parameters", parameters}}, 1);
+    Node* fused = g.node("Elementwise", kEngineDomain, inputs_, attributes_of(steps), 1);
     fused->name = names_of(nodes_);
     fused->output(0)->type = last_.output(0)->type;
     graph.replace_all_uses(last_.output(0), fused->output(0));

@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "ingot/engine/kernels/vector_math.h"
-#include "ingot/ir/graph.h"
+#include "ingot/ops/builder.h"
 
 namespace ingot::engine {
 
@@ -14,6 +14,9 @@ struct ElementStep {
   Binary binary = Binary::add;
   std::uint32_t x = 0, y = 0;  // registers
   float a = 0, b = 0;          // parameters of the function
+
+  /// Whether the unary function of 0 is 0.
+  bool keeps_zero() const;
 };
 
 /// The operator as one step, its registers not yet known; nothing if there is none.
@@ -23,7 +26,8 @@ std::optional<ElementStep> step_for(const Node& node);
 /// engine's domain, which computes them tile by tile in the cache.
 void fuse_elementwise(Graph& graph);
 
-/// The steps of such a node.
+/// Attributes that hold steps, and the steps of a node that has them.
+Attrs attributes_of(const std::vector<ElementStep>& steps);
 std::vector<ElementStep> steps_of(const Node& node);
 
 }  // namespace ingot::engine

@@ -41,11 +41,28 @@ struct Primitive {
   /// Where the library has no fast kernel for the layouts at hand, it works on plain copies of these sizes.
   memory::desc plain_source, plain_result;
   bool copies() const { return !plain_source.is_zero(); }
+  /// Floats, in whole cache lines.
+  std::size_t scratch_size() const { return (scratch.get_size() + 63) / 64 * 16; }
+  std::size_t room_size() const {
+    return scratch_size() + (plain_source.get_size() + plain_result.get_size()) / sizeof(float);
+  }
 };
 
 /// Whether the library computes this element by element, some fifty times slower than its other ways.
 bool is_slow(const convolution_forward::primitive_desc& chosen) {
   return std::string_view(chosen.impl_info_str()).starts_with("ref");
+}
+
+/// Counts the zeros that fill blocks among the channels.
+void fill_blocks(ConvolutionSpec& spec, Dims& weights) {
+  const auto whole = [](std::int64_t channels) { return (channels + kBlock - 1) / kBlock * kBlock; };
+  if (spec.input_is_blocked && spec.groups == 1) weights[1] = whole(weights[1]);
+  if (!spec.output_is_blocked) return;
+  const bool is_depthwise = spec.groups > 1 && weights[1] == 1 && spec.groups == weights[0];
+  weights[0] = whole(weights[0]);
+  if (is_depthwise) spec.groups = weights[0];
+  if (!spec.factor.empty()) spec.factor.resize(static_cast<std::size_t>(weights[0]), 1);
+  if (!spec.bias.empty()) spec.bias.resize(static_cast<std::size_t>(weights[0]), 0);
 }
 
 void reorder(memory from, memory to) {
@@ -64,7 +81,8 @@ struct Convolution::Ready {
 
 struct Convolution::State {
   ConvolutionSpec spec;
-  Dims weight_dims;
+  Dims stored_dims;             // of the weights
+  Dims weight_dims;             // the same with the zeros that fill blocks
   Tensor weights;               // empty once all parts are packed
   std::vector<Channels> parts;  // of the output channels
   std::mutex mutex;
@@ -96,8 +114,9 @@ struct Convolution::State {
 Convolution::Convolution(ConvolutionSpec spec, Tensor weights) : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.spec = std::move(spec);
-  s.weight_dims = weights.dims();
+  s.stored_dims = s.weight_dims = weights.dims();
   s.weights = std::move(weights);
+  fill_blocks(s.spec, s.weight_dims);
   const std::int64_t out = s.weight_dims[0];
   // The library's kernels hold up to three blocks of output channels in registers for 1 x 1 filters, else four.
   const bool is_pointwise = product(s.weight_dims, 2) == 1;
@@ -175,9 +194,12 @@ memory Convolution::State::pack(const Channels& part, const memory::desc& wanted
   }
   const Dims dims = dims_of(part);
   const std::int64_t each = product(weight_dims, 1);
+  const std::int64_t stored = product(stored_dims, 1);
   std::vector<float> plain(static_cast<std::size_t>(part.count * each));
-  std::memcpy(plain.data(), weights.bytes().data() + static_cast<std::size_t>(part.first * each) * sizeof(float),
-              plain.size() * sizeof(float));
+  for (std::int64_t i = 0; i < std::min(part.count, stored_dims[0] - part.first); ++i)
+    std::memcpy(plain.data() + i * each,
+                weights.bytes().data() + static_cast<std::size_t>((part.first + i) * stored) * sizeof(float),
+                static_cast<std::size_t>(stored) * sizeof(float));
   if (!spec.factor.empty())
     for (std::int64_t channel = 0; channel < part.count; ++channel) {
       const float factor = spec.factor[static_cast<std::size_t>(part.first + channel)];
@@ -238,23 +260,23 @@ void Convolution::run(const float* x, const Dims& dims, const float* residual, f
       const Primitive& p = *ready.primitives[at];
       const std::int64_t out = (i / count * s.weight_dims[0] + part.first) * out_plane;
       const std::int64_t in = (i / count * dims[1] + s.inputs_of(part).first) * in_plane;
-      std::vector<float> plain_x, plain_y;
-      if (p.copies()) {
-        plain_x.resize(p.plain_source.get_size() / sizeof(float));
-        plain_y.resize(p.plain_result.get_size() / sizeof(float));
-        reorder(wrap(p.source, x + in), wrap(p.plain_source, plain_x.data()));
-      }
+      // One room for all: the scratch memory first, then the copies.
+      float* const scratch = p.room_size() ? room(p.room_size() * sizeof(float)) : nullptr;
+      float* const plain_x = scratch + p.scratch_size();
+      float* const plain_y = plain_x + p.plain_source.get_size() / sizeof(float);
+      if (p.copies()) reorder(wrap(p.source, x + in), wrap(p.plain_source, plain_x));
       std::unordered_map<int, memory> arguments = {
-          {DNNL_ARG_SRC, p.copies() ? wrap(p.plain_source, plain_x.data()) : wrap(p.source, x + in)},
+          {DNNL_ARG_SRC, p.copies() ? wrap(p.plain_source, plain_x) : wrap(p.source, x + in)},
           {DNNL_ARG_WEIGHTS, ready.weights[at]},
-          {DNNL_ARG_DST, p.copies() ? wrap(p.plain_result, plain_y.data()) : wrap(p.result, y + out)}};
+          {DNNL_ARG_DST, p.copies() ? wrap(p.plain_result, plain_y) : wrap(p.result, y + out)}};
       if (!s.spec.bias.empty()) arguments.emplace(DNNL_ARG_BIAS, wrap(p.bias, s.spec.bias.data() + part.first));
       if (residual)
         arguments.emplace(DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, wrap(p.result, residual + out));
-      if (const std::size_t bytes = p.scratch.get_size())
-        arguments.emplace(DNNL_ARG_SCRATCHPAD, wrap(p.scratch, room(bytes)));
+      if (p.scratch_size()) arguments.emplace(DNNL_ARG_SCRATCHPAD, wrap(p.scratch, scratch));
       execute(p.primitive, arguments);
-      if (p.copies()) reorder(wrap(p.plain_result, plain_y.data()), wrap(p.result, y + out));
+      if (p.copies()) reorder(wrap(p.plain_result, plain_y), wrap(p.result, y + out));
+      for (const ElementStep& step : s.spec.functions)
+        apply(step.unary, y + out, y + out, part.count * out_plane, step.a, step.b);
     }
   };
   // It does not pay to wake another thread for little work.

@@ -1,6 +1,7 @@
 #pragma once
 #include <memory>
 
+#include "ingot/engine/elementwise.h"
 #include "ingot/ir/array.h"
 
 namespace ingot {
@@ -24,11 +25,13 @@ struct ConvolutionSpec {
   bool has_residual = false;  // added before the limits
   bool has_limits = false;    // the result is clamped to [low, high]
   float low = 0, high = 0;
+  std::vector<ElementStep> functions;  // applied to the result
   bool input_is_blocked = false, output_is_blocked = false;
 };
 
 /// A convolution of floats with constant weights, for inputs of any size. The weights are packed by the first run; then
-/// the pages of the file that holds them are given back.
+/// the pages of the file that holds them are given back. Channels that do not fill blocks are counted with the zeros
+/// that fill them.
 class Convolution {
  public:
   /// `weights` as ONNX has them: [out, in / groups, kernel...].

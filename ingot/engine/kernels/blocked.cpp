@@ -5,6 +5,7 @@
 #include "ingot/base/threads.h"
 #include "ingot/engine/dnnl/convolution.h"
 #include "ingot/engine/kernels/kernels.h"
+#include "ingot/engine/kernels/transpose_tiles.h"
 #include "ingot/engine/kernels/winograd.h"
 
 namespace ingot::engine {
@@ -24,7 +25,7 @@ Dims without_blocks(const Dims& blocked) {
 }
 
 Dims with_blocks(Dims dims) {
-  dims[1] /= kBlock;
+  dims[1] = (dims[1] + kBlock - 1) / kBlock;
   dims.push_back(kBlock);
   return dims;
 }
@@ -38,7 +39,8 @@ class FusedConvolution final : public PreparedNode {
     const Dims& dims = weights.dims();
     const Dims ones = {1, 1};
     if (dims.size() != 4 || dims[2] != 3 || dims[3] != 3 || spec.groups != 1 || spec.strides != ones ||
-        spec.dilations != ones || !spec.input_is_blocked || !spec.output_is_blocked)
+        spec.dilations != ones || !spec.input_is_blocked || !spec.output_is_blocked || dims[0] % kBlock != 0 ||
+        dims[1] % kBlock != 0)
       return;
     spec_ = spec;
     winograd_ = std::make_unique<Winograd>(std::move(weights), spec.factor);
@@ -82,6 +84,13 @@ class FusedConvolution final : public PreparedNode {
       winograd_->run(x.data<float>().data() + i * in_size, image, y.mutable_data<float>().data() + i * out_size,
                      epilogue, room.mutable_data<float>().data(), pool, c.host().budget());
     }
+    if (spec_.functions.empty()) return;
+    constexpr std::int64_t kGrain = 1 << 14;
+    float* out = y.mutable_data<float>().data();
+    pool.parallel_for(y.size(), kGrain, [&](std::int64_t begin, std::int64_t end) {
+      for (const ElementStep& step : spec_.functions)
+        apply(step.unary, out + begin, out + begin, end - begin, step.a, step.b);
+    });
   }
 
   bool input_is_blocked_, output_is_blocked_;
@@ -113,23 +122,33 @@ std::int64_t plane_size(const Dims& dims, std::size_t first, std::size_t last) {
   return size;
 }
 
+/// Where one block of channels of one image begins, in blocks and without; the last block may have fewer channels.
+struct BlockAt {
+  std::int64_t blocked, plain, channels;
+};
+BlockAt block_at(std::int64_t index, std::int64_t channels, std::int64_t plane) {
+  const std::int64_t blocks = (channels + kBlock - 1) / kBlock, image = index / blocks, first = index % blocks * kBlock;
+  return {index * kBlock * plane, (image * channels + first) * plane, std::min(kBlock, channels - first)};
+}
+
+const std::uint32_t* words(const float* x) { return reinterpret_cast<const std::uint32_t*>(x); }
+std::uint32_t* words(float* x) { return reinterpret_cast<std::uint32_t*>(x); }
+
 class Block final : public PreparedNode {
  public:
   void run(ops::KernelContext& c, ThreadPool& pool) const override {
     const Array& x = floats(c, 0);
-    if (x.dims()[1] % kBlock != 0) c.fail("the channels do not fill blocks");
     Array y = make_raw(c, 0, DType::f32, with_blocks(x.dims()));
     const std::int64_t plane = plane_size(x.dims(), 2, x.dims().size());
     const float* from = x.data<float>().data();
     float* to = y.mutable_data<float>().data();
     const Budget& budget = c.host().budget();
-    pool.parallel_for(x.dims()[0] * x.dims()[1] / kBlock, 1, [&](std::int64_t begin, std::int64_t end) {
+    pool.parallel_for(y.dims()[0] * y.dims()[1], 1, [&](std::int64_t begin, std::int64_t end) {
       budget.poll();
       for (std::int64_t block = begin; block < end; ++block) {
-        const float* in = from + block * kBlock * plane;
-        float* out = to + block * kBlock * plane;
-        for (std::int64_t i = 0; i < plane; ++i)
-          for (std::int64_t j = 0; j < kBlock; ++j) out[i * kBlock + j] = in[j * plane + i];
+        const BlockAt at = block_at(block, x.dims()[1], plane);
+        if (at.channels < kBlock) std::fill_n(to + at.blocked, kBlock * plane, 0.0f);
+        transpose_words(words(from + at.plain), plane, words(to + at.blocked), kBlock, plane, at.channels);
       }
     });
   }
@@ -137,49 +156,65 @@ class Block final : public PreparedNode {
 
 class Unblock final : public PreparedNode {
  public:
-  void run(ops::KernelContext& c, ThreadPool& pool) const override {
-    const Array& x = floats(c, 0);
-    const Dims dims = without_blocks(x.dims());
-    const std::int64_t plane = plane_size(dims, 2, dims.size());
-    Array y = make_raw(c, 0, DType::f32, dims);
-    const float* from = x.data<float>().data();
-    float* to = y.mutable_data<float>().data();
-    const Budget& budget = c.host().budget();
-    pool.parallel_for(dims[0] * dims[1] / kBlock, 1, [&](std::int64_t begin, std::int64_t end) {
-      budget.poll();
-      for (std::int64_t block = begin; block < end; ++block) {
-        const float* in = from + block * kBlock * plane;
-        float* out = to + block * kBlock * plane;
-        for (std::int64_t j = 0; j < kBlock; ++j)
-          for (std::int64_t i = 0; i < plane; ++i) out[j * plane + i] = in[i * kBlock + j];
-      }
-    });
-  }
-};
+  explicit Unblock(std::int64_t channels) : channels_(channels) {}
 
-class GlobalAverage final : public PreparedNode {
- public:
   void run(ops::KernelContext& c, ThreadPool& pool) const override {
     const Array& x = floats(c, 0);
     Dims dims = without_blocks(x.dims());
     const std::int64_t plane = plane_size(dims, 2, dims.size());
-    std::fill(dims.begin() + 2, dims.end(), 1);
+    dims[1] = channels_;
+    if (with_blocks(dims) != x.dims()) c.fail("the blocks do not hold the channels that were inferred");
     Array y = make_raw(c, 0, DType::f32, dims);
     const float* from = x.data<float>().data();
     float* to = y.mutable_data<float>().data();
     const Budget& budget = c.host().budget();
-    pool.parallel_for(y.size() / kBlock, 8, [&](std::int64_t begin, std::int64_t end) {
+    pool.parallel_for(x.dims()[0] * x.dims()[1], 1, [&](std::int64_t begin, std::int64_t end) {
       budget.poll();
       for (std::int64_t block = begin; block < end; ++block) {
-        double sums[kBlock] = {};
-        const float* in = from + block * kBlock * plane;
-        for (std::int64_t i = 0; i < plane; ++i)
-          for (std::int64_t j = 0; j < kBlock; ++j) sums[j] += static_cast<double>(in[i * kBlock + j]);
-        for (std::int64_t j = 0; j < kBlock; ++j)
-          to[block * kBlock + j] = static_cast<float>(sums[j] / static_cast<double>(plane));
+        const BlockAt at = block_at(block, channels_, plane);
+        transpose_words(words(from + at.blocked), kBlock, words(to + at.plain), plane, at.channels, plane);
       }
     });
   }
+
+ private:
+  std::int64_t channels_;
+};
+
+class GlobalAverage final : public PreparedNode {
+ public:
+  GlobalAverage(std::int64_t channels, bool keeps_axes) : channels_(channels), keeps_axes_(keeps_axes) {}
+
+  void run(ops::KernelContext& c, ThreadPool& pool) const override {
+    const Array& x = floats(c, 0);
+    Dims dims = without_blocks(x.dims());
+    const std::int64_t plane = plane_size(dims, 2, dims.size());
+    dims[1] = channels_;
+    if (with_blocks(dims) != x.dims()) c.fail("the blocks do not hold the channels that were inferred");
+    std::fill(dims.begin() + 2, dims.end(), 1);
+    if (!keeps_axes_) dims.resize(2);
+    Array y = make_raw(c, 0, DType::f32, dims);
+    const float* from = x.data<float>().data();
+    float* to = y.mutable_data<float>().data();
+    const Budget& budget = c.host().budget();
+    pool.parallel_for(x.dims()[0] * x.dims()[1], 8, [&](std::int64_t begin, std::int64_t end) {
+      budget.poll();
+      for (std::int64_t block = begin; block < end; ++block) {
+        double sums[kBlock] = {};
+        const BlockAt at = block_at(block, channels_, plane);
+        const float* in = from + at.blocked;
+        for (std::int64_t i = 0; i < plane; ++i)
+          for (std::int64_t j = 0; j < kBlock; ++j) sums[j] += static_cast<double>(in[i * kBlock + j]);
+        const std::int64_t first = block_at(block, channels_, 1).plain;
+        for (std::int64_t j = 0; j < at.channels; ++j)
+          to[first + j] = static_cast<float>(sums[j] / static_cast<double>(plane));
+      }
+    });
+  }
+
+ private:
+  std::int64_t channels_;
+  bool keeps_axes_;
 };
 
 /// The halves of `pads`: at the beginning of all axes, and at the end.
@@ -203,6 +238,7 @@ std::unique_ptr<PreparedNode> prepare_convolution(PrepareContext& c) {
   spec.has_limits = attributes.has("low");
   spec.low = attributes.float_or("low", 0);
   spec.high = attributes.float_or("high", 0);
+  spec.functions = steps_of(c.node);
   spec.input_is_blocked = attributes.int_or("blocked_input", 0) != 0;
   spec.output_is_blocked = attributes.int_or("blocked_output", 0) != 0;
   if (const Array* bias = c.constant(2)) spec.bias.assign(bias->data<float>().begin(), bias->data<float>().end());
@@ -224,7 +260,12 @@ std::unique_ptr<PreparedNode> prepare_pool(PrepareContext& c) {
 }
 
 std::unique_ptr<PreparedNode> prepare_block(PrepareContext&) { return std::make_unique<Block>(); }
-std::unique_ptr<PreparedNode> prepare_unblock(PrepareContext&) { return std::make_unique<Unblock>(); }
-std::unique_ptr<PreparedNode> prepare_global_average(PrepareContext&) { return std::make_unique<GlobalAverage>(); }
+std::unique_ptr<PreparedNode> prepare_unblock(PrepareContext& c) {
+  return std::make_unique<Unblock>(c.node.attributes.int_or("channels", 0));
+}
+std::unique_ptr<PreparedNode> prepare_global_average(PrepareContext& c) {
+  const Attributes& attributes = c.node.attributes;
+  return std::make_unique<GlobalAverage>(attributes.int_or("channels", 0), attributes.int_or("keepdims", 1) != 0);
+}
 
 }  // namespace ingot::engine

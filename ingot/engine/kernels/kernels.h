@@ -6,6 +6,7 @@ namespace ingot::engine {
 std::unique_ptr<PreparedNode> prepare_attention(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_block(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_concat(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_conv_integer(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_convolution(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_elementwise(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_gather(PrepareContext& c);
@@ -14,7 +15,10 @@ std::unique_ptr<PreparedNode> prepare_layer_normalization(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_linear(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_lstm(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_matmul(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_matmul_integer(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_pool(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_qlinear_conv(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_qlinear_matmul(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_softmax(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_transpose(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_trees(PrepareContext& c);

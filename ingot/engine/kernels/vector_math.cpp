@@ -149,6 +149,8 @@ void unary(Unary op, const float* x, float* y, std::int64_t n, float a, float b)
       return map(x, y, n, [&](V v) { return hn::Sqrt(v); });
     case Unary::square:
       return map(x, y, n, [&](V v) { return hn::Mul(v, v); });
+    case Unary::swish:
+      return map(x, y, n, [&](V v) { return hn::Mul(v, sigmoid_of(hn::Mul(v, va))); });
     case Unary::tanh:
       return map(x, y, n, [&](V v) { return tanh_of(v); });
   }

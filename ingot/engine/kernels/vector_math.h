@@ -25,14 +25,15 @@ enum class Unary : std::uint8_t {
   softplus,
   sqrt,
   square,
+  swish,  // x * sigmoid(a * x)
   tanh,
 };
 
 /// Functions of two floats.
 enum class Binary : std::uint8_t { add, subtract, multiply, divide, maximum, minimum };
 
-/// y[i] = op(x[i]) for n elements; y may be x. `a` and `b` are the parameters of clip (low, high), leaky_relu (slope)
-/// and hard_sigmoid (slope, offset).
+/// y[i] = op(x[i]) for n elements; y may be x. `a` and `b` are the parameters of clip (low, high), leaky_relu (slope),
+/// hard_sigmoid (slope, offset) and swish (slope).
 void apply(Unary op, const float* x, float* y, std::int64_t n, float a = 0, float b = 0);
 
 /// z[i] = op(x[i * x_step], y[i * y_step]) with steps of 0 or 1; z may be x or y.
