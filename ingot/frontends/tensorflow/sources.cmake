@@ -2,6 +2,7 @@ list(APPEND frontends_sources
   tensorflow/arrays.cpp
   tensorflow/bits.cpp
   tensorflow/body.cpp
+  tensorflow/characters.cpp
   tensorflow/complex.cpp
   tensorflow/constants.cpp
   tensorflow/control_flow.cpp
@@ -23,6 +24,7 @@ list(APPEND frontends_sources
   tensorflow/output_names.cpp
   tensorflow/pooling.cpp
   tensorflow/ports.cpp
+  tensorflow/printed_numbers.cpp
   tensorflow/quantization.cpp
   tensorflow/ragged.cpp
   tensorflow/random.cpp
