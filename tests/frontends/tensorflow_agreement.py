@@ -2,7 +2,7 @@
 source in TF.js and the result in ONNX Runtime, and compares. Prints a line for each that does not agree and counts at the
 end; fails if one comes out otherwise than agreement.txt says.
 usage: tensorflow_agreement.py --ingot PROGRAM --peers build/peers [--corpus DIR] [--filter TEXT] [--keep DIR]
-                               [--verbose]"""
+                               [--keep-functions] [--verbose]"""
 import json
 import os
 import re
@@ -116,6 +116,8 @@ class Checker:
         command = [self.arguments.ingot, "convert", path, "-o", target, "--no-verify"]
         if signature:
             command += ["--signature", signature]
+        if self.arguments.keep_functions:
+            command += ["--keep-functions"]
         if outputs:
             command += ["--outputs", ",".join(outputs)]
         converted = subprocess.run(command, capture_output=True, text=True)
@@ -146,7 +148,7 @@ class Checker:
 
 
 def main():
-    arguments = parsed_arguments("")
+    arguments = parsed_arguments("", [("--keep-functions", "convert with functions kept")])
     require(arguments.corpus, os.path.join(arguments.peers, "node_modules/@tensorflow/tfjs-converter"),
             os.path.join(arguments.peers, "node_modules/onnxruntime-node"))
     known = known_exceptions(os.path.join(FOLDER, "agreement.txt"), 2)

@@ -18,6 +18,7 @@ list(APPEND frontends_sources
   tensorflow/gradients.cpp
   tensorflow/images.cpp
   tensorflow/import.cpp
+  tensorflow/kept_functions.cpp
   tensorflow/layout.cpp
   tensorflow/matrices.cpp
   tensorflow/node.cpp

@@ -57,6 +57,9 @@ class Translation {
   /// What a function gives for these arguments, its nodes put into the builder's graph.
   Operands call(const tf::FunctionDef& function, Operands arguments, const std::vector<tf::Attr>* attrs, Graph& graph,
                 const std::string& prefix);
+  /// The same; where functions are to be kept and this one can be, the builder gets a node that calls it.
+  Operands call_or_keep(const tf::FunctionDef& function, Operands arguments, const std::vector<tf::Attr>* attrs,
+                        GraphBuilder& g, const std::string& prefix);
   Value* variable(const Resource& resource);
   /// The node makes `next` of the variable: remembered where the model is to learn, else noted.
   void assign(const TfNode& n, Value* variable, Value* next);
@@ -94,11 +97,17 @@ class Translation {
   void check_operators();
   void throw_problems() const;
   void drop_unused();
+  static void drop_unread(Graph& root);
   std::optional<std::string> custom_domain(std::string_view op) const;
   Operands custom(const TfNode& n, GraphBuilder& g, const std::string& domain, std::size_t outputs);
   void refine_types(const TfNode& n, const Operands& made);
   void add_input(const Port& port);
   void add_output(const Port& port, Value* value);
+
+  // Functions that are kept, in kept_functions.cpp.
+  struct Kept;
+  std::shared_ptr<Kept> translate_kept(const tf::FunctionDef& function, const Operands& arguments,
+                                       const std::vector<tf::Attr>* attrs, Graph& around, const std::string& prefix);
 
   // Training, in training.cpp.
   std::vector<std::int32_t> update_nodes(const Body& body) const;
@@ -137,7 +146,10 @@ class Translation {
   std::vector<std::string> blank_;                      // variables without a stored value
   std::optional<std::map<std::string, Table>> tables_;  // found when first asked for
   std::set<const Value*> complex_;
-  std::map<std::string, std::vector<std::string>> problems_;  // operator and reason -> nodes
+  std::map<std::string, std::shared_ptr<Kept>> kept_;  // by function and what its translation depends on
+  std::set<std::string> inlined_;                      // functions that cannot be kept
+  std::size_t recurrent_loops_ = 0;                                        // written as LSTM, GRU or RNN
+  std::map<std::string, std::vector<std::string>> problems_;               // operator and reason -> nodes
   std::vector<std::string> notes_;
   std::map<std::pair<std::int32_t, std::int32_t>, Value*> cuts_;  // tensors that are inputs of the model
   std::set<std::pair<Scope*, std::int32_t>> open_;                // nodes whose inputs are being translated
