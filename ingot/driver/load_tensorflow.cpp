@@ -288,7 +288,9 @@ std::optional<FrozenGraph> freeze_tensorflow(const std::string& path, const std:
       tensors.push_back(port.tensor);
     }
   }
-  frozen.graph = front::freeze(source.meta.graph, source.files, tensors, budget);
+  front::Features features;
+  frozen.graph = front::freeze(source.meta.graph, source.files, tensors, budget, &features);
+  frozen.inputs.insert(frozen.inputs.end(), features.begin(), features.end());
   for (std::size_t i = 0; i < names.size(); ++i) frozen.outputs.emplace_back(names[i], tensors[i]);
   return frozen;
 }

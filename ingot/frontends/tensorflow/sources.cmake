@@ -10,6 +10,7 @@ list(APPEND frontends_sources
   tensorflow/detection.cpp
   tensorflow/diagonals.cpp
   tensorflow/elementwise.cpp
+  tensorflow/examples.cpp
   tensorflow/factors.cpp
   tensorflow/freeze.cpp
   tensorflow/functions.cpp

@@ -336,6 +336,7 @@ ImportResult Translation::run() {
     throw_problems();  // of how variables begin
   }
   drop_unused();
+  settle_examples();
   recurrent_loops_ += recognise_recurrent_loops(*model_.graph);
   if (recurrent_loops_) {
     note(std::to_string(recurrent_loops_) + (recurrent_loops_ == 1 ? " loop is" : " loops are") +

@@ -17,6 +17,8 @@ class Budget;
 
 namespace ingot::frontends::tensorflow {
 
+struct ExampleFeature;
+
 /// A body being translated into a graph. Loops and branches of the old control flow are scopes of their own within
 /// the scope around them; a node is translated in the innermost scope that it depends on.
 struct Scope {
@@ -71,6 +73,8 @@ class Translation {
   /// Operators of this domain, at its newest version, are in the model.
   void use_domain(const std::string& domain);
   Graph& root() { return *model_.graph; }
+  /// The input of the model that stands for a feature of serialised examples, in examples.cpp.
+  Value* example_input(const Value* examples, const ExampleFeature& feature, Type type);
   /// Complex numbers stand for themselves as pairs along a last axis of size 2.
   Value* mark_complex(Value* pairs);
   bool is_complex(const Value* value) const { return complex_.contains(value); }
@@ -103,6 +107,8 @@ class Translation {
   void refine_types(const TfNode& n, const Operands& made);
   void add_input(const Port& port);
   void add_output(const Port& port, Value* value);
+
+  void settle_examples();
 
   // Functions that are kept, in kept_functions.cpp.
   struct Kept;
@@ -148,6 +154,11 @@ class Translation {
   std::set<const Value*> complex_;
   std::map<std::string, std::shared_ptr<Kept>> kept_;  // by function and what its translation depends on
   std::set<std::string> inlined_;                      // functions that cannot be kept
+  struct ExampleInput {
+    Value* input = nullptr;
+    bool has_default = false;
+  };
+  std::map<std::pair<const Value*, std::string>, ExampleInput> examples_;  // by the examples and the feature
   std::size_t recurrent_loops_ = 0;                                        // written as LSTM, GRU or RNN
   std::map<std::string, std::vector<std::string>> problems_;               // operator and reason -> nodes
   std::vector<std::string> notes_;
