@@ -9,56 +9,13 @@ import subprocess
 import sys
 import tempfile
 
-FLOAT, INT32 = 1, 3
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "support"))
+from tensorflow_writer import (FLOAT, constant, field, fixed32, masked_crc, message, node, placeholder,  # noqa: E402
+                               shape, type_of, write_table)
+
 WIDTH = 1024                        # of the weights: 4 MiB each
 MOST_LARGE, MOST_SMALL = 2.0, 1.0   # seconds of CPU time
 MOST_MEMORY = 100 << 20             # beyond the size of the files
-
-
-def varint(value):
-    value &= (1 << 64) - 1
-    out = b""
-    while value >= 128:
-        out += bytes([value & 127 | 128])
-        value >>= 7
-    return out + bytes([value])
-
-
-def field(number, value):
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    data = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(data)) + data
-
-
-def fixed32(number, value):
-    return varint(number << 3 | 5) + struct.pack("<I", value)
-
-
-def message(*fields):
-    return b"".join(field(number, value) for number, value in fields)
-
-
-def shape(*dims):
-    return message(*[(2, message((1, d))) for d in dims])
-
-
-def node(name, op, inputs=(), **attrs):
-    return message((1, name), (2, op), *[(3, i) for i in inputs],
-                   *[(5, message((1, key), (2, value))) for key, value in attrs.items()])
-
-
-def dtype(number):
-    return message((6, number))
-
-
-def constant(name, dims, content, number=FLOAT):
-    tensor = message((1, number), (2, shape(*dims)), (4, content))
-    return node(name, "Const", dtype=dtype(number), value=message((8, tensor)))
-
-
-def placeholder(name, *dims):
-    return node(name, "Placeholder", dtype=dtype(FLOAT), shape=message((7, shape(*dims))))
 
 
 def numbers(count, seed):
@@ -67,62 +24,32 @@ def numbers(count, seed):
 
 
 def layer(i, weight, before):
-    return [node(f"layer_{i}/matmul", "MatMul", [before, weight], T=dtype(FLOAT)),
-            node(f"layer_{i}/relu", "Relu", [f"layer_{i}/matmul"], T=dtype(FLOAT))]
+    return [node(f"layer_{i}/matmul", "MatMul", [before, weight], T=type_of(FLOAT)),
+            node(f"layer_{i}/relu", "Relu", [f"layer_{i}/matmul"], T=type_of(FLOAT))]
 
 
 def write_frozen(path, layers, block):
     with open(path, "wb") as file:
-        file.write(field(1, placeholder("x", -1, WIDTH)))
+        file.write(field(1, placeholder("x", FLOAT, -1, WIDTH)))
         before = "x"
         for i in range(layers):
-            file.write(field(1, constant(f"layer_{i}/weight", [WIDTH, WIDTH], block)))
+            file.write(field(1, constant(f"layer_{i}/weight", FLOAT, [WIDTH, WIDTH], block)))
             for n in layer(i, f"layer_{i}/weight", before):
                 file.write(field(1, n))
             before = f"layer_{i}/relu"
         file.write(field(4, message((1, 1000))))
 
 
-def crc32c(data):
-    table = []
-    for i in range(256):
-        for _ in range(8):
-            i = i >> 1 ^ (0x82F63B78 if i & 1 else 0)
-        table.append(i)
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = crc >> 8 ^ table[(crc ^ byte) & 255]
-    crc ^= 0xFFFFFFFF
-    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
-
-
-def block_of(entries):
-    out = b"".join(varint(0) + varint(len(key)) + varint(len(value)) + key + value for key, value in entries)
-    return out + struct.pack("<II", 0, 1)
-
-
-def write_table(path, entries):
-    with open(path, "wb") as file:
-        def put(block):
-            handle = varint(file.tell()) + varint(len(block))
-            file.write(block + b"\0" + struct.pack("<I", crc32c(block + b"\0")))
-            return handle
-        data = put(block_of(entries))
-        empty = put(block_of([]))
-        index = put(block_of([(entries[-1][0] + b"~", data)]))
-        file.write((empty + index).ljust(40, b"\0") + struct.pack("<Q", 0xDB4775248B80FB57))
-
-
 def write_saved_model(directory, layers, block):
     os.makedirs(os.path.join(directory, "variables"), exist_ok=True)
-    nodes, before = [placeholder("x", -1, WIDTH)], "x"
+    nodes, before = [placeholder("x", FLOAT, -1, WIDTH)], "x"
     entries = [(b"", message((1, 1), (3, message((1, 1)))))]
-    checksum = crc32c(block)
+    checksum = masked_crc(block)
     with open(os.path.join(directory, "variables", "variables.data-00000-of-00001"), "wb") as file:
         for i in range(layers):
             name = f"layer_{i:05}/weight"
-            nodes.append(node(name, "VariableV2", dtype=dtype(FLOAT), shape=message((7, shape(WIDTH, WIDTH)))))
-            nodes.append(node(name + "/read", "Identity", [name], T=dtype(FLOAT)))
+            nodes.append(node(name, "VariableV2", dtype=type_of(FLOAT), shape=message((7, shape(WIDTH, WIDTH)))))
+            nodes.append(node(name + "/read", "Identity", [name], T=type_of(FLOAT)))
             nodes += layer(i, name + "/read", before)
             before = f"layer_{i}/relu"
             entry = message((1, FLOAT), (2, shape(WIDTH, WIDTH)), (4, file.tell()), (5, len(block)))
@@ -146,23 +73,23 @@ def write_many_nodes(path, count, is_convolutional):
         def put(data):
             file.write(field(1, data))
         if is_convolutional:
-            put(placeholder("x", -1, 8, 8, 4))
-            put(constant("w", [3, 3, 4, 4], numbers(144, 1)))
-            put(constant("b", [4], numbers(4, 2)))
+            put(placeholder("x", FLOAT, -1, 8, 8, 4))
+            put(constant("w", FLOAT, [3, 3, 4, 4], numbers(144, 1)))
+            put(constant("b", FLOAT, [4], numbers(4, 2)))
         else:
-            put(placeholder("x", -1, 4))
-            put(constant("w", [4, 4], numbers(16, 1)))
-            put(constant("b", [4], numbers(4, 2)))
+            put(placeholder("x", FLOAT, -1, 4))
+            put(constant("w", FLOAT, [4, 4], numbers(16, 1)))
+            put(constant("b", FLOAT, [4], numbers(4, 2)))
         before = "x"
         for i in range(count // 4):
             if is_convolutional:
-                put(node(f"n{i}/a", "Conv2D", [before, "w"], T=dtype(FLOAT), padding=message((2, "SAME")),
+                put(node(f"n{i}/a", "Conv2D", [before, "w"], T=type_of(FLOAT), padding=message((2, "SAME")),
                          strides=message((1, message(*[(3, 1)] * 4)))))
             else:
-                put(node(f"n{i}/a", "MatMul", [before, "w"], T=dtype(FLOAT)))
-            put(node(f"n{i}/b", "BiasAdd", [f"n{i}/a", "b"], T=dtype(FLOAT)))
-            put(node(f"n{i}/c", "Relu", [f"n{i}/b"], T=dtype(FLOAT)))
-            put(node(f"n{i}/d", "AddV2", [f"n{i}/c", before], T=dtype(FLOAT)))
+                put(node(f"n{i}/a", "MatMul", [before, "w"], T=type_of(FLOAT)))
+            put(node(f"n{i}/b", "BiasAdd", [f"n{i}/a", "b"], T=type_of(FLOAT)))
+            put(node(f"n{i}/c", "Relu", [f"n{i}/b"], T=type_of(FLOAT)))
+            put(node(f"n{i}/d", "AddV2", [f"n{i}/c", before], T=type_of(FLOAT)))
             before = f"n{i}/d"
         file.write(field(4, message((1, 1000))))
 

@@ -214,6 +214,8 @@ Command add_convert(CLI::App& program, const Global& global) {
   app->add_option("--mode", options->import.mode,
                   "What of a model that can learn: inference (default), training or both")
       ->check(CLI::IsMember({"inference", "training", "both"}));
+  app->add_flag("--keep-functions", options->import.keep_functions,
+                "Keep TensorFlow's functions as functions of the model instead of inlining them");
   app->add_flag("--dequantize", options->import.dequantize, "Turn quantised tensors into float");
   app->add_flag("--infer-types", options->infer_types, "Write the inferred type and shape of every value");
   app->add_flag("--external-data", options->external_data, "Put the weights into one data file beside the model");

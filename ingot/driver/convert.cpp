@@ -96,9 +96,10 @@ void cast_for(Model& model, std::int64_t opset, const std::string& rule, Convert
 
 void move_versions(Model& model, const OpsetImports& targets, std::optional<std::int64_t> ir_version,
                    ConvertReport& report) {
-  const passes::VersionReport versions = passes::convert_version(model, used(targets, model));
+  passes::VersionReport versions = passes::convert_version(model, used(targets, model));
   report.nodes_changed += versions.nodes_changed;
   report.nodes_added += versions.nodes_added;
+  for (std::string& line : versions.casts) report.notes.push_back(std::move(line));
   const std::int64_t table = ops::ir_version_for(model.opsets);
   // IR 3 has every initializer as an input; that form is written only for programs that want it.
   std::int64_t ir = ir_version.value_or(std::max<std::int64_t>(4, table));

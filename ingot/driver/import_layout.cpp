@@ -62,17 +62,23 @@ void settle_layout(Model& model, const LayoutWish& wish, std::vector<std::string
   passes::PortLayouts known = passes::port_layouts(graph);
   fulfil(graph, inputs_as, known.inputs, true, notes);
   fulfil(graph, outputs_as, known.outputs, false, notes);
-  const passes::LayoutReport report = passes::choose_layout(graph);
-  passes::move_quantized(graph);
-  passes::drop_unread(graph);
+  std::vector<Graph*> graphs{&graph};
+  for (const auto& function : model.functions) graphs.push_back(function->body.get());
+  std::size_t before = 0, after = 0;
+  for (Graph* one : graphs) {
+    const passes::LayoutReport report = passes::choose_layout(*one);
+    before += report.transposes_before;
+    after += report.transposes_after;
+    passes::move_quantized(*one);
+    passes::drop_unread(*one);
+  }
   // A value's name is its own; so becomes its node's.
   for (const GraphPlace& place : all_graphs(model))
     for (Node& node : place.graph->nodes())
       if (node.output()) node.name = node.output()->name();
   write_properties(model, known);
-  if (report.transposes_before)
-    notes.push_back("layout: " + std::to_string(report.transposes_after) + " of " +
-                    std::to_string(report.transposes_before) + " transposes are left");
+  if (before)
+    notes.push_back("layout: " + std::to_string(after) + " of " + std::to_string(before) + " transposes are left");
 }
 
 void wish_layout(Model& model, const LayoutWish& wish, std::vector<std::string>& notes) {

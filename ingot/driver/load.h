@@ -23,6 +23,7 @@ struct ImportOptions {
   std::vector<std::string> allow_custom;                    // "Op" or "Op:domain": stays as a custom node
   std::string functions;           // an ONNX file whose functions give custom nodes of their names a meaning
   bool dequantize = false;         // quantised tensors become float
+  bool keep_functions = false;     // functions of the source become functions of the model
   LayoutWish layout;               // of inputs and outputs
   std::string mode = "inference";  // or training, or both: what of a model that can learn is wanted
 };

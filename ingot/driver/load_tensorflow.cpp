@@ -51,6 +51,7 @@ Loaded imported(const tf::GraphDef& graph, front::ImportOptions& import, Format 
   // Weights are transposed here, once, and sizes of fixed shapes are numbers; what is trained stays as it is.
   if (import.mode == front::ImportMode::inference) {
     passes::fold_constants(*result.model.graph);
+    for (const auto& function : result.model.functions) passes::fold_constants(*function->body);
     settle_layout(result.model, options.import.layout, result.notes);
   }
   begin_blank(result);
@@ -64,6 +65,7 @@ front::ImportOptions import_options(const LoadOptions& options) {
   import.outputs = options.import.outputs;
   import.input_shapes = options.import.input_shapes;
   import.custom = options.import.allow_custom;
+  import.keep_functions = options.import.keep_functions;
   if (options.import.mode == "training") import.mode = front::ImportMode::training;
   if (options.import.mode == "both") import.mode = front::ImportMode::both;
   import.budget = options.budget;
@@ -286,7 +288,9 @@ std::optional<FrozenGraph> freeze_tensorflow(const std::string& path, const std:
       tensors.push_back(port.tensor);
     }
   }
-  frozen.graph = front::freeze(source.meta.graph, source.files, tensors, budget);
+  front::Features features;
+  frozen.graph = front::freeze(source.meta.graph, source.files, tensors, budget, &features);
+  frozen.inputs.insert(frozen.inputs.end(), features.begin(), features.end());
   for (std::size_t i = 0; i < names.size(); ++i) frozen.outputs.emplace_back(names[i], tensors[i]);
   return frozen;
 }

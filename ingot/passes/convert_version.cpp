@@ -90,6 +90,12 @@ const Step* step_to(const OpDef& def, int since) {
   return nullptr;
 }
 
+bool has_cast(const Node* first, const Node* end) {
+  for (const Node* n = first; n && n != end; n = n->next())
+    if (n->is("Cast")) return true;
+  return false;
+}
+
 std::string set_name(std::string_view domain) { return domain.empty() ? "ai.onnx" : std::string(domain); }
 
 class Converter {
@@ -208,7 +214,12 @@ class Converter {
       Node *before = node.previous(), *after = node.next();
       const Schema* older = &*std::next(it);  // there is one, since the target has the operator
       if (const Value* value = disallowed(node, *older)) {
-        if (expand(node, *def, *current)) return;
+        const std::string line = node.label() + " (" + node.op + "): cast, because version " +
+                                 std::to_string(older->since) + " lacks " + value->type.schema_name();
+        if (expand(node, *def, *current)) {
+          if (has_cast(before ? before->next() : graph.first(), after)) report_.casts.push_back(line);
+          return;
+        }
         obstacle(node,
                  "'" + value->name() + "' is " + value->type.schema_name() +
                      ", which the operator allows since opset " + std::to_string(lowest_allowing(node, versions)) +

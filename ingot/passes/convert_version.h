@@ -23,7 +23,7 @@ void canonicalize(Model& model, ops::InferSession& session, std::vector<Obstacle
 
 struct VersionReport {
   std::size_t nodes_changed = 0, nodes_added = 0;
-  bool functions_inlined = false;
+  std::vector<std::string> casts;  // a line for each operator whose own definition casts, in older versions
 };
 
 /// Moves the model, its functions and its training graphs to other versions of the operator sets named in `targets`,

@@ -8,8 +8,12 @@ import struct
 import sys
 import zipfile
 
-CORPUS = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")
-FLOAT, INT32, STRING, BOOL, RESOURCE = 1, 3, 7, 10, 20
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
+from tensorflow_writer import (BOOL, FLOAT, INT32, RESOURCE, STRING, constant, fixed32, masked_crc, message,  # noqa: E402
+                               node, placeholder, shape, table_block, type_of, varint)
+
+CORPUS = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "corpus")
 
 
 def write(target, name, data):
@@ -17,46 +21,6 @@ def write(target, name, data):
     os.makedirs(directory, exist_ok=True)
     with open(os.path.join(directory, name), "wb") as file:
         file.write(data.encode() if isinstance(data, str) else data)
-
-
-def varint(value):
-    value &= (1 << 64) - 1
-    out = b""
-    while value >= 128:
-        out += bytes([value & 127 | 128])
-        value >>= 7
-    return out + bytes([value])
-
-
-def field(number, value):
-    """A field of a message: numbers as varints, floats as 32 bits, everything else with its length."""
-    if isinstance(value, float):
-        return varint(number << 3 | 5) + struct.pack("<f", value)
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    data = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(data)) + data
-
-
-def message(*fields):
-    return b"".join(field(number, value) for number, value in fields)
-
-
-def shape(*dims):
-    return message(*[(2, message((1, d))) for d in dims])
-
-
-def tensor(dtype, dims, content):
-    return message((1, dtype), (2, shape(*dims)), (4, content))
-
-
-def type_of(dtype):
-    return message((6, dtype))
-
-
-def node(name, op, inputs=(), **attrs):
-    return message((1, name), (2, op), *[(3, i) for i in inputs],
-                   *[(5, message((1, key), (2, value))) for key, value in attrs.items()])
 
 
 def graph(*nodes, functions=(), producer=1000):
@@ -74,14 +38,6 @@ def function(name, inputs, outputs, nodes, returns):
     signature = message((1, name), *[(2, argument(n, t)) for n, t in inputs], *[(3, argument(n, t)) for n, t in outputs])
     return message((1, signature), *[(3, n) for n in nodes],
                    *[(4, message((1, key), (2, value))) for key, value in returns])
-
-
-def placeholder(name, dtype, *dims):
-    return node(name, "Placeholder", dtype=type_of(dtype), shape=message((7, shape(*dims))))
-
-
-def constant(name, dtype, dims, content):
-    return node(name, "Const", dtype=type_of(dtype), value=message((8, tensor(dtype, dims, content))))
 
 
 def ints(*values):
@@ -154,43 +110,17 @@ def saved_model():
     return message((1, 1), (2, meta)), meta
 
 
-def table_block(entries):
-    """Keys that share prefixes, then one restart."""
-    out, before = b"", b""
-    for key, value in entries:
-        shared = 0
-        while shared < min(len(key), len(before)) and key[shared] == before[shared]:
-            shared += 1
-        out += varint(shared) + varint(len(key) - shared) + varint(len(value)) + key[shared:] + value
-        before = key
-    return out + struct.pack("<II", 0, 1)
-
-
-def crc32c(data):
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
-    crc ^= 0xFFFFFFFF
-    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
-
-
-def fixed32(number, value):
-    return varint(number << 3 | 5) + struct.pack("<I", value)
-
-
 def checkpoint_seeds():
     header = message((1, 1), (3, message((1, 1))))
     data = floats(1, 2, 3, 4)
-    entry = message((1, FLOAT), (2, shape(2, 2)), (5, 16)) + fixed32(6, crc32c(data))
+    entry = message((1, FLOAT), (2, shape(2, 2)), (5, 16)) + fixed32(6, masked_crc(data))
     block = table_block([(b"", header), (b"layer/bias", entry), (b"layer/kernel", entry)])
     for kind, name in ((0, "two_tensors"), (2, "unknown_compression")):
         write("checkpoint", name, bytes([kind]) + struct.pack("<H", len(block)) + block + data)
     literal = varint(len(block)) + bytes([60 << 2, len(block) - 1]) + block
     write("checkpoint", "snappy", bytes([1]) + struct.pack("<H", len(literal)) + literal + data)
     text = varint(2) + varint(3) + fixed32(0, 0)[1:] + b"abcde"
-    strings = message((1, STRING), (2, shape(2)), (5, len(text))) + fixed32(6, crc32c(text))
+    strings = message((1, STRING), (2, shape(2)), (5, len(text))) + fixed32(6, masked_crc(text))
     block = table_block([(b"", header), (b"names", strings)])
     write("checkpoint", "strings", bytes([0]) + struct.pack("<H", len(block)) + block + text)
     extent = message((1, message((1, 0), (2, 1))), (1, b""))

@@ -52,6 +52,14 @@ TEST(CastTypes, LeavesWhatTheOpsetHas) {
   EXPECT_EQ(cast(kPool, 21, CastRule::none).operators, "Conv");
 }
 
+TEST(CastTypes, OfADowngradeAreListed) {
+  Model model = onnx::parse_text("<ir_version: 13, opset_import: [\"\" : 28]>\n" + std::string(kPool), ".", {});
+  OpsetImports target;
+  target.set("", 21);
+  EXPECT_THAT(convert_version(model, target).casts,
+              ElementsAre(HasSubstr("(Conv): cast, because version 11 lacks tensor(bfloat16)")));
+}
+
 TEST(CastTypes, IntegersStayIntegers) {
   const std::string graph = "g (int64[3] x) => (int64[3] y) { y = Relu(x) }";
   EXPECT_THAT(cast(graph, 13, CastRule::up).lines, IsEmpty());

@@ -15,7 +15,7 @@ import tempfile
 import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-RUNNERS = os.path.join(HERE, "..", "frontends", "tflite")
+RUNNERS = os.path.join(HERE, "..", "frontends")
 SHARED = os.environ.get("INGOT_SHARED", os.path.join(HERE, "..", "..", "..", "shared"))
 NETWORK = os.path.join(SHARED, "corpus/tflite/mlperf_tiny/image_classification/trained_models/pretrainedResnet.tflite")
 CODES = {"float32": ("f", "<f4"), "float64": ("d", "<f8"), "int64": ("q", "<i8")}
@@ -89,7 +89,7 @@ class Walk:
 
     def tflite(self, model, seed=1):
         folder = tempfile.mkdtemp(dir=self.work)
-        done = subprocess.run([sys.executable, os.path.join(RUNNERS, "run_tflite.py"), self.library, model, str(seed),
+        done = subprocess.run([sys.executable, os.path.join(RUNNERS, "tflite", "run_tflite.py"), self.library, model, str(seed),
                                folder], text=True, capture_output=True)
         answer = json.loads(done.stdout)
         if "error" in answer:

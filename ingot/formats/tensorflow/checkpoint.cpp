@@ -1,4 +1,4 @@
-// Checkpoints: index and data files of V2, the single table of V1.
+// Checkpoints: the index and data files of version 2.
 #include "ingot/formats/tensorflow/checkpoint.h"
 
 #include <cstring>
@@ -9,25 +9,12 @@
 #include "ingot/base/error.h"
 #include "ingot/base/hash.h"
 #include "ingot/formats/protobuf/wire_reader.h"
+#include "ingot/formats/tensorflow/checkpoint_slices.h"
 #include "ingot/formats/tensorflow/read_messages.h"
 #include "ingot/formats/tensorflow/table_file.h"
 
 namespace ingot::formats::tensorflow {
 namespace {
-
-std::vector<SliceExtent> read_slice(protobuf::Reader r) {
-  std::vector<SliceExtent> slice;
-  while (r.next()) {
-    if (r.field() != 1) continue;
-    SliceExtent extent;
-    for (protobuf::Reader e = r.message(); e.next();) {
-      if (e.field() == 1) extent.start = e.int64();
-      if (e.field() == 2) extent.length = e.int64();
-    }
-    slice.push_back(extent);
-  }
-  return slice;
-}
 
 void append_number(std::string& out, std::uint64_t value) {
   std::string digits;
@@ -149,64 +136,20 @@ void Checkpoint::read_index(const Bytes& index, Budget& budget) {
   const std::map<std::string, Bytes> table = read_table(index, budget);
   const auto header = table.find("");
   if (header == table.end()) throw Error(Code::bad_checkpoint, "the checkpoint has no header");
-  bool is_v1 = false;
+  if (is_version_1(header->second)) {
+    v1_ = read_version_1(table, budget);
+    return;
+  }
   std::int64_t endianness = 0;
   for (protobuf::Reader r(header->second); r.next();) {
-    if (r.field() == 1 && r.type() == protobuf::WireType::length) {
-      is_v1 = true;
-      break;
-    }
     if (r.field() == 1) shard_count_ = r.int32();
     if (r.field() == 2) endianness = r.int64();
   }
-  if (is_v1) return read_v1(table);
   if (endianness != 0) throw Error(Code::unsupported_feature, "the checkpoint was written on a big-endian machine");
   if (shard_count_ < 1 || shard_count_ > 99999)
     throw Error(Code::bad_checkpoint, "the number of data files is not sensible");
   for (const auto& [key, value] : table)
     if (!key.empty()) entries_.emplace(key, read_entry(value));
-}
-
-/// Values in the table itself. Only whole tensors: sliced ones came from distributed training.
-void Checkpoint::read_v1(const std::map<std::string, Bytes>& table) {
-  for (const auto& [key, value] : table) {
-    if (key.empty()) continue;
-    for (protobuf::Reader r(value); r.next();) {
-      if (r.field() != 2) continue;
-      std::string name;
-      TensorProto tensor;
-      std::vector<SliceExtent> slice;
-      for (protobuf::Reader s = r.message(); s.next();) {
-        if (s.field() == 1) name = s.string();
-        if (s.field() == 2) slice = read_slice(s.message());
-        if (s.field() == 3) tensor = read_tensor(s.message());
-      }
-      for (const SliceExtent& e : slice)
-        if (e.start != 0 || e.length >= 0)
-          throw Error(Code::unsupported_feature,
-                      "variable '" + name + "' is stored in parts in a checkpoint of version 1");
-      v1_.insert_or_assign(name, std::move(tensor));
-    }
-  }
-  // The shapes stand in the header.
-  for (protobuf::Reader r(table.at("")); r.next();) {
-    if (r.field() != 1) continue;
-    for (protobuf::Reader meta = r.message(); meta.next();) {
-      if (meta.field() != 1) continue;
-      std::string name;
-      TensorShape shape;
-      DataType type = DataType::invalid;
-      for (protobuf::Reader t = meta.message(); t.next();) {
-        if (t.field() == 1) name = t.string();
-        if (t.field() == 2) shape = read_shape(t.message());
-        if (t.field() == 3) type = data_type_of(t.int64());
-      }
-      const auto found = v1_.find(name);
-      if (found == v1_.end()) continue;
-      found->second.shape = shape;
-      found->second.dtype = type;
-    }
-  }
 }
 
 Checkpoint Checkpoint::of(const Bytes& index, std::vector<Bytes> shards, Budget& budget) {
@@ -277,48 +220,15 @@ TensorProto Checkpoint::read(const Entry& entry, Budget& budget) const {
 }
 
 TensorProto Checkpoint::joined(const std::string& key, const Entry& entry, Budget& budget) const {
-  const std::uint64_t width = element_size(entry.dtype);
-  if (!width) throw Error(Code::unsupported_feature, "texts that are stored in parts");
-  const auto bytes = checked_mul(element_count(entry.shape), width);
   std::uint64_t available = 0;
   for (const Bytes& s : shards_) available += s.size();
-  if (!bytes || *bytes > available) throw Error(Code::bad_checkpoint, "a tensor is larger than the data files");
-  budget.charge_memory(*bytes);
-  std::vector<std::byte> all(static_cast<std::size_t>(*bytes));
-  const std::vector<std::int64_t>& dims = entry.shape.dims;
+  SlicedTensor tensor(entry.dtype, entry.shape, available, budget);
   for (const std::vector<SliceExtent>& slice : entry.slices) {
     const auto part = entries_.find(slice_key(key, slice));
     if (part == entries_.end()) throw Error(Code::bad_checkpoint, "a part of a tensor is missing");
-    if (slice.size() != dims.size()) throw Error(Code::bad_checkpoint, "a part has another rank than its tensor");
-    const TensorProto piece = read(part->second, budget);
-    std::vector<std::int64_t> starts, sizes;
-    for (std::size_t i = 0; i < dims.size(); ++i) {
-      const std::int64_t size = slice[i].length < 0 ? dims[i] : slice[i].length;
-      const auto end = checked_add(slice[i].start, size);
-      if (slice[i].start < 0 || !end || *end > dims[i])
-        throw Error(Code::bad_checkpoint, "a part lies outside its tensor");
-      starts.push_back(slice[i].start);
-      sizes.push_back(size);
-    }
-    const auto count = ingot::element_count(sizes);
-    if (!count || *count * width != piece.elements.size())
-      throw Error(Code::bad_checkpoint, "a part has another size than it states");
-    if (*count == 0) continue;
-    // Row by row of the last dimension.
-    const std::uint64_t row = sizes.empty() ? 1 : static_cast<std::uint64_t>(sizes.back());
-    for (std::uint64_t at = 0; at < *count; at += row) {
-      std::uint64_t rest = at, place = 0, stride = 1;
-      for (std::size_t i = dims.size(); i-- > 0;) {
-        const auto size = static_cast<std::uint64_t>(sizes[i]);
-        place += (rest % size + static_cast<std::uint64_t>(starts[i])) * stride;
-        rest /= size;
-        stride *= static_cast<std::uint64_t>(dims[i]);
-      }
-      std::memcpy(&all[static_cast<std::size_t>(place * width)], piece.elements.data() + at * width,
-                  static_cast<std::size_t>(row * width));
-    }
+    tensor.place(slice, read(part->second, budget).elements);
   }
-  return {entry.dtype, entry.shape, Bytes::own(std::move(all)), {}};
+  return tensor.finish();
 }
 
 std::optional<TensorProto> Checkpoint::read(const std::string& key, Budget& budget) const try {

@@ -37,7 +37,6 @@ class Checkpoint {
   };
   static Entry read_entry(const Bytes& message);
   void read_index(const Bytes& index, Budget& budget);
-  void read_v1(const std::map<std::string, Bytes>& table);
   TensorProto read(const Entry& entry, Budget& budget) const;
   TensorProto joined(const std::string& key, const Entry& entry, Budget& budget) const;
   const Bytes& shard(std::int32_t number) const;

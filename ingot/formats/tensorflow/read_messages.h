@@ -6,7 +6,8 @@
 namespace ingot::formats::tensorflow {
 
 TensorShape read_shape(protobuf::Reader r);
-TensorProto read_tensor(protobuf::Reader r);
+/// `type`: of a tensor that does not say its own.
+TensorProto read_tensor(protobuf::Reader r, DataType type = DataType::invalid);
 GraphDef read_graph(protobuf::Reader r, Budget& budget);
 MetaGraph read_meta_graph(protobuf::Reader r, Budget& budget);
 Signature read_signature(std::string key, protobuf::Reader r);

@@ -68,8 +68,9 @@ TensorShape read_shape(protobuf::Reader r) {
   return shape;
 }
 
-TensorProto read_tensor(protobuf::Reader r) {
+TensorProto read_tensor(protobuf::Reader r, DataType type) {
   TensorProto tensor;
+  tensor.dtype = type;
   Values v;
   Bytes content;
   std::vector<std::int32_t> halves;

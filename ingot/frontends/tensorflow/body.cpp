@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "ingot/base/error.h"
+#include "ingot/frontends/tensorflow/examples.h"
 
 namespace ingot::frontends::tensorflow {
 namespace {
@@ -79,7 +80,8 @@ Source Body::resolve(std::string_view reference) const {
     // In a function: node:output_name or node:output_name:index.
     const std::string_view output = rest.substr(0, second);
     const tf::NodeDef& producer = nodes_[static_cast<std::size_t>(node)];
-    std::int32_t position = output_position(producer.op, output);
+    std::int32_t position =
+        parses_examples(producer.op) ? example_output(producer, output) : output_position(producer.op, output);
     if (const tf::FunctionDef* called = find_function_(producer.op)) {
       const auto arg = std::ranges::find(called->outputs, output, &tf::ArgDef::name);
       if (arg != called->outputs.end()) position = static_cast<std::int32_t>(arg - called->outputs.begin());

@@ -8,6 +8,7 @@
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/frontends/tensorflow/body.h"
+#include "ingot/frontends/tensorflow/examples.h"
 
 namespace ingot::frontends::tensorflow {
 namespace {
@@ -61,8 +62,13 @@ class Freezing {
       for (tf::NodeDef& node : f.nodes) read_directly(node);
     flat_.producer = graph_.producer;
     flat_.min_consumer = graph_.min_consumer;
+    std::erase_if(features_, [&](const auto& feature) {
+      return std::ranges::find(flat_.nodes, feature.second, &tf::NodeDef::name) == flat_.nodes.end();
+    });
     return std::move(flat_);
   }
+
+  const Features& features() const { return features_; }
 
  private:
   static std::string name_in(const Frame& frame, Source source) {
@@ -107,6 +113,7 @@ class Freezing {
       pending.push_back(std::move(inner));
       return;
     }
+    if (parses_examples(def.op)) return add_features(frame, i);
     tf::NodeDef node = def;
     node.name = frame.prefix + def.name;
     node.inputs = std::move(inputs);
@@ -120,6 +127,19 @@ class Freezing {
     read_directly(node);
     set_variable(node, frame.prefix);
     flat_.nodes.push_back(std::move(node));
+  }
+
+  void add_features(const Frame& frame, std::int32_t i) {
+    const tf::NodeDef& def = frame.body->node(i);
+    for (const ExampleFeature& feature : features_of(*frame.body, i, def.op != "ParseSingleExample")) {
+      tf::NodeDef node;
+      node.name = frame.prefix + def.name + "/" + feature.name;
+      node.op = "Placeholder";
+      node.attrs = {{"dtype", tf::data_type_of(feature.dtype)}, {"shape", tf::TensorShape{.unknown_rank = true}}};
+      aliases_[reference(frame.prefix + def.name, feature.output)] = node.name;
+      features_.emplace_back(feature.name, node.name);
+      flat_.nodes.push_back(std::move(node));
+    }
   }
 
   /// A handle has become the value.
@@ -186,14 +206,18 @@ class Freezing {
   std::unordered_map<std::string_view, const tf::FunctionDef*> functions_;
   std::unordered_map<const tf::FunctionDef*, std::unique_ptr<Body>> bodies_;
   std::unordered_map<std::string, std::string> aliases_;
+  Features features_;
   tf::GraphDef flat_;
 };
 
 }  // namespace
 
 tf::GraphDef freeze(const tf::GraphDef& graph, const ModelFiles& files, std::vector<std::string>& outputs,
-                    Budget& budget) {
-  return Freezing(graph, files, budget).run(outputs);
+                    Budget& budget, Features* features) {
+  Freezing freezing(graph, files, budget);
+  tf::GraphDef flat = freezing.run(outputs);
+  if (features) *features = freezing.features();
+  return flat;
 }
 
 }  // namespace ingot::frontends::tensorflow

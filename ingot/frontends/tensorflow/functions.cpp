@@ -12,14 +12,19 @@ const tf::FunctionName& function_attr(const TfNode& n, std::string_view name) {
   return **function;
 }
 
-Operands call(const TfNode& n, const tf::FunctionName& name, Operands arguments, Graph& graph) {
+const tf::FunctionDef& function_of(const TfNode& n, const tf::FunctionName& name, std::size_t arguments) {
   const tf::FunctionDef* function = n.translation().find_function(name.name);
   if (!function) n.unsupported("the model has no function '" + name.name + "'");
-  if (arguments.size() != function->inputs.size())
+  if (arguments != function->inputs.size())
     throw Error(Code::bad_source_graph, "function '" + name.name + "' takes " +
                                             std::to_string(function->inputs.size()) + " arguments, not " +
-                                            std::to_string(arguments.size()));
-  return n.translation().call(*function, std::move(arguments), &name.attrs, graph, n.scope().prefix + n.name() + "/");
+                                            std::to_string(arguments));
+  return *function;
+}
+
+Operands call(const TfNode& n, const tf::FunctionName& name, Operands arguments, Graph& graph) {
+  const tf::FunctionDef& function = function_of(n, name, arguments.size());
+  return n.translation().call(function, std::move(arguments), &name.attrs, graph, n.scope().prefix + n.name() + "/");
 }
 
 /// Numbers count as true unless zero, texts unless empty.
@@ -43,7 +48,9 @@ bool is_handed_through(Translation& t, const tf::FunctionDef& function, std::siz
 }  // namespace
 
 Operands partitioned_call(const TfNode& n, GraphBuilder& g) {
-  return call(n, function_attr(n, "f"), n.operands(), g.graph());
+  const tf::FunctionName& name = function_attr(n, "f");
+  const tf::FunctionDef& function = function_of(n, name, n.input_count());
+  return n.translation().call_or_keep(function, n.operands(), &name.attrs, g, n.scope().prefix + n.name() + "/");
 }
 
 Operands if_by_functions(const TfNode& n, GraphBuilder& g) {

@@ -2,6 +2,7 @@ list(APPEND frontends_sources
   tensorflow/arrays.cpp
   tensorflow/bits.cpp
   tensorflow/body.cpp
+  tensorflow/characters.cpp
   tensorflow/complex.cpp
   tensorflow/constants.cpp
   tensorflow/control_flow.cpp
@@ -9,6 +10,7 @@ list(APPEND frontends_sources
   tensorflow/detection.cpp
   tensorflow/diagonals.cpp
   tensorflow/elementwise.cpp
+  tensorflow/examples.cpp
   tensorflow/factors.cpp
   tensorflow/freeze.cpp
   tensorflow/functions.cpp
@@ -17,12 +19,14 @@ list(APPEND frontends_sources
   tensorflow/gradients.cpp
   tensorflow/images.cpp
   tensorflow/import.cpp
+  tensorflow/kept_functions.cpp
   tensorflow/layout.cpp
   tensorflow/matrices.cpp
   tensorflow/node.cpp
   tensorflow/output_names.cpp
   tensorflow/pooling.cpp
   tensorflow/ports.cpp
+  tensorflow/printed_numbers.cpp
   tensorflow/quantization.cpp
   tensorflow/ragged.cpp
   tensorflow/random.cpp

@@ -1,8 +1,9 @@
-// Texts: joining, splitting, comparing, reading and writing numbers.
+// Texts: joining, splitting, comparing, reading numbers.
 #include <cctype>
 #include <set>
 
 #include "ingot/frontends/tensorflow/repeat.h"
+#include "ingot/frontends/tensorflow/translation.h"
 
 namespace ingot::frontends::tensorflow {
 namespace {
@@ -20,6 +21,9 @@ Value* is_not_empty(GraphBuilder& g, Value* x) { return g.op("Not", {g.op("Equal
 
 /// ONNX changes the case of lists.
 Values with_case(const TfNode& n, GraphBuilder& g, const char* how) {
+  if (n.text("encoding", "").empty())
+    n.translation().note("'" + n.name() + "' (" + n.op() +
+                         ") leaves letters beyond ASCII as they are in TensorFlow; in ONNX their case changes too");
   Value* list = g.reshape(n.input(0), {-1});
   Value* y = g.op("StringNormalizer", {list}, {{"case_change_action", how}, {"is_case_sensitive", 1}});
   return {g.op("Reshape", {y, g.shape(n.input(0))})};
@@ -80,15 +84,6 @@ Values reduce_join(const TfNode& n, GraphBuilder& g) {
 Values string_lower(const TfNode& n, GraphBuilder& g) { return with_case(n, g, "LOWER"); }
 Values string_upper(const TfNode& n, GraphBuilder& g) { return with_case(n, g, "UPPER"); }
 
-Values as_string(const TfNode& n, GraphBuilder& g) {
-  if (n.elem(0) == DType::boolean) {
-    Value* yes = text(g, "true");
-    return {g.where(n.input(0), yes, text(g, "false"))};
-  }
-  if (!is_integer(n.elem(0))) n.unsupported("ONNX does not say how many digits of a real number are written");
-  if (n.integer("width", -1) > 0) n.unsupported("ONNX cannot fill a text up to a width");
-  return {g.cast(n.input(0), DType::string)};
-}
 Values string_to_number(const TfNode& n, GraphBuilder& g) {
   return {g.cast(n.input(0), n.dtype("out_type", DType::f32))};
 }

@@ -189,7 +189,7 @@ Operands Translation::translated(Scope& scope, std::int32_t node) {
   const TfNode n(def, std::move(inputs), *this, scope);
   Operands made;
   if (const tf::FunctionDef* function = find_function(def.op)) {
-    made = call(*function, n.operands(), &def.attrs, scope.builder.graph(), label + "/");
+    made = call_or_keep(*function, n.operands(), &def.attrs, scope.builder, label + "/");
   } else if (const auto domain = custom_domain(def.op)) {
     made = custom(n, scope.builder, *domain, scope.body.output_count(node));
   } else if (const Translator* translator = find_translator(def.op)) {
@@ -336,8 +336,11 @@ ImportResult Translation::run() {
     throw_problems();  // of how variables begin
   }
   drop_unused();
-  if (const std::size_t cells = recognise_recurrent_loops(*model_.graph)) {
-    note(std::to_string(cells) + (cells == 1 ? " loop is" : " loops are") + " written as LSTM, GRU or RNN");
+  settle_examples();
+  recurrent_loops_ += recognise_recurrent_loops(*model_.graph);
+  if (recurrent_loops_) {
+    note(std::to_string(recurrent_loops_) + (recurrent_loops_ == 1 ? " loop is" : " loops are") +
+         " written as LSTM, GRU or RNN");
     drop_unused();
   }
   model_.ir_version = ops::ir_version_for(model_.opsets);
@@ -381,27 +384,29 @@ void Translation::add_output(const Port& port, Value* value) {
 }
 
 /// Translators leave constants behind that they only looked at, and casts that nobody reads in the end.
+void Translation::drop_unread(Graph& root) {
+  std::vector<Graph*> graphs;
+  for_each_graph(root, [&](Graph& graph) { graphs.push_back(&graph); });
+  for (auto graph = graphs.rbegin(); graph != graphs.rend(); ++graph) {  // inner ones first: they read outer values
+    for (Node* node = (*graph)->last(); node;) {
+      Node* previous = node->previous();
+      const auto is_read = [](Value* v) { return v && !v->uses().empty(); };
+      if (std::ranges::none_of(node->outputs(), is_read)) (*graph)->erase(node);
+      node = previous;
+    }
+  }
+  for_each_graph(root, [](Graph& graph) {
+    graph.erase_initializers_if([](const Value& v) { return v.uses().empty() && !v.is_input(); });
+  });
+}
+
 void Translation::drop_unused() {
   std::vector<Graph*> roots;
   for (const TrainingInfo& info : model_.training)  // before the graph whose values they read
     for (Graph* graph : {info.algorithm.get(), info.initialization.get()})
       if (graph) roots.push_back(graph);
   roots.push_back(model_.graph.get());
-  for (Graph* root : roots) {
-    std::vector<Graph*> graphs;
-    for_each_graph(*root, [&](Graph& graph) { graphs.push_back(&graph); });
-    for (auto graph = graphs.rbegin(); graph != graphs.rend(); ++graph) {  // inner ones first: they read outer values
-      for (Node* node = (*graph)->last(); node;) {
-        Node* previous = node->previous();
-        const auto is_read = [](Value* v) { return v && !v->uses().empty(); };
-        if (std::ranges::none_of(node->outputs(), is_read)) (*graph)->erase(node);
-        node = previous;
-      }
-    }
-    for_each_graph(*root, [](Graph& graph) {
-      graph.erase_initializers_if([](const Value& v) { return v.uses().empty() && !v.is_input(); });
-    });
-  }
+  for (Graph* root : roots) drop_unread(*root);
 }
 
 }  // namespace ingot::frontends::tensorflow

@@ -17,6 +17,8 @@ class Budget;
 
 namespace ingot::frontends::tensorflow {
 
+struct ExampleFeature;
+
 /// A body being translated into a graph. Loops and branches of the old control flow are scopes of their own within
 /// the scope around them; a node is translated in the innermost scope that it depends on.
 struct Scope {
@@ -57,6 +59,9 @@ class Translation {
   /// What a function gives for these arguments, its nodes put into the builder's graph.
   Operands call(const tf::FunctionDef& function, Operands arguments, const std::vector<tf::Attr>* attrs, Graph& graph,
                 const std::string& prefix);
+  /// The same; where functions are to be kept and this one can be, the builder gets a node that calls it.
+  Operands call_or_keep(const tf::FunctionDef& function, Operands arguments, const std::vector<tf::Attr>* attrs,
+                        GraphBuilder& g, const std::string& prefix);
   Value* variable(const Resource& resource);
   /// The node makes `next` of the variable: remembered where the model is to learn, else noted.
   void assign(const TfNode& n, Value* variable, Value* next);
@@ -68,6 +73,8 @@ class Translation {
   /// Operators of this domain, at its newest version, are in the model.
   void use_domain(const std::string& domain);
   Graph& root() { return *model_.graph; }
+  /// The input of the model that stands for a feature of serialised examples, in examples.cpp.
+  Value* example_input(const Value* examples, const ExampleFeature& feature, Type type);
   /// Complex numbers stand for themselves as pairs along a last axis of size 2.
   Value* mark_complex(Value* pairs);
   bool is_complex(const Value* value) const { return complex_.contains(value); }
@@ -94,11 +101,19 @@ class Translation {
   void check_operators();
   void throw_problems() const;
   void drop_unused();
+  static void drop_unread(Graph& root);
   std::optional<std::string> custom_domain(std::string_view op) const;
   Operands custom(const TfNode& n, GraphBuilder& g, const std::string& domain, std::size_t outputs);
   void refine_types(const TfNode& n, const Operands& made);
   void add_input(const Port& port);
   void add_output(const Port& port, Value* value);
+
+  void settle_examples();
+
+  // Functions that are kept, in kept_functions.cpp.
+  struct Kept;
+  std::shared_ptr<Kept> translate_kept(const tf::FunctionDef& function, const Operands& arguments,
+                                       const std::vector<tf::Attr>* attrs, Graph& around, const std::string& prefix);
 
   // Training, in training.cpp.
   std::vector<std::int32_t> update_nodes(const Body& body) const;
@@ -137,7 +152,15 @@ class Translation {
   std::vector<std::string> blank_;                      // variables without a stored value
   std::optional<std::map<std::string, Table>> tables_;  // found when first asked for
   std::set<const Value*> complex_;
-  std::map<std::string, std::vector<std::string>> problems_;  // operator and reason -> nodes
+  std::map<std::string, std::shared_ptr<Kept>> kept_;  // by function and what its translation depends on
+  std::set<std::string> inlined_;                      // functions that cannot be kept
+  struct ExampleInput {
+    Value* input = nullptr;
+    bool has_default = false;
+  };
+  std::map<std::pair<const Value*, std::string>, ExampleInput> examples_;  // by the examples and the feature
+  std::size_t recurrent_loops_ = 0;                                        // written as LSTM, GRU or RNN
+  std::map<std::string, std::vector<std::string>> problems_;               // operator and reason -> nodes
   std::vector<std::string> notes_;
   std::map<std::pair<std::int32_t, std::int32_t>, Value*> cuts_;  // tensors that are inputs of the model
   std::set<std::pair<Scope*, std::int32_t>> open_;                // nodes whose inputs are being translated

@@ -248,4 +248,20 @@ Tensor dequantized(const Tensor& tensor, const std::vector<float>& scale, const 
   return float_tensor(tensor.dims(), values);
 }
 
+Tensor dequantized_blocks(const Tensor& tensor, const Tensor& scales, const std::optional<Tensor>& zeros,
+                          std::int64_t block) {
+  const std::int64_t depth = tensor.dims().empty() ? 1 : tensor.dims().back();
+  const auto fits = [&](const Tensor& t) { return t.size() == tensor.size() / block; };
+  if (block < 1 || depth % block != 0 || !fits(scales) || (zeros && !fits(*zeros)))
+    throw Error(Code::bad_source_graph, "the scales of a tensor do not fit its blocks");
+  std::vector<double> values = tensor.to_doubles();
+  const std::vector<double> factors = scales.to_doubles(),
+                            offsets = zeros ? zeros->to_doubles() : std::vector<double>();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t at = i / static_cast<std::size_t>(block);
+    values[i] = factors[at] * (values[i] - (zeros ? offsets[at] : 0));
+  }
+  return float_tensor(tensor.dims(), values);
+}
+
 }  // namespace ingot::frontends::tflite

@@ -27,6 +27,10 @@ Tensor in_whole_bytes(const Tensor& tensor);
 Tensor dequantized(const Tensor& tensor, const std::vector<float>& scale, const std::vector<std::int64_t>& zero_point,
                    std::size_t axis);
 
+/// The same with a scale and, if given, a zero point for each block of elements along the last dimension.
+Tensor dequantized_blocks(const Tensor& tensor, const Tensor& scales, const std::optional<Tensor>& zeros,
+                          std::int64_t block);
+
 Tensor float_tensor(const Dims& dims, const std::vector<double>& values);
 
 }  // namespace ingot::frontends::tflite

@@ -57,6 +57,10 @@ bool has_scale(const tfl::Tensor& tensor) {
          tensor.quantization->details.index() == 0;
 }
 
+const tfl::BlockwiseQuantization* blocks_of(const tfl::Tensor& tensor) {
+  return tensor.quantization ? std::get_if<tfl::BlockwiseQuantization>(&tensor.quantization->details) : nullptr;
+}
+
 Frame::Frame(Import& import, std::size_t subgraph, Graph& graph)
     : import_(import), source_(import.source.subgraphs.at(subgraph)), builder_(graph) {
   values_.resize(source_.tensors.size());
@@ -72,14 +76,15 @@ bool Frame::is_quantized(const tfl::Tensor& tensor) const {
     case tfl::TensorType::INT4:
     case tfl::TensorType::INT2:
     case tfl::TensorType::UINT4:
-      return has_scale(tensor) || tensor.quantization->details.index() == 2;
+      return has_scale(tensor) || blocks_of(tensor);
     default:
       return false;
   }
 }
 
 DType Frame::dtype(const tfl::Tensor& tensor) const {
-  const bool is_real = import_.options.dequantize && has_scale(tensor) && tensor.type != tfl::TensorType::INT32 &&
+  const bool has_scales = has_scale(tensor) || blocks_of(tensor);
+  const bool is_real = import_.options.dequantize && has_scales && tensor.type != tfl::TensorType::INT32 &&
                        tensor.type != tfl::TensorType::INT64 && is_integer(dtype_for(tensor.type));
   return is_real ? DType::f32 : dtype_for(tensor.type);
 }
@@ -104,9 +109,16 @@ std::optional<Tensor> Frame::constant(std::int32_t index) const {
   const tfl::Tensor& source = tensor(resolved(index));
   if (source.is_variable) return std::nullopt;
   std::optional<Tensor> data = constant_tensor(import_.source, source);
-  if (data && dtype(source) != dtype_for(source.type))
+  if (!data || dtype(source) == dtype_for(source.type)) return data;
+  if (const tfl::BlockwiseQuantization* blocks = blocks_of(source)) {
+    const auto scales = constant(blocks->scales);
+    const auto zeros = blocks->zero_points == tfl::kNoTensor ? std::nullopt : constant(blocks->zero_points);
+    if (!scales) throw Error(Code::unsupported_setting, "the scales of '" + source.name + "' are not constant");
+    data = dequantized_blocks(*data, *scales, zeros, blocks->block_size);
+  } else {
     data = dequantized(*data, source.quantization->scale, source.quantization->zero_point,
                        tfl::quantized_axis(source).value_or(0));
+  }
   return data;
 }
 
@@ -174,10 +186,10 @@ void Frame::set(std::int32_t index, Value* value) {
 
 Value* Frame::dequantize(Value* value, const tfl::Tensor& source, std::optional<std::size_t> axis) {
   const tfl::Quantization& q = *source.quantization;
-  if (const auto* blocks = std::get_if<tfl::BlockwiseQuantization>(&q.details)) {
-    Value* scales = stored(blocks->scales);
-    scales = builder_.cast(scales, DType::f32);
-    Value* zeros = blocks->zero_points == tfl::kNoTensor ? nullptr : stored(blocks->zero_points);
+  if (const tfl::BlockwiseQuantization* blocks = blocks_of(source)) {
+    Value* scales = builder_.cast(stored(blocks->scales), DType::f32);
+    Value* zeros =
+        blocks->zero_points == tfl::kNoTensor ? nullptr : builder_.cast(stored(blocks->zero_points), value->type.elem);
     const std::int64_t last = static_cast<std::int64_t>(source.shape.size()) - 1;
     return builder_.op("DequantizeLinear", {value, scales, zeros},
                        {{"axis", last}, {"block_size", std::int64_t{blocks->block_size}}});

@@ -115,5 +115,7 @@ class Frame {
 
 /// The scale and zero point that a constant or activation has in the file; false if it has none.
 bool has_scale(const tfl::Tensor& tensor);
+/// How a tensor that has scales for blocks of its last dimension is quantised; null: it has none.
+const tfl::BlockwiseQuantization* blocks_of(const tfl::Tensor& tensor);
 
 }  // namespace ingot::frontends::tflite

@@ -8,6 +8,8 @@ list(APPEND frontends_sources
   tflite/gather.cpp
   tflite/import.cpp
   tflite/landmarks.cpp
+  tflite/lstm.cpp
+  tflite/lstm_cell.cpp
   tflite/matmul.cpp
   tflite/op.cpp
   tflite/pool.cpp

@@ -101,8 +101,66 @@ TEST(CheckpointOfVersion1, HoldsItsValues) {
   EXPECT_EQ(numbers[1], -2);
 }
 
-TEST(CheckpointOfVersion1, RefusesParts) {
+TEST(CheckpointOfVersion1, RefusesAPartOfAnotherSizeThanItStates) {
   EXPECT_THROW((void)Checkpoint::of(Bytes::own(version_1(false)), {}, Budget::unlimited()), Error);
+}
+
+/// A variable int32[2,3] whose columns 0 and 1 stand in one entry and column 2 in another, which may be left out. The
+/// entries do not say their type.
+std::string version_1_in_parts(bool is_complete) {
+  const auto slice = [](Writer& w, std::uint32_t field, std::int64_t start, std::int64_t length) {
+    w.message(field, [&] {
+      w.message(1, [&] {});
+      w.message(1, [&] {
+        w.int64(1, start);
+        w.int64(2, length);
+      });
+    });
+  };
+  const std::string header = serialize([&](Writer& w) {
+    w.message(1, [&] {
+      w.message(1, [&] {
+        w.string(1, "v");
+        w.message(2, [&] {
+          w.message(2, [&] { w.int64(1, 2); });
+          w.message(2, [&] { w.int64(1, 3); });
+        });
+        w.int64(3, 3);
+        slice(w, 4, 0, 2);
+        slice(w, 4, 2, 1);
+      });
+    });
+  });
+  const auto part = [&](std::int64_t start, std::int64_t length, const std::vector<std::int64_t>& values) {
+    return serialize([&](Writer& w) {
+      w.message(2, [&] {
+        w.string(1, "v");
+        slice(w, 2, start, length);
+        w.message(3, [&] {
+          for (const std::int64_t v : values) w.int64(7, v);
+        });
+      });
+    });
+  };
+  std::string entries =
+      test::table_entry("", header) + test::table_entry(std::string("\0v\0\1", 4), part(0, 2, {1, 2, 4, 5}));
+  if (is_complete) entries += test::table_entry(std::string("\0v\0\2", 4), part(2, 1, {3, 6}));
+  return test::table_of(entries + std::string(4, '\0'));
+}
+
+TEST(CheckpointOfVersion1, JoinsTheParts) {
+  const Checkpoint checkpoint = Checkpoint::of(Bytes::own(version_1_in_parts(true)), {}, Budget::unlimited());
+  const auto value = checkpoint.read("v", Budget::unlimited());
+  ASSERT_TRUE(value);
+  EXPECT_EQ(value->shape.dims, (std::vector<std::int64_t>{2, 3}));
+  ASSERT_EQ(value->elements.size(), 24U);
+  std::vector<std::int32_t> numbers(6);
+  std::memcpy(numbers.data(), value->elements.data(), 24);
+  EXPECT_EQ(numbers, (std::vector<std::int32_t>{1, 2, 3, 4, 5, 6}));
+}
+
+TEST(CheckpointOfVersion1, RefusesAVariableOfWhichAPartIsMissing) {
+  EXPECT_THROW((void)Checkpoint::of(Bytes::own(version_1_in_parts(false)), {}, Budget::unlimited()), Error);
 }
 
 class CheckpointFile : public ::testing::Test {

@@ -275,7 +275,7 @@ class Reader {
 
 std::vector<OperatorCase> read_operator_cases() {
   Reader reader;
-  for (const char* name : {"numpy_cases.txt", "hand_cases.txt"}) {
+  for (const char* name : {"numpy_cases.txt", "python_cases.txt", "hand_cases.txt"}) {
     std::ifstream in(source_dir() / "tests/frontends/tensorflow" / name);
     if (!in) throw std::runtime_error(std::string("cannot read ") + name);
     int number = 0;

@@ -33,7 +33,7 @@ struct OperatorCase {
   bool keeps_sizes = false;        // the operator needs to know the sizes of its inputs
 };
 
-/// All cases of numpy_cases.txt and hand_cases.txt. They read
+/// All cases of numpy_cases.txt, python_cases.txt and hand_cases.txt. They read
 ///   case Cholesky
 ///   in x float [2,2] 4 2 2 3
 ///   const k int32 [] 1

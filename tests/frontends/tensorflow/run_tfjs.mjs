@@ -8,7 +8,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { createRequire } from 'node:module';
-import { graphModel, readModel } from './tensorflow_files.mjs';
+import { exampleFeatures, graphModel, readModel } from './tensorflow_files.mjs';
 
 const require = createRequire(path.resolve(process.argv[2], 'package.json'));
 console.warn = () => {};
@@ -84,10 +84,14 @@ async function load(job) {
   // An output that has an input's name gets another in ONNX.
   const outputOf = (name) => signature?.outputs.get(name) ?? signature?.outputs.get(name.replace(/_1$/, ''));
   const outputs = job.outputs.map((name) => outputOf(name)?.name ?? name);
-  const graph = graphModel(model, outputs, job.inputs.map(({ name }) => inputOf(name)));
+  // Inputs that the signature does not have are features of its examples.
+  const parsed = exampleFeatures(model);
+  const isFeature = (name) => signature && !signature.inputs.has(name) && parsed.has(name);
+  const cuts = job.inputs.map(({ name }) => name).filter((name) => !isFeature(name));
+  const graph = graphModel(model, outputs, cuts.map(inputOf));
   const { specs, data } = weights(graph.constants);
   return { artifacts: { modelTopology: graph.topology, format: 'graph-model', weightSpecs: specs, weightData: data },
-    inputOf, outputs: graph.results };
+    inputOf: (name) => (isFeature(name) ? graph.features.get(name) ?? name : inputOf(name)), outputs: graph.results };
 }
 
 async function run(job) {

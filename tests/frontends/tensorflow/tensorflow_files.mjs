@@ -249,6 +249,44 @@ const kCalls = new Set(['PartitionedCall', 'StatefulPartitionedCall']);
 const kPositions = { FusedBatchNormV3: ['y', 'batch_mean', 'batch_variance'], TopKV2: ['values', 'indices'],
   Split: ['output'], Unpack: ['output'], IdentityN: ['output'] };
 
+// ---- parsers of tf.Examples: TF.js has none, so their outputs become placeholders by the names of the features.
+const kParsers = new Set(['ParseExample', 'ParseExampleV2', 'ParseSingleExample']);
+/// [name, type] of each output of a parser; `constant` gives the texts of input i.
+function featuresOf(node, constant) {
+  const list = (key, kind) => node.attr[key]?.list?.[kind] ?? [];
+  const texts = (key) => list(key, 's').map((s) => Buffer.from(s, 'base64').toString());
+  const sparse = list('sparse_types', 'type'), dense = list('Tdense', 'type');
+  const ragged = list('ragged_value_types', 'type'), splits = list('ragged_split_types', 'type');
+  let keys;
+  if (node.op === 'ParseSingleExample') keys = [texts('sparse_keys'), texts('dense_keys'), []];
+  else if (node.op === 'ParseExampleV2') keys = [constant(2), constant(3), constant(4)];
+  else keys = [sparse.map((_, i) => constant(2 + i)[0]), dense.map((_, i) => constant(2 + sparse.length + i)[0]), []];
+  const of = (names, types, part) => names.slice(0, types.length).map((name, i) => [name + part, types[i]]);
+  const int64 = (types) => types.map(() => 'DT_INT64');
+  return [...of(keys[0], int64(sparse), '/indices'), ...of(keys[0], sparse, '/values'),
+    ...of(keys[0], int64(sparse), '/dense_shape'), ...of(keys[1], dense, ''), ...of(keys[2], ragged, '/values'),
+    ...of(keys[2], splits, '/row_splits')];
+}
+function firstOf(node, output) {
+  const count = (key) => node.attr[key]?.list?.type?.length ?? 0;
+  const parts = [['sparse_indices', 'sparse_types'], ['sparse_values', 'sparse_types'], ['sparse_shapes', 'sparse_types'],
+    ['dense_values', 'Tdense'], ['ragged_values', 'ragged_value_types'], ['ragged_row_splits', 'ragged_split_types']];
+  let place = 0;
+  for (const [name, key] of parts) { if (name === output) return place; place += count(key); }
+  return 0;
+}
+const textsOf = (nodes) => (reference) => nodes.get(reference.split(':')[0])?.attr.value?.tensor.values ?? [];
+/// The names of all features that parsers of the model give.
+export function exampleFeatures(model) {
+  const names = new Set();
+  for (const nodes of [model.nodes, ...[...model.functions.values()].map((f) => f.nodes)]) {
+    const constant = textsOf(new Map(nodes.map((n) => [n.name, n])));
+    for (const node of nodes)
+      if (kParsers.has(node.op)) for (const [name] of featuresOf(node, (i) => constant(node.input[i]))) names.add(name);
+  }
+  return names;
+}
+
 // Files leave out attributes that have their default value, and TF.js does not know those.
 const kOnes = { list: { i: ['1', '1', '1', '1'] } };
 const kLast = { s: Buffer.from('NHWC').toString('base64') };
@@ -264,6 +302,7 @@ export function graphModel(model, outputs, inputs) {
   const constants = new Map();
   const cut = new Set(inputs.map((tensorName) => tensorName.split(':')[0]));
   const keys = restoredKeys(model);
+  const features = new Map();  // feature of examples -> placeholder
 
   /// Adds the node and what it needs; a body is { nodes by name, arguments by name, prefix }.
   function add(body, name) {
@@ -317,13 +356,21 @@ export function graphModel(model, outputs, inputs) {
         arguments: new Map(f.inputs.map((argument, i) => [argument, [body, node.input[i]]])) };
       return resolve(inner, f.returns.get(f.outputs[port]));
     }
+    if (kParsers.has(node.op)) {
+      const constant = textsOf(body.nodes);
+      const [feature, type] = featuresOf(node, (i) => constant(node.input[i]))[port + (inFunction ? firstOf(node, output) : 0)];
+      const full = `${body.prefix}${name}/${feature}`;
+      nodes.set(full, { name: full, op: 'Placeholder', input: [], attr: { dtype: { type }, shape: { shape: { unknownRank: true } } } });
+      features.set(feature, full);
+      return full;
+    }
     if (inFunction) port += Math.max(0, (kPositions[node.op] ?? [output]).indexOf(output));
     add(body, name);
     return body.prefix + name + (port ? `:${port}` : '');
   }
   const main = { nodes: new Map(model.nodes.map((n) => [n.name, n])), arguments: new Map(), prefix: '', isFunction: false };
   const results = outputs.map((o) => resolve(main, o));
-  return { topology: { node: [...nodes.values()], versions: { producer: 1000 } }, constants, results };
+  return { topology: { node: [...nodes.values()], versions: { producer: 1000 } }, constants, results, features };
 }
 
 const tfType = (type) => Object.values(kTypes).find(([, name]) => name === type)[0];

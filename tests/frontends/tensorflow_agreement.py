@@ -1,22 +1,18 @@
 """Converts every SavedModel, graph, checkpoint and TF.js graph-model of the corpus, with each of its signatures, runs the
 source in TF.js and the result in ONNX Runtime, and compares. Prints a line for each that does not agree and counts at the
 end; fails if one comes out otherwise than agreement.txt says.
-usage: agreement.py --ingot PROGRAM --peers build/peers [--corpus DIR] [--filter TEXT] [--verbose]"""
-import argparse
-import array
+usage: tensorflow_agreement.py --ingot PROGRAM --peers build/peers [--corpus DIR] [--filter TEXT] [--keep DIR]
+                               [--keep-functions] [--verbose]"""
 import json
-import math
 import os
 import re
 import subprocess
-import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "tflite"))
-from agreement import CODES, Onnx  # noqa: E402
+from agreement import (HERE, Onnx, Tally, exact_difference, form_difference, inspected, known_exceptions,
+                       parsed_arguments, real_difference, require, values, worst_of)
 
-TOLERANCE = 1e-4  # of the output's scale
+FOLDER = os.path.join(HERE, "tensorflow")
 TYPES = {"float": "float32", "double": "float64"}
 # What an open dimension is set to, where 1 (the first) and 4 (others) do not do.
 SHAPES = {
@@ -82,32 +78,13 @@ def concrete(model, about):
     return {"name": about["name"], "type": element, "shape": given, "value": VALUES.get(about["name"])}
 
 
-def values(about):
-    with open(about["file"], "rb") as file:
-        raw = file.read()
-    return json.loads(raw) if about["type"] == "string" else array.array(CODES[about["type"]], raw)
-
-
-def worst_of(a, b):
-    return max((abs(x - y) for x, y in zip(a, b) if math.isfinite(x)), default=0)
-
-
 def difference(reference, a, result):
     """None if they agree, else how they differ. TF.js has no types but float32, int32, bool and string."""
-    if reference["shape"] != result["shape"]:
-        return f"shape {result['shape']} instead of {reference['shape']}"
     b = values(result)
-    if len(a) != len(b):
-        return f"{len(b)} elements instead of {len(a)}"
-    if reference["type"] != "float32":
-        wrong = sum(x != y for x, y in zip(a, b))
-        return f"{wrong} of {len(a)} elements differ" if wrong else None
-    for x, y in zip(a, b):
-        if math.isnan(x) != math.isnan(y) or (math.isinf(x) or math.isinf(y)) and x != y:
-            return f"{y} instead of {x}"
-    worst = worst_of(a, b)
-    scale = max((abs(x) for x in a if math.isfinite(x)), default=0)
-    return f"differs by {worst:.3g} at a scale of {scale:.3g}" if worst > TOLERANCE * scale else None
+    form = form_difference(reference, a, result, b)
+    if form:
+        return form
+    return real_difference(a, b) if reference["type"] == "float32" else exact_difference(a, b)
 
 
 class Checker:
@@ -116,7 +93,7 @@ class Checker:
         self.onnx = Onnx(arguments.peers)
 
     def tfjs(self, job):
-        done = subprocess.run(["node", os.path.join(HERE, "run_tfjs.mjs"), self.arguments.peers, json.dumps(job)],
+        done = subprocess.run(["node", os.path.join(FOLDER, "run_tfjs.mjs"), self.arguments.peers, json.dumps(job)],
                               capture_output=True, text=True)
         lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
         return json.loads(lines[-1]) if lines else {"error": done.stderr.strip().splitlines()[-1:] or "it crashes"}
@@ -139,13 +116,14 @@ class Checker:
         command = [self.arguments.ingot, "convert", path, "-o", target, "--no-verify"]
         if signature:
             command += ["--signature", signature]
+        if self.arguments.keep_functions:
+            command += ["--keep-functions"]
         if outputs:
             command += ["--outputs", ",".join(outputs)]
         converted = subprocess.run(command, capture_output=True, text=True)
         if converted.returncode:
             return "refused", converted.stderr.strip().replace(path + ": ", "").splitlines()[0]
-        about = json.loads(subprocess.run([self.arguments.ingot, "inspect", target, "--json"], capture_output=True,
-                                          text=True).stdout)
+        about = json.loads(inspected(self.arguments.ingot, target, "--json"))
         job = {"model": path, "signature": signature, "out": self.directory,
                "inputs": [concrete(model, i) for i in about["inputs"]], "outputs": [o["name"] for o in about["outputs"]]}
         reference = self.tfjs(job)
@@ -169,33 +147,12 @@ class Checker:
         return "agrees", f"{len(answer['outputs'])} outputs"
 
 
-def known_exceptions():
-    """model, or model#signature -> (class, reason)"""
-    known = {}
-    with open(os.path.join(HERE, "agreement.txt"), encoding="utf-8") as file:
-        for line in file:
-            if line.strip() and not line.startswith("#"):
-                name, kind, reason = line.strip().split(": ", 2)
-                known[name] = (kind, reason)
-    return known
-
-
 def main():
-    parser = argparse.ArgumentParser()
-    for option in ("--ingot", "--peers"):
-        parser.add_argument(option, required=True)
-    shared = os.environ.get("INGOT_SHARED", os.path.join(HERE, "..", "..", "..", "..", "shared"))
-    parser.add_argument("--corpus", default=os.path.join(shared, "corpus"))
-    parser.add_argument("--filter", default="")
-    parser.add_argument("--keep")
-    parser.add_argument("--verbose", action="store_true")
-    arguments = parser.parse_args()
-    for needed in (arguments.corpus, os.path.join(arguments.peers, "node_modules/@tensorflow/tfjs-converter"),
-                   os.path.join(arguments.peers, "node_modules/onnxruntime-node")):
-        if not os.path.exists(needed):
-            print(f"SKIPPED: {needed} is not here")
-            sys.exit(77)
-    known, counts, unexpected, seen = known_exceptions(), {}, [], set()
+    arguments = parsed_arguments("", [("--keep-functions", "convert with functions kept")])
+    require(arguments.corpus, os.path.join(arguments.peers, "node_modules/@tensorflow/tfjs-converter"),
+            os.path.join(arguments.peers, "node_modules/onnxruntime-node"))
+    known = known_exceptions(os.path.join(FOLDER, "agreement.txt"), 2)
+    tally = Tally(known, arguments.filter, arguments.verbose)
     with tempfile.TemporaryDirectory() as scratch:
         checker = Checker(arguments, arguments.keep or scratch)
         for model in models(arguments.corpus):
@@ -205,20 +162,12 @@ def main():
                 name = f"{model}#{signature}" if signature else model
                 key = name if name in known else model
                 kind, reason = checker.check(model, signature)
-                counts[kind] = counts.get(kind, 0) + 1
-                seen.add(key)
-                if arguments.verbose or kind != "agrees":
-                    print(f"{kind}: {name}: {reason}", flush=True)
+                tally.add(kind, name, reason, key)
                 expected = known.get(key, ("agrees", ""))[0]
                 if kind != expected:
-                    unexpected.append(f"{name}: {kind} instead of {expected}: {reason}")
+                    tally.unexpected.append(f"{name}: {kind} instead of {expected}: {reason}")
         checker.onnx.close()
-    if not arguments.filter:
-        unexpected += [f"{name} is named in agreement.txt and is not in the corpus" for name in sorted(set(known) - seen)]
-    print(", ".join(f"{kind} {count}" for kind, count in sorted(counts.items())))
-    for line in unexpected:
-        print("UNEXPECTED " + line)
-    sys.exit(1 if unexpected else 0)
+    tally.finish()
 
 
 if __name__ == "__main__":

@@ -1,9 +1,7 @@
 """Converts every TFLite model of the corpus, runs it in the native TFLite library and the result in ONNX Runtime, and
 compares. Prints a line for each model that does not agree and counts at the end; fails if a model disagrees that
 agreement.txt does not name, or if one that it names agrees.
-usage: agreement.py --ingot PROGRAM --peers build/peers [--corpus DIR] [--filter TEXT] [--keep DIR] [--verbose]"""
-import argparse
-import array
+usage: tflite_agreement.py --ingot PROGRAM --peers build/peers [--corpus DIR] [--filter TEXT] [--keep DIR] [--verbose]"""
 import json
 import math
 import os
@@ -12,10 +10,10 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-CODES = {"float32": "f", "int32": "i", "uint8": "B", "int64": "q", "bool": "B", "int16": "h", "int8": "b",
-         "float64": "d", "uint64": "Q", "uint32": "I", "uint16": "H"}
-FLOAT_TOLERANCE = 1e-4
+from agreement import (HERE, TOLERANCE, Onnx, Tally, exact_difference, form_difference, inspected, known_exceptions,
+                       parsed_arguments, real_difference, require, scale_of, values, worst_of)
+
+FOLDER = os.path.join(HERE, "tflite")
 # ONNX Runtime 1.30 says that two nodes have one name where the file has no such nodes
 # (deeplabv3_mnv2_dm05_pascal_quant).
 RUNTIME_DEFECTS = ["two nodes with same node name"]
@@ -23,14 +21,6 @@ RUNTIME_DEFECTS = ["two nodes with same node name"]
 UNDEFINED = {"litert_testdata/litert/test/testdata/simple_scatter_nd_op.tflite":
              "the drawn indices lie outside of the result, which TFLite writes without a check and ONNX Runtime refuses"}
 DYNAMIC_RANGE_TOLERANCE = 0.1   # TFLite rounds activations to 8 bits while running; ONNX computes them as they are
-
-
-def read(about):
-    with open(about["file"], "rb") as file:
-        raw = file.read()
-    if about["type"] == "string":
-        return json.loads(raw)
-    return array.array(CODES[about["type"]], raw)
 
 
 def logits(numbers):
@@ -42,85 +32,52 @@ def logits(numbers):
 
 def apart(reference, result):
     """The share of elements beyond 2 steps, and the worst, of results that are integers or multiples of one step."""
-    a, b = read(reference), read(result)
+    a, b = values(reference), values(result)
     levels = sorted(set(a))
     step = min((y - x for x, y in zip(levels, levels[1:])), default=1) if reference["type"] == "float32" else 1
     steps = [abs(x - y) / step for x, y in zip(a, b)]
     return sum(s > 2.001 for s in steps) / max(1, len(steps)), max(steps, default=0)
 
 
-def top(values):
-    return max(range(len(values)), key=lambda i: values[i]) if len(values) else -1
+def top(numbers):
+    return max(range(len(numbers)), key=lambda i: numbers[i]) if len(numbers) else -1
 
 
 def compare(reference, result, is_quantized, is_dynamic):
     """None if they agree, else how they differ."""
     if reference["type"] != result["type"]:
         return f"type {result['type']} instead of {reference['type']}"
-    if reference["shape"] != result["shape"]:
-        return f"shape {result['shape']} instead of {reference['shape']}"
-    a, b = read(reference), read(result)
-    if len(a) != len(b):
-        return f"{len(b)} elements instead of {len(a)}"
+    a, b = values(reference), values(result)
+    form = form_difference(reference, a, result, b)
+    if form:
+        return form
     if reference["type"] in ("float32", "float64"):
-        for x, y in zip(a, b):
-            if math.isnan(x) != math.isnan(y) or (math.isinf(x) or math.isinf(y)) and x != y:
-                return f"{y} instead of {x}"
-        worst = max((abs(x - y) for x, y in zip(a, b) if math.isfinite(x)), default=0)
-        scale = max((abs(x) for x in a if math.isfinite(x)), default=0)
-        tolerance = DYNAMIC_RANGE_TOLERANCE if is_dynamic else FLOAT_TOLERANCE
-        if worst <= tolerance * scale or worst == 0:
+        difference = real_difference(a, b, DYNAMIC_RANGE_TOLERANCE if is_dynamic else TOLERANCE)
+        if not difference or not is_quantized or not all(map(math.isfinite, [*a, *b])):
+            return difference
+        levels = sorted(set(a))
+        step = min((y - x for x, y in zip(levels, levels[1:])), default=scale_of(a) / 255)
+        far = sum(abs(x - y) > 2.001 * step for x, y in zip(a, b))
+        if far <= len(a) / 1000:
             return None
-        if is_quantized:
-            levels = sorted(set(a))
-            step = min((y - x for x, y in zip(levels, levels[1:])), default=scale / 255)
-            far = sum(abs(x - y) > 2.001 * step for x, y in zip(a, b))
-            if far <= len(a) / 1000:
-                return None
-            return f"{far} of {len(a)} beyond 2 steps of {step:.3g}, worst {worst / step:.1f} steps"
-        return f"differs by {worst:.3g} at a scale of {scale:.3g}"
+        return f"{far} of {len(a)} beyond 2 steps of {step:.3g}, worst {worst_of(a, b) / step:.1f} steps"
     if reference["type"] in ("int8", "uint8", "int16") and is_quantized:
         far = sum(abs(x - y) > 2 for x, y in zip(a, b))
-        worst = max((abs(x - y) for x, y in zip(a, b)), default=0)
         if far > len(a) / 1000:
-            return f"{far} of {len(a)} beyond 2 steps, worst {worst}"
+            return f"{far} of {len(a)} beyond 2 steps, worst {worst_of(a, b)}"
         if len(a) <= 2000 and a[top(a)] - a[top(b)] > 1:
             return f"another top-1: {top(b)} instead of {top(a)}"
         return None
-    wrong = sum(x != y for x, y in zip(a, b))
-    return f"{wrong} of {len(a)} elements differ" if wrong else None
+    return exact_difference(a, b)
 
 
 def by_logits(reference, result):
     """Whether two results of a sigmoid are equal by what went into it: far from 1/2 a sigmoid shows rounding that is
     far below the scale of its input."""
-    a, b = logits(read(reference)), logits(read(result))
+    a, b = logits(values(reference)), logits(values(result))
     if a is None or b is None or len(a) != len(b):
         return False
-    scale = max((abs(x) for x in a), default=0)
-    return max((abs(x - y) for x, y in zip(a, b)), default=0) <= FLOAT_TOLERANCE * scale
-
-
-class Onnx:
-    """ONNX Runtime in a process of its own, started anew when it dies."""
-
-    def __init__(self, peers):
-        self.peers = peers
-        self.process = None
-
-    def run(self, job):
-        if self.process is None or self.process.poll() is not None:
-            self.process = subprocess.Popen(["node", os.path.join(HERE, "run_onnx.mjs"), self.peers], text=True,
-                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        self.process.stdin.write(json.dumps(job) + "\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        return json.loads(line) if line else {"error": "ONNX Runtime crashed"}
-
-    def close(self):
-        if self.process:
-            self.process.stdin.close()
-            self.process.wait()
+    return worst_of(a, b) <= TOLERANCE * scale_of(a)
 
 
 def models(corpus):
@@ -133,7 +90,7 @@ def models(corpus):
 
 
 def native(path, library, directory, *nudge):
-    done = subprocess.run([sys.executable, os.path.join(HERE, "run_tflite.py"), library, path, "7", directory, *nudge],
+    done = subprocess.run([sys.executable, os.path.join(FOLDER, "run_tflite.py"), library, path, "7", directory, *nudge],
                           capture_output=True, text=True)
     answer = {"error": "it crashes"}
     for line in done.stdout.splitlines():
@@ -179,10 +136,9 @@ def check(path, arguments, library, onnx, directory):
         return "failed", answer["error"]
     if len(answer["outputs"]) < len(reference["outputs"]):
         return "differs", f"{len(answer['outputs'])} outputs instead of {len(reference['outputs'])}"
-    inspected = subprocess.run([arguments.ingot, "inspect", target, "--json"], capture_output=True, text=True)
-    is_quantized = '"QuantizeLinear"' in inspected.stdout
+    is_quantized = '"QuantizeLinear"' in inspected(arguments.ingot, target, "--json")
     is_dynamic = "dynamic range" in converted.stdout
-    text = subprocess.run([arguments.ingot, "inspect", target, "--text"], capture_output=True, text=True).stdout
+    text = inspected(arguments.ingot, target, "--text")
     for i, (a, b) in enumerate(zip(reference["outputs"], answer["outputs"])):
         difference = compare(a, b, is_quantized, is_dynamic)
         is_sigmoid = f" {b['name']} = Sigmoid" in text or f"\"{b['name']}\" = Sigmoid" in text
@@ -201,35 +157,13 @@ def check(path, arguments, library, onnx, directory):
     return "agrees", ("dynamic range" if is_dynamic else "quantised" if is_quantized else "float")
 
 
-def known_exceptions():
-    """model -> reason"""
-    known = {}
-    with open(os.path.join(HERE, "agreement.txt"), encoding="utf-8") as file:
-        for line in file:
-            if line.strip() and not line.startswith("#"):
-                name, _, reason = line.strip().partition(": ")
-                known[name] = reason
-    return known
-
-
 def main():
-    parser = argparse.ArgumentParser()
-    for option in ("--ingot", "--peers"):
-        parser.add_argument(option, required=True)
-    shared = os.environ.get("INGOT_SHARED", os.path.join(HERE, "..", "..", "..", "..", "shared"))
-    parser.add_argument("--corpus", default=os.path.join(shared, "corpus", "tflite"))
-    parser.add_argument("--filter", default="")
-    parser.add_argument("--plain", action="store_true", help="ONNX Runtime without graph optimisations")
-    parser.add_argument("--keep")
-    parser.add_argument("--verbose", action="store_true")
-    arguments = parser.parse_args()
+    arguments = parsed_arguments("tflite", [("--plain", "ONNX Runtime without graph optimisations")])
     machine = {"x86_64": "linux_amd64", "aarch64": "linux_arm64"}.get(platform.machine(), "none")
     library = os.path.join(arguments.peers, "node_modules/tfjs-tflite-node/cc_deps", machine, "libtensorflowlite_c.so")
-    for needed in (arguments.corpus, library, os.path.join(arguments.peers, "node_modules/onnxruntime-node")):
-        if not os.path.exists(needed):
-            print(f"SKIPPED: {needed} is not here")
-            sys.exit(77)
-    known, counts, kinds, unexpected, seen = known_exceptions(), {}, {}, [], set()
+    require(arguments.corpus, library, os.path.join(arguments.peers, "node_modules/onnxruntime-node"))
+    known, kinds = known_exceptions(os.path.join(FOLDER, "agreement.txt"), 1), {}
+    tally = Tally(known, arguments.filter, arguments.verbose)
     onnx = Onnx(arguments.peers)
     with tempfile.TemporaryDirectory() as scratch:
         directory = arguments.keep or scratch
@@ -238,29 +172,20 @@ def main():
             name = os.path.relpath(path, arguments.corpus)
             if arguments.filter not in name:
                 continue
-            seen.add(name)
             kind, reason = check(path, arguments, library, onnx, directory)
-            counts[kind] = counts.get(kind, 0) + 1
+            tally.add(kind, name, reason, name)
             if kind == "agrees":
                 kinds[reason] = kinds.get(reason, 0) + 1
-            if arguments.verbose or kind != "agrees":
-                print(f"{kind}: {name}: {reason}", flush=True)
             is_bad = kind in ("refused", "failed", "differs", "sensitive")
             if name in UNDEFINED:
                 print(f"not counted: {name}: {UNDEFINED[name]}")
                 continue
             if is_bad and name not in known:
-                unexpected.append(f"{name} {kind}: {reason}")
+                tally.unexpected.append(f"{name} {kind}: {reason}")
             if not is_bad and name in known:
-                unexpected.append(f"{name} is named in agreement.txt, but: {kind}")
+                tally.unexpected.append(f"{name} is named in agreement.txt, but: {kind}")
     onnx.close()
-    if not arguments.filter:
-        unexpected += [f"{name} is named in agreement.txt and is not in the corpus" for name in sorted(set(known) - seen)]
-    print(", ".join(f"{kind} {count}" for kind, count in sorted(counts.items())))
-    print("of those that agree: " + ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items())))
-    for line in unexpected:
-        print("UNEXPECTED " + line)
-    sys.exit(1 if unexpected else 0)
+    tally.finish("of those that agree: " + ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items())))
 
 
 if __name__ == "__main__":
