@@ -93,6 +93,18 @@ std::size_t legalize_once(Graph& graph, const ExportOptions& options, std::vecto
 
 }  // namespace
 
+void infer_again(Graph& graph) {
+  bool is_any_open = false;
+  for_each_graph(graph, [&](const Graph& g) {
+    for (const Node& node : g.nodes())
+      for (const Value* v : node.outputs()) is_any_open |= v && (!v->type || (v->type.is_tensor() && !v->type.shape));
+  });
+  if (!is_any_open) return;
+  ops::InferSession session;
+  session.on_error = [](const Node&, const Error&) {};
+  ops::infer_graph(graph, session);
+}
+
 bool take_out_identity(Node& node) {
   Value *x = node.input(0), *y = node.output(0);
   const bool names_output = std::ranges::any_of(y->uses(), [](const Use& u) { return !u.node; });
@@ -132,6 +144,7 @@ std::size_t legalize(Graph& graph, const ExportOptions& options, std::vector<std
     changed += legalize_once(graph, options, notes);
     total += changed;
     changed += passes::fold_constants(graph, fold);
+    if (changed) infer_again(graph);
     if (may_narrow) narrowed += narrow_doubles(graph);
     if (!changed) break;
   }

@@ -60,6 +60,8 @@ INGOT_TFLITE_ROW(expand)
 INGOT_TFLITE_ROW(range)
 INGOT_TFLITE_ROW(fill)
 // emit_gather.cpp
+/// Whether no index of that input is negative, as it stands or because the source has no such indices.
+bool counts_from_the_front(const Node& node, std::size_t input);
 INGOT_TFLITE_ROW(gather)
 INGOT_TFLITE_ROW(gather_elements)
 INGOT_TFLITE_ROW(gather_nd)
