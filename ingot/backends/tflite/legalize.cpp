@@ -130,7 +130,8 @@ bool is_native(const Node& node, const ExportOptions& options) {
     if (node.op == allowed.substr(0, colon) && (colon == std::string::npos || node.domain == allowed.substr(colon + 1)))
       return true;
   }
-  return refusal(node).empty();
+  const bool may_be_native = options.native_lstm || comes_from(node, "UNIDIRECTIONAL_SEQUENCE_LSTM");
+  return refusal(node).empty() && (!node.is("LSTM") || may_be_native);
 }
 
 std::size_t legalize(Graph& graph, const ExportOptions& options, std::vector<std::string>& notes) {

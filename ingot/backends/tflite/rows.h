@@ -95,6 +95,11 @@ INGOT_TFLITE_ROW(resize)
 // emit_control.cpp
 INGOT_TFLITE_ROW(if)
 INGOT_TFLITE_ROW(loop)
+// emit_lstm.cpp
+INGOT_TFLITE_ROW(lstm)
+// emit_random.cpp
+INGOT_TFLITE_FAMILY(random)
+INGOT_TFLITE_REFUSE(random)
 // emit_quantize.cpp
 INGOT_TFLITE_ROW(quantize)
 INGOT_TFLITE_ROW(dequantize)
