@@ -6,6 +6,7 @@
 #include "command.h"
 #include "ingot/driver/catalogue.h"
 #include "ingot/driver/export.h"
+#include "ingot/train/coverage.h"
 #include "terminal.h"
 
 namespace ingot::cli {
@@ -15,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string model, from, to;
-  bool versions = false, targets = false, json = false, markdown = false;
+  bool versions = false, targets = false, gradients = false, json = false, markdown = false;
 };
 
 std::string joined(const std::vector<int>& numbers) {
@@ -150,7 +151,43 @@ int list_exported(const Options& options, const Global& global) {
   return 0;
 }
 
+/// Where an operator's gradient comes from.
+std::string gradient_of(const driver::OperatorLine& line) {
+  if (line.has_gradient) return "rule";
+  for (const char* name : {"If", "Loop", "Scan", "SequenceMap"})
+    if (line.name == name) return "its body's";
+  return line.decomposes ? "decomposition" : "-";
+}
+
+/// Gradients, with what the tests compared; operators that no test differentiates are not listed.
+int list_gradients(const Options& options) {
+  const auto lines = driver::catalogue();
+  Rows rows{{"operator", "domain", "gradient", "differences", "PyTorch", "second order"}};
+  Json array = Json::array();
+  const auto number = [](int n) { return n ? std::to_string(n) : "-"; };
+  for (const train::GradientCoverage& covered : train::gradient_coverage())
+    for (const auto& line : lines) {
+      if (line.name != covered.op || line.domain != covered.domain) continue;
+      rows.push_back({line.name, line.domain, gradient_of(line), number(covered.differences), number(covered.torch),
+                      number(covered.second_order)});
+      array.push_back({{"domain", line.domain},
+                       {"name", line.name},
+                       {"gradient", gradient_of(line)},
+                       {"differences", covered.differences},
+                       {"torch", covered.torch},
+                       {"second_order", covered.second_order}});
+    }
+  if (options.json) {
+    std::printf("%s\n", array.dump(2).c_str());
+    return 0;
+  }
+  print_rows(rows, options.markdown);
+  std::fprintf(stderr, "%zu operators; the numbers are derivatives that the tests compare\n", rows.size() - 1);
+  return 0;
+}
+
 int run(const Options& options, const Global& global) {
+  if (options.gradients) return list_gradients(options);
   if (!options.from.empty()) return list_translated(options);
   if (!options.to.empty()) return list_exported(options, global);
   if (!options.model.empty()) return list_model(options, global);
@@ -182,6 +219,7 @@ Command add_ops(CLI::App& program, const Global& global) {
       "that\n"
       "a target operator set lacks is replaced by its decomposition, if it has one.");
   app->add_flag("--versions", options->versions, "Versions, rewrites between them, decompositions");
+  app->add_flag("--gradients", options->gradients, "Which have gradients, and what the tests compare them with");
   app->add_option("--model", options->model, "Only the operators of this model, and what can be done with them");
   app->add_option("--from", options->from, "The operators of another framework that become ONNX: tensorflow, tflite");
   app->add_option("--to", options->to, "What a format has for each operator: tflite");

@@ -3,8 +3,15 @@
 
 #include "ingot/base/error.h"
 #include "ingot/driver/convert.h"
+#include "ingot/train/expand_gradients.h"
 
 namespace ingot::driver {
+
+Model runnable(const Model& model) {
+  Model made = model.clone();
+  train::expand_gradients(made);
+  return made;
+}
 
 RunResult run(const RunRequest& request) try {
   RunResult result;
@@ -21,7 +28,7 @@ RunResult run(const RunRequest& request) try {
   options.budget = request.load.budget;
   options.threads = request.threads;
   options.is_fast = request.is_fast;
-  const engine::Session session(result.model, options);
+  const engine::Session session(runnable(result.model), options);
   engine::RunOptions run_options;
   result.profile = {};
   if (request.wants_profile) run_options.profile = &result.profile;

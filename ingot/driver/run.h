@@ -33,6 +33,9 @@ struct RunResult {
   std::vector<KernelChoice> kernels;
 };
 
+/// A copy in which what the engine does not do itself is expressed by what it does: Gradient nodes by derivatives.
+Model runnable(const Model& model);
+
 /// Loads, plans and runs. Errors name the file, and the node where it is one's.
 RunResult run(const RunRequest& request);
 

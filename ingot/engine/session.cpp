@@ -14,6 +14,7 @@
 #include "ingot/engine/elementwise.h"
 #include "ingot/engine/executor.h"
 #include "ingot/engine/fold_normalization.h"
+#include "ingot/engine/gradients.h"
 #include "ingot/engine/layer_normalization.h"
 #include "ingot/engine/linear.h"
 #include "ingot/engine/share.h"
@@ -68,6 +69,7 @@ struct Plan {
 void optimize(Graph& root) {
   for_each_graph(root, [](Graph& graph) {
     share_equal_nodes(graph);
+    fuse_gradients(graph);
     fuse_layer_normalization(graph);
     write_normalization_as_lines(graph);
     block_convolutions(graph);

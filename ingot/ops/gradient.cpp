@@ -3,6 +3,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/sequence/elements.h"
 
 namespace ingot::ops {
 
@@ -47,9 +48,7 @@ Value* GradContext::ensure_output(std::size_t i) {
   return made;
 }
 
-Value* GradContext::zeros(Value* like) {
-  return g.op("ConstantOfShape", {g.shape(like)}, {{"value", Tensor::scalar(0, like->type.elem).reshaped({1})}});
-}
+Value* GradContext::zeros(Value* like) { return zeros_like(g, like); }
 
 Value* GradContext::ones(Value* like) {
   return g.op("ConstantOfShape", {g.shape(like)}, {{"value", Tensor::scalar(1, like->type.elem).reshaped({1})}});

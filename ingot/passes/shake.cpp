@@ -33,13 +33,14 @@ bool is_product(const Node& node) {
   return false;
 }
 
-/// A product of floats with 8-bit weights.
+/// A product of floats with weights of 8 or 4 bits.
 bool is_hybrid(const Node& node) {
   if (!is_product(node) || !node.input(0) || node.input(0)->type.elem != DType::f32) return false;
   const Node* weights = dequantizer_of(node.input(1));
   const Value* stored = weights ? weights->input(0) : nullptr;
-  return is_constant(stored) && (stored->type.elem == DType::i8 || stored->type.elem == DType::u8) &&
-         !dequantizer_of(node.input(0));
+  if (!is_constant(stored) || dequantizer_of(node.input(0))) return false;
+  const DType type = stored->type.elem;
+  return type == DType::i8 || type == DType::u8 || type == DType::i4 || type == DType::u4;
 }
 
 class Shaking {

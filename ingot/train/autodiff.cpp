@@ -1,12 +1,14 @@
 // Reverse-mode differentiation as a graph-to-graph step: gradients are ONNX nodes.
 #include "ingot/train/autodiff.h"
 
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "ingot/base/error.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/gradient.h"
+#include "ingot/ops/sequence/elements.h"
 #include "ingot/passes/decompose.h"
 #include "ingot/train/control_flow.h"
 
@@ -16,7 +18,11 @@ namespace {
 using ValueSet = std::unordered_set<const Value*>;
 
 /// Only real numbers carry gradients.
-bool is_differentiable(const Value* v) { return !v->type || (v->type.is_tensor() && is_float(v->type.elem)); }
+bool is_differentiable(const Value* v) {
+  const Type* type = &v->type;
+  while (type->is_sequence()) type = &type->inner();
+  return !*type || (type->is_tensor() && is_float(type->elem));
+}
 
 std::vector<Node*> sorted_nodes(Graph& graph) {
   auto order = topological_order(graph);
@@ -76,24 +82,61 @@ bool has_rule(const Node& node) {
   return (def && def->gradient) || is_control_flow(node);
 }
 
-/// How a value depends on what is asked for, as a list of names: "'w' -> 'h' -> 'y'".
-std::string path_to(const Node& node, const std::vector<Node*>& path) {
+/// How the node leads on to what is differentiated, as a list of names: "'h' -> 'y'".
+std::string path_from(const Node& node, const std::vector<Node*>& path) {
   const std::unordered_set<const Node*> on_path(path.begin(), path.end());
   constexpr std::size_t kLongest = 6;
-  std::string text = "'" + (node.output() ? node.output()->name() : node.name) + "'";
+  std::string text;
   const Node* at = &node;
-  for (std::size_t i = 0; i < kLongest; ++i) {
-    const Value* next = nullptr;
+  for (std::size_t i = 0; at && i < kLongest; ++i) {
+    const Value* shown = nullptr;
+    const Node* next = nullptr;
     for (const Value* v : at->outputs()) {
       if (!v) continue;
-      for (const Use& use : v->uses())
-        if (!next && use.node && on_path.contains(use.node) && use.node->output()) next = use.node->output();
+      if (!shown) shown = v;
+      for (const Use& use : v->uses()) {
+        if (next || !use.node || !on_path.contains(use.node)) continue;
+        next = use.node;
+        shown = v;
+      }
     }
-    if (!next) return text;
-    text += " -> '" + next->name() + "'";
-    at = next->producer();
+    text += (text.empty() ? "'" : " -> '") + (shown ? shown->name() : at->name) + "'";
+    at = next;
   }
-  return text + " -> ...";
+  return at ? text + " -> ..." : text;
+}
+
+/// Those of `wrt` that the node depends on: what to freeze to do without its gradient.
+std::string origins(const Node& node, const std::vector<Node*>& path, const Values& wrt) {
+  constexpr std::size_t kShown = 3;
+  std::unordered_set<const Value*> behind;
+  const auto read = [&](const Node& reader) {
+    for (const Value* v : reads_of(reader))
+      if (v) behind.insert(v);
+  };
+  read(node);
+  for (auto it = path.rbegin(); it != path.rend(); ++it)
+    for (const Value* v : (*it)->outputs())
+      if (v && behind.contains(v)) read(**it);
+  std::string text;
+  std::size_t count = 0;
+  for (const Value* v : wrt)
+    if (behind.contains(v) && ++count <= kShown) text += (text.empty() ? "'" : ", '") + v->name() + "'";
+  return count > kShown ? text + " and " + std::to_string(count - kShown) + " more" : text;
+}
+
+[[noreturn]] void refuse(const std::vector<const Node*>& missing, const std::vector<Node*>& path, const Values& wrt) {
+  constexpr std::size_t kShown = 100;
+  std::string text = "these operators on the way have no gradient:";
+  for (std::size_t i = 0; i < missing.size() && i < kShown; ++i) {
+    const Node& node = *missing[i];
+    text +=
+        "\n  " + node.label() + " (" + node.op + "): from " + origins(node, path, wrt) + " to " + path_from(node, path);
+  }
+  if (missing.size() > kShown) text += "\n  and " + std::to_string(missing.size() - kShown) + " more";
+  throw Error(Code::not_differentiable, text)
+      .hint(
+          "freeze what they depend on (train --frozen, grad --wrt), or let a function of the model say what they mean");
 }
 
 /// What is differentiated and by what, held as outputs of the graph while decompositions hand values' names on.
@@ -118,6 +161,23 @@ class Held {
   std::size_t first_;
 };
 
+/// Constants that are stated as numbers become tensors, which is where rules look for axes and the like.
+void settle_constants(Graph& graph) {
+  for (Node& node : graph.nodes()) {
+    if (!node.is("Constant")) continue;
+    Attributes& a = node.attributes;
+    std::optional<Tensor> value;
+    if (const auto* number = a.get<std::int64_t>("value_int")) value = Tensor::scalar<std::int64_t>(*number);
+    if (const auto* numbers = a.get<std::vector<std::int64_t>>("value_ints")) value = Tensor::ints(*numbers);
+    if (const auto* real = a.get<float>("value_float")) value = Tensor::scalar<float>(*real);
+    if (const auto* reals = a.get<std::vector<float>>("value_floats"))
+      value = Tensor::of<float>({static_cast<std::int64_t>(reals->size())}, *reals);
+    if (!value) continue;
+    for (const char* name : {"value_int", "value_ints", "value_float", "value_floats"}) a.erase(name);
+    a.set(Attribute("value", AttrValue(*std::move(value))));
+  }
+}
+
 /// Expresses operators without a rule in others; lists those for which nothing helps.
 std::vector<Node*> make_differentiable(Graph& graph, Values& wrt, std::vector<Seed>& seeds) {
   constexpr int kRounds = 16;  // a decomposition may use operators that must be decomposed in turn
@@ -130,12 +190,10 @@ std::vector<Node*> make_differentiable(Graph& graph, Values& wrt, std::vector<Se
     if (!changed) break;
   }
   std::vector<Node*> path = nodes_between(graph, wrt, seeds);
-  std::string missing;
+  std::vector<const Node*> missing;
   for (const Node* node : path)
-    if (!has_rule(*node)) missing += "\n  " + node->label() + " (" + node->op + "), on the way " + path_to(*node, path);
-  if (!missing.empty())
-    throw Error(Code::not_differentiable, "these operators on the way have no gradient:" + missing)
-        .hint("freeze what lies before them, or give them a meaning by a model-local function");
+    if (!has_rule(*node)) missing.push_back(node);
+  if (!missing.empty()) refuse(missing, path, wrt);
   return path;
 }
 
@@ -156,6 +214,7 @@ void drop_unread(Graph& graph, const Node* last_before, const std::unordered_set
 }  // namespace
 
 Values differentiate(Graph& graph, const std::vector<Seed>& seeds, const Values& wrt) {
+  settle_constants(graph);
   std::vector<Seed> current = seeds;
   Values inputs = wrt;
   const std::vector<Node*> path = make_differentiable(graph, inputs, current);
@@ -167,7 +226,7 @@ Values differentiate(Graph& graph, const std::vector<Seed>& seeds, const Values&
   std::unordered_map<const Value*, Value*> gradients;
   const auto add = [&](const Value* x, Value* dx) {
     Value*& sum = gradients[x];
-    sum = sum ? g.add(sum, dx) : dx;
+    sum = sum ? ops::sum_of(g, sum, dx) : dx;
   };
   for (const Seed& seed : current)
     add(seed.of, seed.weight ? seed.weight : g.op("Expand", {g.scalar(1, seed.of->type.elem), g.shape(seed.of)}));
@@ -213,8 +272,7 @@ Values differentiate(Value* of, const Values& wrt, Value* seed) {
   g.name_after("gradient");
   for (std::size_t i = 0; i < wrt.size(); ++i) {
     if (result[i]) continue;  // then the value took part in nothing that was replaced
-    const Tensor zero = Tensor::scalar(0, wrt[i]->type.elem).reshaped({1});
-    result[i] = g.op("ConstantOfShape", {g.shape(wrt[i])}, {{"value", zero}});
+    result[i] = ops::zeros_like(g, wrt[i]);
   }
   return result;
 }

@@ -1,10 +1,11 @@
-// Gradients of If, Loop and Scan: the same node again, with the bodies' gradients as bodies.
+// Gradients of If, Loop, Scan and SequenceMap: the same node again, with the bodies' gradients as bodies.
 #include "ingot/train/control_flow.h"
 
 #include <unordered_set>
 
 #include "ingot/base/error.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/sequence/elements.h"
 #include "ingot/train/autodiff.h"
 
 namespace ingot::train {
@@ -26,21 +27,36 @@ void infer_again(Node& node) {
 /// A gradient as an output of `graph`: made there, zeros where there is none.
 void put_out(GraphBuilder& g, Value* gradient, Value* like) {
   if (!gradient) {
-    const Tensor zero = Tensor::scalar(0, like->type.elem).reshaped({1});
-    gradient = g.op("ConstantOfShape", {g.shape(like)}, {{"value", zero}});
+    gradient = ops::zeros_like(g, like);
   } else if (&gradient->graph() != &g.graph() || !gradient->producer()) {
     gradient = g.op("Identity", {gradient});
   }
   g.graph().add_output(gradient);
 }
 
-/// What a branch does, differentiated, as a branch of its own.
+/// Whether a value of one type can have the other: no axis is known to differ.
+bool may_be_same(const Type& a, const Type& b) {
+  if (!a.shape || !b.shape) return true;
+  if (a.shape->size() != b.shape->size()) return false;
+  for (std::size_t i = 0; i < a.shape->size(); ++i) {
+    const Dim &p = (*a.shape)[i], &q = (*b.shape)[i];
+    if (p.is_known() && q.is_known() && p.value() != q.value()) return false;
+  }
+  return true;
+}
+
+/// What a branch does, differentiated, as a branch of its own. One whose results have other shapes than the gradients
+/// that arrive is never taken: its own gradients are zeros.
 GraphPtr branch_gradient(ops::GradContext& c, const Graph& branch, const Values& wanted) {
   GraphPtr copy = branch.clone(&c.g.graph(), *std::make_unique<Graph::ValueMap>());
   std::vector<Seed> seeds;
-  for (std::size_t i = 0; i < copy->output_count(); ++i)
-    if (c.dy(i)) seeds.push_back({copy->output(i), c.dy(i)});
-  const Values gradients = differentiate(*copy, seeds, wanted);
+  bool may_run = true;
+  for (std::size_t i = 0; i < copy->output_count(); ++i) {
+    if (!c.dy(i)) continue;
+    may_run &= may_be_same(copy->output(i)->type, c.dy(i)->type);
+    seeds.push_back({copy->output(i), c.dy(i)});
+  }
+  const Values gradients = may_run ? differentiate(*copy, seeds, wanted) : Values(wanted.size());
   copy->resize_outputs(0);
   GraphBuilder g(*copy);
   for (std::size_t i = 0; i < wanted.size(); ++i) put_out(g, gradients[i], wanted[i]);
@@ -137,9 +153,7 @@ void copy_body(const Graph& body, Graph& into, Graph::ValueMap& map) {
 
 /// Zeros or the gradient that arrives, for a state that is carried backwards.
 Value* or_zeros(GraphBuilder& g, Value* gradient, Value* like) {
-  if (gradient) return gradient;
-  const Tensor zero = Tensor::scalar(0, like->type.elem).reshaped({1});
-  return g.op("ConstantOfShape", {g.shape(like)}, {{"value", zero}});
+  return gradient ? gradient : ops::zeros_like(g, like);
 }
 
 Values rounds_gradient(ops::GradContext& c, const Values& reads) {
@@ -257,9 +271,53 @@ Values rounds_gradient(ops::GradContext& c, const Values& reads) {
   return dxs;
 }
 
+/// The sum of a sequence's elements, which all have the shape of `like`; zeros for an empty one.
+Value* sum_of_elements(GraphBuilder& g, Value* sequence, Value* like) {
+  Value* never_empty = g.op("SequenceInsert", {sequence, ops::zeros_like(g, like)});
+  Value* stacked = g.op("ConcatFromSequence", {never_empty}, {{"axis", 0}, {"new_axis", 1}});
+  return g.reduce_sum(stacked, {0}, false);
+}
+
+/// SequenceMap: the body's gradient over the same elements and those of the outputs' gradients.
+Values map_gradient(ops::GradContext& c, const Values& reads) {
+  GraphBuilder& g = c.g;
+  GraphPtr body = body_of(c.node, "body").clone(&g.graph(), *std::make_unique<Graph::ValueMap>());
+  Values inputs = c.node.inputs();
+  std::vector<Seed> seeds;
+  for (std::size_t i = 0; i < c.node.output_count(); ++i) {
+    if (!c.dy(i)) continue;
+    inputs.push_back(c.dy(i));
+    seeds.push_back({body->output(i), body->add_input(g.graph().fresh_name("weight"), c.dy(i)->type.inner())});
+  }
+  std::vector<std::size_t> wanted;
+  Values wrt;
+  for (std::size_t i = 0; i < reads.size(); ++i) {
+    if (!c.wants_read(i)) continue;
+    wanted.push_back(i);
+    wrt.push_back(i < c.node.input_count() ? body->inputs()[i] : reads[i]);
+  }
+  Values dxs(reads.size());
+  if (wanted.empty()) return dxs;
+  const Values gradients = differentiate(*body, seeds, wrt);
+  body->resize_outputs(0);
+  GraphBuilder inner(*body);
+  for (std::size_t k = 0; k < wrt.size(); ++k) put_out(inner, gradients[k], wrt[k]);
+  Node* made = g.node("SequenceMap", "", inputs, {}, wanted.size());
+  made->attributes.append(Attribute("body", AttrValue(std::move(body))));
+  infer_again(*made);
+  for (std::size_t k = 0; k < wanted.size(); ++k) {
+    Value* read = reads[wanted[k]];
+    const bool is_mapped = wanted[k] < c.node.input_count() && read->type.is_sequence();
+    dxs[wanted[k]] = is_mapped ? made->output(k) : sum_of_elements(g, made->output(k), read);
+  }
+  return dxs;
+}
+
 }  // namespace
 
-bool is_control_flow(const Node& node) { return node.is("If") || node.is("Loop") || node.is("Scan"); }
+bool is_control_flow(const Node& node) {
+  return node.is("If") || node.is("Loop") || node.is("Scan") || node.is("SequenceMap");
+}
 
 Values captured_values(const Node& node) {
   Values captured;
@@ -284,7 +342,8 @@ Values captured_values(const Node& node) {
 }
 
 Values control_flow_gradient(ops::GradContext& c, const Values& reads) {
-  return c.node.is("If") ? if_gradient(c, reads) : rounds_gradient(c, reads);
+  if (c.node.is("If")) return if_gradient(c, reads);
+  return c.node.is("SequenceMap") ? map_gradient(c, reads) : rounds_gradient(c, reads);
 }
 
 }  // namespace ingot::train

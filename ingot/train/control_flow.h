@@ -3,7 +3,7 @@
 
 namespace ingot::train {
 
-/// If, Loop and Scan: their gradients differentiate their bodies, which no rule of an operator can.
+/// If, Loop, Scan and SequenceMap: their gradients differentiate their bodies, which no rule of an operator can.
 bool is_control_flow(const Node& node);
 
 /// The values of outer graphs that the node's subgraphs read, each once.

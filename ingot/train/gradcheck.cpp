@@ -9,6 +9,7 @@
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/inline_functions.h"
 #include "ingot/train/autodiff.h"
+#include "ingot/train/expand_gradients.h"
 
 namespace ingot::train {
 namespace {
@@ -35,10 +36,31 @@ void widen(Type& type) {
   type.element = std::make_shared<const Type>(std::move(inner));
 }
 
+/// What is single precision by default, or can only be said in it, is said in double.
+void widen_defaults(Node& node) {
+  Attributes& attributes = node.attributes;
+  if (node.is("SequenceEmpty") && !attributes.has("dtype")) attributes.set({"dtype", DType::f64});
+  if (node.is("ConstantOfShape") && !attributes.has("value"))
+    attributes.set(Attribute("value", AttrValue(Tensor::of<double>({1}, {0}))));
+  if (!node.is("Constant")) return;
+  if (const float* number = attributes.get<float>("value_float")) {
+    const double value = *number;
+    attributes.erase("value_float");
+    attributes.set(Attribute("value", AttrValue(Tensor::scalar<double>(value))));
+  } else if (const auto* numbers = attributes.get<std::vector<float>>("value_floats")) {
+    const std::vector<double> values(numbers->begin(), numbers->end());
+    attributes.erase("value_floats");
+    const auto count = static_cast<std::int64_t>(values.size());
+    attributes.set(Attribute("value", AttrValue(Tensor::of<double>({count}, values))));
+  }
+}
+
 void widen(Node& node) {
+  widen_defaults(node);
   for (Attribute& a : node.attributes) {
     if (const auto* tensor = std::get_if<Tensor>(&a.value)) a.value = widened(*tensor);
-    const bool names_type = a.name == "to" || a.name == "dtype" || a.name == "stash_type" || a.name == "output_dtype";
+    const bool names_type = a.name == "to" || a.name == "dtype" || a.name == "stash_type" || a.name == "output_dtype" ||
+                            a.name == "output_datatype" || a.name == "softmax_precision";
     if (auto* number = std::get_if<std::int64_t>(&a.value))
       if (names_type && is_narrow(static_cast<DType>(*number))) *number = static_cast<std::int64_t>(DType::f64);
   }
@@ -87,6 +109,7 @@ Model in_double(const Model& model) {
   Model wide = model.clone();
   passes::canonicalize(wide);
   passes::inline_functions(wide);
+  expand_gradients(*wide.graph);
   for_each_graph(*wide.graph, [](Graph& graph) {
     for (Value* v : graph.inputs())
       if (!is_always_single(*v)) widen(v->type);

@@ -9,6 +9,7 @@
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/inline_functions.h"
 #include "ingot/train/autodiff.h"
+#include "ingot/train/expand_gradients.h"
 
 namespace ingot::train {
 namespace {
@@ -107,6 +108,7 @@ Model gradient_model(const Model& model, const GradientModelOptions& options) {
   made.training.clear();
   passes::canonicalize(made);
   passes::inline_functions(made);
+  expand_gradients(*made.graph);
   Graph& graph = *made.graph;
   if (options.of.empty() && graph.output_count() == 0) throw Error(Code::bad_usage, "the model has no outputs");
   const std::string of = options.of.empty() ? graph.output(0)->name() : options.of;

@@ -9,6 +9,7 @@
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/inline_functions.h"
 #include "ingot/train/autodiff.h"
+#include "ingot/train/expand_gradients.h"
 #include "ingot/train/recompute.h"
 #include "ingot/train/splice.h"
 
@@ -194,6 +195,7 @@ TrainingGraph make_training_graph(const Model& model, const TrainingOptions& opt
   training.model.training.clear();
   passes::canonicalize(training.model);
   passes::inline_functions(training.model);
+  expand_gradients(*training.model.graph);
   Graph& graph = *training.model.graph;
   for (Value* v : Values(graph.initializers().begin(), graph.initializers().end()))
     if (v->is_input()) graph.set_is_input(v, false);

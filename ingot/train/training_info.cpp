@@ -10,7 +10,7 @@
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/fit_ir_version.h"
 #include "ingot/passes/inline_functions.h"
-#include "ingot/train/autodiff.h"
+#include "ingot/train/expand_gradients.h"
 
 namespace ingot::train {
 namespace {
@@ -28,40 +28,6 @@ std::optional<Model> moved_to(const Model& model, std::int64_t opset, std::strin
     return std::nullopt;
   }
   return moved;
-}
-
-/// Expands each Gradient node: the gradient of `y` by `xs`, as rules give it.
-void expand_gradients(Graph& graph) {
-  for (;;) {
-    Node* found = nullptr;
-    for (Node& node : graph.nodes())
-      if (node.op == "Gradient" && node.domain == "ai.onnx.preview.training") found = &node;
-    if (!found) return;
-    const auto* xs = found->attributes.get<std::vector<std::string>>("xs");
-    const std::string y = found->attributes.string_or("y", "");
-    Value* of = graph.find(y);
-    if (!xs || !of) throw Error(Code::bad_training_info, "a Gradient names a value 'y' that is not there: '" + y + "'");
-    Values wrt;
-    for (std::size_t i = 0; i < xs->size(); ++i) {
-      Value* x = graph.find((*xs)[i]);
-      if (!x) throw Error(Code::bad_training_info, "a Gradient names a value that is not there: '" + (*xs)[i] + "'");
-      if (found->input(i) != x)
-        throw Error(Code::bad_training_info, "a Gradient at other values than those it names is not supported")
-            .in_node(found->name, found->op);
-      wrt.push_back(x);
-    }
-    const Values gradients = differentiate(of, wrt);
-    // Gradients stand at the end; what reads the node must come after them.
-    Values made;
-    for (std::size_t i = 0; i < found->output_count(); ++i)
-      made.push_back(i < gradients.size() ? gradients[i] : nullptr);
-    for (std::size_t i = 0; i < made.size(); ++i)
-      if (found->output(i)) graph.replace_all_uses(found->output(i), made[i]);
-    graph.erase(found);
-    const auto order = topological_order(graph);
-    if (!order) throw Error(Code::not_sorted, "the training graph has a cycle");
-    for (Node* node : *order) graph.move_before(node, nullptr);
-  }
 }
 
 std::size_t loop_count(const Model& model) {

@@ -13,6 +13,7 @@
 #include "ingot/base/threads.h"
 #include "ingot/driver/convert.h"
 #include "ingot/driver/inputs.h"
+#include "ingot/driver/run.h"
 #include "ingot/engine/session.h"
 #include "ingot/verify/compare.h"
 #include "ingot/verify/copy_peak.h"
@@ -57,7 +58,8 @@ class Own {
     inputs_ = driver::load_inputs(model_, request.inputs, request.load).values;
     for (auto& drawn : driver::random_inputs(model_, request.seed, inputs_)) inputs_.push_back(std::move(drawn));
     start = Clock::now();
-    session_.emplace(model_, engine::SessionOptions{.budget = request.load.budget, .threads = request.threads});
+    session_.emplace(driver::runnable(model_),
+                     engine::SessionOptions{.budget = request.load.budget, .threads = request.threads});
     measured.set_up += ms_since(start);
     start = Clock::now();
     outputs_ = session_->run(inputs_);

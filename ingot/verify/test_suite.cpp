@@ -12,6 +12,7 @@
 #include "ingot/base/mapped_file.h"
 #include "ingot/base/threads.h"
 #include "ingot/driver/convert.h"
+#include "ingot/driver/run.h"
 #include "ingot/engine/session.h"
 
 namespace ingot::verify {
@@ -73,7 +74,7 @@ void run_case(const TestCase& test, const TestOptions& options, TestResult& resu
   }
   hide_shapes(model, options.unknown_shapes);
   if (!options.emit.empty()) write_test_case(test, original, model, options.emit, load);
-  const engine::Session session(model, {.budget = options.budget});
+  const engine::Session session(driver::runnable(model), {.budget = options.budget});
   for (std::size_t set = 0; set < data_set_count(test); ++set) {
     TestData data = load_test_data(test, set, original, load);
     std::vector<engine::NamedDatum> inputs;

@@ -132,6 +132,14 @@ def checkpoint_seeds():
     block = table_block([(b"", meta), (b"\0v\0\1", saved)])
     write("checkpoint", "version_1", bytes([0]) + struct.pack("<H", len(block)) + block)
 
+    def part(start):
+        return message((1, message((1, start), (2, 1))))
+
+    meta = message((1, message((1, message((1, "v"), (2, shape(2)), (3, FLOAT), (4, part(0)), (4, part(1)))))))
+    parts = [message((2, message((1, "v"), (2, part(i)), (3, message((5, data[4 * i:4 * i + 4])))))) for i in (0, 1)]
+    block = table_block([(b"", meta), (b"\0v\0\1", parts[0]), (b"\0v\0\2", parts[1])])
+    write("checkpoint", "version_1_parts", bytes([0]) + struct.pack("<H", len(block)) + block)
+
 
 def tfjs_seeds():
     nodes = [

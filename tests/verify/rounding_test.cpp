@@ -78,6 +78,17 @@ TEST(ShakenSteps, MoveQuantisedValuesByAStepAtMost) {
   EXPECT_GT(moved, 20);
 }
 
+TEST(ShakenSteps, ReachTheFloatsThatMultiplyWeightsOfFewBits) {
+  // Runtimes round such floats to 8 bits while running.
+  for (const char* type : {"int8", "int4"}) {
+    const std::string t(type);
+    const Model model =
+        parsed("g (float[1,N] x) => (float[1,2] y) <" + t + "[2,2] w = {1, 2, 3, 4}, float s = {0.5}, " + t +
+               " z = {0}> { d = DequantizeLinear(w, s, z) y = MatMul(x, d) }");
+    EXPECT_TRUE(driver::with_shaken_steps(model, 1)) << type;
+  }
+}
+
 TEST(ShakenSteps, AreNoneInAModelOfFloats) {
   const Model model = parsed("g (float[N] x) => (float[N] y) { y = Exp(x) }");
   EXPECT_FALSE(driver::with_shaken_steps(model, 1));

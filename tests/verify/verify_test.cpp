@@ -209,6 +209,19 @@ TEST_F(Verify, AFrozenGraphRunsInTfjs) {
   EXPECT_NE(v.a_runtime.find("TF.js"), std::string::npos);
 }
 
+TEST_F(Verify, AFractionIsTrueInTfjsToo) {
+  if (!has(Runtime::tfjs)) GTEST_SKIP() << skip_;
+  test::write_text(directory_ / "g.pbtxt", std::string(kGraph) + R"(
+node { name: "flags" op: "Cast" input: "scaled" attr { key: "SrcT" value { type: DT_FLOAT } }
+       attr { key: "DstT" value { type: DT_BOOL } } }
+node { name: "count" op: "Cast" input: "flags" attr { key: "SrcT" value { type: DT_BOOL } }
+       attr { key: "DstT" value { type: DT_FLOAT } } })");
+  driver::save(driver::load(directory_ / "g.pbtxt").model, directory_ / "g.onnx");
+  const Verdict v = verify("g.pbtxt", "g.onnx");
+  EXPECT_EQ(v.answer, Verdict::Answer::same) << v.why_unknown;
+  EXPECT_NE(v.a_runtime.find("cpu"), std::string::npos) << v.a_runtime;
+}
+
 TEST_F(Verify, AWrongConversionFromTensorflowIsFoundAtItsNode) {
   if (!has(Runtime::tfjs)) GTEST_SKIP() << skip_;
   test::write_text(directory_ / "g.pbtxt", kGraph);

@@ -89,13 +89,19 @@ class Expansion {
 };
 
 Value* Expansion::scale() const {
-  if (const float* given = attributes_.get<float>("scale"))
-    return g.scalar(static_cast<double>(std::sqrt(*given)), elem_);
+  const bool is_double = elem_ == DType::f64;  // the standard's own body computes the scale in float
+  if (const float* given = attributes_.get<float>("scale")) {
+    const double root = is_double ? std::sqrt(static_cast<double>(*given)) : static_cast<double>(std::sqrt(*given));
+    return g.scalar(root, elem_);
+  }
   Dim size = stated_size(in(kQuery), -1);
   if (is_packed()) size = exact_div(size, q_heads_);
-  if (size.is_known() && size.value() > 0)
-    return g.scalar(static_cast<double>(std::sqrt(1 / std::sqrt(static_cast<float>(size.value())))), elem_);
-  Value* length = g.op("Cast", {size_along(g, q_, 3)}, {{"to", DType::f32}});
+  if (size.is_known() && size.value() > 0) {
+    const float narrow = std::sqrt(1 / std::sqrt(static_cast<float>(size.value())));
+    const double wide = std::sqrt(1 / std::sqrt(static_cast<double>(size.value())));
+    return g.scalar(is_double ? wide : static_cast<double>(narrow), elem_);
+  }
+  Value* length = g.op("Cast", {size_along(g, q_, 3)}, {{"to", is_double ? DType::f64 : DType::f32}});
   return g.op("Cast", {g.op("Sqrt", {g.op("Reciprocal", {g.op("Sqrt", {length})})})}, {{"to", elem_}});
 }
 
@@ -178,21 +184,22 @@ Values Expansion::build() {
     scores = g.mul(g.op("Tanh", {g.div(scores, limit)}), limit);
   }
   Value* capped = scores;
-  Value* offset = bias();
-  if (offset) scores = g.add(scores, offset);
-  Value* biased = scores;
+  Value *offset = bias(), *blind = nullptr;
+  if (offset) {
+    // A query that may see no key gets zeros. Its scores are left alone, where the softmax would give NaN, which
+    // would poison gradients even where it is not used.
+    Value* best = g.op("ReduceMax", {offset, g.ints({-1})});
+    blind = g.op("Equal", {best, g.scalar(kMasked, elem_)});
+    scores = g.add(scores, g.where(blind, g.scalar(0, elem_), offset));
+  }
   const auto precision = static_cast<DType>(attributes_.int_or("softmax_precision", static_cast<int>(elem_)));
   if (precision != elem_) scores = g.op("Cast", {scores}, {{"to", precision}});
   Value* weights = g.op("Softmax", {scores}, {{"axis", -1}});
   if (precision != elem_) weights = g.op("Cast", {weights}, {{"to", elem_}});
-  if (offset) {
-    // A query that may see no key gets zeros, where the softmax would give NaN.
-    Value* best = g.op("ReduceMax", {offset, g.ints({-1})});
-    Value* blind = g.op("Equal", {best, g.scalar(kMasked, elem_)});
-    weights = g.where(blind, g.scalar(0, elem_), weights);
-  }
+  if (blind) weights = g.where(blind, g.scalar(0, elem_), weights);
   const std::int64_t mode = attributes_.int_or("qk_matmul_output_mode", 0);
-  made[3] = mode == 1 ? capped : mode == 2 ? biased : mode == 3 ? weights : raw;
+  made[3] = mode == 1 ? capped : mode == 3 ? weights : raw;
+  if (mode == 2) made[3] = offset ? g.add(capped, offset) : capped;
 
   const DType value_elem = in(kValue)->type.elem;
   if (value_elem != DType::undefined && value_elem != elem_) values = g.op("Cast", {values}, {{"to", elem_}});

@@ -50,7 +50,7 @@ Values decompose(DecomposeContext& c) {
   Value* history = g.concat({past, x}, 2);
   Value* y = g.op("Conv", {history, weights, c.in(2)}, {{"group", channels.value()}});
   if (activation != "none") {
-    Value* wide = g.cast(y, DType::f32);
+    Value* wide = g.cast(y, elem == DType::f64 ? elem : DType::f32);
     y = g.cast(g.mul(wide, g.op("Sigmoid", {wide})), elem);
   }
   // From the end backwards would fail for a kernel of 1, which keeps nothing.

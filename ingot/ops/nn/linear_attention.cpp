@@ -66,10 +66,13 @@ struct StepInputs {
   Value *state, *query, *key, *value, *decay, *beta;  // one step of each, without the axis of time
 };
 
-/// One step of the recurrence in float; the new state and what the query reads from it.
+/// The type of the state while it is carried.
+DType carried(DType elem) { return elem == DType::f64 ? elem : DType::f32; }
+
+/// One step of the recurrence; the new state and what the query reads from it.
 std::pair<Value*, Value*> one_step(GraphBuilder& g, const StepInputs& in, std::int64_t q_heads, std::int64_t kv_heads,
                                    Value* scale, DType elem) {
-  const auto wide = [&](Value* x) { return g.cast(x, DType::f32); };
+  const auto wide = [&](Value* x) { return g.cast(x, carried(elem)); };
   Value* state = in.state;
   if (in.decay) state = g.mul(state, g.unsqueeze(g.op("Exp", {wide(in.decay)}), {-1}));
   Value* key = g.unsqueeze(wide(in.key), {-1});
@@ -103,17 +106,17 @@ Values decompose(DecomposeContext& c) {
   Value* value = by_time(kValue, kv_heads, -1);
   Value* state = nullptr;
   if (c.has(kPast)) {
-    state = g.cast(c.in(kPast), DType::f32);
+    state = g.cast(c.in(kPast), carried(elem));
   } else {
     Value* shape = g.concat(
         {size_along(g, c.in(kQuery), 0), g.ints({kv_heads}), size_along(g, query, 3), size_along(g, value, 3)}, 0);
-    state = g.op("ConstantOfShape", {shape});
+    state = g.op("ConstantOfShape", {shape}, {{"value", Tensor::scalar(0, carried(elem)).reshaped({1})}});
   }
   Value* scale = nullptr;
   if (const float given = c.attr("scale", 0.0f); given != 0) {
-    scale = g.scalar(static_cast<double>(given), DType::f32);
+    scale = g.scalar(static_cast<double>(given), carried(elem));
   } else {
-    Value* size = g.cast(g.squeeze(size_along(g, query, 3), {0}), DType::f32);
+    Value* size = g.cast(g.squeeze(size_along(g, query, 3), {0}), carried(elem));
     scale = g.op("Reciprocal", {g.op("Sqrt", {size})});
   }
 

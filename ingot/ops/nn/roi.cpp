@@ -58,6 +58,10 @@ Values decompose_align(DecomposeContext& c) {
   return c.elem(0) == DType::bf16 ? bfloat16_in_float(c) : decompose_roi_align(c);
 }
 
+Values decompose_max_pool(DecomposeContext& c) {
+  return c.elem(0) == DType::bf16 ? bfloat16_in_float(c) : decompose_max_roi_pool(c);
+}
+
 /// The regions of an image [N, C, height, width], in the type to compute in.
 struct Regions {
   Array x, rois;
@@ -203,7 +207,7 @@ void run_roi_align(KernelContext& c) {
 constinit const OpDef defs::MaxRoiPool = {
     .name = "MaxRoiPool",
     .infer = infer_max_roi_pool,
-    .decompose = bfloat16_in_float,
+    .decompose = decompose_max_pool,
     .kernel = run_max_roi_pool,
 };
 constinit const OpDef defs::RoiAlign = {

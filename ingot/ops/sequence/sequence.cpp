@@ -1,6 +1,8 @@
 // Sequences of tensors: made, read and changed.
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/controlflow/merge_types.h"
+#include "ingot/ops/gradient.h"
+#include "ingot/ops/sequence/elements.h"
 #include "ingot/ops/tensor/blocks.h"
 
 namespace ingot::ops {
@@ -97,17 +99,53 @@ void run_length(KernelContext& c) {
   c.set(0, Array::scalar<std::int64_t>(static_cast<std::int64_t>(sequence_in(c).size())));
 }
 
+/// A position counted from the front, in a sequence of the length of `among`.
+Value* from_front(GraphBuilder& g, Value* position, Value* among) {
+  Value *at = g.cast(position, DType::i64), *zero = g.index(0);
+  Value* from_back = g.add(at, g.op("SequenceLength", {among}));
+  Value* is_from_back = g.op("Less", {at, zero});
+  return g.where(is_from_back, from_back, at);
+}
+
+Values gradient_at(GradContext& c) {
+  Value* at = from_front(c.g, c.x(1), c.x(0));
+  Value* others = c.g.op("SequenceErase", {zeros_like(c.g, c.x(0)), at});
+  return {c.g.op("SequenceInsert", {others, c.dy(), at})};
+}
+
+Values gradient_construct(GradContext& c) {
+  Values dxs(c.node.input_count());
+  for (std::size_t i = 0; i < dxs.size(); ++i)
+    if (c.wants(i)) dxs[i] = c.g.op("SequenceAt", {c.dy(), c.g.index(static_cast<std::int64_t>(i))});
+  return dxs;
+}
+
+Values gradient_insert(GradContext& c) {
+  Value* at = c.has(2) ? from_front(c.g, c.x(2), c.x(0)) : c.g.op("SequenceLength", {c.x(0)});
+  Value* others = c.g.op("SequenceErase", {c.dy(), at});
+  return {others, c.g.op("SequenceAt", {c.dy(), at})};
+}
+
+Values gradient_erase(GradContext& c) {
+  Value* last = c.has(1) ? nullptr : c.g.op("SequenceLength", {c.x(0)});
+  Value* at = last ? c.g.sub(last, c.g.index(1)) : from_front(c.g, c.x(1), c.x(0));
+  Value* nothing = zeros_like(c.g, c.g.op("SequenceAt", {c.x(0), at}));
+  return {c.g.op("SequenceInsert", {c.dy(), nothing, at})};
+}
+
 }  // namespace
 
 constinit const OpDef defs::SequenceAt = {
     .name = "SequenceAt",
     .infer = infer_at,
     .kernel = run_at,
+    .gradient = gradient_at,
 };
 constinit const OpDef defs::SequenceConstruct = {
     .name = "SequenceConstruct",
     .infer = infer_construct,
     .kernel = run_construct,
+    .gradient = gradient_construct,
 };
 constinit const OpDef defs::SequenceEmpty = {
     .name = "SequenceEmpty",
@@ -118,11 +156,13 @@ constinit const OpDef defs::SequenceErase = {
     .name = "SequenceErase",
     .infer = infer_erase,
     .kernel = run_erase,
+    .gradient = gradient_erase,
 };
 constinit const OpDef defs::SequenceInsert = {
     .name = "SequenceInsert",
     .infer = infer_insert,
     .kernel = run_insert,
+    .gradient = gradient_insert,
 };
 constinit const OpDef defs::SequenceLength = {
     .name = "SequenceLength",

@@ -1,4 +1,5 @@
 list(APPEND ops_sources
+  sequence/elements.cpp
   sequence/optional.cpp
   sequence/sequence.cpp
   sequence/sequence_map.cpp

@@ -1,6 +1,8 @@
 // SplitToSequence and ConcatFromSequence: between one tensor and a sequence of its parts.
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/controlflow/merge_types.h"
+#include "ingot/ops/gradient.h"
+#include "ingot/ops/sequence/elements.h"
 #include "ingot/ops/tensor/blocks.h"
 
 namespace ingot::ops {
@@ -122,17 +124,37 @@ void run_concat(KernelContext& c) {
   c.set(0, c.attr("new_axis", std::int64_t{0}) ? stacked(c, std::move(parts), axis) : joined(c, parts, axis));
 }
 
+Values gradient_split(GradContext& c) {
+  const bool drops = !c.has(1) && c.attr("keepdims", std::int64_t{1}) == 0;
+  Value* all = c.g.op("ConcatFromSequence", {c.dy()}, {{"axis", c.attr("axis", std::int64_t{0})}, {"new_axis", drops}});
+  return {c.shaped(all, c.x())};
+}
+
+Values gradient_concat(GradContext& c) {
+  const std::int64_t axis = c.attr("axis", std::int64_t{0});
+  if (c.attr("new_axis", std::int64_t{0}) != 0)
+    return {c.g.op("SplitToSequence", {c.dy()}, {{"axis", axis}, {"keepdims", 0}})};
+  Value* sizes = map_sequences(c.g, {c.x()}, [&](GraphBuilder& inner, const Values& x) {
+    Value* shape = inner.shape(x[0]);
+    return inner.op("Gather", {shape, inner.ints({axis})});
+  });
+  Value* split = c.g.op("ConcatFromSequence", {sizes}, {{"axis", 0}});
+  return {c.g.op("SplitToSequence", {c.dy(), split}, {{"axis", axis}})};
+}
+
 }  // namespace
 
 constinit const OpDef defs::SplitToSequence = {
     .name = "SplitToSequence",
     .infer = infer_split,
     .kernel = run_split,
+    .gradient = gradient_split,
 };
 constinit const OpDef defs::ConcatFromSequence = {
     .name = "ConcatFromSequence",
     .infer = infer_concat,
     .kernel = run_concat,
+    .gradient = gradient_concat,
 };
 
 }  // namespace ingot::ops

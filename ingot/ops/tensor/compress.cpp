@@ -222,6 +222,17 @@ void run_unique(KernelContext& c) {
     }
 }
 
+/// Each of the elements, or of the slices, is the first of its kind.
+Values gradient_unique(GradContext& c) {
+  if (!c.dy()) return {};
+  Value* first = c.ensure_output(1);
+  const auto* axis = c.node.attributes.get<std::int64_t>("axis");
+  return {c.back_to_picked(c.x(), c.dy(), [&](Value* positions) {
+    if (!axis) positions = c.g.reshape(positions, {-1});
+    return c.g.op("Gather", {positions, first}, {{"axis", axis ? *axis : 0}});
+  })};
+}
+
 }  // namespace
 
 constinit const OpDef defs::Compress = {
@@ -241,6 +252,7 @@ constinit const OpDef defs::Unique = {
     .name = "Unique",
     .infer = infer_unique,
     .kernel = run_unique,
+    .gradient = gradient_unique,
 };
 
 }  // namespace ingot::ops

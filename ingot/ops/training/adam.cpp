@@ -20,10 +20,14 @@ Values update(DecomposeContext& c, const Update& u) {
   Value* squares = blend(u.states[1], g.mul(gradient, gradient), beta);
   Value* scale = g.add(g.op("Sqrt", {squares}), number(c, u, c.attr("epsilon", 1e-6f)));
   // The running means start at 0; after count > 0 steps the rate makes up for it.
+  // Before that they are not asked for: 0 / 0 would poison gradients even where it is not used.
   Value* one = number(c, u, 1);
-  const auto missing = [&](float keep) { return g.sub(one, g.op("Pow", {number(c, u, keep), u.count})); };
-  Value* corrected = g.div(g.mul(u.rate, g.op("Sqrt", {missing(beta)})), missing(alpha));
-  Value* rate = g.where(g.op("Greater", {u.count, number(c, u, 0)}), corrected, u.rate);
+  Value* is_later = g.op("Greater", {u.count, number(c, u, 0)});
+  Value* count = g.where(is_later, u.count, one);
+  const auto missing = [&](float keep) { return g.sub(one, g.op("Pow", {number(c, u, keep), count})); };
+  Value* of_squares = g.op("Sqrt", {missing(beta)});
+  Value* corrected = g.div(g.mul(u.rate, of_squares), missing(alpha));
+  Value* rate = g.where(is_later, corrected, u.rate);
   Value* weight = g.sub(u.weight, g.div(g.mul(rate, mean), scale));
   const float shrink = c.attr("norm_coefficient_post", 0.0f);
   if (shrink != 0) weight = g.mul(weight, number(c, u, 1 - shrink));

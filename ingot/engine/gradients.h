@@ -1,0 +1,10 @@
+#pragma once
+#include "ingot/ir/graph.h"
+
+namespace ingot::engine {
+
+/// Gives what training steps are made of, in plain operators, to fast kernels: convolutions of exchanged batches and
+/// channels, which are gradients by weights, and products with matrices that change.
+void fuse_gradients(Graph& graph);
+
+}  // namespace ingot::engine
