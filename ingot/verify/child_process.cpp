@@ -20,6 +20,11 @@ namespace {
 
 constexpr rlim_t kLargestFile = rlim_t{4} << 30;
 constexpr std::size_t kLongestAnswer = 64u << 20;
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kLimitsMemory = false;  // the sanitizer's map of the address space is larger than any limit
+#else
+constexpr bool kLimitsMemory = true;
+#endif
 
 [[noreturn]] void become(const std::vector<char*>& arguments, const char* directory, int in, int out,
                          std::uint64_t memory) {
@@ -35,7 +40,7 @@ constexpr std::size_t kLongestAnswer = 64u << 20;
   ::setrlimit(RLIMIT_CORE, &cores);
   // Not the address space: JavaScript engines reserve far more of it than they use.
   const rlimit data{memory, memory};
-  if (memory) ::setrlimit(RLIMIT_DATA, &data);
+  if (memory && kLimitsMemory) ::setrlimit(RLIMIT_DATA, &data);
   char path[] = "PATH=/usr/bin:/bin";
   char home[] = "HOME=/nonexistent";
   char* const environment[] = {path, home, nullptr};

@@ -236,7 +236,7 @@ class Cli(unittest.TestCase):
             program.send_signal(signal.SIGINT)
             self.assertEqual(program.wait(60), 128 + signal.SIGINT)
             best = min(best, time.monotonic() - start)
-        self.assertLess(best, 0.2)
+        self.assertLess(best, 2 if os.environ.get("INGOT_SANITIZED") else 0.2)
 
     def test_allocation_bombs_stop_at_the_memory_limit(self):
         for name, (inputs, body) in BOMBS.items():

@@ -1,10 +1,11 @@
 // JPEG through libjpeg-turbo, with its default transform and smooth chroma.
-#include <jerror.h>
-#include <jpeglib.h>
-
 #include <csetjmp>
 #include <cstdio>
 #include <exception>
+
+// libjpeg's headers use what <cstdio> declares.
+#include <jerror.h>
+#include <jpeglib.h>
 
 #include "ingot/formats/image/canvas.h"
 

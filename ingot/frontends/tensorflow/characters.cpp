@@ -1,4 +1,6 @@
 // Texts character by character: their length, and white space at their ends.
+#include <algorithm>
+
 #include "ingot/frontends/tensorflow/repeat.h"
 
 namespace ingot::frontends::tensorflow {

@@ -113,7 +113,7 @@ class Freezing {
       pending.push_back(std::move(inner));
       return;
     }
-    if (parses_examples(def.op)) return add_features(frame, i);
+    if (parses_examples(def.op) && add_features(frame, i)) return;
     tf::NodeDef node = def;
     node.name = frame.prefix + def.name;
     node.inputs = std::move(inputs);
@@ -129,9 +129,16 @@ class Freezing {
     flat_.nodes.push_back(std::move(node));
   }
 
-  void add_features(const Frame& frame, std::int32_t i) {
+  /// Placeholders in place of a parser; false: it is not understood, and perhaps nothing needs it.
+  bool add_features(const Frame& frame, std::int32_t i) {
     const tf::NodeDef& def = frame.body->node(i);
-    for (const ExampleFeature& feature : features_of(*frame.body, i, def.op != "ParseSingleExample")) {
+    std::vector<ExampleFeature> all;
+    try {
+      all = features_of(*frame.body, i, def.op != "ParseSingleExample");
+    } catch (const Error&) {
+      return false;
+    }
+    for (const ExampleFeature& feature : all) {
       tf::NodeDef node;
       node.name = frame.prefix + def.name + "/" + feature.name;
       node.op = "Placeholder";
@@ -140,6 +147,7 @@ class Freezing {
       features_.emplace_back(feature.name, node.name);
       flat_.nodes.push_back(std::move(node));
     }
+    return true;
   }
 
   /// A handle has become the value.

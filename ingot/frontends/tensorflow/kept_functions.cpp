@@ -1,5 +1,6 @@
 // Calls of functions that stay calls: model-local functions of ONNX, one for each combination of argument types.
 #include <algorithm>
+#include <cctype>
 #include <unordered_set>
 
 #include "ingot/frontends/tensorflow/recurrent_loops.h"

@@ -1,5 +1,6 @@
 // AsString: numbers as C's printf writes them.
 #include <cmath>
+#include <limits>
 
 #include "ingot/frontends/tensorflow/node.h"
 

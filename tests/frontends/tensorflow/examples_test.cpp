@@ -1,6 +1,8 @@
 // Graphs that parse tf.Examples begin at the features.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/driver/check.h"
@@ -186,6 +188,15 @@ TEST(Examples, BecomePlaceholdersForRuntimesThatCannotParseThem) {
   ASSERT_NE(sum, flat.nodes.end());
   EXPECT_EQ(sum->inputs.at(0), "call/parse/b");
   EXPECT_EQ(std::ranges::find(flat.nodes, "ParseExampleV2", &tf::NodeDef::op), flat.nodes.end());
+}
+
+TEST(Examples, WhoseKeysAreComputedDoNotDisturbWhatDoesNotNeedThem) {
+  std::string text = kVersion1;
+  const std::string key = R"(input: "key_x")";
+  text.replace(text.find(key), key.size(), R"(input: "serialized")");
+  std::vector<std::string> outputs{"zero"};
+  EXPECT_EQ(freeze(graph_of(text), {}, outputs, Budget::unlimited()).nodes.size(), 1U);
+  EXPECT_THROW((void)import_graph(graph_of(text), {}), Error);
 }
 
 }  // namespace
