@@ -146,7 +146,8 @@ const Node* twin_of(const Node& node, const Graph& graph) {
 template <class Visit> void for_each_twin(Graph& root, Graph& inferred_root, Visit&& visit) {
   std::vector<std::pair<Graph*, Graph*>> open{{&root, &inferred_root}};
   while (!open.empty()) {
-    const auto [graph, inferred] = open.back();
+    Graph* const graph = open.back().first;
+    const Graph* const inferred = open.back().second;
     open.pop_back();
     for_each_own_value(*graph, [&](Value& v) {
       if (const Value* twin = inferred->find(v.name())) visit(v, *twin);

@@ -119,8 +119,8 @@ std::vector<TestCase> find_test_cases(const std::vector<std::string>& directorie
     }
   }
   std::ranges::sort(cases, {}, &TestCase::model);
-  const auto repeated = std::ranges::unique(cases, {}, &TestCase::model);
-  cases.erase(repeated.begin(), repeated.end());
+  const auto is_same = [](const TestCase& a, const TestCase& b) { return a.model == b.model; };
+  cases.erase(std::unique(cases.begin(), cases.end(), is_same), cases.end());
   return cases;
 }
 

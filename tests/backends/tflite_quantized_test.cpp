@@ -60,8 +60,7 @@ std::vector<Layer> layers_of(const Graph& graph) {
         for (const Value* x : maker->inputs()) open.push_back(x);
     }
     std::ranges::sort(layer.inputs);
-    const auto repeated = std::ranges::unique(layer.inputs);
-    layer.inputs.erase(repeated.begin(), repeated.end());
+    layer.inputs.erase(std::unique(layer.inputs.begin(), layer.inputs.end()), layer.inputs.end());
     if (!layer.inputs.empty()) layers.push_back(std::move(layer));
   }
   return layers;

@@ -76,8 +76,7 @@ std::vector<const Function*> callees(Context& c, const Function& f) {
       if (const Function* callee = c.functions.find(node)) found.push_back(callee);
   });
   std::ranges::sort(found);
-  const auto repeated = std::ranges::unique(found);
-  found.erase(repeated.begin(), repeated.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 
