@@ -225,6 +225,8 @@ Command add_convert(CLI::App& program, const Global& global) {
       "Element types that the target lacks: none (default: refuse), up (compute in wider ones), all (narrower "
       "ones too)");
   app->add_option("--weights", options->exported.weights, "Store large float weights of a .tflite file as float16");
+  app->add_flag("--native-lstm", options->exported.native_lstm,
+                "Write LSTM as one operator of TFLite's, which is smaller and faster but which LiteRT does not load");
   app->add_option("--inputs-as", options->exported.inputs_as,
                   "Layout of inputs with channels: nchw or nhwc (default: as the source has them)");
   app->add_option("--outputs-as", options->exported.outputs_as, "Layout of outputs with channels");

@@ -91,7 +91,8 @@ class Interpreter {
     if (model_) l_.get<void(void*)>("TfLiteModelDelete")(model_);
   }
 
-  void set_inputs(const Json& inputs) {
+  /// Makes room for inputs of these sizes.
+  void prepare(const Json& inputs) {
     const int count = l_.get<int(const void*)>("TfLiteInterpreterGetInputTensorCount")(it_);
     if (static_cast<std::size_t>(count) != inputs.size())
       throw std::runtime_error("it takes " + std::to_string(count) + " inputs");
@@ -104,11 +105,14 @@ class Interpreter {
     }
     if (l_.get<int(void*)>("TfLiteInterpreterAllocateTensors")(it_))
       throw std::runtime_error("it does not prepare the model");
-    for (int i = 0; i < count; ++i) set_input(inputs[static_cast<std::size_t>(i)], i);
   }
 
-  Json run(const std::string& directory) {
+  void run(const Json& inputs) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) set_input(inputs[i], static_cast<int>(i));
     if (l_.get<int(void*)>("TfLiteInterpreterInvoke")(it_)) throw std::runtime_error("it does not run the model");
+  }
+
+  Json outputs(const std::string& directory) const {
     Json outputs = Json::array();
     const int count = l_.get<int(const void*)>("TfLiteInterpreterGetOutputTensorCount")(it_);
     for (int i = 0; i < count; ++i) outputs.push_back(output(i, directory));
@@ -169,9 +173,10 @@ class Interpreter {
 Json answer(const Library& library, const Json& request) {
   if (request.at("do") != "run") throw std::runtime_error("this runtime only runs models");
   Interpreter interpreter(library, request.at("model"), request.value("threads", 1));
-  interpreter.set_inputs(request.at("inputs"));
+  interpreter.prepare(request.at("inputs"));
+  for (int i = 0; i < request.value("runs", 1); ++i) interpreter.run(request.at("inputs"));
   Json reply{{"version", library.get<const char*()>("TfLiteVersion")()}};
-  reply["outputs"] = interpreter.run(request.at("directory"));
+  reply["outputs"] = interpreter.outputs(request.at("directory"));
   return reply;
 }
 

@@ -29,6 +29,7 @@ backends::tflite::ExportOptions tflite_options(const ExportOptions& options) {
   tflite.float16_weights = options.weights == "float16";
   if (!options.weights.empty() && !tflite.float16_weights)
     throw Error(Code::bad_usage, "'" + options.weights + "' is no form of weights").hint("float16");
+  tflite.native_lstm = options.native_lstm;
   tflite.allow_custom = options.allow_custom;
   tflite.inputs_as = layout_of(options.inputs_as);
   tflite.outputs_as = layout_of(options.outputs_as);

@@ -11,6 +11,7 @@ namespace ingot::driver {
 struct ExportOptions {
   std::string auto_cast = "none";         // "none", "up", "all"
   std::string weights;                    // "" as they are, "float16"
+  bool native_lstm = false;               // TFLite: LSTM as one operator, which LiteRT does not load
   std::string inputs_as, outputs_as;      // "" as they are, "nchw", "nhwc"
   std::vector<std::string> allow_custom;  // "Op" or "Op:domain"
 };

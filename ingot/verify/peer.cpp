@@ -64,6 +64,7 @@ PeerAnswer Peer::run(const PeerRequest& request) try {
             {"model", fs::absolute(request.model).string()},
             {"directory", s.directory.path().string()},
             {"threads", request.threads},
+            {"runs", request.runs},
             {"optimize", request.optimize},
             {"inputs", Json::array()}};
   if (!request.outputs.empty()) json["outputs"] = request.outputs;

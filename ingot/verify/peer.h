@@ -14,6 +14,7 @@ struct PeerRequest {
   std::vector<engine::NamedDatum> inputs{};
   std::vector<std::string> outputs{};  // TF.js: the tensors wanted; the others give those that the file names
   int threads = 1;
+  int runs = 1;           // TFLite: how often it runs, on the same inputs, before it gives its outputs
   bool optimize = false;  // ONNX Runtime: fuse and rewrite as its users do
 };
 

@@ -2,9 +2,9 @@
 #include "ingot/verify/peer_tensor.h"
 
 #include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
 
@@ -36,9 +36,9 @@ Json to_peer(const engine::NamedDatum& tensor, const std::string& path) {
     const auto strings = array->data<std::string>();
     json["strings"] = std::vector<std::string>(strings.begin(), strings.end());
   } else {
-    AtomicFile file(path);
-    file.write({array->bytes(), array->byte_size()});
-    file.commit();
+    std::ofstream file(path, std::ios::binary);  // no AtomicFile: it need not outlive the next power cut
+    file.write(reinterpret_cast<const char*>(array->bytes()), static_cast<std::streamsize>(array->byte_size()));
+    if (!file.flush()) throw Error(Code::cannot_write, "cannot write " + path);
     json["file"] = path;
   }
   return json;

@@ -10,6 +10,7 @@
 #include "ingot/base/error.h"
 #include "ingot/driver/convert.h"
 #include "ingot/driver/inputs.h"
+#include "ingot/ir/source_notes.h"
 #include "ingot/verify/alignment.h"
 #include "ingot/verify/bisect.h"
 #include "ingot/verify/compare.h"
@@ -120,6 +121,10 @@ class Comparison {
     for (std::size_t i = 0; i < a_values.size(); ++i) {
       OutputVerdict output;
       output.a_name = a_values[i]->name();
+      if (pairs[i] == b_values.size() && is_state(a_.model(), output.a_name)) {
+        verdict_.notes.push_back(fmt::format("output '{}' is kept as a variable in {}", output.a_name, b_.file()));
+        continue;
+      }
       if (pairs[i] == b_values.size()) {
         output.figure = "missing";
         output.source = "it has no counterpart in " + b_.file();
@@ -145,6 +150,12 @@ class Comparison {
   }
 
  private:
+  /// Whether an output is the next value of an input that was a variable in the model's source.
+  static bool is_state(const Model& model, const std::string& output) {
+    return std::ranges::any_of(model.graph->inputs(),
+                               [&](const Value* v) { return note_of(v->metadata, kNextState) == output; });
+  }
+
   Contender::Answer answer(Contender& side, const Inputs& inputs) {
     std::string refusals;
     for (;;) {

@@ -8,7 +8,7 @@
 #include "ingot/base/error.h"
 #include "ingot/formats/tflite/writer.h"
 #include "tests/backends/agreement.h"
-#include "tests/backends/native_tflite.h"
+#include "tests/backends/other_runtime.h"
 #include "tests/passes/backend_cases.h"
 
 namespace ingot {
@@ -28,7 +28,7 @@ struct Outcome {
   std::string difference;  // empty: it converts and agrees
 };
 
-Outcome outcome_of(const test::BackendCase& c, const test::NativeTflite& native,
+Outcome outcome_of(const test::BackendCase& c, test::OtherRuntime& native,
                    const backends::tflite::ExportOptions& options = {}) {
   std::string file;
   try {
@@ -90,7 +90,7 @@ struct Count {
 };
 
 TEST(TfliteNative, TestsOfTheTableAgree) {
-  const auto native = test::NativeTflite::find();
+  const auto native = test::OtherRuntime::find(verify::Runtime::tflite);
   if (!native) GTEST_SKIP() << "build/peers has no tfjs-tflite-node: script/bootstrap installs it";
   std::map<std::string, bool> in_table;
   for (const auto& s : backends::tflite::supported_operators()) in_table[s.op] = s.is_native && s.domain.empty();
@@ -119,7 +119,7 @@ TEST(TfliteNative, TestsOfTheTableAgree) {
 
 /// Every case, whatever its types and number of inputs: what converts, agrees.
 void check_all(const backends::tflite::ExportOptions& options, const char* known_file) {
-  const auto native = test::NativeTflite::find();
+  const auto native = test::OtherRuntime::find(verify::Runtime::tflite);
   if (!native) GTEST_SKIP() << "build/peers has no tfjs-tflite-node: script/bootstrap installs it";
   test::KnownDifferences known(known_file);
   std::size_t total = 0, converted = 0, agreed = 0;

@@ -68,7 +68,7 @@ TEST(TfliteRewrite, DoublesOfDecompositionsAreFloatsAndSaidSo) {
 
 TEST(TfliteRewrite, ObstaclesComeWithReasonsAndRemedies) {
   const Model model = onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>
-      g (double[3] d, float[3,3] m) => (double[3] y, float e) { [one] y = Abs(d)  [two] e = Det(m) })",
+      g (double[3] d, float[N,N] m) => (double[3] y, float e) { [one] y = Abs(d)  [two] e = Det(m) })",
                                        ".", {});
   const std::vector<Obstacle> list = find_obstacles(model);
   ASSERT_EQ(list.size(), 2U);

@@ -76,7 +76,7 @@ TEST(TfliteExport, NamedSizesAreDynamic) {
 
 TEST(TfliteExport, EverythingThatCannotBeSaidIsListedAtOnce) {
   const std::string message =
-      refusal_of(R"(g (float[3] x, double[3] d, float[3,3] m) => (double[3] y, float e, float[3] z) {
+      refusal_of(R"(g (float[3] x, double[3] d, float[N,N] m) => (double[3] y, float e, float[3] z) {
       [one] y = Abs(d)  [two] e = Det(m)  z = Relu(x) })");
   EXPECT_NE(message.find("node 'one' (Abs): TFLite has no kernel for double"), std::string::npos) << message;
   EXPECT_NE(message.find("node 'two' (Det)"), std::string::npos) << message;

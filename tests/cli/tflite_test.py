@@ -58,7 +58,9 @@ def write_network(path, op, dims, shape, layers, attributes=b""):
             x, y = f"h{i}", f"h{i + 1}"
             parts.append(message(1, message(1, x.encode()) + message(1, f"w{i}".encode()) + message(2, y.encode()) +
                                  message(4, op.encode()) + attributes))
-            parts.append(message(5, sizes + message(8, f"w{i}".encode()) + message(9, weights)))
+            # The weights of all layers are one object here, however large the file gets.
+            head = sizes + message(8, f"w{i}".encode()) + varint(9 << 3 | 2) + varint(len(weights))
+            parts += [varint(5 << 3 | 2) + varint(len(head) + len(weights)) + head, weights]
         parts += [message(2, b"net"), message(11, port("h0", shape)), message(12, port(f"h{layers}", shape))]
         file.write(number(1, 8) + message(8, number(2, 17)) + varint(7 << 3 | 2) + varint(sum(map(len, parts))))
         for part in parts:
@@ -97,6 +99,19 @@ class TfliteTest(unittest.TestCase):
             self.assertGreater((self.path / "big.tflite").stat().st_size, 100e6)
             self.assertLess(best, 1)
             self.assertLess(memory, size + 100e6)
+
+    @unittest.skipUnless("INGOT_WHOLE_CORPUS" in os.environ, "writes 5 GB: only script/acceptance does")
+    def test_models_beyond_two_gigabytes_have_their_weights_behind_the_flatbuffer(self):
+        write_network(self.path / "huge.onnx", "MatMul", [8192, 8192], [1, 8192], 9)
+        size = (self.path / "huge.onnx").stat().st_size
+        self.assertGreater(size, 2**31)
+        done = self.convert("huge.onnx", "-o", "huge.tflite")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (self.path / "huge.onnx").unlink()
+        self.assertGreater((self.path / "huge.tflite").stat().st_size, 2**31)
+        read = subprocess.run([INGOT, "inspect", "huge.tflite"], cwd=self.path, capture_output=True, text=True)
+        self.assertEqual(read.returncode, 0, read.stderr)
+        self.assertIn("603,979,776 in 9 tensors", read.stdout)
 
     def test_the_same_model_gives_the_same_bytes(self):
         (self.path / "m.onnxtxt").write_text(SMALL)

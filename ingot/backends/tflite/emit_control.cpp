@@ -70,19 +70,22 @@ std::string refuse_loop(const Node& n) {
 }
 
 void emit_loop(NodeOut& n) {
-  // State: round, limit, condition, the loop's own, and what the body reads from outside.
+  // State: round and limit where anybody counts, condition, the loop's own, and what the body reads from outside.
   Graph* body = body_of(n.node, "body");
+  const bool counts = n.has(0) || !body->inputs()[0]->uses().empty();
   std::vector<const Value*> captured;
   collect_captured(*body, captured);
   Emitter& e = n.e;
   const std::size_t states = n.node.input_count() - 2;
   std::vector<std::int32_t> inputs, outputs;
-  inputs.push_back(e.constant(Tensor::scalar<std::int64_t>(0)));
-  inputs.push_back(n.has(0) ? n.in(0) : e.constant(Tensor::scalar<std::int64_t>(INT64_MAX)));
-  inputs.push_back(n.has(1) ? n.in(1) : e.constant(Tensor::scalar<bool>(true)));
   const Shape scalar;
-  outputs.push_back(e.temporary(DType::i64, scalar));
-  outputs.push_back(e.temporary(DType::i64, scalar));
+  if (counts) {
+    inputs.push_back(e.constant(Tensor::scalar<std::int64_t>(0)));
+    inputs.push_back(n.has(0) ? n.in(0) : e.constant(Tensor::scalar<std::int64_t>(INT64_MAX)));
+    outputs.push_back(e.temporary(DType::i64, scalar));
+    outputs.push_back(e.temporary(DType::i64, scalar));
+  }
+  inputs.push_back(n.has(1) ? n.in(1) : e.constant(Tensor::scalar<bool>(true)));
   outputs.push_back(e.temporary(DType::boolean, scalar));
   const auto spare = [&](const Value* v) { return e.temporary(v->type.elem, v->type.shape.value_or(Shape{})); };
   for (std::size_t i = 0; i < states; ++i) {
@@ -93,43 +96,55 @@ void emit_loop(NodeOut& n) {
     inputs.push_back(e.tensor(v));
     outputs.push_back(spare(v));
   }
-  const std::int32_t condition = e.loop_condition(*body, captured), rounds = e.loop_body(*body, captured);
+  const std::int32_t condition = e.loop_condition(*body, captured, counts),
+                     rounds = e.loop_body(*body, captured, counts);
   Options options(Op::WHILE);
   options.set("cond_subgraph_index", condition).set("body_subgraph_index", rounds);
   e.add(Op::WHILE, inputs, outputs, options);
 }
 
-std::int32_t Emitter::loop_condition(const Graph& body, const std::vector<const Value*>& captured) {
+std::int32_t Emitter::loop_condition(const Graph& body, const std::vector<const Value*>& captured, bool counts) {
   Emitter inner(output_, body);
   inner.subgraph().name += "/condition";
   inner.set_scope("condition");
   const Shape scalar;
-  const std::int32_t round = inner.temporary(DType::i64, scalar), limit = inner.temporary(DType::i64, scalar);
-  std::vector<std::int32_t> inputs{round, limit};
+  std::vector<std::int32_t> inputs;
+  if (counts) inputs = {inner.temporary(DType::i64, scalar), inner.temporary(DType::i64, scalar)};
   for (std::size_t i = 1; i < body.inputs().size(); ++i) inputs.push_back(inner.tensor(body.inputs()[i]));
   for (const Value* v : captured) inputs.push_back(inner.tensor(v));
-  const std::int32_t below = inner.temporary(DType::boolean, scalar), goes_on = inner.temporary(DType::boolean, scalar);
-  inner.add(Op::LESS, {round, limit}, {below});
-  const std::int32_t condition = inputs[2];
-  inner.add(Op::LOGICAL_AND, {below, condition}, {goes_on});
+  std::int32_t goes_on = inputs[counts ? 2 : 0];
+  if (counts) {
+    const std::int32_t condition = goes_on, below = inner.temporary(DType::boolean, scalar);
+    inner.add(Op::LESS, {inputs[0], inputs[1]}, {below});
+    goes_on = inner.temporary(DType::boolean, scalar);
+    inner.add(Op::LOGICAL_AND, {below, condition}, {goes_on});
+  }
   inner.subgraph().inputs = inputs;
   inner.subgraph().outputs = {goes_on};
   return static_cast<std::int32_t>(inner.index_);
 }
 
-std::int32_t Emitter::loop_body(const Graph& body, const std::vector<const Value*>& captured) {
+std::int32_t Emitter::loop_body(const Graph& body, const std::vector<const Value*>& captured, bool counts) {
   Emitter inner(output_, body);
   inner.set_scope("body");
+  for (std::size_t i = 1; i < body.output_count(); ++i) inner.pass_on(body.inputs()[1 + i], body.output(i));
   const Shape scalar;
-  const std::int32_t limit = inner.temporary(DType::i64, scalar);
-  inner.emit(captured);
-  std::vector<std::int32_t>& inputs = inner.subgraph().inputs;
-  inputs.insert(inputs.begin() + 1, limit);
-  inner.set_scope("body");
-  const std::int32_t next = inner.temporary(DType::i64, scalar), one = inner.constant(Tensor::scalar<std::int64_t>(1));
-  const std::int32_t round = inner.subgraph().inputs[0];
-  inner.add(Op::ADD, {round, one}, {next});
-  std::vector<std::int32_t> outputs{next, limit};
+  std::vector<std::int32_t> outputs;
+  if (counts) {
+    const std::int32_t limit = inner.temporary(DType::i64, scalar);
+    inner.emit(captured);
+    std::vector<std::int32_t>& inputs = inner.subgraph().inputs;
+    inputs.insert(inputs.begin() + 1, limit);
+    inner.set_scope("body");
+    const std::int32_t next = inner.temporary(DType::i64, scalar),
+                       one = inner.constant(Tensor::scalar<std::int64_t>(1));
+    const std::int32_t round = inner.subgraph().inputs[0];
+    inner.add(Op::ADD, {round, one}, {next});
+    outputs = {next, limit};
+  } else {
+    inner.emit(captured);
+    inner.subgraph().inputs.erase(inner.subgraph().inputs.begin());
+  }
   outputs.insert(outputs.end(), inner.subgraph().outputs.begin(), inner.subgraph().outputs.end());
   const std::size_t own = inner.subgraph().inputs.size() - captured.size();
   for (std::size_t i = 0; i < captured.size(); ++i) outputs.push_back(inner.subgraph().inputs[own + i]);

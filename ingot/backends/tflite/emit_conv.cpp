@@ -20,8 +20,8 @@ Tensor widened(const Tensor& w) {
   return w.reshaped({w.dims()[0], w.dims()[1], 1, w.dims()[2]});
 }
 
-/// The node's weights, constant or not, with their axes in TFLite's order.
-std::int32_t weights_as(NodeOut& n, const Ints& perm) {
+/// The node's weights, constant or not, with their axes in TFLite's order. `is_split`: they are taken apart after that.
+std::int32_t weights_as(NodeOut& n, const Ints& perm, bool is_split = false) {
   if (const Tensor* w = n.constant(1)) {
     const std::int32_t made = n.e.constant(passes::transposed(widened(*w), perm), n.node.input(1)->name());
     release_pages(w->bytes().span());
@@ -30,7 +30,8 @@ std::int32_t weights_as(NodeOut& n, const Ints& perm) {
   if (const auto q = quantized_constant(n.node.input(1))) {
     QuantizedConstant wide{widened(q->tensor), q->parameters};
     if (q->tensor.rank() == 3 && q->parameters.quantized_dimension == 2) wide.parameters.quantized_dimension = 3;
-    return emit_quantized(n.e, permuted(wide, perm), n.node.input(1)->name());
+    const QuantizedConstant turned = permuted(wide, perm);
+    return is_split ? emit_quantized(n.e, turned, n.node.input(1)->name()) : emit_weights(n, turned);
   }
   std::int32_t w = n.in(1);
   Shape shape = n.shape(1);
@@ -92,22 +93,22 @@ void emit_conv(NodeOut& n) {
     options.set("stride_d", s.strides[0]).set("dilation_d_factor", s.dilations[0]);
     const std::int32_t weights = weights_as(n, {2, 3, 4, 1, 0});
     n.e.add(Op::CONV_3D, {x.tensor, weights, bias}, {y.tensor()}, options);
-  } else if (group > 1 && per_group == 1) {
+  } else if (per_group == 1 && (group > 1 || comes_from(n.node, "DEPTHWISE_CONV_2D"))) {
     Options options(Op::DEPTHWISE_CONV_2D);
     set_steps(options, s, padding, true);
     options.set("depth_multiplier", outputs / group);
     const std::int32_t weights = weights_as(n, {1, 2, 3, 0});
-    n.e.add(Op::DEPTHWISE_CONV_2D, {x.tensor, weights, bias}, {y.tensor()}, options, 2);
+    n.e.add(Op::DEPTHWISE_CONV_2D, {x.tensor, weights, bias}, {y.tensor()}, options, rounds_activations(n) ? 6 : 2);
   } else if (group == 1) {
     Options options(Op::CONV_2D);
     set_steps(options, s, padding, true);
     const std::int32_t weights = weights_as(n, {0, 2, 3, 1});
-    n.e.add(Op::CONV_2D, {x.tensor, weights, bias}, {y.tensor()}, options, 2);
+    n.e.add(Op::CONV_2D, {x.tensor, weights, bias}, {y.tensor()}, options, rounds_activations(n) ? 5 : 2);
   } else {
     // Group by group: older runtimes have no grouped convolution.
     Options options(Op::CONV_2D);
     set_steps(options, s, padding, true);
-    const std::int32_t weights = weights_as(n, {0, 2, 3, 1});
+    const std::int32_t weights = weights_as(n, {0, 2, 3, 1}, true);
     const auto parts = [&](std::int32_t tensor, Shape shape, std::size_t axis) {
       shape[axis] = Dim(shape[axis].value() / group);
       std::vector<std::int32_t> made;

@@ -69,10 +69,7 @@ void emit_identity(NodeOut& n) {
   const std::int32_t x = n.in(0), y = n.out();
   const Shape* shape = n.node.input(0)->type.shape ? &n.shape() : nullptr;
   if (shape && std::ranges::count_if(*shape, [](const Dim& d) { return !d.is_known(); }) <= 1) {
-    const std::int32_t target = n.e.ints(dims_of(*shape));
-    Options options(Op::RESHAPE);
-    options.set("new_shape", dims_of(*shape));
-    return n.e.add(Op::RESHAPE, {x, target}, {y}, options);
+    return add_reshape(n.e, x, y, dims_of(*shape));
   }
   const std::int32_t sizes = n.e.temporary(DType::i32, Shape{Dim()});
   Options options(Op::SHAPE);

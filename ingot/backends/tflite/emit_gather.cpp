@@ -8,18 +8,27 @@ namespace ingot::backends::tflite {
 
 using Op = BuiltinOperator;
 
+bool counts_from_the_front(const Node& node, std::size_t input) {
+  if (const Tensor* t = ops::constant_of(node.input(input)))
+    return std::ranges::all_of(t->to_ints(), [](std::int64_t i) { return i >= 0; });
+  constexpr std::string_view kSources[] = {"EMBEDDING_LOOKUP", "GATHER", "GATHER_ND", "SCATTER_ND"};
+  return std::ranges::any_of(kSources, [&](std::string_view op) { return comes_from(node, op); });
+}
+
 void emit_gather(NodeOut& n) {
   Options options(Op::GATHER);
   options.set("axis", n.axis(0));
-  // Negative indices count from the end: constants are turned, others must not be negative.
+  // Negative indices count from the end: constants are turned here, others at run time.
   std::int32_t indices;
   const Dim& size = n.shape()[static_cast<std::size_t>(n.axis(0))];
   if (const Tensor* t = n.constant(1); t && size.is_known()) {
     std::vector<std::int32_t> values;
     for (const std::int64_t i : t->to_ints()) values.push_back(static_cast<std::int32_t>(i < 0 ? i + size.value() : i));
     indices = n.e.constant(Tensor::of<std::int32_t>(t->dims(), values));
-  } else if (n.constant(1)) {
-    indices = n.in_int32(1);
+  } else if (counts_from_the_front(n.node, 1)) {
+    const Node* maker = n.node.input(1)->producer();
+    const bool was_narrow = maker && maker->is("Cast") && maker->input(0)->type.elem == DType::i32;
+    indices = n.constant(1) || was_narrow ? n.in_int32(1) : n.in(1);
   } else {
     const Shape& shape = n.shape(1);
     const DType type = n.elem(1);

@@ -1,7 +1,10 @@
 // Matrix products: FULLY_CONNECTED where the weights are constant, BATCH_MATMUL elsewhere.
+#include <algorithm>
+
 #include "ingot/backends/tflite/quantized.h"
 #include "ingot/backends/tflite/rows.h"
 #include "ingot/base/release_pages.h"
+#include "ingot/ir/source_notes.h"
 #include "ingot/ops/infer.h"
 #include "ingot/passes/layout/axes.h"
 
@@ -30,6 +33,14 @@ bool is_bias(const Value* c, const Dim& columns) {
          (t->rank() == 1 || (t->rank() == 2 && t->dims()[0] == 1));
 }
 
+/// The version that the weights need; how activations are rounded is an option.
+int connected_version(const NodeOut& n, Options& options) {
+  if (!rounds_activations(n)) return 1;
+  const bool is_asymmetric = note_of(n.node.metadata, kDynamicRange) == "asymmetric";
+  options.set("asymmetric_quantize_inputs", is_asymmetric);
+  return is_asymmetric ? 9 : 3;
+}
+
 }  // namespace
 
 std::string refuse_gemm(const Node& n) {
@@ -50,7 +61,7 @@ void emit_gemm(NodeOut& n) {
     w = n.e.constant(scaled(turned, alpha), n.node.input(1)->name());
     if (!is_turned || alpha != 1) release_pages(weights->bytes().span());
   } else if (const auto q = quantized_constant(n.node.input(1)); q && alpha == 1) {
-    w = emit_quantized(n.e, is_turned ? *q : permuted(*q, {1, 0}), n.node.input(1)->name());
+    w = emit_weights(n, is_turned ? *q : permuted(*q, {1, 0}));
   } else {
     w = is_turned ? n.in(1) : transposed(n.e, n.in(1), DType::f32, n.shape(1), {1, 0});
   }
@@ -70,7 +81,9 @@ void emit_gemm(NodeOut& n) {
   const bool scales_after = !weights && alpha != 1;
   const auto next = [&](bool is_last) { return is_last ? n.out() : n.e.temporary(DType::f32, n.out_shape()); };
   std::int32_t y = next(!adds_after && !scales_after);
-  n.e.add(Op::FULLY_CONNECTED, {a, w, bias}, {y});
+  Options options(Op::FULLY_CONNECTED);
+  const int version = connected_version(n, options);
+  n.e.add(Op::FULLY_CONNECTED, {a, w, bias}, {y}, options, version);
   if (scales_after) {
     const std::int32_t factor = n.e.scalar(alpha, DType::f32), product = next(!adds_after);
     n.e.add(Op::MUL, {y, factor}, {product});
@@ -93,8 +106,25 @@ std::string refuse_matmul(const Node& n) {
     if (n.input(i)->type.shape->size() > 5) return "more than 5 dimensions";
   }
   if (!n.output(0)->type.shape) return "the rank is not known";
+  const Tensor* weights = ops::constant_of(n.input(1));
+  if (weights && weights->size() == 0) return "a product with a matrix without elements";
   return needs_float(n);
 }
+
+namespace {
+
+/// The sizes before the matrices as one, where both factors have the same: older kernels have 4 dimensions.
+std::optional<std::int64_t> common_batch(const Shape& a, const Shape& b) {
+  if (a.size() != 5 || b.size() != 5 || !is_fixed(a) || !is_fixed(b)) return std::nullopt;
+  std::int64_t batch = 1;
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (a[i].value() != b[i].value()) return std::nullopt;
+    batch *= a[i].value();
+  }
+  return batch;
+}
+
+}  // namespace
 
 void emit_matmul(NodeOut& n) {
   const Tensor* weights = n.constant(1);
@@ -106,10 +136,11 @@ void emit_matmul(NodeOut& n) {
     return n.e.add(Op::FULLY_CONNECTED, {n.in(0), w, fmt_tflite::kNoTensor}, {n.out()}, options, n.rank(0) > 2 ? 5 : 1);
   }
   if (const auto q = quantized_constant(n.node.input(1)); q && q->tensor.rank() == 2 && n.rank(0) >= 2) {
-    const std::int32_t w = emit_quantized(n.e, permuted(*q, {1, 0}), n.node.input(1)->name());
+    const std::int32_t w = emit_weights(n, permuted(*q, {1, 0}));
     Options options(Op::FULLY_CONNECTED);
     options.set("keep_num_dims", n.rank(0) > 2);
-    return n.e.add(Op::FULLY_CONNECTED, {n.in(0), w, fmt_tflite::kNoTensor}, {n.out()}, options, 5);
+    const int version = std::max(5, connected_version(n, options));
+    return n.e.add(Op::FULLY_CONNECTED, {n.in(0), w, fmt_tflite::kNoTensor}, {n.out()}, options, version);
   }
   // Vectors become matrices for the time being.
   std::int32_t a = n.in(0), b = n.in(1);
@@ -123,17 +154,20 @@ void emit_matmul(NodeOut& n) {
     sb.push_back(Dim(1));
     b = reshaped(n.e, b, DType::f32, sb);
   }
+  if (const auto batch = common_batch(sa, sb)) {
+    a = reshaped(n.e, a, DType::f32, {Dim(*batch), sa[3], sa[4]});
+    b = reshaped(n.e, b, DType::f32, {Dim(*batch), sb[3], sb[4]});
+    const std::int32_t product = n.e.temporary(DType::f32, Shape{Dim(*batch), sa[3], sb[4]});
+    n.e.add(Op::BATCH_MATMUL, {a, b}, {product});
+    return add_reshape(n.e, product, n.out(), dims_of(n.out_shape()));
+  }
   if (!a_is_vector && !b_is_vector) return n.e.add(Op::BATCH_MATMUL, {a, b}, {n.out()});
   Shape full = n.out_shape();
   if (b_is_vector) full.push_back(Dim(1));
   if (a_is_vector) full.insert(full.end() - 1, Dim(1));
   const std::int32_t product = n.e.temporary(DType::f32, full);
   n.e.add(Op::BATCH_MATMUL, {a, b}, {product});
-  const Ints dims = dims_of(n.out_shape());
-  const std::int32_t target = n.e.ints(dims);
-  Options options(Op::RESHAPE);
-  options.set("new_shape", dims);
-  n.e.add(Op::RESHAPE, {product, target}, {n.out()}, options);
+  add_reshape(n.e, product, n.out(), dims_of(n.out_shape()));
 }
 
 }  // namespace ingot::backends::tflite

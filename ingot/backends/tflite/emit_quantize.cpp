@@ -3,6 +3,7 @@
 
 #include "ingot/backends/tflite/quantized.h"
 #include "ingot/backends/tflite/rows.h"
+#include "ingot/ir/source_notes.h"
 #include "ingot/ops/infer.h"
 #include "ingot/passes/layout/axes.h"
 
@@ -95,6 +96,20 @@ std::int32_t emit_quantized(Emitter& e, const QuantizedConstant& constant, const
   const std::int32_t wide = e.temporary(DType::f32, constant.tensor.dims());
   e.add(Op::DEQUANTIZE, {q}, {wide}, Options(Op::DEQUANTIZE), 2);
   return wide;
+}
+
+bool rounds_activations(const NodeOut& n) {
+  const auto q = quantized_constant(n.node.input(1));
+  return q && q->tensor.dtype() == DType::i8 && !note_of(n.node.metadata, kDynamicRange).empty();
+}
+
+std::int32_t emit_weights(NodeOut& n, const QuantizedConstant& constant) {
+  const std::string& name = n.node.input(1)->name();
+  if (!rounds_activations(n)) return emit_quantized(n.e, constant, name);
+  ++n.e.output().rounded_products;
+  const std::int32_t weights = n.e.constant(constant.tensor, name);
+  n.e.quantize(weights, constant.parameters);
+  return weights;
 }
 
 }  // namespace ingot::backends::tflite

@@ -31,8 +31,7 @@ std::vector<ResizeAxis> resize_axes(const Node& n) {
 double resize_source(const std::string& mode, const ResizeAxis& a, std::int64_t i) {
   const auto x = static_cast<double>(i);
   const double out = a.scale * static_cast<double>(a.in);
-  if (mode == "align_corners")
-    return a.out == 1 ? 0 : x * static_cast<double>(a.in - 1) / static_cast<double>(a.out - 1);
+  if (mode == "align_corners") return out == 1 ? 0 : x * static_cast<double>(a.in - 1) / (out - 1);
   if (mode == "asymmetric") return x / a.scale;
   if (mode == "pytorch_half_pixel") return out > 1 ? (x + 0.5) / a.scale - 0.5 : 0;
   if (mode == "half_pixel_symmetric") {

@@ -21,7 +21,9 @@ std::int32_t index_tuples(NodeOut& n, std::size_t input, std::size_t first_axis)
     }
     return n.e.constant(Tensor::of<std::int32_t>(t->dims(), values));
   }
-  const std::int32_t raw = n.in_int32(input), zero = n.e.index(0);
+  const std::int32_t raw = n.in_int32(input);
+  if (counts_from_the_front(n.node, input)) return raw;
+  const std::int32_t zero = n.e.index(0);
   std::int32_t many;
   if (is_fixed(sizes)) {
     many = n.e.ints(dims_of(sizes));
@@ -48,10 +50,23 @@ std::int32_t shape_of(Emitter& e, std::int32_t tensor, std::size_t rank) {
   return sizes;
 }
 
+namespace {
+
+bool is_zero(const Tensor* t) {
+  return t && std::ranges::all_of(t->bytes().span(), [](std::byte b) { return b == std::byte{0}; });
+}
+
+}  // namespace
+
 void emit_scatter_nd(NodeOut& n) {
   Emitter& e = n.e;
   const Shape& shape = n.shape();
-  const std::int32_t data = n.in(0), tuples = index_tuples(n, 1, 0), updates = n.in(2);
+  const std::int32_t tuples = index_tuples(n, 1, 0), updates = n.in(2);
+  if (is_fixed(shape) && is_zero(n.constant(0))) {
+    const std::int32_t sizes = e.ints(dims_of(shape));
+    return e.add(Op::SCATTER_ND, {tuples, updates, sizes}, {n.out()});
+  }
+  const std::int32_t data = n.in(0);
   const std::int32_t sizes = is_fixed(shape) ? e.ints(dims_of(shape)) : shape_of(e, data, n.rank());
   const std::int32_t written = e.temporary(n.elem(), shape);
   e.add(Op::SCATTER_ND, {tuples, updates, sizes}, {written});

@@ -39,7 +39,8 @@ void emit_transpose(NodeOut& n) {
 std::string refuse_transpose(const Node& n) {
   if (passes::perm_of(n).empty() && !(n.input(0)->type.shape && n.input(0)->type.shape->empty()))
     return "the rank is not known";
-  return n.input(0)->type.shape->size() > 5 ? "more than 5 dimensions" : moved(n);
+  if (n.input(0)->type.shape->size() > 5) return "more than 5 dimensions";
+  return n.input(0)->type.elem == DType::i16 ? std::string() : moved(n);
 }
 
 void emit_concat(NodeOut& n) {
@@ -177,12 +178,7 @@ void emit_reshape(NodeOut& n) {
     if (n.constant(1)) options.set("squeeze_dims", n.ints(1));
     return n.e.add(Op::SQUEEZE, {x}, {n.out()}, options);
   }
-  if (target) {
-    const std::int32_t dims = n.e.ints(*target);
-    Options options(Op::RESHAPE);
-    options.set("new_shape", *target);
-    return n.e.add(Op::RESHAPE, {x, dims}, {n.out()}, options);
-  }
+  if (target) return add_reshape(n.e, x, n.out(), *target);
   // A 0 means the input's size there: taken from its shape at run time.
   const Tensor* wanted = n.constant(1);
   std::int32_t dims;

@@ -165,6 +165,13 @@ std::int32_t Emitter::tensor(const Value* value) {
   return made;
 }
 
+void Emitter::pass_on(const Value* input, const Value* output) {
+  const Node* copy = output->producer();
+  if (!copy || !copy->is("Identity") || copy->input(0) != input || output->uses().size() != 1) return;
+  alias(output, tensor(input));
+  passed_on_.insert(copy);
+}
+
 void Emitter::quantize(std::int32_t tensor, Quantization parameters) {
   subgraph().tensors[static_cast<std::size_t>(tensor)].quantization = std::move(parameters);
 }
@@ -192,7 +199,7 @@ void Emitter::emit(const std::vector<const Value*>& captured) {
     if (!v->initializer) inputs.push_back(tensor(v));
   for (const Value* v : captured) inputs.push_back(tensor(v));
   for (const Node& node : graph_.nodes()) {
-    if (node.is("Constant")) continue;
+    if (node.is("Constant") || passed_on_.contains(&node)) continue;
     scope_ = node.name.empty() && node.output(0) ? node.output(0)->name() : node.name;
     NodeOut out(*this, node);
     const Row* row = row_of(node);

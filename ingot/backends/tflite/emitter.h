@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -25,6 +26,7 @@ struct Output {
   fmt_tflite::Model model;
   std::vector<std::string> notes;
   bool float16_weights = false;
+  std::size_t rounded_products = 0;  // whose activations TFLite rounds while it runs, as the source did
   std::map<std::string, std::uint32_t> buffers_by_content;  // small constants only
 
   std::uint32_t buffer(Bytes bytes);
@@ -60,12 +62,14 @@ class Emitter {
   Output& output() { return output_; }
   /// Emits another graph as a subgraph and returns its number.
   std::int32_t subgraph_of(const Graph& graph, const std::vector<const Value*>& captured);
-  /// The two subgraphs of a Loop over (round, limit, condition, state ..., captured ...).
-  std::int32_t loop_condition(const Graph& body, const std::vector<const Value*>& captured);
-  std::int32_t loop_body(const Graph& body, const std::vector<const Value*>& captured);
+  /// The two subgraphs of a Loop over ([round, limit,] condition, state ..., captured ...).
+  std::int32_t loop_condition(const Graph& body, const std::vector<const Value*>& captured, bool counts);
+  std::int32_t loop_body(const Graph& body, const std::vector<const Value*>& captured, bool counts);
   /// Quantisation of a tensor, kept by what passes it on.
   void quantize(std::int32_t tensor, Quantization parameters);
   void alias(const Value* value, std::int32_t tensor) { tensors_[value] = tensor; }
+  /// A state that leaves a round as it came in is the same tensor on both sides.
+  void pass_on(const Value* input, const Value* output);
 
  private:
   std::int32_t add_tensor(fmt_tflite::Tensor tensor);
@@ -75,7 +79,7 @@ class Emitter {
   std::size_t index_;
   std::string scope_;
   std::unordered_map<const Value*, std::int32_t> tensors_;
-  std::map<std::string, std::int32_t> names_;
+  std::set<const Node*> passed_on_;
 };
 
 }  // namespace ingot::backends::tflite

@@ -4,15 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
+#include <sstream>
 
 #include "ingot/backends/tflite/infinities.h"
 #include "ingot/backends/tflite/legalize.h"
 #include "ingot/backends/tflite/operators.h"
 #include "ingot/backends/tflite/quantized.h"
 #include "ingot/backends/tflite/rewrite.h"
+#include "ingot/backends/tflite/settle_outputs.h"
 #include "ingot/backends/tflite/simplify.h"
+#include "ingot/backends/tflite/variables.h"
 #include "ingot/base/error.h"
+#include "ingot/ir/source_notes.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/inline_functions.h"
@@ -88,7 +93,8 @@ std::vector<Obstacle> obstacles_of(Graph& graph, const ExportOptions& options) {
       }
       if (is_native(node, options)) continue;
       const std::string op = node.domain.empty() ? node.op : node.domain + "." + node.op;
-      const std::string reason = refusal(node);
+      std::string reason = refusal(node);
+      if (reason.empty()) reason = "TFLite has it as an operator of its own only";
       list.push_back({node.label(), op, reason, remedy_for(node, reason, options)});
     }
     const auto check_port = [&](const Value* v, std::string_view what) {
@@ -119,18 +125,24 @@ void require_none(const std::vector<Obstacle>& obstacles) {
   throw error;
 }
 
-void set_layouts(Graph& graph, const ExportOptions& options, std::vector<std::string>& notes) {
+void set_layouts(Graph& graph, const ExportOptions& options, const std::vector<State>& states,
+                 std::vector<std::string>& notes) {
+  const auto is_state = [&](const Value* v) {
+    return std::ranges::any_of(states, [&](const State& s) { return s.input == v->name() || s.output == v->name(); });
+  };
   const auto note = [&](std::string_view what, const std::string& name, const Value* v) {
     notes.push_back(fmt::format("{} '{}' is now {}", what, name, v->type.str()));
   };
   using passes::Layout;
   if (options.inputs_as == Layout::channels_last)
     for (std::size_t i = 0; i < graph.inputs().size(); ++i)
-      if (passes::set_input_layout(graph, i, Layout::channels_first, Layout::channels_last))
+      if (!is_state(graph.inputs()[i]) &&
+          passes::set_input_layout(graph, i, Layout::channels_first, Layout::channels_last))
         note("input", graph.inputs()[i]->name(), graph.inputs()[i]);
   if (options.outputs_as == Layout::channels_last)
     for (std::size_t i = 0; i < graph.output_count(); ++i)
-      if (passes::set_output_layout(graph, i, Layout::channels_first, Layout::channels_last))
+      if (!is_state(graph.output(i)) &&
+          passes::set_output_layout(graph, i, Layout::channels_first, Layout::channels_last))
         note("output", graph.output(i)->name(), graph.output(i));
 }
 
@@ -144,6 +156,21 @@ void fix_defaults(Graph& graph, std::vector<std::string>& notes) {
     }
 }
 
+/// Parameters of integer inputs that no operator tells.
+void set_quantization(Emitter& emitter, const Graph& graph) {
+  for (const Value* v : graph.inputs()) {
+    std::istringstream text{std::string(note_of(v->metadata, kQuantization))};
+    Quantization q;
+    q.scale.resize(1);
+    q.zero_point.resize(1);
+    const bool is_byte = v->type.elem == DType::i8 || v->type.elem == DType::u8 || v->type.elem == DType::i16;
+    if (v->initializer || !is_byte || !(text >> q.scale[0] >> q.zero_point[0])) continue;
+    if (!(q.scale[0] > 0) || !std::isfinite(q.scale[0])) continue;
+    const std::int32_t x = emitter.tensor(v);
+    if (!emitter.subgraph().tensors[static_cast<std::size_t>(x)].quantization) emitter.quantize(x, std::move(q));
+  }
+}
+
 void add_signature(fmt_tflite::Model& model, const Graph& graph) {
   if (model.subgraphs[0].inputs.empty()) return;  // runtimes refuse a signature without inputs
   fmt_tflite::SignatureDef signature;
@@ -152,8 +179,12 @@ void add_signature(fmt_tflite::Model& model, const Graph& graph) {
   std::size_t at = 0;
   for (const Value* v : graph.inputs())
     if (!v->initializer) signature.inputs.push_back({v->name(), static_cast<std::uint32_t>(main.inputs[at++])});
-  for (std::size_t i = 0; i < graph.output_count(); ++i)
-    signature.outputs.push_back({graph.output(i)->name(), static_cast<std::uint32_t>(main.outputs[i])});
+  std::set<std::string> names;  // one value may be an output twice; runtimes tell outputs apart by their names
+  for (std::size_t i = 0; i < graph.output_count(); ++i) {
+    std::string name = graph.output(i)->name();
+    while (!names.insert(name).second) name += "_again";
+    signature.outputs.push_back({std::move(name), static_cast<std::uint32_t>(main.outputs[i])});
+  }
   model.signature_defs.push_back(std::move(signature));
 }
 
@@ -173,13 +204,16 @@ void add_metadata(Output& output, const Model& source, const ExportOptions& opti
 namespace {
 
 /// The model in TFLite's vocabulary, as far as there is one.
-Model expressed(const Model& source, const ExportOptions& options, std::vector<std::string>& notes) {
+Model expressed(const Model& source, const ExportOptions& options, std::vector<std::string>& notes,
+                std::vector<State>& states) {
   Model model = source.clone();
   passes::inline_functions(model);
   model.training.clear();
   passes::canonicalize(model);
   Graph& graph = *model.graph;
   sort_nodes(graph);
+  infer_again(graph);
+  states = take_states(graph, notes);
   fix_defaults(graph, notes);
   legalize(graph, options, notes);
   keep_infinities(graph);
@@ -192,17 +226,19 @@ Model expressed(const Model& source, const ExportOptions& options, std::vector<s
 
 std::vector<Obstacle> find_obstacles(const Model& source, const ExportOptions& options) {
   std::vector<std::string> notes;
-  const Model model = expressed(source, options, notes);
+  std::vector<State> states;
+  const Model model = expressed(source, options, notes, states);
   return obstacles_of(*model.graph, options);
 }
 
 Exported to_tflite(const Model& source, const ExportOptions& options) {
   Exported result;
-  const Model model = expressed(source, options, result.notes);
+  std::vector<State> states;
+  const Model model = expressed(source, options, result.notes, states);
   Graph& graph = *model.graph;
   require_none(obstacles_of(graph, options));
 
-  set_layouts(graph, options, result.notes);
+  set_layouts(graph, options, states, result.notes);
   passes::LayoutOptions layout;
   layout.wanted = [](const Node& n) {
     return std::ranges::binary_search(kSpatial, n.op) ? passes::Layout::channels_last : passes::Layout::channels_first;
@@ -216,13 +252,21 @@ Exported to_tflite(const Model& source, const ExportOptions& options) {
   output.model.description = "written by Ingot from ONNX";
   Emitter main(output, graph);
   main.emit();
+  set_quantization(main, graph);
   simplify(output);
   fuse_activations(output);
   prefer_signed(output);
   fuse_quantized(output);
+  simplify(output);  // operators that were apart by a DEQUANTIZE are neighbours now
   spread_quantization(output);
+  settle_outputs(output);
   add_signature(output.model, graph);
+  keep_states(output, states);
   add_metadata(output, source, options);
+  result.notes.insert(result.notes.end(), output.notes.begin(), output.notes.end());
+  if (output.rounded_products)
+    result.notes.push_back(fmt::format("{} products round their activations to 8 bits, as in the model they come from",
+                                       output.rounded_products));
   result.model = std::move(output.model);
   return result;
 }

@@ -14,6 +14,7 @@ enum class AutoCast { none, up, all };
 struct ExportOptions {
   AutoCast auto_cast = AutoCast::none;
   bool float16_weights = false;           // large float weights are stored in half the space
+  bool native_lstm = false;               // as TFLite's own operator, which LiteRT does not load
   std::vector<std::string> allow_custom;  // "Op" or "Op:domain": stays an operator that the runtime must bring
   std::optional<passes::Layout> inputs_as, outputs_as;
 };

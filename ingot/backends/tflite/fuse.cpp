@@ -51,6 +51,7 @@ bool takes_activation(Op op) {
 bool is_computed_quantized(Op op) {
   switch (op) {
     case Op::ADD:
+    case Op::BATCH_MATMUL:
     case Op::SUB:
     case Op::MUL:
     case Op::CONV_2D:
@@ -62,6 +63,7 @@ bool is_computed_quantized(Op op) {
     case Op::PRELU:
     case Op::RELU:
     case Op::RELU6:
+    case Op::RSQRT:
       return true;
     default:
       return false;
@@ -107,7 +109,7 @@ bool has_one_version(Op op) {
 }
 
 /// Of 16 bits, TFLite has kernels around a zero point of 0.
-bool is_computed_in_16_bits(Op op) { return op == Op::ADD || op == Op::SUB || op == Op::MUL; }
+bool is_computed_in_16_bits(Op op) { return op == Op::ADD || op == Op::SUB || op == Op::MUL || op == Op::BATCH_MATMUL; }
 bool is_centred(const Quantization& q) { return q.zero_point == std::vector<std::int64_t>{0}; }
 
 class QuantizedFusion {
@@ -156,7 +158,10 @@ class QuantizedFusion {
   bool requantizes(Operator& quantize) {
     const std::int32_t q = behind(quantize.inputs[0]);
     const auto is_byte = [](TensorType t) { return t == TensorType::INT8 || t == TensorType::UINT8; };
-    if (q < 0 || !is_byte(tensor(q).type) || !is_byte(tensor(quantize.outputs[0]).type)) return false;
+    if (q < 0) return false;
+    const TensorType from = tensor(q).type, to = tensor(quantize.outputs[0]).type;
+    const bool are_wide = from == TensorType::INT16 && to == TensorType::INT16;
+    if (!are_wide && (!is_byte(from) || !is_byte(to))) return false;
     if (tensor(q).quantization->scale.size() != 1 || !fmt_tflite::constant_data(output_.model, tensor(q)).empty())
       return false;
     quantize.inputs[0] = q;
@@ -170,6 +175,8 @@ class QuantizedFusion {
     fmt_tflite::Tensor& y = tensor(quantize.outputs[0]);
     const bool is_wide = y.type == TensorType::INT16;
     if (!y.quantization || (y.type != TensorType::INT8 && y.type != TensorType::UINT8 && !is_wide)) return false;
+    if (kind == Op::RSQRT && y.type != TensorType::INT8) return false;
+    if (kind == Op::BATCH_MATMUL && y.type == TensorType::UINT8) return false;
     if (is_wide && (!is_centred(*y.quantization) || !(is_computed_in_16_bits(kind) || passes_elements(kind))))
       return false;
     const bool is_fixed = has_fixed_parameters(kind, y.type, *y.quantization);
@@ -191,13 +198,13 @@ class QuantizedFusion {
       const bool is_bias = has_weights && i == 2;
       const bool is_weight = has_weights && i == 1;
       if (is_bias     ? t.type != TensorType::INT32
-          : is_weight ? t.type != TensorType::INT8 && t.type != y.type
+          : is_weight ? !is_signed_weight(t.type) && t.type != y.type
                       : t.type != y.type)
         return false;
       if (!is_weight && !is_bias && t.quantization->scale.size() != 1) return false;
       if (is_wide && !is_centred(*t.quantization)) return false;
-      if (is_weight && t.type == TensorType::INT8 && !has_no_offset(*t.quantization)) return false;
-      if (is_weight && t.type == TensorType::INT8 && y.type != TensorType::INT8) return false;
+      if (is_weight && is_signed_weight(t.type) && !has_no_offset(*t.quantization)) return false;
+      if (is_weight && is_signed_weight(t.type) && y.type != TensorType::INT8) return false;
       if (is_bias && !is_scale_of_products(*t.quantization, inputs)) return false;
       if (is_weight && kind == Op::FULLY_CONNECTED && t.quantization->scale.size() != 1) return false;
       if (passes_elements(kind) && i == 0 &&
@@ -213,10 +220,14 @@ class QuantizedFusion {
     op.outputs = quantize.outputs;
     if (!has_one_version(kind)) op.code.version = std::max(op.code.version, has_weights ? 3 : 2);
     if (kind == Op::FULLY_CONNECTED) op.code.version = std::max(op.code.version, 4);
+    if (has_weights && tensor(inputs[1]).type == TensorType::INT4)
+      op.code.version = kind == Op::FULLY_CONNECTED ? 10 : 7;
     if (is_wide && (kind == Op::ADD || kind == Op::SUB)) op.options.set("pot_scale_int16", false);
-    if (is_wide && is_computed_in_16_bits(kind)) op.code.version = kind == Op::ADD ? 3 : kind == Op::MUL ? 4 : 5;
+    if (is_wide && is_computed_in_16_bits(kind)) op.code.version = kind == Op::MUL ? 4 : kind == Op::SUB ? 5 : 3;
     return true;
   }
+
+  static bool is_signed_weight(TensorType type) { return type == TensorType::INT8 || type == TensorType::INT4; }
 
   /// Kernels of 8 bits take the offset of weights for 0.
   static bool has_no_offset(const Quantization& q) {

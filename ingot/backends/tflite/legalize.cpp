@@ -93,6 +93,18 @@ std::size_t legalize_once(Graph& graph, const ExportOptions& options, std::vecto
 
 }  // namespace
 
+void infer_again(Graph& graph) {
+  bool is_any_open = false;
+  for_each_graph(graph, [&](const Graph& g) {
+    for (const Node& node : g.nodes())
+      for (const Value* v : node.outputs()) is_any_open |= v && (!v->type || (v->type.is_tensor() && !v->type.shape));
+  });
+  if (!is_any_open) return;
+  ops::InferSession session;
+  session.on_error = [](const Node&, const Error&) {};
+  ops::infer_graph(graph, session);
+}
+
 bool take_out_identity(Node& node) {
   Value *x = node.input(0), *y = node.output(0);
   const bool names_output = std::ranges::any_of(y->uses(), [](const Use& u) { return !u.node; });
@@ -118,7 +130,8 @@ bool is_native(const Node& node, const ExportOptions& options) {
     if (node.op == allowed.substr(0, colon) && (colon == std::string::npos || node.domain == allowed.substr(colon + 1)))
       return true;
   }
-  return refusal(node).empty();
+  const bool may_be_native = options.native_lstm || comes_from(node, "UNIDIRECTIONAL_SEQUENCE_LSTM");
+  return refusal(node).empty() && (!node.is("LSTM") || may_be_native);
 }
 
 std::size_t legalize(Graph& graph, const ExportOptions& options, std::vector<std::string>& notes) {
@@ -132,6 +145,7 @@ std::size_t legalize(Graph& graph, const ExportOptions& options, std::vector<std
     changed += legalize_once(graph, options, notes);
     total += changed;
     changed += passes::fold_constants(graph, fold);
+    if (changed) infer_again(graph);
     if (may_narrow) narrowed += narrow_doubles(graph);
     if (!changed) break;
   }

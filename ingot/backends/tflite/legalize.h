@@ -3,6 +3,9 @@
 
 namespace ingot::backends::tflite {
 
+/// Types and sizes that nobody knew: of nodes that stood before what they read, or behind what is a constant now.
+void infer_again(Graph& graph);
+
 /// Whether a node can be emitted as it stands, or may stay a custom operator.
 bool is_native(const Node& node, const ExportOptions& options);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ingot/backends/tflite/operators.h"
+#include "ingot/ir/source_notes.h"
 #include "ingot/ops/infer.h"
 #include "ingot/passes/layout/axes.h"
 
@@ -60,13 +61,20 @@ std::string needs_constant(const Node& node, std::size_t input, std::string_view
   return !v || ops::constant_of(v) ? "" : fmt::format("{} ('{}') is computed at run time", what, v->name());
 }
 
-std::int32_t reshaped(Emitter& e, std::int32_t tensor, DType elem, const Shape& shape) {
-  const std::int32_t out = e.temporary(elem, shape);
-  const Ints dims = dims_of(shape);
-  const std::int32_t target = e.ints(dims);
+bool comes_from(const Node& node, std::string_view source_op) { return note_of(node.metadata, kSourceOp) == source_op; }
+
+void add_reshape(Emitter& e, std::int32_t from, std::int32_t to, const Ints& dims) {
   Options options(BuiltinOperator::RESHAPE);
   options.set("new_shape", dims);
-  e.add(BuiltinOperator::RESHAPE, {tensor, target}, {out}, options);
+  std::vector<std::int32_t> inputs{from};
+  // An empty list has no data and would not count as a constant: the option alone says that there are no sizes.
+  if (!dims.empty()) inputs.push_back(e.ints(dims));
+  e.add(BuiltinOperator::RESHAPE, inputs, {to}, options);
+}
+
+std::int32_t reshaped(Emitter& e, std::int32_t tensor, DType elem, const Shape& shape) {
+  const std::int32_t out = e.temporary(elem, shape);
+  add_reshape(e, tensor, out, dims_of(shape));
   return out;
 }
 

@@ -19,6 +19,7 @@ template <Op op> constexpr auto folded = as<emit_folded, op>;
 template <Op op> constexpr auto softmax = as<emit_softmax, op>;
 template <Op op> constexpr auto reduce = as<emit_reduce, op>;
 template <Op op> constexpr auto arg = as<emit_arg, op>;
+template <Op op> constexpr auto random = as<emit_random, op>;
 
 constexpr Row kRows[] = {
     {"Abs", unary<Op::ABS>, floats},
@@ -56,6 +57,7 @@ constexpr Row kRows[] = {
     {"If", emit_if, refuse_if},
     {"IsNaN", emit_is_nan, floats},
     {"LRN", emit_lrn, refuse_lrn},
+    {"LSTM", emit_lstm, refuse_lstm},
     {"LeakyRelu", emit_leaky_relu, floats},
     {"Less", binary<Op::LESS>, arithmetic},
     {"LessOrEqual", binary<Op::LESS_EQUAL>, arithmetic},
@@ -78,6 +80,10 @@ constexpr Row kRows[] = {
     {"Pad", emit_pad, refuse_pad},
     {"Pow", binary<Op::POW>, refuse_pow},
     {"QuantizeLinear", emit_quantize, refuse_quantize},
+    {"RandomNormal", random<Op::RANDOM_STANDARD_NORMAL>, refuse_random},
+    {"RandomNormalLike", random<Op::RANDOM_STANDARD_NORMAL>, refuse_random},
+    {"RandomUniform", random<Op::RANDOM_UNIFORM>, refuse_random},
+    {"RandomUniformLike", random<Op::RANDOM_UNIFORM>, refuse_random},
     {"Range", emit_range, refuse_range},
     {"Reciprocal", emit_reciprocal, floats},
     {"ReduceMax", reduce<Op::REDUCE_MAX>, refuse_reduce},
@@ -152,8 +158,7 @@ std::string refusal(const Node& node) {
   if (!row) {
     for (const Value* v : node.inputs())
       if (v && v->type.elem == DType::string) return "TFLite does not compute with strings";
-    if (node.op.starts_with("Random") || node.is("Multinomial") || node.is("Bernoulli") || node.is("Dropout"))
-      return "TFLite's random numbers are not ONNX's";
+    if (node.is("Multinomial") || node.is("Bernoulli")) return "TFLite's random numbers are not ONNX's";
     return "TFLite has no such operator";
   }
   for (const Value* v : node.outputs())

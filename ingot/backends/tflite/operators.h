@@ -58,6 +58,11 @@ std::string needs_constant(const Node& node, std::size_t input, std::string_view
 bool is_fixed(const Shape& shape);
 Ints dims_of(const Shape& shape);
 
+/// Whether a frontend made the node from this operator of its source.
+bool comes_from(const Node& node, std::string_view source_op);
+
+/// A RESHAPE to known sizes, at most one of them -1.
+void add_reshape(Emitter& e, std::int32_t from, std::int32_t to, const Ints& dims);
 /// A dense copy of a tensor under other dimensions; those that are not known are read at run time.
 std::int32_t reshaped(Emitter& e, std::int32_t tensor, DType elem, const Shape& shape);
 std::int32_t transposed(Emitter& e, std::int32_t tensor, DType elem, const Shape& shape, const Ints& perm);

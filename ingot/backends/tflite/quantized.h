@@ -1,7 +1,7 @@
 #pragma once
 #include <optional>
 
-#include "ingot/backends/tflite/emitter.h"
+#include "ingot/backends/tflite/operators.h"
 
 namespace ingot::backends::tflite {
 
@@ -19,6 +19,11 @@ std::optional<QuantizedConstant> quantized_constant(const Value* value);
 QuantizedConstant permuted(const QuantizedConstant& constant, const std::vector<std::int64_t>& perm);
 /// The quantised constant as a tensor, and a DEQUANTIZE behind it, which fuse_quantized takes out again.
 std::int32_t emit_quantized(Emitter& e, const QuantizedConstant& constant, const std::string& name);
+
+/// Weights of a product: as above, or the integers alone where the source rounds its activations while it runs.
+std::int32_t emit_weights(NodeOut& n, const QuantizedConstant& constant);
+/// Whether the node comes from such a product, and its weights are integers.
+bool rounds_activations(const NodeOut& n);
 
 /// TFLite's kernels for weights of int8 take activations of int8. Where a graph has such weights beside activations of
 /// uint8, the latter become int8 with the same scales and zero points less 128, which changes no number; inputs and

@@ -29,6 +29,7 @@ constexpr Row kRows[] = {
     {"Conv", rewrite_conv},
     {"ConvInteger", rewrite_conv_integer},
     {"Cosh", rewrite_cosh},
+    {"Det", rewrite_det},
     {"Erf", rewrite_erf},
     {"EyeLike", rewrite_eye_like},
     {"Gather", rewrite_gather},
@@ -38,9 +39,11 @@ constexpr Row kRows[] = {
     {"GlobalMaxPool", rewrite_global_max_pool},
     {"If", rewrite_if},
     {"Loop", rewrite_loop},
+    {"MatMul", rewrite_matmul},
     {"MatMulInteger", rewrite_matmul_integer},
     {"MaxPool", rewrite_max_pool},
     {"Mod", rewrite_mod},
+    {"Pad", rewrite_pad},
     {"Range", rewrite_range},
     {"ReduceL2", rewrite_float_reduction},
     {"ReduceLogSum", rewrite_float_reduction},
@@ -51,6 +54,7 @@ constexpr Row kRows[] = {
     {"Tan", rewrite_tan},
     {"Transpose", rewrite_transpose},
     {"TreeEnsemble", rewrite_tree_ensemble},
+    {"Unique", rewrite_unique},
 };
 static_assert(std::ranges::is_sorted(kRows, {}, &Row::op), "keep the table sorted");
 

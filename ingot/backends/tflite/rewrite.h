@@ -68,6 +68,15 @@ INGOT_TFLITE_REWRITE(float_reduction)
 INGOT_TFLITE_REWRITE(range)
 // rewrite_resize.cpp
 INGOT_TFLITE_REWRITE(resize)
+// rewrite_resize_computed.cpp
+INGOT_TFLITE_REWRITE(resize_computed)
+// rewrite_pad.cpp
+INGOT_TFLITE_REWRITE(pad)
+// rewrite_matrix.cpp
+INGOT_TFLITE_REWRITE(det)
+INGOT_TFLITE_REWRITE(matmul)
+// rewrite_unique.cpp
+INGOT_TFLITE_REWRITE(unique)
 // rewrite_window.cpp
 INGOT_TFLITE_REWRITE(conv)
 INGOT_TFLITE_REWRITE(global_average_pool)

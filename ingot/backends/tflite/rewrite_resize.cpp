@@ -53,11 +53,11 @@ Tensor matrix(const Node& node, const ResizeAxis& axis) {
 Values rewrite_resize(Rewriting& r) {
   const auto in = r.dims(), out = r.out_dims();
   const auto text = [&](const char* name, const char* fallback) { return r.node.attributes.string_or(name, fallback); };
-  if (!in || !out || in->size() < 2 || r.elem() != DType::f32 || r.attr("antialias", 0)) return {};
+  const bool is_region = text("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize";
+  if (!in || !out || is_region || (r.in(2) && !ops::constant_of(r.in(2)))) return rewrite_resize_computed(r);
+  if (in->size() < 2 || r.elem() != DType::f32 || r.attr("antialias", 0)) return {};
   if (text("mode", "nearest") == "nearest") return {};
-  if (text("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize") return {};
   if (text("keep_aspect_ratio_policy", "stretch") != "stretch") return {};
-  if (r.in(2) && !ops::constant_of(r.in(2))) return {};
   const std::vector<ResizeAxis> axes = resize_axes(r.node);
   constexpr std::int64_t kMost = 1 << 22;
   for (const ResizeAxis& axis : axes)

@@ -60,6 +60,8 @@ INGOT_TFLITE_ROW(expand)
 INGOT_TFLITE_ROW(range)
 INGOT_TFLITE_ROW(fill)
 // emit_gather.cpp
+/// Whether no index of that input is negative, as it stands or because the source has no such indices.
+bool counts_from_the_front(const Node& node, std::size_t input);
 INGOT_TFLITE_ROW(gather)
 INGOT_TFLITE_ROW(gather_elements)
 INGOT_TFLITE_ROW(gather_nd)
@@ -93,6 +95,11 @@ INGOT_TFLITE_ROW(resize)
 // emit_control.cpp
 INGOT_TFLITE_ROW(if)
 INGOT_TFLITE_ROW(loop)
+// emit_lstm.cpp
+INGOT_TFLITE_ROW(lstm)
+// emit_random.cpp
+INGOT_TFLITE_FAMILY(random)
+INGOT_TFLITE_REFUSE(random)
 // emit_quantize.cpp
 INGOT_TFLITE_ROW(quantize)
 INGOT_TFLITE_ROW(dequantize)

@@ -63,7 +63,8 @@ class SignedActivations {
     return std::ranges::any_of(graph_.operators, [&](const Operator& op) {
       const Op kind = op.code.builtin;
       if (kind != Op::CONV_2D && kind != Op::DEPTHWISE_CONV_2D && kind != Op::FULLY_CONNECTED) return false;
-      return type_behind(op.inputs[0]) == TensorType::UINT8 && type_behind(op.inputs[1]) == TensorType::INT8;
+      return type_behind(op.inputs[0]) == TensorType::UINT8 &&
+             (type_behind(op.inputs[1]) == TensorType::INT8 || type_behind(op.inputs[1]) == TensorType::INT4);
     });
   }
 

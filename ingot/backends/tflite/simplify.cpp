@@ -25,7 +25,11 @@ class Simplifier {
       if (op.code.builtin == Op::RESHAPE) reshape(op);
       if (op.code.builtin == Op::TRANSPOSE) transpose(op);
       if (op.code.builtin == Op::FULLY_CONNECTED && !op.options.get_bool("keep_num_dims")) flatten(op);
+      if (op.code.builtin == Op::BATCH_MATMUL) adjoint(op);
+      if (op.code.builtin == Op::CAST) cast(op);
+      if (op.code.builtin == Op::CAST) truth_of_all(op);
       if (op.code.builtin == Op::DIV) reciprocal_root(op);
+      if (op.code.builtin == Op::DIV) floor_division(op);
       if (op.code.builtin == Op::MUL) squared_difference(op);
     }
     skip_same();
@@ -69,6 +73,61 @@ class Simplifier {
       read_instead(op, before->inputs[0]);
   }
 
+  void become(Operator& op, Op kind, std::vector<std::int32_t> inputs, Options options) {
+    for (const std::int32_t t : op.inputs) --readers_[static_cast<std::size_t>(t)];
+    for (const std::int32_t t : inputs) ++readers_[static_cast<std::size_t>(t)];
+    op.code.builtin = kind;
+    op.code.version = 1;
+    op.inputs = std::move(inputs);
+    op.options = std::move(options);
+  }
+
+  static bool widens(TensorType from, TensorType to) {
+    return (from == TensorType::INT32 && to == TensorType::INT64) ||
+           (from == TensorType::FLOAT32 && to == TensorType::FLOAT64) ||
+           (from == TensorType::FLOAT16 && to == TensorType::FLOAT32);
+  }
+
+  // Cast(Cast(x, wide), narrow) = x, also around a reshape.
+  void cast(Operator& op) {
+    const Operator* before = maker(op.inputs[0]);
+    const Operator* shape = before && before->code.builtin == Op::RESHAPE ? before : nullptr;
+    if (shape) before = maker(shape->inputs[0]);
+    if (!before || before->code.builtin != Op::CAST) return;
+    const std::int32_t x = before->inputs[0];
+    if (tensor(x).type != tensor(op.outputs[0]).type || !widens(tensor(x).type, tensor(before->outputs[0]).type))
+      return;
+    if (!shape) return read_instead(op, x);
+    std::vector<std::int32_t> inputs = shape->inputs;
+    inputs[0] = x;
+    become(op, Op::RESHAPE, std::move(inputs), shape->options);
+  }
+
+  // bool(ReduceMin(int(x))) = ReduceAll(x), and so of ReduceMax and any
+  void truth_of_all(Operator& op) {
+    const Operator* reduction = maker(op.inputs[0]);
+    if (!reduction || tensor(op.outputs[0]).type != TensorType::BOOL) return;
+    const bool is_all = reduction->code.builtin == Op::REDUCE_MIN;
+    if (!is_all && reduction->code.builtin != Op::REDUCE_MAX) return;
+    const Operator* numbers = maker(reduction->inputs[0]);
+    if (!numbers || numbers->code.builtin != Op::CAST || tensor(numbers->inputs[0]).type != TensorType::BOOL) return;
+    const Op kind = is_all ? Op::REDUCE_ALL : Op::REDUCE_ANY;
+    Options options(kind);
+    options.set("keep_dims", reduction->options.get_bool("keep_dims"));
+    become(op, kind, {numbers->inputs[0], reduction->inputs[1]}, std::move(options));
+  }
+
+  // (a - FloorMod(a, b)) / b = FloorDiv(a, b) of integers
+  void floor_division(Operator& op) {
+    const Operator* multiple = maker(op.inputs[0]);
+    if (!multiple || multiple->code.builtin != Op::SUB || activation(op) || activation(*multiple)) return;
+    if (tensor(op.outputs[0]).type != TensorType::INT32) return;
+    const Operator* rest = maker(multiple->inputs[1]);
+    if (!rest || rest->code.builtin != Op::FLOOR_MOD) return;
+    if (rest->inputs[0] != multiple->inputs[0] || rest->inputs[1] != op.inputs[1]) return;
+    become(op, Op::FLOOR_DIV, {rest->inputs[0], rest->inputs[1]}, Options(Op::FLOOR_DIV));
+  }
+
   // FULLY_CONNECTED makes rows of its input by itself.
   void flatten(Operator& op) {
     const Operator* before = maker(op.inputs[0]);
@@ -102,6 +161,23 @@ class Simplifier {
     read_instead(op, before->inputs[0]);
   }
 
+  // BATCH_MATMUL turns its matrices by itself.
+  void adjoint(Operator& op) {
+    for (const std::size_t i : {0U, 1U}) {
+      const Operator* before = maker(op.inputs[i]);
+      if (!before || before->code.builtin != Op::TRANSPOSE || !mean_the_same(before->inputs[0], op.inputs[i])) continue;
+      auto order = constant_ints(before->inputs[1]);
+      if (!order || order->size() < 2) continue;
+      std::swap(order->end()[-1], order->end()[-2]);
+      if (!std::ranges::is_sorted(*order)) continue;
+      const char* option = i == 0 ? "adj_x" : "adj_y";
+      op.options.set(option, !op.options.get_bool(option));
+      --readers_[static_cast<std::size_t>(op.inputs[i])];
+      ++readers_[static_cast<std::size_t>(before->inputs[0])];
+      op.inputs[i] = before->inputs[0];
+    }
+  }
+
   bool is_one(std::int32_t t) {
     const Bytes bytes = fmt_tflite::constant_data(output_.model, tensor(t));
     float value = 0;
@@ -115,12 +191,7 @@ class Simplifier {
     const Operator* root = maker(op.inputs[1]);
     if (!root || root->code.builtin != Op::SQRT || !is_one(op.inputs[0])) return;
     if (tensor(op.inputs[0]).shape.size() > tensor(op.outputs[0]).shape.size() || activation(op)) return;
-    --readers_[static_cast<std::size_t>(op.inputs[1])];
-    ++readers_[static_cast<std::size_t>(root->inputs[0])];
-    op.inputs = {root->inputs[0]};
-    op.options = Options(Op::RSQRT);
-    op.code.builtin = Op::RSQRT;
-    op.code.version = 1;
+    become(op, Op::RSQRT, {root->inputs[0]}, Options(Op::RSQRT));
   }
 
   // (a - b) * (a - b) = SquaredDifference(a, b)
@@ -129,17 +200,12 @@ class Simplifier {
     if (op.inputs[0] != op.inputs[1] || !difference || difference->code.builtin != Op::SUB) return;
     if (readers_[static_cast<std::size_t>(op.inputs[0])] != 2 || activation(*difference) || activation(op)) return;
     if (tensor(op.outputs[0]).type != TensorType::FLOAT32) return;
-    readers_[static_cast<std::size_t>(op.inputs[0])] -= 2;
-    for (const std::int32_t t : difference->inputs) ++readers_[static_cast<std::size_t>(t)];
-    op.inputs = difference->inputs;
-    op.options = Options(Op::SQUARED_DIFFERENCE);
-    op.code.builtin = Op::SQUARED_DIFFERENCE;
-    op.code.version = 1;
+    become(op, Op::SQUARED_DIFFERENCE, difference->inputs, Options(Op::SQUARED_DIFFERENCE));
   }
 
   static bool activation(const Operator& op) { return op.options.get_int("fused_activation_function") != 0; }
 
-  /// A reshape to the shape that is there, or a transpose that moves nothing.
+  /// A reshape to the shape that is there, a transpose that moves nothing, or a cast to the same type.
   bool changes_nothing(const Operator& op) {
     if (op.code.builtin == Op::RESHAPE) {
       const fmt_tflite::Tensor &x = tensor(op.inputs[0]), &y = tensor(op.outputs[0]);
@@ -147,6 +213,7 @@ class Simplifier {
       return x.shape == y.shape && x.shape_signature == y.shape_signature && x.has_rank && y.has_rank &&
              std::ranges::count(x.shape_signature, -1) <= 1 && mean_the_same(op.inputs[0], op.outputs[0]);
     }
+    if (op.code.builtin == Op::CAST) return tensor(op.inputs[0]).type == tensor(op.outputs[0]).type;
     if (op.code.builtin != Op::TRANSPOSE || !mean_the_same(op.inputs[0], op.outputs[0])) return false;
     const auto order = constant_ints(op.inputs[1]);
     return order && std::ranges::is_sorted(*order);
@@ -188,10 +255,9 @@ class Simplifier {
     std::vector<bool> gone(graph_.operators.size());
     for (std::size_t i = graph_.operators.size(); i-- > 0;) {
       const Operator& op = graph_.operators[i];
-      const Op kind = op.code.builtin;
-      const bool is_plain = kind == Op::RESHAPE || kind == Op::EXPAND_DIMS || kind == Op::SQUEEZE ||
-                            kind == Op::TRANSPOSE || kind == Op::SQRT || kind == Op::SUB;
-      if (!is_plain || readers_[static_cast<std::size_t>(op.outputs[0])] != 0) continue;
+      const auto is_read = [&](std::int32_t t) { return t >= 0 && readers_[static_cast<std::size_t>(t)] != 0; };
+      // A custom operator may do more than its outputs tell.
+      if (op.code.builtin == Op::CUSTOM || op.outputs.empty() || std::ranges::any_of(op.outputs, is_read)) continue;
       gone[i] = true;
       for (const std::int32_t t : op.inputs)
         if (t >= 0) --readers_[static_cast<std::size_t>(t)];

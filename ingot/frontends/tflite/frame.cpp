@@ -8,6 +8,7 @@
 #include "ingot/base/error.h"
 #include "ingot/frontends/tflite/op.h"
 #include "ingot/frontends/tflite/table.h"
+#include "ingot/ir/source_notes.h"
 
 namespace ingot::frontends::tflite {
 namespace {
@@ -44,6 +45,7 @@ void finish_variables(Import& import, Graph& graph) {
       last = builder.op("Identity", {last});
     }
     graph.rename(last, graph.fresh_name(variable.name + "_next"));
+    variable.first->metadata.emplace_back(kNextState, last->name());
     last->is_declared = true;
     graph.add_output(last);
     import.note(fmt::format(
@@ -267,6 +269,15 @@ void Frame::keep_as_custom(const tfl::Operator& op, const std::string& domain) {
   }
 }
 
+bool Frame::rounds_activations(const tfl::Operator& op) const {
+  const tfl::BuiltinOperator kind = op.code.builtin;
+  if (kind != tfl::BuiltinOperator::FULLY_CONNECTED && kind != tfl::BuiltinOperator::CONV_2D &&
+      kind != tfl::BuiltinOperator::DEPTHWISE_CONV_2D)
+    return false;
+  if (op.inputs.size() < 2 || op.inputs[0] == tfl::kNoTensor || op.inputs[1] == tfl::kNoTensor) return false;
+  return tensor(op.inputs[0]).type == tfl::TensorType::FLOAT32 && is_quantized(tensor(op.inputs[1]));
+}
+
 void Frame::translate(const tfl::Operator& op) {
   const std::string type = tfl::describe(op.code);
   std::string node_name;
@@ -274,7 +285,13 @@ void Frame::translate(const tfl::Operator& op) {
     if (op.outputs[i] != tfl::kNoTensor) node_name = tensor(op.outputs[i]).name;
   if (node_name.empty()) node_name = type;
   builder_.name_after(node_name);
-  builder_.set_metadata({{"ingot.source", node_name}, {"ingot.source_op", type}});
+  Metadata metadata{{"ingot.source", node_name}, {std::string(kSourceOp), type}};
+  if (rounds_activations(op)) {
+    const bool is_asymmetric =
+        op.options.has("asymmetric_quantize_inputs") && op.options.get_bool("asymmetric_quantize_inputs");
+    metadata.emplace_back(kDynamicRange, is_asymmetric ? "asymmetric" : "symmetric");
+  }
+  builder_.set_metadata(std::move(metadata));
   const std::string plain = op.code.builtin == tfl::BuiltinOperator::CUSTOM ? op.code.custom : type;
   for (const std::string& allowed : import_.options.allow_custom) {
     const std::size_t colon = allowed.find(':');

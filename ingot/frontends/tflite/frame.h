@@ -103,6 +103,8 @@ class Frame {
 
  private:
   void translate(const tfl::Operator& op);
+  /// Whether integer weights meet a float input: TFLite then rounds it to 8 bits while it runs.
+  bool rounds_activations(const tfl::Operator& op) const;
   void keep_as_custom(const tfl::Operator& op, const std::string& domain);
 
   Import& import_;

@@ -8,6 +8,7 @@
 #include "ingot/base/error.h"
 #include "ingot/frontends/tflite/frame.h"
 #include "ingot/frontends/tflite/table.h"
+#include "ingot/ir/source_notes.h"
 #include "ingot/ops/schema.h"
 #include "ingot/ops/versions.h"
 
@@ -188,6 +189,11 @@ Imported import_model(const tfl::Model& source, const ImportOptions& options) {
     const tfl::Tensor& tensor = frame.tensor(face.inputs[i]);
     const std::string name = face.input_names[i].empty() ? fmt::format("input_{}", i) : face.input_names[i];
     Value* value = graph.add_input(graph.fresh_name(name), input_type(frame, tensor, name, options));
+    if (frame.is_quantized(tensor) && tensor.quantization->scale.size() == 1) {
+      const auto& zero = tensor.quantization->zero_point;
+      value->metadata.emplace_back(kQuantization,
+                                   fmt::format("{} {}", tensor.quantization->scale[0], zero.empty() ? 0 : zero[0]));
+    }
     frame.set(face.inputs[i], value);
   }
   frame.translate(face.operators);

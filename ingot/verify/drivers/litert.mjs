@@ -33,6 +33,31 @@ function typeOf(tensorType) {
   return {type: kTypes[tensorType.elementType().value], dims};
 }
 
+// Open sizes are 1 in the file, and the package has room for no others.
+const closed = (dims) => dims.map((d) => (d < 0 ? 1 : d));
+
+function ranked(tensorType, dims) {
+  const sizes = new lite.VectorInt32();
+  dims.forEach((d) => sizes.push_back(d));
+  const layout = lite.LiteRtLayout.create(sizes);
+  const type = lite.LiteRtRankedTensorType.create({value: tensorType.elementType().value}, layout);
+  sizes.delete();
+  layout.delete();
+  return type;
+}
+
+// Where an input has open sizes, the buffers of outputs do not tell their types.
+function typeOfResult(buffer, stated) {
+  try {
+    return typeOf(buffer.tensorType());
+  } catch {
+    const {type, dims} = typeOf(stated);
+    const size = closed(dims).reduce((a, b) => a * b, 1) * (kArrays[type]?.BYTES_PER_ELEMENT ?? 0);
+    if (size !== buffer.packedSize()) throw new Error('it does not tell the sizes of its outputs');
+    return {type, dims: closed(dims)};
+  }
+}
+
 async function run({model: file, directory, inputs}) {
   failures = [];
   const bytes = fs.readFileSync(file);
@@ -49,11 +74,12 @@ async function run({model: file, directory, inputs}) {
   const buffers = inputs.map((input, i) => {
     const tensorType = model.getInputTensorType(0, i);
     const {type, dims} = typeOf(tensorType);
-    if (type !== input.type || dims.join() !== input.dims.join())
+    if (type !== input.type || closed(dims).join() !== input.dims.join())
       throw new Error(`input '${input.name}' is ${type}[${dims}] there, and inputs cannot be resized`);
-    const buffer = lite.LiteRtTensorBuffer.createManaged(
-        environment, lite.LiteRtTensorBufferType.HOST_MEMORY, tensorType, tensorType.bytes());
     const data = elementsOf(input);
+    const sized = dims.some((d) => d < 0) ? ranked(tensorType, input.dims) : tensorType;
+    const buffer = lite.LiteRtTensorBuffer.createManaged(
+        environment, lite.LiteRtTensorBufferType.HOST_MEMORY, sized, data.byteLength);
     const at = buffer.lock(lite.LiteRtTensorBufferLockMode.WRITE);
     lite.HEAPU8.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), at);
     buffer.unlock();
@@ -62,7 +88,7 @@ async function run({model: file, directory, inputs}) {
   const results = await compiled.run(0, buffers);
   if (failures.length) throw new Error(failures.join('; '));
   const outputs = results.map((buffer, i) => {
-    const {type, dims} = typeOf(buffer.tensorType());
+    const {type, dims} = typeOfResult(buffer, model.getOutputTensorType(0, i));
     if (!type) return {name: names[i]};
     const at = buffer.lock(lite.LiteRtTensorBufferLockMode.READ);
     const copy = lite.HEAPU8.slice(at, at + buffer.packedSize());
@@ -70,6 +96,8 @@ async function run({model: file, directory, inputs}) {
     const size = dims.reduce((a, b) => a * b, 1) * kArrays[type].BYTES_PER_ELEMENT;
     return describe(names[i], {type, dims, data: copy.subarray(0, size)}, directory, i);
   });
+  for (const one of [...buffers, ...results, compiled, model]) one.delete();
+  lite._free(address);
   return {version: versionOf('@litertjs/core'), outputs};
 }
 

@@ -10,7 +10,7 @@
 #include "ingot/base/mapped_file.h"
 #include "ingot/formats/tflite/reader.h"
 #include "ingot/formats/tflite/writer.h"
-#include "tests/backends/native_tflite.h"
+#include "tests/backends/other_runtime.h"
 #include "tests/frontends/tflite/parts.h"
 #include "tests/support/files.h"
 
@@ -41,7 +41,7 @@ std::map<std::string, std::string> known_layers() {
 }
 
 TEST(TfliteLayers, EveryIntegerOperatorIsWithinOneStepOnEqualInputs) {
-  const auto native = test::NativeTflite::find();
+  const auto native = test::OtherRuntime::find(verify::Runtime::tflite);
   if (!native) GTEST_SKIP() << "build/peers has no tfjs-tflite-node: script/bootstrap installs it";
   const auto shared = test::shared_dir();
   if (!shared) GTEST_SKIP() << "no shared test data";

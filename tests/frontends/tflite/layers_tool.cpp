@@ -6,12 +6,12 @@
 #include "ingot/base/mapped_file.h"
 #include "ingot/formats/tflite/reader.h"
 #include "ingot/formats/tflite/writer.h"
-#include "tests/backends/native_tflite.h"
+#include "tests/backends/other_runtime.h"
 #include "tests/frontends/tflite/parts.h"
 
 int main(int argc, char** argv) try {
   using namespace ingot;
-  const auto native = test::NativeTflite::find();
+  const auto native = test::OtherRuntime::find(verify::Runtime::tflite);
   if (argc < 2 || !native) {
     std::fprintf(stderr, "usage: %s MODEL.tflite [SEED]      needs tfjs-tflite-node in build/peers\n", argv[0]);
     return 2;
