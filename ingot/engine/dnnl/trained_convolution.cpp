@@ -73,6 +73,26 @@ memory to_wanted(const Operand& operand, const float* data, Pieces& pieces) {
   return packed;
 }
 
+/// The weights as a primitive wants them, once for all parts.
+struct WantedWeights {
+  WantedWeights(const Operand& operand, const float* w, const TrainedConvolution::Host& host)
+      : form(operand.wanted), data(wrap(operand.user, w)) {
+    if (operand.is_same()) return;
+    kept = host.allocate(static_cast<std::int64_t>(operand.floats()));
+    const memory given = data;
+    data = wrap(operand.wanted, kept.data<float>().data());
+    run_here(operand.to_wanted, {{DNNL_ARG_FROM, given}, {DNNL_ARG_TO, data}});
+  }
+  /// For a part whose primitive may want another form.
+  memory as(const Operand& operand, const float* w, Pieces& pieces) const {
+    return operand.wanted == form ? data : to_wanted(operand, w, pieces);
+  }
+
+  memory::desc form;
+  memory data;
+  Array kept;
+};
+
 std::int64_t size_of(const Dims& dims) { return tensor_size(dims); }
 
 /// How many images a part has: some eight parts, fewer where each would need many weights of its own.
@@ -90,6 +110,16 @@ struct TrainedConvolution::Ready {
   memory::desc scratch;
 
   std::size_t floats() const { return x.floats() + w.floats() + y.floats() + (scratch.get_size() + 63) / 64 * 16; }
+
+  /// Runs the primitive with what it reads; `made` is what it makes, brought to `to` in plain form.
+  void run(Arguments arguments, int argument, const Operand& made, float* to, Pieces& pieces) const {
+    const memory result = wrap(made.user, to);
+    const memory wanted = made.is_same() ? result : wrap(made.wanted, pieces.take(made.floats()));
+    arguments.emplace(argument, wanted);
+    arguments.emplace(DNNL_ARG_SCRATCHPAD, wrap(scratch, pieces.take(0)));
+    run_here(primitive, arguments);
+    if (!made.is_same()) run_here(made.to_user, {{DNNL_ARG_FROM, wanted}, {DNNL_ARG_TO, result}});
+  }
 };
 
 struct TrainedConvolution::State {
@@ -160,31 +190,19 @@ void TrainedConvolution::forward(const ConvolutionShape& shape, const float* x, 
                                  float* y, const Host& host) const try {
   const std::int64_t images = shape.x[0], part = part_size(images, 0, false);
   const std::int64_t x_size = size_of(shape.x) / images, y_size = size_of(shape.y) / images;
-  // The weights as the primitive wants them, once for all parts.
   const auto first = ready_for(Pass::forward, shape, std::min(part, images), bias != nullptr);
-  Array kept;
-  memory weights = wrap(first->w.user, w);
-  if (!first->w.is_same()) {
-    kept = host.allocate(static_cast<std::int64_t>(first->w.floats()));
-    weights = wrap(first->w.wanted, kept.data<float>().data());
-    run_here(first->w.to_wanted, {{DNNL_ARG_FROM, wrap(first->w.user, w)}, {DNNL_ARG_TO, weights}});
-  }
+  const WantedWeights weights(first->w, w, host);
   host.pool.parallel_for(images, part, [&](std::int64_t begin, std::int64_t end) {
     host.budget.poll();
     const auto ready = ready_for(Pass::forward, shape, end - begin, bias != nullptr);
     Pieces pieces(ready->floats());
     Arguments arguments = {{DNNL_ARG_SRC, to_wanted(ready->x, x + begin * x_size, pieces)}};
-    arguments.emplace(DNNL_ARG_WEIGHTS, ready->w.wanted == first->w.wanted ? weights : to_wanted(ready->w, w, pieces));
-    const memory result = wrap(ready->y.user, y + begin * y_size);
-    const memory made = ready->y.is_same() ? result : wrap(ready->y.wanted, pieces.take(ready->y.floats()));
-    arguments.emplace(DNNL_ARG_DST, made);
+    arguments.emplace(DNNL_ARG_WEIGHTS, weights.as(ready->w, w, pieces));
     if (bias) {
       const memory::desc desc({shape.y[1]}, memory::data_type::f32, memory::format_tag::a);
       arguments.emplace(DNNL_ARG_BIAS, wrap(desc, bias));
     }
-    arguments.emplace(DNNL_ARG_SCRATCHPAD, wrap(ready->scratch, pieces.take(0)));
-    run_here(ready->primitive, arguments);
-    if (!ready->y.is_same()) run_here(ready->y.to_user, {{DNNL_ARG_FROM, made}, {DNNL_ARG_TO, result}});
+    ready->run(std::move(arguments), DNNL_ARG_DST, ready->y, y + begin * y_size, pieces);
   });
 } catch (const dnnl::error& error) {
   rethrow(error);
@@ -195,25 +213,14 @@ void TrainedConvolution::to_input(const ConvolutionShape& shape, const float* dy
   const std::int64_t images = shape.x[0], part = part_size(images, 0, false);
   const std::int64_t x_size = size_of(shape.x) / images, y_size = size_of(shape.y) / images;
   const auto first = ready_for(Pass::to_input, shape, std::min(part, images), false);
-  Array kept;
-  memory weights = wrap(first->w.user, w);
-  if (!first->w.is_same()) {
-    kept = host.allocate(static_cast<std::int64_t>(first->w.floats()));
-    weights = wrap(first->w.wanted, kept.data<float>().data());
-    run_here(first->w.to_wanted, {{DNNL_ARG_FROM, wrap(first->w.user, w)}, {DNNL_ARG_TO, weights}});
-  }
+  const WantedWeights weights(first->w, w, host);
   host.pool.parallel_for(images, part, [&](std::int64_t begin, std::int64_t end) {
     host.budget.poll();
     const auto ready = ready_for(Pass::to_input, shape, end - begin, false);
     Pieces pieces(ready->floats());
     Arguments arguments = {{DNNL_ARG_DIFF_DST, to_wanted(ready->y, dy + begin * y_size, pieces)}};
-    arguments.emplace(DNNL_ARG_WEIGHTS, ready->w.wanted == first->w.wanted ? weights : to_wanted(ready->w, w, pieces));
-    const memory result = wrap(ready->x.user, dx + begin * x_size);
-    const memory made = ready->x.is_same() ? result : wrap(ready->x.wanted, pieces.take(ready->x.floats()));
-    arguments.emplace(DNNL_ARG_DIFF_SRC, made);
-    arguments.emplace(DNNL_ARG_SCRATCHPAD, wrap(ready->scratch, pieces.take(0)));
-    run_here(ready->primitive, arguments);
-    if (!ready->x.is_same()) run_here(ready->x.to_user, {{DNNL_ARG_FROM, made}, {DNNL_ARG_TO, result}});
+    arguments.emplace(DNNL_ARG_WEIGHTS, weights.as(ready->w, w, pieces));
+    ready->run(std::move(arguments), DNNL_ARG_DIFF_SRC, ready->x, dx + begin * x_size, pieces);
   });
 } catch (const dnnl::error& error) {
   rethrow(error);
@@ -235,12 +242,7 @@ void TrainedConvolution::to_weights(const ConvolutionShape& shape, const float* 
     Pieces pieces(ready->floats());
     Arguments arguments = {{DNNL_ARG_SRC, to_wanted(ready->x, x + begin * x_size, pieces)}};
     arguments.emplace(DNNL_ARG_DIFF_DST, to_wanted(ready->y, dy + begin * y_size, pieces));
-    const memory result = wrap(ready->w.user, first_sum + begin / part * size);
-    const memory made = ready->w.is_same() ? result : wrap(ready->w.wanted, pieces.take(ready->w.floats()));
-    arguments.emplace(DNNL_ARG_DIFF_WEIGHTS, made);
-    arguments.emplace(DNNL_ARG_SCRATCHPAD, wrap(ready->scratch, pieces.take(0)));
-    run_here(ready->primitive, arguments);
-    if (!ready->w.is_same()) run_here(ready->w.to_user, {{DNNL_ARG_FROM, made}, {DNNL_ARG_TO, result}});
+    ready->run(std::move(arguments), DNNL_ARG_DIFF_WEIGHTS, ready->w, first_sum + begin / part * size, pieces);
   });
   if (parts == 1) return;
   constexpr std::int64_t kGrain = 1 << 14;

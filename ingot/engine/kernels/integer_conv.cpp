@@ -1,10 +1,9 @@
 // ConvInteger and QLinearConv of 8-bit integers: filters times what their taps meet, read where it is.
-#include <mutex>
 #include <optional>
 
-#include "ingot/base/mapped_file.h"
 #include "ingot/base/threads.h"
 #include "ingot/engine/kernels/integer_gemm.h"
+#include "ingot/engine/kernels/integer_node.h"
 #include "ingot/engine/kernels/kernels.h"
 #include "ingot/ops/nn/sliding.h"
 #include "ingot/ops/quantization/integer_products_kernel.h"
@@ -13,8 +12,6 @@ namespace ingot::engine {
 namespace {
 
 constexpr std::int64_t kFew = 4;  // products that are shared out each, not one by one
-
-bool is_byte(DType type) { return type == DType::i8 || type == DType::u8; }
 
 /// Elements element, element + step, ... of a plane, which positions window, window + 1, ... meet by one tap.
 struct Run {
@@ -137,9 +134,11 @@ class IntegerConvolution {
   void multiply_all(const Layer& layer, std::int32_t* result, ThreadPool& pool, Budget& budget) const {
     const ops::Sliding& s = layer.sliding;
     const std::int64_t filters = layer.filters(), depth = layer.depth() * s.tap_count;
-    CentredRows own;
-    if (!constant_) own = CentredRows(layer.w.bytes(), layer.w.dtype(), filters, depth, layer.w_zeros, pool, budget);
-    const CentredRows& rows = constant_ ? packed(layer, pool, budget) : own;
+    const auto centred = [&] {
+      return CentredRows(layer.w.bytes(), layer.w.dtype(), filters, depth, layer.w_zeros, pool, budget);
+    };
+    const CentredRows own = constant_ ? CentredRows() : centred();
+    const CentredRows& rows = constant_ ? constant_.get(centred) : own;
     const std::int64_t count = layer.x.dims()[0] * layer.groups, per_group = filters / layer.groups;
     const ColumnZeros zeros = {layer.x_zero};
     pool.parallel_for(count, count < kFew ? count : 1, [&](std::int64_t begin, std::int64_t end) {
@@ -178,37 +177,11 @@ class IntegerConvolution {
     std::fill(to + (done - first), to + n, zero);
   }
 
-  /// The constant filters, centred by the first who asks.
-  const CentredRows& packed(const Layer& layer, ThreadPool& pool, const Budget& budget) const {
-    const std::lock_guard lock(mutex_);
-    if (!is_packed_) {
-      packed_ = CentredRows(layer.w.bytes(), layer.w.dtype(), layer.filters(), layer.depth() * layer.sliding.tap_count,
-                            layer.w_zeros, pool, budget);
-      is_packed_ = true;
-      drop_pages(constant_.bytes());
-    }
-    return packed_;
-  }
-
   std::size_t x_, x_zero_, w_, w_zero_;
-  Tensor constant_;
-  mutable std::mutex mutex_;
-  mutable bool is_packed_ = false;
-  mutable CentredRows packed_;
+  PackedOnce<CentredRows> constant_;
 };
 
-class ConvInteger final : public PreparedNode {
- public:
-  explicit ConvInteger(Tensor constant) : convolution_(0, 2, 1, 3, std::move(constant)) {}
-  void run(ops::KernelContext& c, ThreadPool& pool) const override {
-    Array sums = convolution_.sums(c, pool);
-    if (!sums) return ops::run_conv_integer(c);
-    c.set(0, std::move(sums));
-  }
-
- private:
-  IntegerConvolution convolution_;
-};
+using ConvInteger = SumsNode<IntegerConvolution, ops::run_conv_integer>;
 
 class QLinearConv final : public PreparedNode {
  public:
@@ -254,20 +227,14 @@ Tensor constant_filters(const PrepareContext& c, std::size_t w, std::size_t zero
   return !c.has(zero) || c.weights(zero) ? c.weights(w) : Tensor();
 }
 
-bool has_bytes(const PrepareContext& c, std::size_t x, std::size_t w) {
-  return is_byte(c.elem(x)) && is_byte(c.elem(w));
-}
-
 }  // namespace
 
 std::unique_ptr<PreparedNode> prepare_conv_integer(PrepareContext& c) {
-  if (!has_bytes(c, 0, 1)) return c.refuse("the operands are not known to be of 8-bit integers");
-  return std::make_unique<ConvInteger>(constant_filters(c, 1, 3));
+  return prepare_bytes<ConvInteger>(c, 0, 1, constant_filters(c, 1, 3));
 }
 
 std::unique_ptr<PreparedNode> prepare_qlinear_conv(PrepareContext& c) {
-  if (!has_bytes(c, 0, 3)) return c.refuse("the operands are not known to be of 8-bit integers");
-  return std::make_unique<QLinearConv>(constant_filters(c, 3, 5));
+  return prepare_bytes<QLinearConv>(c, 0, 3, constant_filters(c, 3, 5));
 }
 
 }  // namespace ingot::engine

@@ -1,10 +1,9 @@
 // MatMulInteger and QLinearMatMul of 8-bit integers by panels; a constant right operand is packed once.
-#include <mutex>
 #include <optional>
 
-#include "ingot/base/mapped_file.h"
 #include "ingot/base/threads.h"
 #include "ingot/engine/kernels/integer_gemm.h"
+#include "ingot/engine/kernels/integer_node.h"
 #include "ingot/engine/kernels/kernels.h"
 #include "ingot/ops/quantization/integer_products_kernel.h"
 #include "ingot/ops/walk.h"
@@ -14,8 +13,6 @@ namespace {
 
 constexpr std::int64_t kFew = 4;         // products that are shared out each, not one by one
 constexpr std::int64_t kManyRows = 144;  // from here it pays to pack a matrix that is used once
-
-bool is_byte(DType type) { return type == DType::i8 || type == DType::u8; }
 
 /// Zero points of the rows, or of the columns, of all matrices of an operand of these dimensions: none, one for all, or
 /// one each. Nothing if they are spread in another way.
@@ -74,12 +71,7 @@ class IntegerProduct {
       multiply_by(c, left, 0, a_rows, b, 0, *b_zeros, result, pool);
       return out;
     }
-    std::vector<std::pair<std::int64_t, std::int64_t>> places;
-    const ops::Walk walk = ops::broadcast(batch, {&x_batch, &y_batch});
-    ops::for_each_row(walk, budget, [&](const std::int64_t* at, std::int64_t n) {
-      for (std::int64_t i = 0; i < n; ++i)
-        places.emplace_back(at[0] + i * walk.strides[0].back(), at[1] + i * walk.strides[1].back());
-    });
+    const std::vector<Places> places = broadcast_places(batch, x_batch, y_batch, budget);
     const std::int64_t count = std::ssize(places);
     pool.parallel_for(count, count < kFew ? count : 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
@@ -100,11 +92,12 @@ class IntegerProduct {
                    ThreadPool& pool) const {
     Budget& budget = c.host().budget();
     const std::int64_t depth = left.depth(), columns = b.dims().back();
+    const ByteMatrix matrix = ByteMatrix::dense(b.bytes() + index * depth * columns, b.dtype(), depth, columns);
     if (constant_) {
-      multiply(left, first, count, packed(b, pool, budget), zeros, result, columns, pool, budget);
+      const PackedBytes& packed = constant_.get([&] { return PackedBytes(matrix, pool, budget); });
+      multiply(left, first, count, packed, zeros, result, columns, pool, budget);
       return;
     }
-    const ByteMatrix matrix = ByteMatrix::dense(b.bytes() + index * depth * columns, b.dtype(), depth, columns);
     if (count < kManyRows) {
       multiply(left, first, count, matrix, zeros, result, columns, pool, budget);
       return;
@@ -113,38 +106,11 @@ class IntegerProduct {
     multiply(left, first, count, PackedBytes(matrix, pool, budget), zeros, result, columns, pool, budget);
   }
 
-  /// The constant matrix, packed by the first who asks.
-  const PackedBytes& packed(const Array& b, ThreadPool& pool, const Budget& budget) const {
-    const std::lock_guard lock(mutex_);
-    if (!is_packed_) {
-      const std::int64_t columns = b.dims().back();
-      packed_ =
-          PackedBytes(ByteMatrix::dense(b.bytes(), b.dtype(), b.dims()[b.dims().size() - 2], columns), pool, budget);
-      is_packed_ = true;
-      drop_pages(constant_.bytes());
-    }
-    return packed_;
-  }
-
   std::size_t a_, a_zero_, b_, b_zero_;
-  Tensor constant_;
-  mutable std::mutex mutex_;
-  mutable bool is_packed_ = false;
-  mutable PackedBytes packed_;
+  PackedOnce<PackedBytes> constant_;
 };
 
-class MatMulInteger final : public PreparedNode {
- public:
-  explicit MatMulInteger(Tensor constant) : product_(0, 2, 1, 3, std::move(constant)) {}
-  void run(ops::KernelContext& c, ThreadPool& pool) const override {
-    Array sums = product_.sums(c, pool);
-    if (!sums) return ops::run_matmul_integer(c);
-    c.set(0, std::move(sums));
-  }
-
- private:
-  IntegerProduct product_;
-};
+using MatMulInteger = SumsNode<IntegerProduct, ops::run_matmul_integer>;
 
 class QLinearMatMul final : public PreparedNode {
  public:
@@ -199,20 +165,14 @@ Tensor constant_matrix(const PrepareContext& c, std::size_t i) {
   return tensor && tensor.rank() == 2 ? tensor : Tensor();
 }
 
-bool has_bytes(const PrepareContext& c, std::size_t a, std::size_t b) {
-  return is_byte(c.elem(a)) && is_byte(c.elem(b));
-}
-
 }  // namespace
 
 std::unique_ptr<PreparedNode> prepare_matmul_integer(PrepareContext& c) {
-  if (!has_bytes(c, 0, 1)) return c.refuse("the operands are not known to be of 8-bit integers");
-  return std::make_unique<MatMulInteger>(constant_matrix(c, 1));
+  return prepare_bytes<MatMulInteger>(c, 0, 1, constant_matrix(c, 1));
 }
 
 std::unique_ptr<PreparedNode> prepare_qlinear_matmul(PrepareContext& c) {
-  if (!has_bytes(c, 0, 3)) return c.refuse("the operands are not known to be of 8-bit integers");
-  return std::make_unique<QLinearMatMul>(constant_matrix(c, 3));
+  return prepare_bytes<QLinearMatMul>(c, 0, 3, constant_matrix(c, 3));
 }
 
 }  // namespace ingot::engine

@@ -33,4 +33,9 @@ std::unique_ptr<PreparedNode> prepare_trees(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_unblock(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_weight_gradient(PrepareContext& c);
 
+/// Which matrix of x and which of y a product of a batch takes.
+using Places = std::pair<std::int64_t, std::int64_t>;
+/// For each product, in order: the batches of both operands are broadcast to `batch`.
+std::vector<Places> broadcast_places(const Dims& batch, const Dims& x, const Dims& y, Budget& budget);
+
 }  // namespace ingot::engine

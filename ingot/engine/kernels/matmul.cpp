@@ -5,6 +5,17 @@
 #include "ingot/ops/walk.h"
 
 namespace ingot::engine {
+
+std::vector<Places> broadcast_places(const Dims& batch, const Dims& x, const Dims& y, Budget& budget) {
+  std::vector<Places> places;
+  const ops::Walk walk = ops::broadcast(batch, {&x, &y});
+  ops::for_each_row(walk, budget, [&](const std::int64_t* at, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i)
+      places.emplace_back(at[0] + i * walk.strides[0].back(), at[1] + i * walk.strides[1].back());
+  });
+  return places;
+}
+
 namespace {
 
 class MatMul final : public PreparedNode {
@@ -41,12 +52,7 @@ class MatMul final : public PreparedNode {
       return;
     }
     // Each product is a piece of work, or is shared out where there are few.
-    std::vector<std::pair<std::int64_t, std::int64_t>> places;
-    const ops::Walk walk = ops::broadcast(batch, {&x_batch, &y_batch});
-    ops::for_each_row(walk, budget, [&](const std::int64_t* at, std::int64_t n) {
-      for (std::int64_t i = 0; i < n; ++i)
-        places.emplace_back(at[0] + i * walk.strides[0].back(), at[1] + i * walk.strides[1].back());
-    });
+    const std::vector<Places> places = broadcast_places(batch, x_batch, y_batch, budget);
     const std::int64_t count = std::ssize(places);
     pool.parallel_for(count, count < kFew ? count : 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {

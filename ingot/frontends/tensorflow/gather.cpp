@@ -174,7 +174,6 @@ Values dynamic_partition(const TfNode& n, GraphBuilder& g) {
 Values dynamic_stitch(const TfNode& n, GraphBuilder& g) {
   const std::size_t half = n.input_count() / 2;
   Values places, rows;
-  std::optional<std::int64_t> most;
   for (std::size_t i = 0; i < half; ++i) {
     Value* at = as_int64(g, n.input(i));
     Value* data = n.input(half + i);
