@@ -88,6 +88,16 @@ BOMBS = {
 }
 
 
+def wait_until_it_runs(program):
+    """Waits until the program takes Ctrl-C itself, then as long as it needs to be in its work."""
+    caught = 0
+    while not caught & 1 << (signal.SIGINT - 1):
+        status = pathlib.Path(f"/proc/{program.pid}/status").read_text()
+        caught = int(status.split("SigCgt:")[1].split()[0], 16)
+        time.sleep(0.01)
+    time.sleep(1)
+
+
 class Cli(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
@@ -231,7 +241,7 @@ class Cli(unittest.TestCase):
         for _ in range(3):  # the machine may be doing something else
             program = subprocess.Popen([INGOT, "run", "loop.onnxtxt"], cwd=self.path, stdout=subprocess.DEVNULL,
                                        stderr=subprocess.DEVNULL)
-            time.sleep(1)
+            wait_until_it_runs(program)
             start = time.monotonic()
             program.send_signal(signal.SIGINT)
             self.assertEqual(program.wait(60), 128 + signal.SIGINT)
@@ -355,7 +365,7 @@ class Cli(unittest.TestCase):
     def test_run_is_interrupted_at_once(self):
         self.file("loop.onnxtxt", ENDLESS)
         child = subprocess.Popen([INGOT, "run", "loop.onnxtxt", "--random", "1"], cwd=self.path, stderr=subprocess.PIPE)
-        time.sleep(1)
+        wait_until_it_runs(child)
         start = time.monotonic()
         child.send_signal(signal.SIGINT)
         self.assertEqual(child.wait(10), 130)
