@@ -116,7 +116,8 @@ void fold_constants(Programs& programs, Ledger& ledger, Budget& budget) {
 }
 
 void write_constants(const Programs& programs) {
-  for (const auto& [graph, program] : programs) {
+  for (const auto& entry : programs) {
+    const auto& program = entry.second;
     std::vector<Value*> computed;
     for (const auto& [value, slot] : program->slots)
       if (value->producer()) computed.push_back(const_cast<Value*>(value));

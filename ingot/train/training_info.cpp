@@ -211,10 +211,11 @@ TrainingGraph read_training_info(const Model& model, std::size_t which) {
     if (!model.graph->find(v->name())) training.target = v->name();
   for (const TrainingGraph::State& state : training.state)
     if (model.graph->find(state.name)) ++training.parameter_count;
-  std::ranges::stable_partition(training.state, [&](const auto& s) { return model.graph->find(s.name) != nullptr; });
+  std::stable_partition(training.state.begin(), training.state.end(),
+                        [&](const auto& s) { return model.graph->find(s.name) != nullptr; });
   for (std::size_t i = 0; i < model.training.size(); ++i) {
     for (const auto& [key, next] : model.training[i].update_binding) {
-      const auto is_it = [&](const TrainingGraph::State& state) { return state.name == key; };
+      const auto is_it = [&name = key](const TrainingGraph::State& state) { return state.name == name; };
       const Value* v = model.graph->find(key);
       if (i != which && v && v->initializer && std::ranges::none_of(training.state, is_it))
         training.shared.push_back(key);

@@ -1,4 +1,5 @@
 // ConvInteger and QLinearConv of 8-bit integers: filters times what their taps meet, read where it is.
+#include <algorithm>
 #include <optional>
 
 #include "ingot/base/threads.h"
