@@ -35,7 +35,7 @@ TEST(WireGolden, Varints) {
       {UINT64_MAX, "\x08\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01"s},
   };
   for (const auto& [value, bytes] : cases) {
-    EXPECT_EQ(serialize([&](Writer& w) { w.varint(1, value); }), bytes) << value;
+    EXPECT_EQ(serialize([&number = value](Writer& w) { w.varint(1, number); }), bytes) << value;
     EXPECT_EQ(first_field(bytes).varint(), value);
     EXPECT_EQ(varint_size(value), bytes.size() - 1) << value;
   }
