@@ -21,7 +21,7 @@ namespace tf = formats::tensorflow;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 3) return 0;
   const std::string_view rest(reinterpret_cast<const char*>(data) + 3, size - 3);
-  const std::size_t length = std::min<std::size_t>(rest.size(), data[1] | data[2] << 8);
+  const std::size_t length = std::min<std::size_t>(rest.size(), data[1] + std::size_t{256} * data[2]);
   Budget budget({.memory = std::uint64_t{16} << 20, .time = std::chrono::seconds(2)});
   try {
     const Bytes index = Bytes::own(test::table_of(rest.substr(0, length), static_cast<char>(data[0] % 3)));

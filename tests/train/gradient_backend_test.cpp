@@ -88,7 +88,7 @@ std::string operator_of(const test::BackendCase& one) {
 /// Whether the same derivative is right at two other points.
 bool passes_elsewhere(const test::BackendCase& one, const std::vector<engine::NamedDatum>& inputs,
                       const std::string& input) {
-  for (const std::uint64_t seed : {101, 102}) {
+  for (const std::uint64_t seed : {101u, 102u}) {
     const auto checks =
         train::check_gradients(train::in_double(one.model), inputs, {.seed = seed, .jitter = 1e-2, .wrt = {input}});
     if (checks.empty() || !checks.front().passed()) return false;
