@@ -7,7 +7,8 @@
 
 namespace ingot::driver {
 
-Model runnable(const Model& model) {
+std::optional<Model> runnable_form(const Model& model) {
+  if (!train::has_gradients(model)) return std::nullopt;
   Model made = model.clone();
   train::expand_gradients(made);
   return made;
@@ -28,7 +29,8 @@ RunResult run(const RunRequest& request) try {
   options.budget = request.load.budget;
   options.threads = request.threads;
   options.is_fast = request.is_fast;
-  const engine::Session session(runnable(result.model), options);
+  const std::optional<Model> form = runnable_form(result.model);
+  const engine::Session session(form ? *form : result.model, options);
   engine::RunOptions run_options;
   result.profile = {};
   if (request.wants_profile) run_options.profile = &result.profile;

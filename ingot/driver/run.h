@@ -34,7 +34,8 @@ struct RunResult {
 };
 
 /// A copy in which what the engine does not do itself is expressed by what it does: Gradient nodes by derivatives.
-Model runnable(const Model& model);
+/// Nothing if the engine runs the model as it is.
+std::optional<Model> runnable_form(const Model& model);
 
 /// Loads, plans and runs. Errors name the file, and the node where it is one's.
 RunResult run(const RunRequest& request);

@@ -175,14 +175,15 @@ void expand_gradients(Graph& root) {
   }
 }
 
+bool has_gradients(const Model& model) {
+  for (const GraphPlace& place : all_graphs(model))
+    for (const Node& node : place.graph->nodes())
+      if (is_gradient(node)) return true;
+  return false;
+}
+
 void expand_gradients(Model& model) {
-  const auto has_any = [&] {
-    for (const GraphPlace& place : all_graphs(model))
-      for (const Node& node : place.graph->nodes())
-        if (is_gradient(node)) return true;
-    return false;
-  };
-  if (!has_any()) return;
+  if (!has_gradients(model)) return;
   passes::canonicalize(model);
   passes::inline_functions(model);
   expand_gradients(*model.graph);

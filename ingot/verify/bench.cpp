@@ -58,7 +58,8 @@ class Own {
     inputs_ = driver::load_inputs(model_, request.inputs, request.load).values;
     for (auto& drawn : driver::random_inputs(model_, request.seed, inputs_)) inputs_.push_back(std::move(drawn));
     start = Clock::now();
-    session_.emplace(driver::runnable(model_),
+    const std::optional<Model> form = driver::runnable_form(model_);
+    session_.emplace(form ? *form : model_,
                      engine::SessionOptions{.budget = request.load.budget, .threads = request.threads});
     measured.set_up += ms_since(start);
     start = Clock::now();

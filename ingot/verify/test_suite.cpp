@@ -74,7 +74,8 @@ void run_case(const TestCase& test, const TestOptions& options, TestResult& resu
   }
   hide_shapes(model, options.unknown_shapes);
   if (!options.emit.empty()) write_test_case(test, original, model, options.emit, load);
-  const engine::Session session(driver::runnable(model), {.budget = options.budget});
+  const std::optional<Model> form = driver::runnable_form(model);
+  const engine::Session session(form ? *form : model, {.budget = options.budget});
   for (std::size_t set = 0; set < data_set_count(test); ++set) {
     TestData data = load_test_data(test, set, original, load);
     std::vector<engine::NamedDatum> inputs;
