@@ -181,21 +181,22 @@ Value* Translation::example_input(const Value* examples, const ExampleFeature& f
 /// Serialised examples that nobody reads any more, and features that nobody reads, are no inputs.
 void Translation::settle_examples() {
   if (examples_.empty()) return;
-  std::set<const Value*> candidates;
+  std::set<const Value*> serialized, inputs;
   std::string features, optional;
   for (const auto& [key, example] : examples_) {
-    candidates.insert(key.first);
-    candidates.insert(example.input);
+    serialized.insert(key.first);
+    inputs.insert(example.input);
     if (example.input->uses().empty()) continue;
     features += (features.empty() ? "" : ", ") + example.input->name();
     if (example.has_default) optional += (optional.empty() ? "" : ", ") + example.input->name();
   }
   std::string replaced;
   root().erase_inputs_if([&](const Value& v) {
-    const bool goes = v.uses().empty() && candidates.contains(&v);
-    const bool is_feature = std::ranges::any_of(examples_, [&](const auto& entry) { return entry.second.input == &v; });
-    if (goes && !is_feature) replaced += (replaced.empty() ? "'" : ", '") + v.name() + "'";
-    return goes;
+    if (!v.uses().empty()) return false;
+    if (inputs.contains(&v)) return true;
+    if (!serialized.contains(&v)) return false;
+    replaced += (replaced.empty() ? "'" : ", '") + v.name() + "'";
+    return true;
   });
   note("ONNX cannot parse tf.Examples" + (replaced.empty() ? "" : ", which " + replaced + " takes") +
        ": the graph is cut behind the parser, and its inputs are the features: " + features);

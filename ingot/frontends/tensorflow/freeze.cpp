@@ -62,9 +62,9 @@ class Freezing {
       for (tf::NodeDef& node : f.nodes) read_directly(node);
     flat_.producer = graph_.producer;
     flat_.min_consumer = graph_.min_consumer;
-    std::erase_if(features_, [&](const auto& feature) {
-      return std::ranges::find(flat_.nodes, feature.second, &tf::NodeDef::name) == flat_.nodes.end();
-    });
+    std::unordered_set<std::string_view> names;
+    for (const tf::NodeDef& node : flat_.nodes) names.insert(node.name);
+    std::erase_if(features_, [&](const auto& feature) { return !names.contains(feature.second); });
     return std::move(flat_);
   }
 
