@@ -1,8 +1,9 @@
 // Attention, some rows of a head at a time: their scores stay in the cache.
+#include <mutex>
+
 #include "ingot/base/threads.h"
 #include "ingot/engine/kernels/gemm.h"
 #include "ingot/engine/kernels/kernels.h"
-#include "ingot/engine/pages.h"
 #include "ingot/ops/walk.h"
 
 namespace ingot::engine {
@@ -23,6 +24,41 @@ struct Heads {
     return ((head / count * rows + row) * count + head % count) * width;
   }
   std::int64_t row_stride() const { return are_first ? width : count * width; }
+};
+
+/// Memory for the scores of as many pieces of work as run at once.
+class Rooms {
+ public:
+  Rooms(FastHost& host, std::int64_t count, std::int64_t floats)
+      : memory_(host.allocate_raw(DType::f32, {count, floats})) {
+    for (std::int64_t i = 0; i < count; ++i) free_.push_back(memory_.mutable_data<float>().data() + i * floats);
+  }
+
+  /// One of them, for as long as this lives.
+  class Taken {
+   public:
+    explicit Taken(Rooms& rooms) : rooms_(rooms) {
+      const std::lock_guard lock(rooms.mutex_);
+      data_ = rooms.free_.back();
+      rooms.free_.pop_back();
+    }
+    Taken(const Taken&) = delete;
+    Taken& operator=(const Taken&) = delete;
+    ~Taken() {
+      const std::lock_guard lock(rooms_.mutex_);
+      rooms_.free_.push_back(data_);
+    }
+    float* data() const { return data_; }
+
+   private:
+    Rooms& rooms_;
+    float* data_;
+  };
+
+ private:
+  Array memory_;
+  std::mutex mutex_;
+  std::vector<float*> free_;
 };
 
 class Attention final : public PreparedNode {
@@ -46,6 +82,8 @@ class Attention final : public PreparedNode {
     const std::int64_t blocks = (q.rows + kRows - 1) / kRows;
     const Budget::MemoryGuard panels(budget,
                                      static_cast<std::uint64_t>(some * k.rows * (k.width + v.width)) * sizeof(float));
+    Rooms rooms(static_cast<FastHost&>(c.host()), std::min<std::int64_t>(pool.threads(), some * blocks),
+                std::min(kRows, q.rows) * k.rows);
     std::vector<PackedMatrix> across(static_cast<std::size_t>(some)), down(across.size());
     for (std::int64_t first = 0; first < all; first += some) {
       const std::int64_t count = std::min(some, all - first);
@@ -57,7 +95,8 @@ class Attention final : public PreparedNode {
         }
       });
       pool.parallel_for(count * blocks, 1, [&](std::int64_t begin, std::int64_t end) {
-        float* const scores = room(kRows * k.rows);
+        const Rooms::Taken room(rooms);
+        float* const scores = room.data();
         for (std::int64_t i = begin; i < end; ++i) {
           const std::int64_t head = first + i / blocks, row = i % blocks * kRows, rows = std::min(kRows, q.rows - row);
           const auto at = static_cast<std::size_t>(i / blocks);
@@ -86,17 +125,6 @@ class Attention final : public PreparedNode {
     const Array& x = c.in(static_cast<std::size_t>(i));
     if (x.dtype() != DType::f32 || x.rank() != 4) c.fail("the inputs are not of the types that were inferred");
     return Heads::of(x.dims(), is_heads_first(i));
-  }
-
-  /// For scores, one per thread that runs models.
-  static float* room(std::int64_t floats) {
-    thread_local std::shared_ptr<std::byte> kept;
-    thread_local std::int64_t size = 0;
-    if (floats > size) {
-      kept = take_pages(static_cast<std::size_t>(floats) * sizeof(float));
-      size = floats;
-    }
-    return reinterpret_cast<float*>(kept.get());
   }
 
   /// What is added to the scores, stretched to [batch, head, query, key].
