@@ -47,15 +47,6 @@ double median_of(std::vector<double> values) {
   return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-/// Whoever loads the model finds it in the system's cache: the second would otherwise be spared what the first waits
-/// for.
-void read_once(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::vector<char> room(1 << 20);
-  while (file.read(room.data(), std::ssize(room))) {
-  }
-}
-
 /// A loaded model and its inputs.
 class Own {
  public:
