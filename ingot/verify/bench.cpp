@@ -207,7 +207,6 @@ Ratio ratio_of(std::vector<double> ratios) {
 
 BenchResult bench(const BenchRequest& request) try {
   BenchResult result;
-  read_once(request.model);
   result.threads = request.threads > 0 ? request.threads : hardware_threads();
   read_ahead(request.model);
   Own own(request, result.own);
