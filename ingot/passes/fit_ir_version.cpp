@@ -117,6 +117,21 @@ std::size_t move_node_metadata_to_model(Model& model) {
   return count;
 }
 
+/// What Ingot's frontends noted at values; others' metadata stays, for the user to decide.
+std::size_t drop_own_value_notes(Model& model) {
+  std::size_t count = 0;
+  const auto drop = [&](Value* v) {
+    if (v) count += std::erase_if(v->metadata, [](const auto& entry) { return entry.first.starts_with("ingot."); });
+  };
+  for (const GraphPlace& place : all_graphs(model)) {
+    for (Value* v : place.graph->inputs()) drop(v);
+    for (Value* v : place.graph->initializers()) drop(v);
+    for (const Node& node : place.graph->nodes())
+      for (Value* v : node.outputs()) drop(v);
+  }
+  return count;
+}
+
 }  // namespace
 
 IrNeed needed_ir_version(const Model& model) {
@@ -161,6 +176,11 @@ std::vector<std::string> fit_ir_version(Model& model, std::int64_t ir_version) {
     if (const std::size_t count = move_node_metadata_to_model(model))
       done.push_back("moved " + std::to_string(count) + " metadata entries of nodes into the model's property " +
                      std::string(kNodeMetadataProperty) + ": IR " + std::to_string(ir_version) + " has none on nodes");
+  }
+  if (ir_version < 10) {
+    if (const std::size_t count = drop_own_value_notes(model))
+      done.push_back("dropped " + std::to_string(count) + " notes of values, which only the way back reads: IR " +
+                     std::to_string(ir_version) + " has none");
   }
   if (ir_version < 4) {
     std::size_t count = 0;

@@ -17,8 +17,9 @@ struct IrNeed {
 IrNeed needed_ir_version(const Model& model);
 
 /// Makes the model fit an IR version and sets it. What the version lacks and can be said otherwise is: functions
-/// are inlined (below 8), metadata of nodes moves into one property of the model (below 10), initializers become inputs
-/// with defaults (below 4). Returns what was done, a line each. Throws if something remains that needs a newer one.
+/// are inlined (below 8), metadata of nodes moves into one property of the model and Ingot's own of values goes (below
+/// 10), initializers become inputs with defaults (below 4). Returns what was done, a line each. Throws if something
+/// remains that needs a newer one.
 std::vector<std::string> fit_ir_version(Model& model, std::int64_t ir_version);
 
 /// The model property that holds the metadata of nodes where the IR version has no place for it: lines of

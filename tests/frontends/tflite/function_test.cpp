@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ingot/backends/tflite/export.h"
+#include "ingot/driver/convert.h"
 #include "ingot/engine/session.h"
 #include "ingot/frontends/tflite/fixed_point.h"
 #include "ingot/frontends/tflite/import.h"
@@ -111,6 +112,18 @@ TEST(TfliteFunction, IsWrittenOutWhereItsDescriptionIsDamaged) {
   call_of(model).attributes.set(Attribute(std::string(kOperator), AttrValue(std::string("damaged"))));
   const tfl::Model back = backends::tflite::to_tflite(model).model;
   EXPECT_EQ(std::ranges::count(operators(back), BuiltinOperator::SVDF), 0);
+}
+
+TEST(TfliteFunction, IsWrittenOutWhereTheVersionHasNoFunctionsAndNoNotes) {
+  Model model = import_model(svdf_model()).model;
+  ASSERT_FALSE(model.graph->find("state")->metadata.empty());
+  driver::ConvertOptions options;
+  options.opset = 14;
+  driver::convert(model, options);
+  EXPECT_LT(model.ir_version, 8);
+  EXPECT_TRUE(model.functions.empty());
+  EXPECT_TRUE(model.graph->find("state")->metadata.empty());
+  EXPECT_GT(model.graph->node_count(), 5u);
 }
 
 TEST(TfliteFunction, IsRefusedWithoutBodyAndDescription) {
