@@ -1,5 +1,4 @@
 // ingot train: makes a model fit its data.
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -12,6 +11,7 @@
 #include "command.h"
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
+#include "ingot/base/peak_memory.h"
 #include "ingot/driver/dataset.h"
 #include "ingot/train/initialization.h"
 #include "ingot/train/plot.h"
@@ -211,9 +211,7 @@ void print_end(const train::LoopReport& report, const Watch& watch) {
   }
   if (report.ended_early) std::printf("ended early: no progress\n");
   if (report.restored) std::printf("the best state is back, judged %.6g\n", *report.restored);
-  rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  std::printf("peak memory %s\n", human_bytes(static_cast<unsigned long long>(usage.ru_maxrss) * 1024).c_str());
+  std::printf("peak memory %s\n", human_bytes(peak_memory()).c_str());
 }
 
 int run_train(const Options& given, const Global& global) {

@@ -13,7 +13,6 @@
 #include "ingot/base/checked.h"
 #include "ingot/base/error.h"
 #include "ingot/base/file_descriptor.h"
-#include "ingot/base/release_pages.h"
 
 namespace ingot {
 namespace {
@@ -142,18 +141,6 @@ void install_sigbus_guard() {
     ::sigemptyset(&action.sa_mask);
     ::sigaction(SIGBUS, &action, &previous_action);
   });
-}
-
-void release_pages(std::span<const std::byte> bytes) {
-  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto first = reinterpret_cast<std::uintptr_t>(bytes.data());
-  const std::uintptr_t begin = (first + page - 1) / page * page, end = (first + bytes.size()) / page * page;
-  if (begin >= end) return;
-  for (const Range* range = ranges.load(); range != nullptr; range = range->next) {
-    if (range->begin <= 1 || begin < range->begin || end > range->end) continue;
-    ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
-    return;
-  }
 }
 
 bool mapping_was_truncated() { return truncated; }

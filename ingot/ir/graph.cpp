@@ -87,12 +87,13 @@ Graph::Graph(Graph* parent) : parent_(parent), names_(parent ? parent->names_ : 
 }
 
 Graph::~Graph() {
-  // Uses first: nodes, and the subgraphs they hold, may read values of any other node.
-  for (Node* node = first_; node; node = node->next_) {
-    node->attributes = {};
-    node->resize_inputs(0);
-  }
-  resize_outputs(0);
+  // Subgraphs first, whose nodes may read values of any node; then uses of the values of outer graphs, which stay.
+  for (Node* node = first_; node; node = node->next_) node->attributes = {};
+  const auto let_go = [this](Slot& slot) {
+    if (slot.value && slot.value->graph_ != this) bind(slot, nullptr, {});
+  };
+  for (Node* node = first_; node; node = node->next_) std::ranges::for_each(node->inputs_, let_go);
+  std::ranges::for_each(outputs_, let_go);
   // Names matter to the graphs around this one only.
   names_->graphs.erase(this);
   const bool others_care = names_->is_counted && !names_->graphs.empty();
@@ -109,7 +110,7 @@ Graph::~Graph() {
 
 void Graph::name_added(Value* value) {
   if (names_->is_counted) ++names_->count[value->name_];
-  by_name_.try_emplace(value->name_, value);
+  by_name_.add(value);
 }
 
 void Graph::name_removed(Value* value) {
@@ -117,8 +118,7 @@ void Graph::name_removed(Value* value) {
     const auto count = names_->count.find(value->name_);
     if (count != names_->count.end() && --count->second == 0) names_->count.erase(count);
   }
-  const auto it = by_name_.find(value->name_);
-  if (it != by_name_.end() && it->second == value) by_name_.erase(it);
+  by_name_.remove(value);
 }
 
 void Graph::define(std::unique_ptr<Value> owned) {
@@ -165,11 +165,6 @@ Value* Graph::add_undefined(std::string value_name) {
   Value* value = new Value(*this, std::move(value_name));
   define(std::unique_ptr<Value>(value));
   return value;
-}
-
-Value* Graph::find(std::string_view value_name) const {
-  const auto it = by_name_.find(value_name);
-  return it == by_name_.end() ? nullptr : it->second;
 }
 
 Value* Graph::find_visible(std::string_view value_name) const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ingot/ir/attribute.h"
+#include "ingot/ir/name_table.h"
 
 namespace ingot {
 
@@ -159,7 +160,7 @@ class Graph {
   /// A name that a broken file uses and nothing defines.
   Value* add_undefined(std::string name);
   /// A value defined in this very graph, or null.
-  Value* find(std::string_view name) const;
+  Value* find(std::string_view value_name) const { return by_name_.find(value_name); }
   /// The same, looking outwards through the parents too.
   Value* find_visible(std::string_view name) const;
   void rename(Value* value, std::string name);
@@ -236,7 +237,7 @@ class Graph {
 
   Graph* parent_;
   std::shared_ptr<Names> names_;  // of the whole tree of graphs: what fresh_name avoids
-  std::unordered_map<std::string_view, Value*> by_name_;
+  NameTable by_name_;
   std::vector<std::unique_ptr<Value>> owned_values_;
   std::vector<Value*> inputs_, initializers_;
   std::vector<Slot> outputs_;

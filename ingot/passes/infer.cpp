@@ -252,7 +252,8 @@ InferredTypes infer_types(const Model& model, Model copy, const InferOptions& op
     infer_in_place(result.copy, session, false);
   else
     canonicalize(result.copy, session, obstacles);
-  result.types.reserve(result.copy.graph->node_count());
+  const Graph& graph = *result.copy.graph;
+  result.types.reserve(graph.inputs().size() + graph.initializers().size() + graph.node_count());
   for_each_twin(model, result.copy, [&](const Value& v, const Value& twin) {
     if (twin.type) result.types.emplace(&v, &twin.type);
   });

@@ -4,7 +4,7 @@
 #include "ingot/backends/tflite/quantized.h"
 #include "ingot/backends/tflite/rows.h"
 #include "ingot/backends/tflite/spatial.h"
-#include "ingot/base/release_pages.h"
+#include "ingot/base/mapped_file.h"
 #include "ingot/ops/infer.h"
 #include "ingot/passes/layout/axes.h"
 
@@ -24,7 +24,7 @@ Tensor widened(const Tensor& w) {
 std::int32_t weights_as(NodeOut& n, const Ints& perm, bool is_split = false) {
   if (const Tensor* w = n.constant(1)) {
     const std::int32_t made = n.e.constant(passes::transposed(widened(*w), perm), n.node.input(1)->name());
-    release_pages(w->bytes().span());
+    drop_pages(w->bytes());
     return made;
   }
   if (const auto q = quantized_constant(n.node.input(1))) {

@@ -3,7 +3,7 @@
 
 #include "ingot/backends/tflite/quantized.h"
 #include "ingot/backends/tflite/rows.h"
-#include "ingot/base/release_pages.h"
+#include "ingot/base/mapped_file.h"
 #include "ingot/ir/source_notes.h"
 #include "ingot/ops/infer.h"
 #include "ingot/passes/layout/axes.h"
@@ -59,7 +59,7 @@ void emit_gemm(NodeOut& n) {
   if (weights) {
     const Tensor turned = is_turned ? *weights : passes::transposed(*weights, {1, 0});
     w = n.e.constant(scaled(turned, alpha), n.node.input(1)->name());
-    if (!is_turned || alpha != 1) release_pages(weights->bytes().span());
+    if (!is_turned || alpha != 1) drop_pages(weights->bytes());
   } else if (const auto q = quantized_constant(n.node.input(1)); q && alpha == 1) {
     w = emit_weights(n, is_turned ? *q : permuted(*q, {1, 0}));
   } else {
@@ -130,7 +130,7 @@ void emit_matmul(NodeOut& n) {
   const Tensor* weights = n.constant(1);
   if (weights && weights->rank() == 2 && n.rank(0) >= 2) {
     const std::int32_t w = n.e.constant(passes::transposed(*weights, {1, 0}), n.node.input(1)->name());
-    release_pages(weights->bytes().span());
+    drop_pages(weights->bytes());
     Options options(Op::FULLY_CONNECTED);
     options.set("keep_num_dims", n.rank(0) > 2);
     return n.e.add(Op::FULLY_CONNECTED, {n.in(0), w, fmt_tflite::kNoTensor}, {n.out()}, options, n.rank(0) > 2 ? 5 : 1);

@@ -17,7 +17,7 @@ Imports::Imports(const OpsetImports& imports, std::int64_t ir_version) {
 }
 
 std::int64_t Imports::version(std::string_view domain) const {
-  const auto it = versions_.find(std::string(normal_domain(domain)));
+  const auto it = versions_.find(normal_domain(domain));
   return it == versions_.end() ? 0 : it->second;
 }
 

@@ -19,7 +19,6 @@ class Walk {
     if (outer) see_all(*outer);
     enter(root);
     while (!frames_.empty()) step();
-    visible_.clear();
     defined_.clear();
   }
 
@@ -30,28 +29,27 @@ class Walk {
     bool is_open = false;
     std::vector<const Graph*> nested = {};
     std::size_t next_nested = 0;
-    std::vector<std::pair<std::string_view, const Value*>> hidden = {};  // what the names meant before
     std::unordered_set<std::string_view> node_names = {};
     std::unordered_set<const Node*> on_cycle = {};
     bool looked_for_cycle = false;
   };
 
   void see_all(const Graph& graph) {
-    const auto see = [&](const Value* v) {
-      visible_.try_emplace(v->name(), v);
-      defined_.insert(v);
-    };
-    for (const Value* v : graph.inputs()) see(v);
-    for (const Value* v : graph.initializers()) see(v);
+    for (const Value* v : graph.inputs()) defined_.insert(v);
+    for (const Value* v : graph.initializers()) defined_.insert(v);
     for (const Node& node : graph.nodes())
       for (std::size_t i = 0; i < node.output_count(); ++i)
-        if (node.output(i)) see(node.output(i));
+        if (node.output(i)) defined_.insert(node.output(i));
   }
 
   void enter(const Graph& graph) {
     frames_.push_back({&graph, graph.first()});
     if (graph.name.empty() && !graph.is_function_body)
       c_.report.error(Code::bad_name, c_.places.of(graph), "the graph has no name", "give it one; any will do");
+    if (!nests()) {
+      defined_.reserve(graph.inputs().size() + graph.initializers().size() + graph.node_count());
+      frames_.back().node_names.reserve(graph.node_count());
+    }
     for (const Value* v : graph.inputs()) define(*v, "input");
     for (const Value* v : graph.initializers())
       if (!v->is_input()) define(*v, "initializer");
@@ -101,27 +99,21 @@ class Walk {
         c_.report.warning(Code::duplicate_name, place, "the graph gives this output twice",
                           "give it once, or pass it through an Identity");
     }
-    for (auto it = frame.hidden.rbegin(); it != frame.hidden.rend(); ++it) {
-      if (it->second)
-        visible_[it->first] = it->second;
-      else
-        visible_.erase(it->first);
-    }
     frames_.pop_back();
   }
 
   bool nests() const { return frames_.size() > 1; }
 
   void check_output(const Graph& graph, const Value& value) {
-    const std::string what = "output " + quoted(value.name());
+    const auto place = [&] { return c_.places.in(graph, "output " + quoted(value.name())); };
     if (value.name().empty()) {
       c_.report.error(Code::bad_name, c_.places.of(graph), "an output has no name", "name the value that it gives");
     } else if (value.is_undefined()) {
-      c_.report.error(Code::undefined_value, c_.places.in(graph, what), "nothing defines this value",
+      c_.report.error(Code::undefined_value, place(), "nothing defines this value",
                       "correct the name, or add the node that makes it");
     } else if (&value.graph() != &graph && nests()) {
-      c_.report.warning(Code::undefined_value, c_.places.in(graph, what),
-                        "the value is defined outside of the graph that gives it", "pass it through an Identity");
+      c_.report.warning(Code::undefined_value, place(), "the value is defined outside of the graph that gives it",
+                        "pass it through an Identity");
     }
   }
 
@@ -176,15 +168,15 @@ class Walk {
       return;
     }
     defined_.insert(&value);
-    const auto [it, is_new] = visible_.try_emplace(value.name(), &value);
-    frames_.back().hidden.emplace_back(value.name(), is_new ? nullptr : it->second);
-    if (is_new) return;
-    const Graph& other = it->second->graph();
-    if (&other == &value.graph() || &other == outer_)
-      report_repetition(value, as, &other == outer_);
-    else
-      report_shadow(value, as, other);
-    it->second = &value;
+    if (value.graph().find(value.name()) != &value) return report_repetition(value, as, false);
+    const auto is_defined = [&](const Graph& graph) {
+      const Value* other = graph.find(value.name());
+      return other && defined_.contains(other);
+    };
+    // Of the graphs around, the nearest counts: what it defines later is not visible here.
+    for (auto frame = frames_.rbegin() + 1; frame != frames_.rend(); ++frame)
+      if (is_defined(*frame->graph)) return report_shadow(value, as, *frame->graph);
+    if (outer_ && is_defined(*outer_)) report_repetition(value, as, true);
   }
 
   void report_repetition(const Value& value, std::string_view as, bool by_outer) {
@@ -216,7 +208,6 @@ class Walk {
   Context& c_;
   const Graph* outer_ = nullptr;
   std::vector<Frame> frames_;
-  std::unordered_map<std::string_view, const Value*> visible_;
   std::unordered_set<const Value*> defined_, undefined_;
 };
 

@@ -98,6 +98,8 @@ class OperatorRules {
 
  private:
   const Schema* schema_of(const Node& node, std::int64_t version) {
+    const Schema* known = ops::schema_for(node.domain, node.op, version);
+    if (known && !known->experimental && !known->deprecated) return known;
     const auto key = std::to_string(version) + op_name(node.domain, node.op);
     const auto [it, is_first] = verdicts_.try_emplace(key);
     if (is_first) it->second = judge(node, version);

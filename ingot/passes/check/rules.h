@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,7 +24,7 @@ class Imports {
   std::int64_t version(std::string_view domain) const;
 
  private:
-  std::unordered_map<std::string, std::int64_t> versions_;
+  std::map<std::string, std::int64_t, std::less<>> versions_;
 };
 
 struct Context {

@@ -53,16 +53,18 @@ void check_form(Context& c, const Value& value) {
 
 /// The main graph's inputs and outputs are what users see: their type and rank must be stated.
 void check_complete(Context& c, const Value& value, std::string_view what) {
-  const std::string place = fmt::format("{} {}", what, quoted(value.name()));
+  const auto report = [&](std::string_view lacks, std::string hint) {
+    c.report.error(Code::missing_type, fmt::format("{} {}", what, quoted(value.name())),
+                   fmt::format("the {} has no {}", what, lacks), std::move(hint));
+  };
   const Type& type = value.type;
   const bool is_tensor = type.kind == Type::Kind::tensor || type.kind == Type::Kind::sparse_tensor;
   if (!type)
-    c.report.error(Code::missing_type, place, fmt::format("the {} has no type", what), "state its type and shape");
+    report("type", "state its type and shape");
   else if (is_tensor && type.elem == DType::undefined)
-    c.report.error(Code::missing_type, place, fmt::format("the {} has no element type", what), "state it");
+    report("element type", "state it");
   else if (is_tensor && !type.shape)
-    c.report.error(Code::missing_type, place, fmt::format("the {} has no shape", what),
-                   "state its rank at least: sizes that are not known may stay empty");
+    report("shape", "state its rank at least: sizes that are not known may stay empty");
 }
 
 }  // namespace
