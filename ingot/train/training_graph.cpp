@@ -100,6 +100,15 @@ void lift_constants(Graph& graph, const ParameterOptions& options) {
   }
 }
 
+[[noreturn]] void nothing_to_train(const std::vector<ParameterChoice>& parameters) {
+  constexpr std::size_t kShown = 20;
+  std::string text = parameters.empty() ? "the model has no initializers of real numbers" : "nothing is left to train:";
+  for (std::size_t i = 0; i < parameters.size() && i < kShown; ++i)
+    text += "\n  " + parameters[i].name + " " + parameters[i].type + ": " + parameters[i].reason;
+  if (parameters.size() > kShown) text += "\n  and " + std::to_string(parameters.size() - kShown) + " more";
+  throw Error(Code::bad_usage, text).hint("name parameters by --trainable; it finds Constant nodes too");
+}
+
 void note_copies(TrainingGraph& training, const std::vector<std::string>& names) {
   constexpr std::size_t kShown = 3;
   if (names.empty()) return;
@@ -121,7 +130,8 @@ Value* put_loss(TrainingGraph& training, Value* prediction, const TrainingOption
   }
   if (!is_float(scores->type.elem))
     throw Error(Code::bad_usage,
-                "output '" + scores->name() + "' is " + scores->type.str() + ": a loss needs real numbers");
+                "output '" + scores->name() + "' is " + scores->type.str() + ": a loss needs real numbers")
+        .hint("--output chooses another output of the model");
   Value* loss = nullptr;
   if (options.loss_graph) {
     const Graph& own = *options.loss_graph->graph;
@@ -253,9 +263,7 @@ TrainingGraph make_training_graph(const Model& model, const TrainingOptions& opt
         !options.keeps_gradient_op || std::ranges::find(differentiable, choice.name) != differentiable.end();
     if (choice.is_trained && has_gradient) parameters.push_back(graph.find(choice.name));
   }
-  if (parameters.empty())
-    throw Error(Code::bad_usage, "nothing is left to train")
-        .hint("name parameters by --trainable; --dry-run lists all with the reason for each");
+  if (parameters.empty()) nothing_to_train(training.parameters);
   if (options.keeps_gradient_op) training.model.opsets.set("ai.onnx.preview.training", 1);
   const Values gradients = options.keeps_gradient_op
                                ? gradient_operator(loss, parameters)

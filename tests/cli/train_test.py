@@ -268,6 +268,7 @@ class Train(unittest.TestCase):
         self.assertIn("not in the last 1 layers", self.train("--last", "1", "--dry-run"))
         text = self.train("--trainable", "op:Gemm", "--dry-run")
         self.assertIn("asked for by 'op:Gemm'", text)
+        self.assertIn("w1 float[4,16]: frozen by '*'", self.train("--frozen", "*", "--dry-run", code=2))
         self.train("--frozen", "w1,b1", "--steps", "2", "--export", "out.onnx")
         before, after = (self.ingot("inspect", name, "--text") for name in ("net.onnx", "out.onnx"))
         row = lambda text, name: next(line for line in text.splitlines() if f" {name} = " in line)
