@@ -139,7 +139,7 @@ def heading(results, build):
         f"Beside ONNX Runtime {version} (npm onnxruntime-node, in a process of its own; same file, inputs and threads).",
         "The two take turns; ratio = its time / Ingot's, the median over the pairs of turns, with a 95 % interval from",
         "order statistics: above 1, Ingot is faster. Rates are those of the least time. First result = loading, planning and",
-        "one run. Peak memory is the",
+        "one run, with the file in the system's cache for both. Peak memory is the",
         f"process's; ONNX Runtime's includes {mb(base)} MB of Node. The limit: multiply-adds alone ({peaks('peak_gflops')}",
         f"GFLOP/s on {counts} threads), or for models without matrix products and convolutions, what goes in and comes out",
         f"by copying memory ({peaks('copy_gbps')} GB/s read and written).", ""]

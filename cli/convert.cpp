@@ -60,13 +60,11 @@ std::string why_not_verified(const Options& options, const Global& global, drive
   if (options.no_verify) return "as asked for";
   if (!is_foreign) return "source and result are ONNX; 'ingot verify' compares them";
   if (global.untrusted) return "other runtimes are off under --untrusted";
-  if (!options.import.inputs.empty() || !options.import.outputs.empty())
-    return "the graph was cut; its source has other inputs and outputs";
+  if (from == driver::Format::tflite && (!options.import.inputs.empty() || !options.import.outputs.empty()))
+    return "the graph was cut; TFLite's runtimes begin and end where the file does";
   if (from == driver::Format::tflite && !options.import.signature.empty())
     return "TFLite's runtimes are asked about the main graph, not about signatures";
   if (options.import.dequantize) return "quantised values became floats";
-  if (!options.exported.inputs_as.empty() || !options.exported.outputs_as.empty())
-    return "inputs or outputs lie otherwise than the source's";
   if (to == driver::Format::json) return "a description does not run";
   std::error_code unknown;
   if (std::filesystem::equivalent(options.input, options.output, unknown)) return "the result took the source's place";
@@ -80,6 +78,8 @@ void verify_result(const Options& options, const Global& global, const driver::L
   request.a.load = global.load_options(options.from);
   request.a.load.import.signature = load.import.signature;
   request.a.load.import.tag = load.import.tag;
+  request.a.load.import.inputs = load.import.inputs;
+  request.a.load.import.outputs = load.import.outputs;
   request.a.load.import.allow_custom = load.import.allow_custom;
   request.a.load.import.functions = load.import.functions;
   request.b.file = options.output;
@@ -91,7 +91,7 @@ void verify_result(const Options& options, const Global& global, const driver::L
     if (done.verdict->answer == verify::Verdict::Answer::unknown) done.not_verified = done.verdict->why_unknown;
   } catch (const Error& error) {
     if (error.code() == Code::cancelled || error.code() == Code::time_limit) throw;
-    done.not_verified = error.message();
+    done.not_verified = error.message() + (error.hint_text().empty() ? "" : "; " + error.hint_text());
   }
 }
 

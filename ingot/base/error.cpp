@@ -20,7 +20,7 @@ static_assert(std::ranges::adjacent_find(kCodes, std::ranges::greater_equal{}, &
               "keep error_codes.def sorted and free of repetitions");
 
 constexpr std::size_t kLongestName = 300;
-constexpr std::size_t kLongestMessage = 4000;
+constexpr std::size_t kLongestMessage = 20000;
 
 // A name out of a hostile file must not steer the terminal or fill it.
 void append_printable(std::string& out, std::string_view text, std::size_t longest, bool keep_newlines) {

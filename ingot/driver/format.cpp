@@ -71,7 +71,8 @@ Format recognise(std::string_view path, const Bytes& contents) {
     using formats::tensorflow::FileKind;
     return *kind == FileKind::saved_model ? Format::saved_model : Format::tensorflow;
   }
-  if (formats::tfjs::looks_like_graph_model(contents)) return Format::tfjs;
+  if (formats::tfjs::looks_like_graph_model(contents) || formats::tfjs::looks_like_layers_model(contents))
+    return Format::tfjs;
   if (looks_like_text(contents)) return Format::onnx_text;
   if (const auto kind = formats::tensorflow::kind_of_text(contents.text().substr(0, 4096))) {
     using formats::tensorflow::FileKind;

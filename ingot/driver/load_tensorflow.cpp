@@ -216,6 +216,24 @@ MetaSource open_meta_graph(const std::string& path, const Bytes& contents, const
   return source;
 }
 
+/// The old form of TF.js graph-models: a binary graph whose weights lie beside it.
+bool has_old_weights(const std::string& path) {
+  return fs::path(path).filename() == "tensorflowjs_model.pb" &&
+         fs::exists(fs::path(directory_of(path)) / "weights_manifest.json");
+}
+
+MetaSource open_graph(const std::string& path, const Bytes& contents, const LoadOptions& options) {
+  Budget& budget = options.budget ? *options.budget : Budget::unlimited();
+  MetaSource source;
+  if (has_old_weights(path)) {
+    const PathPolicy policy{.allow_links = options.allow_links};
+    source.meta.graph = formats::tfjs::read_graph_model(contents, directory_of(path), policy, budget).graph;
+  } else {
+    source.meta.graph = tf::read_graph(contents, budget);
+  }
+  return source;
+}
+
 Loaded load_saved_model(const std::string& directory, const Bytes& contents, const LoadOptions& options) {
   const MetaSource source = open_saved_model(directory, contents, options);
   return import_meta_graph(source.meta, source.files, Format::saved_model, options);
@@ -247,12 +265,9 @@ Loaded load_tensorflow(const std::string& path, const Bytes& contents, Format fo
   if (!kind) kind = tf::kind_of_text(contents.text().substr(0, 4096));
   if (kind == tf::FileKind::meta_graph) return load_meta_graph(path, contents, options);
   if (kind == tf::FileKind::saved_model) return load_saved_model(directory_of(path), contents, options);
-  if (fs::exists(fs::path(directory_of(path)) / "weights_manifest.json") &&
-      fs::path(path).filename() == "tensorflowjs_model.pb")
-    return load_tfjs(directory_of(path), contents, options);
-  const tf::GraphDef graph = tf::read_graph(contents, options.budget ? *options.budget : Budget::unlimited());
+  if (has_old_weights(path)) return load_tfjs(directory_of(path), contents, options);
   front::ImportOptions import = import_options(options);
-  return imported(graph, import, Format::tensorflow, options);
+  return imported(open_graph(path, contents, options).meta.graph, import, Format::tensorflow, options);
 }
 
 Loaded load_tensorflow_directory(const std::string& path, const LoadOptions& options) {
@@ -261,11 +276,19 @@ Loaded load_tensorflow_directory(const std::string& path, const LoadOptions& opt
       return load_saved_model(path, map_file((fs::path(path) / name).string()), options);
   if (fs::exists(fs::path(path) / "model.json"))
     return load_tfjs(path, map_file((fs::path(path) / "model.json").string()), options);
-  throw Error(Code::unknown_format, "the directory holds neither a SavedModel nor a TF.js model");
+  Error error(Code::unknown_format, "the directory holds neither a SavedModel nor a TF.js model");
+  // Programs that serve models keep their versions in directories side by side.
+  std::error_code unreadable;
+  std::string inner;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, unreadable))
+    for (const char* name : {"saved_model.pb", "model.json"})
+      if (fs::exists(entry.path() / name, unreadable)) inner = std::max(inner, entry.path().string());
+  if (!inner.empty()) error.hint("there is one in " + inner);
+  throw error;
 }
 
-std::optional<FrozenGraph> freeze_tensorflow(const std::string& path, const std::vector<std::string>& outputs,
-                                             const LoadOptions& options) {
+FrozenGraph freeze_tensorflow(const std::string& path, const std::vector<std::string>& outputs,
+                              const LoadOptions& options) {
   Budget& budget = options.budget ? *options.budget : Budget::unlimited();
   std::string file = path;
   if (fs::is_directory(path))
@@ -274,12 +297,14 @@ std::optional<FrozenGraph> freeze_tensorflow(const std::string& path, const std:
   const Bytes contents = map_file(file);
   auto kind = tf::kind_of(contents);
   if (!kind) kind = tf::kind_of_text(contents.text().substr(0, 4096));
-  if (kind != tf::FileKind::saved_model && kind != tf::FileKind::meta_graph) return std::nullopt;
-  const MetaSource source = kind == tf::FileKind::saved_model ? open_saved_model(directory_of(file), contents, options)
-                                                              : open_meta_graph(file, contents, options);
+  const MetaSource source = kind == tf::FileKind::saved_model  ? open_saved_model(directory_of(file), contents, options)
+                            : kind == tf::FileKind::meta_graph ? open_meta_graph(file, contents, options)
+                                                               : open_graph(file, contents, options);
   FrozenGraph frozen;
   std::vector<std::string> names = outputs, tensors = outputs;
-  if (const tf::Signature* signature = signature_of(source.meta.signatures, options.import.signature)) {
+  const bool is_cut = !options.import.outputs.empty();
+  if (const tf::Signature* signature =
+          is_cut ? nullptr : signature_of(source.meta.signatures, options.import.signature)) {
     for (const front::Port& port : ports_of(signature->inputs)) frozen.inputs.emplace_back(port.name, port.tensor);
     names.clear();
     tensors.clear();
@@ -288,6 +313,15 @@ std::optional<FrozenGraph> freeze_tensorflow(const std::string& path, const std:
       tensors.push_back(port.tensor);
     }
   }
+  for (auto* ports : {&options.import.inputs, &options.import.outputs})
+    for (const std::string& text : *ports) {
+      const std::size_t equals = text.find('=');  // name=tensor
+      if (equals == std::string::npos) continue;
+      if (ports == &options.import.inputs) frozen.inputs.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+      const auto named = std::ranges::find(names, text.substr(0, equals));
+      if (ports == &options.import.outputs && named != names.end())
+        tensors[static_cast<std::size_t>(named - names.begin())] = text.substr(equals + 1);
+    }
   front::Features features;
   frozen.graph = front::freeze(source.meta.graph, source.files, tensors, budget, &features);
   frozen.inputs.insert(frozen.inputs.end(), features.begin(), features.end());

@@ -17,9 +17,9 @@ struct FrozenGraph {
   std::vector<std::pair<std::string, std::string>> inputs, outputs;
 };
 
-/// Of a SavedModel or a graph with a checkpoint; `outputs` are tensors of the graph, for models without a signature.
-/// Nothing for other files.
-std::optional<FrozenGraph> freeze_tensorflow(const std::string& path, const std::vector<std::string>& outputs,
-                                             const LoadOptions& options);
+/// Of a SavedModel, a graph with or without a checkpoint, or a TF.js model in its old form; `outputs` are tensors of
+/// the graph, for models without a signature and where the options name other outputs.
+FrozenGraph freeze_tensorflow(const std::string& path, const std::vector<std::string>& outputs,
+                              const LoadOptions& options);
 
 }  // namespace ingot::driver

@@ -2,6 +2,7 @@
 #include "ingot/driver/own_functions.h"
 
 #include "ingot/base/error.h"
+#include "ingot/passes/infer.h"
 
 namespace ingot::driver {
 
@@ -22,11 +23,16 @@ void OwnFunctions::allow(std::vector<std::string>& custom) const {
 }
 
 void OwnFunctions::add_to(Model& model) {
+  if (source_.functions.empty()) return;
   for (auto& function : source_.functions) {
     if (!model.opsets.version(function->domain)) model.opsets.set(function->domain, 1);
     model.functions.push_back(std::move(function));
   }
   source_.functions.clear();
+  // Only now can be known what the custom nodes give.
+  passes::InferOptions tolerant;
+  tolerant.tolerate_errors = true;
+  passes::infer(model, tolerant);
 }
 
 }  // namespace ingot::driver

@@ -9,7 +9,6 @@
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
 #include "ingot/driver/load_tensorflow.h"
-#include "ingot/formats/tensorflow/reader.h"
 #include "ingot/formats/tfjs/graph_model.h"
 #include "ingot/formats/tfjs/graph_model_writer.h"
 
@@ -61,12 +60,11 @@ TfjsModel wrap_for_tfjs(const std::string& path, const Model& imported, const Lo
   }
   std::vector<std::string> outputs;
   for (const Value* v : imported.graph->outputs()) outputs.push_back(v->name());
-  std::optional<FrozenGraph> frozen = freeze_tensorflow(path, outputs, options);
-  if (!frozen) frozen = FrozenGraph{tf::read_graph(map_file(path), budget), {}, {}};
-  model.inputs = std::move(frozen->inputs);
-  model.outputs = std::move(frozen->outputs);
-  list_nodes(model, frozen->graph);
-  const formats::tfjs::GraphModelFiles files = formats::tfjs::to_graph_model(frozen->graph, budget);
+  FrozenGraph frozen = freeze_tensorflow(path, outputs, options);
+  model.inputs = std::move(frozen.inputs);
+  model.outputs = std::move(frozen.outputs);
+  list_nodes(model, frozen.graph);
+  const formats::tfjs::GraphModelFiles files = formats::tfjs::to_graph_model(frozen.graph, budget);
   model.file = (fs::path(directory) / "model.json").string();
   write_file((fs::path(directory) / "weights.bin").string(), files.weights);
   write_file(model.file, files.json);

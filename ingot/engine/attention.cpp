@@ -11,7 +11,7 @@ namespace ingot::engine {
 namespace {
 
 using Perm = std::vector<std::int64_t>;
-const Perm kHeadsFirst = {0, 2, 1, 3}, kKeysLast = {0, 2, 3, 1};
+const Perm kHeadsFirst = {0, 2, 1, 3}, kKeysLast = {0, 2, 3, 1}, kLastTwo = {0, 1, 3, 2};
 
 bool is_float_of_rank_4(const Value* v) {
   return v && v->type.elem == DType::f32 && v->type.shape && v->type.shape->size() == 4;
@@ -24,11 +24,23 @@ Value* before_transpose(const Value* v, const Perm& perm) {
   return is_float_of_rank_4(node->input(0)) ? node->input(0) : nullptr;
 }
 
+/// Queries, keys or values: [batch, row, head, width], or [batch, head, row, width] where heads come first.
+struct Operand {
+  Value* value = nullptr;
+  bool is_heads_first = false;
+
+  const Dim& dim(std::size_t axis) const {
+    const std::size_t swapped = is_heads_first && (axis == 1 || axis == 2) ? 3 - axis : axis;
+    return value->type.shape->at(swapped);
+  }
+};
+
 /// One attention, from its Softmax outwards.
 struct Pattern {
   Node *scores = nullptr, *scale_node = nullptr, *sum = nullptr, *softmax = nullptr, *mix = nullptr, *join = nullptr;
   float scale = 1;
-  Value *q = nullptr, *k = nullptr, *v = nullptr, *mask = nullptr;
+  Operand q, k, v;
+  Value* mask = nullptr;
 
   bool match(Node& node) {
     softmax = &node;
@@ -38,7 +50,7 @@ struct Pattern {
     mix = only_reader(node.output(0));
     if (!mix || !mix->is("MatMul") || mix->input(0) != node.output(0)) return false;
     join = only_reader(mix->output(0));
-    if (!join || !join->is("Transpose") || join->attributes.ints_or("perm", {}) != kHeadsFirst) return false;
+    if (join && (!join->is("Transpose") || join->attributes.ints_or("perm", {}) != kHeadsFirst)) join = nullptr;
     return match_scores() && match_operands();
   }
 
@@ -75,15 +87,22 @@ struct Pattern {
   }
 
   bool match_operands() {
-    q = before_transpose(scores->input(0), kHeadsFirst);
-    k = before_transpose(scores->input(1), kKeysLast);
-    v = before_transpose(mix->input(1), kHeadsFirst);
-    if (!q || !k || !v) return false;
-    const auto is_same = [](const Value* a, const Value* b, std::size_t axis) {
-      return same(a->type.shape->at(axis), b->type.shape->at(axis));
+    q = operand(scores->input(0), kHeadsFirst);
+    k = operand(scores->input(1), kKeysLast);
+    if (k.is_heads_first) k.value = before_transpose(scores->input(1), kLastTwo);
+    v = operand(mix->input(1), kHeadsFirst);
+    if (!q.value || !k.value || !v.value) return false;
+    const auto is_same = [](const Operand& a, const Operand& b, std::size_t axis) {
+      return same(a.dim(axis), b.dim(axis));
     };
     return is_same(q, k, 0) && is_same(q, v, 0) && is_same(q, k, 2) && is_same(q, v, 2) && is_same(q, k, 3) &&
            is_same(k, v, 1);
+  }
+
+  /// What is before the Transpose that brings heads first, or the value itself.
+  static Operand operand(Value* value, const Perm& perm) {
+    if (Value* before = before_transpose(value, perm)) return {before, false};
+    return {is_float_of_rank_4(value) ? value : nullptr, true};
   }
 
   void write() const {
@@ -91,15 +110,21 @@ struct Pattern {
     for (Node* node : {scores, scale_node, sum, softmax, mix, join})
       if (node) nodes.push_back(node);
     Graph& graph = softmax->graph();
-    GraphBuilder g(graph, join);
-    Node* fused = g.node("Attention", kEngineDomain, {q, k, v, mask}, {{"scale", scale}}, 1);
+    Node* last = nodes.back();
+    GraphBuilder g(graph, last);
+    const std::int64_t heads_first =
+        (q.is_heads_first ? 1 : 0) | (k.is_heads_first ? 2 : 0) | (v.is_heads_first ? 4 : 0) | (join ? 0 : 8);
+    Node* fused = g.node("Attention", kEngineDomain, {q.value, k.value, v.value, mask},
+                         {{"scale", scale}, {"heads_first", heads_first}}, 1);
     fused->name = names_of(nodes);
-    fused->output(0)->type = join->output(0)->type;
-    const Values transposed = {scores->input(0), scores->input(1), mix->input(1)};
-    graph.replace_all_uses(join->output(0), fused->output(0));
+    fused->output(0)->type = last->output(0)->type;
+    Values operands = {scores->input(0), scores->input(1), mix->input(1)};
+    std::ranges::sort(operands);
+    operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
+    graph.replace_all_uses(last->output(0), fused->output(0));
     for (std::size_t i = nodes.size(); i-- > 0;) graph.erase(nodes[i]);
-    for (const Value* value : transposed)
-      if (value->uses().empty()) graph.erase(value->producer());
+    for (const Value* value : operands)
+      if (Node* transpose = value->producer(); transpose && value->uses().empty()) graph.erase(transpose);
   }
 };
 

@@ -106,7 +106,8 @@ class Blocking {
   void visit(Node& node) {
     if (const auto it = tails_.find(&node); it != tails_.end()) return emit(it->second);
     if (grouped_.contains(&node)) return;
-    if (is_one_of(node, kUnary) && twin(node.input(0))) return visit_unary(node);
+    const bool is_quantized = node.domain == kEngineDomain && node.op == "Quantized";
+    if ((is_one_of(node, kUnary) || is_quantized) && twin(node.input(0))) return visit_unary(node);
     if (is_one_of(node, kBinary) && is_float_of_rank_3_to_5(node.output(0))) return visit_binary(node);
     if ((node.is("MaxPool") || node.is("AveragePool")) && twin(node.input(0))) return visit_pool(node);
     if (node.is("GlobalAveragePool") && twin(node.input(0))) return average(node, true);

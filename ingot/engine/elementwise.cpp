@@ -55,6 +55,12 @@ std::optional<ElementStep> unary_by(const Node& node) {
 }  // namespace
 
 std::optional<ElementStep> step_for(const Node& node) {
+  if (node.domain == kEngineDomain && node.op == "Quantized") {
+    const Attributes& attributes = node.attributes;
+    return ElementStep{.unary = attributes.int_or("bits", 8) == 8 ? Unary::quantize_8 : Unary::quantize_16,
+                       .a = attributes.float_or("scale", 1),
+                       .b = static_cast<float>(attributes.int_or("low", 0))};
+  }
   if (!node.domain.empty() || node.output_count() != 1 || !node.output(0) || node.output(0)->type.elem != DType::f32)
     return {};
   for (const Value* input : node.inputs())

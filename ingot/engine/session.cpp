@@ -17,6 +17,7 @@
 #include "ingot/engine/gradients.h"
 #include "ingot/engine/layer_normalization.h"
 #include "ingot/engine/linear.h"
+#include "ingot/engine/quantization.h"
 #include "ingot/engine/share.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/passes/convert_version.h"
@@ -70,6 +71,7 @@ void optimize(Graph& root) {
   for_each_graph(root, [](Graph& graph) {
     share_equal_nodes(graph);
     fuse_gradients(graph);
+    join_quantization(graph);
     fuse_layer_normalization(graph);
     write_normalization_as_lines(graph);
     block_convolutions(graph);

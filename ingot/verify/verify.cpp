@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <set>
 
 #include "ingot/base/error.h"
 #include "ingot/driver/convert.h"
@@ -15,6 +16,8 @@
 #include "ingot/verify/bisect.h"
 #include "ingot/verify/compare.h"
 #include "ingot/verify/element_text.h"
+#include "ingot/verify/randomness.h"
+#include "ingot/verify/ties.h"
 
 namespace ingot::verify {
 namespace {
@@ -117,7 +120,6 @@ class Comparison {
     a_values.resize(std::min(a_values.size(), a.outputs.size()));
     b_values.resize(std::min(b_values.size(), b.outputs.size()));
     const auto pairs = paired(a_values, b_values);
-    bool agrees = true;
     for (std::size_t i = 0; i < a_values.size(); ++i) {
       OutputVerdict output;
       output.a_name = a_values[i]->name();
@@ -132,19 +134,23 @@ class Comparison {
         output.b_name = b_values[pairs[i]]->name();
         compare(a.outputs[i].value, b.outputs[pairs[i]].value, output);
       }
-      agrees &= output.agrees;
       verdict_.outputs.push_back(std::move(output));
     }
+    if (!request_.rtol && !request_.atol) settle_rows();
+    leave_random();
+    const bool agrees = std::ranges::all_of(verdict_.outputs, &OutputVerdict::agrees);
     if (b_values.size() > a_values.size())
       verdict_.notes.push_back(fmt::format("{} has {} further outputs", b_.file(), b_values.size() - a_values.size()));
     verdict_.answer = agrees ? Verdict::Answer::same : Verdict::Answer::different;
     const auto open = std::ranges::find(verdict_.outputs, false, &OutputVerdict::is_decided);
     if (agrees && open != verdict_.outputs.end()) {
       verdict_.answer = Verdict::Answer::unknown;
-      verdict_.why_unknown = fmt::format(
-          "on these inputs rounding alone decides what output '{}' is ({}); take others with --in, --input-shape or "
-          "--random",
-          open->a_name, open->source);
+      verdict_.why_unknown = is_random(*open) ? fmt::format("output '{}' {}", open->a_name, open->source)
+                                              : fmt::format(
+                                                    "on these inputs rounding alone decides what output '{}' is ({}); "
+                                                    "take others with --in, --input-shape or "
+                                                    "--random",
+                                                    open->a_name, open->source);
     }
     if (!agrees && request_.bisects) bisect(a_, a_inputs, b_, b_inputs, rounding_, verdict_);
   }
@@ -201,16 +207,59 @@ class Comparison {
                                            name_of(a.array()->dtype()), info_of(a_.runtime()).title,
                                            name_of(fit->dtype()), info_of(b_.runtime()).title));
     judge(*a.array(), *fit, *d, output);
+    if (changes.empty() && rows_of(*fit))
+      rows_.emplace_back(verdict_.outputs.size(), RowsOfBoth{output.b_name, *a.array(), *fit});
+  }
+
+  /// Where rounding decides which of two rows comes first, all outputs are compared row by row.
+  void settle_rows() {
+    std::set<std::int64_t> counts;
+    for (const auto& [i, rows] : rows_)
+      if (!verdict_.outputs[i].agrees || !verdict_.outputs[i].is_decided) counts.insert(rows_of(rows.a));
+    for (const std::int64_t count : counts) {
+      std::vector<std::size_t> places;
+      std::vector<RowsOfBoth> tables;
+      for (const auto& [i, rows] : rows_)
+        if (rows_of(rows.a) == count) {
+          places.push_back(i);
+          tables.push_back(rows);
+        }
+      const auto settled = settle_ties(tables, noise_);
+      if (!settled) continue;
+      for (std::size_t i = 0; i < places.size(); ++i) {
+        OutputVerdict& output = verdict_.outputs[places[i]];
+        const TiedRows::Output& now = settled->outputs[i];
+        output.is_decided = is_deciding(now.noise);
+        settle(tables[i].a, now.b, now.distance, threshold_for(now.distance, now.noise), output);
+      }
+      verdict_.notes.push_back(settled->note);
+    }
+  }
+
+  /// What depends on random numbers cannot be compared: every runtime draws others.
+  void leave_random() {
+    for (OutputVerdict& output : verdict_.outputs) {
+      if (output.agrees || !output.distance) continue;
+      const std::string origin = random_origin(b_.model(), output.b_name);
+      if (origin.empty()) continue;
+      output.agrees = true;
+      output.is_decided = false;
+      output.threshold.clear();
+      output.source = "depends on the random numbers of '" + origin + "', and every runtime draws its own";
+      random_.insert(output.b_name);
+    }
+  }
+
+  bool is_random(const OutputVerdict& output) const { return random_.contains(output.b_name); }
+
+  static bool is_deciding(const std::optional<Distance>& noise) {
+    return !noise || noise->unit != Distance::Unit::absolute || noise->value <= kDecidingNoise * noise->scale;
   }
 
   void judge(const Array& a, const Array& b, const Distance& d, OutputVerdict& output) {
-    output.distance = d;
-    output.figure = d.worst < 0 ? "equal" : text_of(d);
-    if (d.worst >= 0)
-      output.worst = fmt::format("{} is {}, and {} in {}", position_text(a.dims(), d.worst), element_text(a, d.worst),
-                                 element_text(b, d.worst), b_.file());
     if (request_.rtol || request_.atol) {
       const Tolerance given{.rtol = request_.rtol.value_or(0), .atol = request_.atol.value_or(0)};
+      settle(a, b, d, {}, output);
       output.agrees = !difference(converted(b, a.dtype()), a, given);
       output.threshold = fmt::format("{:g} + {:g} of each element", given.atol, given.rtol);
       output.source = "as asked for";
@@ -226,9 +275,18 @@ class Comparison {
       }
       const auto noise = noise_of(noise_, output.b_name);
       threshold = threshold_for(d, noise);
-      output.is_decided =
-          !noise || noise->unit != Distance::Unit::absolute || noise->value <= kDecidingNoise * noise->scale;
+      output.is_decided = is_deciding(noise);
     }
+    settle(a, b, d, threshold, output);
+  }
+
+  void settle(const Array& a, const Array& b, const Distance& d, const Threshold& threshold, OutputVerdict& output) {
+    output.distance = d;
+    output.figure = d.worst < 0 ? "equal" : text_of(d);
+    output.worst.clear();
+    if (d.worst >= 0)
+      output.worst = fmt::format("{} is {}, and {} in {}", position_text(a.dims(), d.worst), element_text(a, d.worst),
+                                 element_text(b, d.worst), b_.file());
     output.threshold = text_of(threshold, d);
     output.source = threshold.source;
     output.agrees = !(d.value > threshold.value);
@@ -240,6 +298,8 @@ class Comparison {
   Rounding rounding_;
   const Inputs* b_inputs_ = nullptr;
   RoundedValues noise_;
+  std::set<std::string> random_;
+  std::vector<std::pair<std::size_t, RowsOfBoth>> rows_;  // with the place of the output's verdict
   bool has_complained_ = false;
 };
 

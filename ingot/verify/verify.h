@@ -30,7 +30,7 @@ struct VerifyRequest {
 struct OutputVerdict {
   std::string a_name, b_name;
   bool agrees = false;
-  bool is_decided = true;  // off: rounding alone moves it so far that agreement means nothing
+  bool is_decided = true;  // off: agreement means nothing, since rounding alone or chance moves it
   std::string figure;      // how far apart: "2.3e-07 of the scale 1.5"
   std::string threshold;   // how far they may be, in the same unit
   std::string source;      // why that far

@@ -227,6 +227,59 @@ TEST_F(TfliteRun, HalfTheSpaceForWeightsOnRequest) {
   }
 }
 
+/// Weights alone are quantised: whatever reads them computes in float, and they stay as small as they are.
+TEST_F(TfliteRun, WeightsOfEightBitsStayEightBitsBesideFloats) {
+  const auto drawn = []<class T>(const Dims& dims, T) {
+    std::vector<T> values;
+    for (const float v : numbers(dims, 9).to_vector<float>())
+      values.push_back(static_cast<T>(v * 100 + (T(-1) > 0 ? 128 : 0)));
+    return Tensor::of<T>(dims, values);
+  };
+  struct Case {
+    std::string graph, operators;
+    Tensor weights;
+    Dims input;
+  };
+  const Case cases[] = {
+      {"g (float[3,32] x, int8[32,64] w) => (float[3,64] y) <float s = {0.02}> { f = DequantizeLinear(w, s)  y = "
+       "MatMul(x, f) }",
+       "DEQUANTIZE FULLY_CONNECTED",
+       drawn({32, 64}, std::int8_t{}),
+       {3, 32}},
+      {"g (float[3,32] x, uint8[16,32] w) => (float[3,16] y) <float s = {0.02}, uint8 z = {120}> { f = "
+       "DequantizeLinear(w, s, z)  y = Gemm<transB = 1>(x, f) }",
+       "DEQUANTIZE FULLY_CONNECTED",
+       drawn({16, 32}, std::uint8_t{}),
+       {3, 32}},
+      {"g (float[1,16,6,6] x, int8[4,16,3,3] w) => (float[1,4,4,4] y) <float[4] s = {0.02, 0.01, 0.03, 0.5}, int8[4] z "
+       "= {0, 0, 0, 0}> { f = DequantizeLinear<axis = 0>(w, s, z)  y = Conv(x, f) }",
+       "TRANSPOSE DEQUANTIZE CONV_2D TRANSPOSE",
+       drawn({4, 16, 3, 3}, std::int8_t{}),
+       {1, 16, 6, 6}},
+      {"g (float[1,32,6,6] x, int8[32,1,3,3] w) => (float[1,32,4,4] y) <float s = {0.02}> { f = DequantizeLinear(w, s) "
+       " y = Conv<group = 32>(x, f) }",
+       "TRANSPOSE DEQUANTIZE DEPTHWISE_CONV_2D TRANSPOSE",
+       drawn({32, 1, 3, 3}, std::int8_t{}),
+       {1, 32, 6, 6}},
+      {"g (float[1,16,6,6] x, int8[16,4,2,2] w) => (float[1,4,12,12] y) <float s = {0.02}> { f = DequantizeLinear(w, "
+       "s)  y = ConvTranspose<strides = [2, 2]>(x, f) }",
+       "TRANSPOSE DEQUANTIZE TRANSPOSE_CONV TRANSPOSE",
+       drawn({16, 4, 2, 2}, std::int8_t{}),
+       {1, 16, 6, 6}},
+  };
+  for (const Case& one : cases) {
+    Model model = parsed(one.graph);
+    model.graph->replace_all_uses(model.graph->find("w"), model.graph->add_initializer("stored", one.weights));
+    model.graph->erase_inputs_if([](const Value& v) { return v.uses().empty(); });
+    const Exported e = agrees(model, {numbers(one.input)});
+    EXPECT_EQ(operators(e), one.operators);
+    const auto is_wide = [&](const tfl::Tensor& t) {
+      return t.type == tfl::TensorType::FLOAT32 && tfl::constant_data(e.model, t).size() >= 1024;
+    };
+    EXPECT_TRUE(std::ranges::none_of(e.model.subgraphs[0].tensors, is_wide)) << one.graph;
+  }
+}
+
 TEST_F(TfliteRun, WeightsOfFourBitsStayFourBits) {
   const Model model = parsed(R"(g (int8[2,4] x) => (int8[2,2] y)
       <float s = {0.5}, int8 z = {3}, int4[2,4] w = {1, -2, 3, 7, -8, 5, 0, -1}, float ws = {0.25}, int4 wz = {0}> {

@@ -206,15 +206,18 @@ TEST(FastKernel, AnOperandThatRepeatsBeginsAnewInEveryPart) {
   expect_same(model, Array::from(random.floats({1, 60, 60, 24})), 0);
 }
 
-TEST(FastKernel, LstmAgreesInEveryDirection) {
+class Lstm : public testing::TestWithParam<std::int64_t> {};  // with so many units
+
+TEST_P(Lstm, AgreesInEveryDirection) {
   for (const char* direction : {"forward", "reverse", "bidirectional"}) {
     Random random(7);
     Model model = empty_model();
-    const std::int64_t count = std::string_view(direction) == "bidirectional" ? 2 : 1, hidden = 19, inputs = 5;
+    const std::int64_t count = std::string_view(direction) == "bidirectional" ? 2 : 1, hidden = GetParam(), inputs = 5;
     Value* x = model.graph->add_input("x", Type::tensor(DType::f32, Shape{6, 3, inputs}));
     GraphBuilder g(*model.graph);
     Value* w = g.constant(random.floats({count, 4 * hidden, inputs}));
-    Value* r = g.constant(random.floats({count, 4 * hidden, hidden}));
+    const float most = 2 / std::sqrt(static_cast<float>(hidden));
+    Value* r = g.constant(random.floats({count, 4 * hidden, hidden}, -most, most));
     Value* b = g.constant(random.floats({count, 8 * hidden}));
     Value* h = g.constant(random.floats({count, 3, hidden}));
     Value* c = g.constant(random.floats({count, 3, hidden}));
@@ -224,6 +227,9 @@ TEST(FastKernel, LstmAgreesInEveryDirection) {
     expect_same(model, Array::from(random.floats({6, 3, inputs})), 1e-5f);
   }
 }
+
+// Fewer than a vector, not whole panels, one part, several parts of which the last is shorter.
+INSTANTIATE_TEST_SUITE_P(Units, Lstm, testing::Values(3, 19, 64, 144, 208));
 
 TEST(FastKernel, SoftmaxAndNormalisationAgreeForAnyLengthOfRows) {
   for (const std::int64_t n : {1, 3, 8, 17, 100}) {
@@ -293,9 +299,13 @@ TEST(FastKernel, ProductTakesInWhatFollowsIt) {
 /// softmax(q * k' * scale + mask) * v over heads, as exporters write it.
 Value* attention(GraphBuilder& g, Random& random, Value* x, const Dims& dims, std::int64_t count) {
   const std::int64_t batch = dims[0], time = dims[1], size = dims[2] / count;
+  const auto project = [&] { return g.op("MatMul", {x, g.constant(random.floats({dims[2], dims[2]}))}); };
+  // Heads first, by a Transpose that the kernel can take in or by what it must leave alone.
   const auto heads = [&](std::vector<std::int64_t> perm) {
-    Value* y = g.op("MatMul", {x, g.constant(random.floats({dims[2], dims[2]}))});
-    return g.transpose(g.reshape(y, {batch, time, count, size}), std::move(perm));
+    if (random.below(2)) return g.transpose(g.reshape(project(), {batch, time, count, size}), std::move(perm));
+    Value* split = g.transpose(g.reshape(project(), {batch, time, 1, count, size}), {2, 0, 3, 1, 4});
+    Value* first = g.squeeze(split, {0});
+    return perm == std::vector<std::int64_t>{0, 2, 1, 3} ? first : g.transpose(first, {0, 1, 3, 2});
   };
   Value* q = heads({0, 2, 1, 3});
   Value* k = heads({0, 2, 3, 1});
@@ -308,14 +318,16 @@ Value* attention(GraphBuilder& g, Random& random, Value* x, const Dims& dims, st
   if (mask == 2) scores = g.add(scores, g.constant(random.floats({time, time}, -3, 0)));
   if (mask == 3) scores = g.add(g.constant(random.floats({1, count, time, 1}, -3, 0)), scores);
   Value* mixed = g.op("MatMul", {g.op("Softmax", {scores}, {{"axis", random.below(2) ? -1 : 3}}), v});
-  return g.reshape(g.transpose(mixed, {0, 2, 1, 3}), dims);
+  if (random.below(2)) return g.reshape(g.transpose(mixed, {0, 2, 1, 3}), dims);
+  return g.op("Relu", {mixed});
 }
 
 TEST(FastKernel, AttentionAgreesWithAnyMask) {
   for (unsigned seed = 0; seed < 30; ++seed) {
     Random random(seed);
     const std::int64_t count = 1 + random.below(4);
-    const Dims dims = {1 + random.below(3), 1 + random.below(40), count * (1 + random.below(20))};
+    // Some with more rows than are done at a time.
+    const Dims dims = {1 + random.below(3), 1 + random.below(seed % 3 ? 40 : 250), count * (1 + random.below(20))};
     Model model = empty_model();
     Value* x = model.graph->add_input("x", Type::tensor(DType::f32, Shape(dims.begin(), dims.end())));
     GraphBuilder g(*model.graph);
@@ -354,8 +366,8 @@ TEST(FastKernel, WinogradAgreesWithinItsRounding) {
   }
 }
 
-/// Trees of random shape in arrays, as converters write them.
-Value* forest(GraphBuilder& g, Random& random, Value* x, std::int64_t features, std::int64_t targets) {
+/// Trees of random shape, or nearly full ones, in arrays as converters write them.
+Value* forest(GraphBuilder& g, Random& random, Value* x, std::int64_t features, std::int64_t targets, bool is_full) {
   std::vector<std::int64_t> trees, nodes, places, yes, no, target_trees, target_nodes, target_ids;
   std::vector<float> values, weights;
   std::vector<std::string> modes;
@@ -363,7 +375,8 @@ Value* forest(GraphBuilder& g, Random& random, Value* x, std::int64_t features, 
   for (std::int64_t tree = 0; tree < 13; ++tree) {
     std::int64_t count = 1;
     for (std::int64_t node = 0; node < count; ++node) {
-      const bool is_leaf = count > 60 || (node > 0 && random.below(4) == 0);
+      const bool is_leaf =
+          is_full ? node >= 15 || (node > 6 && random.below(4) == 0) : count > 60 || (node > 0 && random.below(4) == 0);
       trees.push_back(tree);
       nodes.push_back(node);
       places.push_back(is_leaf ? 0 : random.below(features));
@@ -400,7 +413,7 @@ Value* forest(GraphBuilder& g, Random& random, Value* x, std::int64_t features, 
 }
 
 TEST(FastKernel, TreesAgreeForAnyNumberOfRows) {
-  for (unsigned seed = 0; seed < 12; ++seed)
+  for (unsigned seed = 0; seed < 24; ++seed)
     for (const std::int64_t rows : {1, 7, 8, 300}) {
       Random random(seed);
       Model model = empty_model();
@@ -408,12 +421,55 @@ TEST(FastKernel, TreesAgreeForAnyNumberOfRows) {
       const std::int64_t features = 1 + random.below(9);
       Value* x = model.graph->add_input("x", Type::tensor(DType::f32, Shape{rows, features}));
       GraphBuilder g(*model.graph);
-      model.graph->add_output(forest(g, random, x, features, 1 + random.below(3)));
-      Tensor input = random.floats({rows, features});
-      expect_same(model, Array::from(input), 1e-5f);
+      model.graph->add_output(forest(g, random, x, features, 1 + random.below(3), seed % 2 == 0));
+      std::vector<float> input = random.floats({rows, features}).to_vector<float>();
+      if (seed % 3 == 0) input[input.size() / 2] = std::numeric_limits<float>::quiet_NaN();
+      expect_same(model, Array::from(Tensor::of<float>({rows, features}, input)), 1e-5f);
       const auto kernels = Session(model, {.threads = 1}).kernels();
       EXPECT_TRUE(std::ranges::any_of(kernels, [](const KernelChoice& c) { return c.kernel == "trees"; }));
     }
+}
+
+TEST(FastKernel, WhatIsQuantisedAndDequantisedStaysInPlace) {
+  for (unsigned seed = 0; seed < 24; ++seed) {
+    Random random(seed);
+    Model model = empty_model();
+    Value* x = model.graph->add_input("x", Type::tensor(DType::f32, Shape{3, 5, 70}));
+    GraphBuilder g(*model.graph);
+    const auto through = [&](Value* v) {
+      Value* scale = g.constant(random.floats({}, 0.01f, 0.1f));
+      Value* zero = nullptr;
+      const auto number = random.below(200);
+      if (seed % 4 == 0) zero = g.constant(Tensor::scalar(static_cast<std::uint8_t>(number)));
+      if (seed % 4 == 1) zero = g.constant(Tensor::scalar(static_cast<std::int8_t>(number - 100)));
+      if (seed % 4 == 2) zero = g.constant(Tensor::scalar(static_cast<std::uint16_t>(number * 300)));
+      if (seed % 4 == 3) zero = g.constant(Tensor::scalar(static_cast<std::int16_t>(number * 300 - 30000)));
+      Value* integers = g.op("QuantizeLinear", {v, scale, zero});
+      return g.op("DequantizeLinear", {integers, scale, zero});
+    };
+    model.graph->add_output(through(g.op("Relu", {through(x)})));
+    std::vector<float> input = random.floats({3, 5, 70}, -20, 20).to_vector<float>();
+    input[1] = std::numeric_limits<float>::quiet_NaN();
+    input[2] = std::numeric_limits<float>::infinity();
+    input[3] = -input[2];
+    expect_same(model, Array::from(Tensor::of<float>({3, 5, 70}, input)), 0);
+    const auto kernels = Session(model, {.threads = 1}).kernels();
+    ASSERT_EQ(kernels.size(), 1u) << seed;
+    EXPECT_EQ(kernels[0].kernel, "tiles");
+  }
+}
+
+TEST(FastKernel, QuantisedIntegersThatAreReadStay) {
+  Random random(1);
+  Model model = empty_model();
+  Value* x = model.graph->add_input("x", Type::tensor(DType::f32, Shape{64}));
+  GraphBuilder g(*model.graph);
+  Value* scale = g.scalar(0.1, DType::f32);
+  Value* other = g.scalar(0.2, DType::f32);
+  Value* zero = g.constant(Tensor::scalar(std::uint16_t{30000}));
+  Value* integers = g.op("QuantizeLinear", {x, scale, zero});
+  model.graph->add_output(g.op("DequantizeLinear", {integers, other, zero}));
+  expect_same(model, Array::from(random.floats({64}, -20, 20)), 0);
 }
 
 TEST(FastKernel, ConcatJoinsPartsOfAnySizeAlongAnyAxis) {

@@ -10,7 +10,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ingot;
-  Budget budget({.memory = std::uint64_t{64} << 20, .time = std::chrono::seconds(5)});
+  Budget budget({.memory = std::uint64_t{4} << 20, .time = std::chrono::seconds(5)});
   std::vector<std::uint8_t> pixels;
   const formats::image::Place place = [&](std::int64_t height, std::int64_t width, std::int64_t channels) {
     budget.charge_memory(static_cast<std::uint64_t>(height * width * channels));

@@ -209,6 +209,44 @@ TEST_F(Verify, AFrozenGraphRunsInTfjs) {
   EXPECT_NE(v.a_runtime.find("TF.js"), std::string::npos);
 }
 
+TEST_F(Verify, AGraphThatParsesExamplesRunsBehindTheParser) {
+  if (!has(Runtime::tfjs)) GTEST_SKIP() << skip_;
+  test::write_text(directory_ / "g.pbtxt", R"(
+node { name: "serialized" op: "Placeholder" attr { key: "dtype" value { type: DT_STRING } }
+       attr { key: "shape" value { shape { } } } }
+node { name: "none" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } }
+       attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 0 } } } } } }
+node { name: "parse" op: "ParseSingleExample" input: "serialized" input: "none"
+       attr { key: "num_sparse" value { i: 0 } } attr { key: "dense_keys" value { list { s: "x" } } }
+       attr { key: "Tdense" value { list { type: DT_FLOAT } } }
+       attr { key: "dense_shapes" value { list { shape { dim { size: 3 } } } } } }
+node { name: "y" op: "Exp" input: "parse" attr { key: "T" value { type: DT_FLOAT } } })");
+  driver::save(driver::load(directory_ / "g.pbtxt").model, directory_ / "g.onnx");
+  const Verdict v = verify("g.pbtxt", "g.onnx");
+  EXPECT_EQ(v.answer, Verdict::Answer::same) << v.why_unknown;
+  EXPECT_NE(v.a_runtime.find("TF.js"), std::string::npos);
+  ASSERT_EQ(v.inputs.size(), 1u);
+  EXPECT_EQ(v.inputs[0].find("x: float[3]"), 0u) << v.inputs[0];
+}
+
+TEST_F(Verify, APartOfAGraphRunsInTfjs) {
+  if (!has(Runtime::tfjs)) GTEST_SKIP() << skip_;
+  test::write_text(directory_ / "g.pbtxt", kGraph);
+  VerifyRequest request;
+  request.a.file = directory_ / "g.pbtxt";
+  request.a.load.import.inputs = {"product"};
+  request.a.load.import.outputs = {"limited"};
+  request.b.file = directory_ / "g.onnx";
+  request.peers = peers_;
+  request.input_shapes = {{"product", Shape{3}}};
+  driver::LoadOptions load = request.a.load;
+  load.import.input_shapes = request.input_shapes;
+  driver::save(driver::load(request.a.file, load).model, request.b.file);
+  const Verdict v = verify::verify(request);
+  EXPECT_EQ(v.answer, Verdict::Answer::same) << v.why_unknown;
+  EXPECT_NE(v.a_runtime.find("TF.js"), std::string::npos);
+}
+
 TEST_F(Verify, AFractionIsTrueInTfjsToo) {
   if (!has(Runtime::tfjs)) GTEST_SKIP() << skip_;
   test::write_text(directory_ / "g.pbtxt", std::string(kGraph) + R"(
@@ -278,6 +316,64 @@ g (float[4] x) => (float[4] y) { y = Identity(x) })"),
   const Verdict v = verify("b.onnx", "a.onnx", {Runtime::ingot});
   EXPECT_EQ(v.answer, Verdict::Answer::unknown);
   EXPECT_NE(v.why_unknown.find("rounding alone"), std::string::npos) << v.why_unknown;
+}
+
+TEST_F(Verify, RandomNumbersAreNoDifference) {
+  // One output draws, beside a nested graph; the other does not, and is wrong in `b`.
+  const auto text = [](const std::string& factor, const std::string& seed) {
+    return R"(<ir_version: 10, opset_import: ["" : 21]>
+g (float[4] x, bool c) => (float[4] y, float[4] z) <float f = {)" +
+           factor + R"(}> {
+  r = If (c) <then_branch = t () => (float[4] u) { u = RandomUniformLike<seed = )" +
+           seed + R"(>(x) },
+              else_branch = e () => (float[4] v) { v = RandomNormalLike<seed = )" +
+           seed + R"(>(x) }>
+  y = Add(r, x)
+  z = Mul(x, f)
+})";
+  };
+  driver::save(onnx::parse_text(text("2", "1.0")), directory_ / "a.onnx");
+  driver::save(onnx::parse_text(text("3", "1.0")), directory_ / "b.onnx");
+  driver::save(onnx::parse_text(text("2", "2.0")), directory_ / "c.onnx");
+  const Verdict v = verify("a.onnx", "c.onnx", {Runtime::ingot});
+  EXPECT_EQ(v.answer, Verdict::Answer::unknown);
+  EXPECT_NE(v.why_unknown.find("random numbers"), std::string::npos) << v.why_unknown;
+  ASSERT_EQ(v.outputs.size(), 2u);
+  EXPECT_FALSE(v.outputs[0].is_decided);
+  EXPECT_TRUE(v.outputs[1].is_decided);
+  EXPECT_EQ(verify("a.onnx", "b.onnx", {Runtime::ingot}).answer, Verdict::Answer::different);
+}
+
+/// The best four of twelve: scores and what they belong to.
+constexpr const char* kBest = R"(<ir_version: 10, opset_import: ["" : 21]>
+g (float[1, 12] x) => (float[1, 4, 2] rows, int64[1, 4] which)
+<float[12] scores = {0.1, 0.9, 0.2, SWAP, 0.3, 0.7, 0, 0, 0, 0, 0, 0}, int64[1] k = {4}, int64[1] last = {2}> {
+  nothing = Sub(x, x)
+  s = Add(nothing, scores)
+  best, which = TopK(s, k)
+  numbers = Cast<to = 1>(which)
+  b = Unsqueeze(best, last)
+  n = Unsqueeze(numbers, last)
+  rows = Concat<axis = 2>(b, n)
+})";
+
+TEST_F(Verify, RowsThatRoundingPutsInAnotherOrderAreCompared) {
+  const auto best = [](const std::string& first, const std::string& second) {
+    std::string text = kBest;
+    text.replace(text.find("0.9"), 3, first);
+    text.replace(text.find("SWAP"), 4, second);
+    return onnx::parse_text(text);
+  };
+  driver::save(best("0.9", "0.8999999"), directory_ / "a.onnx");
+  driver::save(best("0.8999999", "0.9"), directory_ / "b.onnx");
+  driver::save(best("0.9", "0.8"), directory_ / "c.onnx");
+  driver::save(best("0.8", "0.9"), directory_ / "d.onnx");
+  const Verdict tied = verify("a.onnx", "b.onnx", {Runtime::ingot});
+  EXPECT_EQ(tied.answer, Verdict::Answer::same) << tied.why_unknown;
+  ASSERT_EQ(tied.notes.size(), 1u);
+  EXPECT_NE(tied.notes[0].find("2 of 4 rows change places"), std::string::npos) << tied.notes[0];
+  EXPECT_EQ(verify("c.onnx", "d.onnx", {Runtime::ingot}).answer, Verdict::Answer::different);
+  EXPECT_EQ(verify("a.onnx", "d.onnx", {Runtime::ingot}).answer, Verdict::Answer::different);
 }
 
 TEST_F(Verify, ToleranceThatIsAskedForReplacesThePolicy) {

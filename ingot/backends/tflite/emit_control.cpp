@@ -1,5 +1,6 @@
 // Branches and loops as subgraphs.
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "ingot/backends/tflite/rows.h"
@@ -69,12 +70,102 @@ std::string refuse_loop(const Node& n) {
   return {};
 }
 
+namespace {
+
+bool are_same(const Attributes& a, const Attributes& b) {
+  const auto is_plain = [](const Attribute& x) {
+    return std::holds_alternative<std::int64_t>(x.value) || std::holds_alternative<float>(x.value) ||
+           std::holds_alternative<std::string>(x.value) || std::holds_alternative<std::vector<std::int64_t>>(x.value);
+  };
+  const auto is_in = [&](const Attribute& x) {
+    const Attribute* y = b.find(x.name);
+    if (!y || !is_plain(x) || x.value.index() != y->value.index()) return false;
+    if (const auto* i = std::get_if<std::int64_t>(&x.value)) return *i == std::get<std::int64_t>(y->value);
+    if (const auto* f = std::get_if<float>(&x.value)) return *f == std::get<float>(y->value);
+    if (const auto* s = std::get_if<std::string>(&x.value)) return *s == std::get<std::string>(y->value);
+    return std::get<std::vector<std::int64_t>>(x.value) == std::get<std::vector<std::int64_t>>(y->value);
+  };
+  return a.size() == b.size() && std::ranges::all_of(a, is_in);
+}
+
+/// A Loop says its condition twice, of its first states and of those that a round makes; WHILE says it once. This finds
+/// out whether both are the same.
+class OneCondition {
+ public:
+  OneCondition(const Node& loop, const Graph& body, const std::vector<const Value*>& captured)
+      : loop_(loop), body_(body), captured_(captured) {}
+
+  bool is_one() {
+    const bool is_read = !body_.inputs()[1]->uses().empty();
+    return !is_read && loop_.input(1) && matches(loop_.input(1), body_.output(0), 0) && !nodes_.empty();
+  }
+
+  std::int32_t emit(Output& output) const {
+    const auto number = static_cast<std::int32_t>(output.model.subgraphs.size());
+    Emitter test(output, body_);
+    test.subgraph().name += "/condition";
+    std::vector<std::int32_t> inputs;
+    for (std::size_t i = 2; i < body_.inputs().size(); ++i) inputs.push_back(test.tensor(body_.inputs()[i]));
+    for (const Value* v : captured_) inputs.push_back(test.tensor(v));
+    for (const auto& [value, state] : leaves_) test.alias(value, inputs[state]);
+    for (const Node& node : body_.nodes())
+      if (nodes_.contains(&node) && !node.is("Constant")) test.emit_node(node);
+    test.subgraph().inputs = inputs;
+    test.subgraph().outputs = {test.tensor(body_.output(0))};
+    return number;
+  }
+
+ private:
+  /// The state that a value inside stands for when a round has ended.
+  bool is_state(const Value* outside, const Value* inside) {
+    for (std::size_t i = 0; i + 2 < loop_.input_count(); ++i) {
+      const Value* next = body_.output(1 + i);
+      const bool is_copy = next->producer() && next->producer()->is("Identity") && next->producer()->input(0) == inside;
+      if (loop_.input(2 + i) != outside || (next != inside && !is_copy)) continue;
+      leaves_[inside] = i;
+      return true;
+    }
+    return false;
+  }
+
+  bool matches(const Value* outside, const Value* inside, int depth) {
+    constexpr int kDeepest = 32;
+    constexpr std::size_t kMostNodes = 64;
+    if (!outside || !inside) return outside == inside;
+    if (is_state(outside, inside)) return true;
+    if (outside == inside) return std::ranges::find(captured_, inside) != captured_.end();
+    const Tensor *first = ops::constant_of(outside), *again = ops::constant_of(inside);
+    if (first && again)
+      return first->dtype() == again->dtype() && first->dims() == again->dims() && first->dtype() != DType::string &&
+             first->bytes().text() == again->bytes().text();
+    const Node *before = outside->producer(), *node = inside->producer();
+    if (!before || !node || &inside->graph() != &body_ || depth > kDeepest || nodes_.size() > kMostNodes) return false;
+    if (node->op != before->op || node->domain != before->domain || node->input_count() != before->input_count() ||
+        inside->output_index() != outside->output_index() || !are_same(node->attributes, before->attributes))
+      return false;
+    for (std::size_t i = 0; i < node->input_count(); ++i)
+      if (!matches(before->input(i), node->input(i), depth + 1)) return false;
+    nodes_.insert(node);
+    return true;
+  }
+
+  const Node& loop_;
+  const Graph& body_;
+  const std::vector<const Value*>& captured_;
+  std::unordered_set<const Node*> nodes_;
+  std::unordered_map<const Value*, std::size_t> leaves_;
+};
+
+}  // namespace
+
 void emit_loop(NodeOut& n) {
   // State: round and limit where anybody counts, condition, the loop's own, and what the body reads from outside.
   Graph* body = body_of(n.node, "body");
   const bool counts = n.has(0) || !body->inputs()[0]->uses().empty();
   std::vector<const Value*> captured;
   collect_captured(*body, captured);
+  OneCondition one(n.node, *body, captured);
+  const bool carries_condition = counts || !one.is_one();
   Emitter& e = n.e;
   const std::size_t states = n.node.input_count() - 2;
   std::vector<std::int32_t> inputs, outputs;
@@ -85,8 +176,10 @@ void emit_loop(NodeOut& n) {
     outputs.push_back(e.temporary(DType::i64, scalar));
     outputs.push_back(e.temporary(DType::i64, scalar));
   }
-  inputs.push_back(n.has(1) ? n.in(1) : e.constant(Tensor::scalar<bool>(true)));
-  outputs.push_back(e.temporary(DType::boolean, scalar));
+  if (carries_condition) {
+    inputs.push_back(n.has(1) ? n.in(1) : e.constant(Tensor::scalar<bool>(true)));
+    outputs.push_back(e.temporary(DType::boolean, scalar));
+  }
   const auto spare = [&](const Value* v) { return e.temporary(v->type.elem, v->type.shape.value_or(Shape{})); };
   for (std::size_t i = 0; i < states; ++i) {
     inputs.push_back(n.in(2 + i));
@@ -96,8 +189,8 @@ void emit_loop(NodeOut& n) {
     inputs.push_back(e.tensor(v));
     outputs.push_back(spare(v));
   }
-  const std::int32_t condition = e.loop_condition(*body, captured, counts),
-                     rounds = e.loop_body(*body, captured, counts);
+  const std::int32_t condition = carries_condition ? e.loop_condition(*body, captured, counts) : one.emit(e.output());
+  const std::int32_t rounds = e.loop_body(*body, captured, counts, carries_condition);
   Options options(Op::WHILE);
   options.set("cond_subgraph_index", condition).set("body_subgraph_index", rounds);
   e.add(Op::WHILE, inputs, outputs, options);
@@ -124,7 +217,8 @@ std::int32_t Emitter::loop_condition(const Graph& body, const std::vector<const 
   return static_cast<std::int32_t>(inner.index_);
 }
 
-std::int32_t Emitter::loop_body(const Graph& body, const std::vector<const Value*>& captured, bool counts) {
+std::int32_t Emitter::loop_body(const Graph& body, const std::vector<const Value*>& captured, bool counts,
+                                bool carries_condition) {
   Emitter inner(output_, body);
   inner.set_scope("body");
   for (std::size_t i = 1; i < body.output_count(); ++i) inner.pass_on(body.inputs()[1 + i], body.output(i));
@@ -144,6 +238,10 @@ std::int32_t Emitter::loop_body(const Graph& body, const std::vector<const Value
   } else {
     inner.emit(captured);
     inner.subgraph().inputs.erase(inner.subgraph().inputs.begin());
+  }
+  if (!carries_condition) {
+    inner.subgraph().inputs.erase(inner.subgraph().inputs.begin());
+    inner.subgraph().outputs.erase(inner.subgraph().outputs.begin());
   }
   outputs.insert(outputs.end(), inner.subgraph().outputs.begin(), inner.subgraph().outputs.end());
   const std::size_t own = inner.subgraph().inputs.size() - captured.size();

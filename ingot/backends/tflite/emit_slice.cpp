@@ -13,9 +13,22 @@ std::size_t place(std::int64_t axis, std::size_t rank) {
   return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
 }
 
+/// Whether all elements were of 32 bits before.
+bool is_from_int32(const Value* v) {
+  constexpr int kMostSteps = 8;
+  for (int i = 0; i < kMostSteps; ++i) {
+    const Node* node = v->producer();
+    if (!node || !node->input(0)) return false;
+    v = node->input(0);
+    if (node->is("Cast")) return v->type.elem == DType::i32;
+    if (!node->is("Gather") && !node->is("Identity") && !node->is("Reshape")) return false;
+  }
+  return false;
+}
+
 /// A list as int32: INT64_MAX, which stands for "to the end", must survive the way.
 std::int32_t within_int32(NodeOut& n, std::size_t i) {
-  if (n.constant(i) || n.elem(i) != DType::i64) return n.in_int32(i);
+  if (n.constant(i) || n.elem(i) != DType::i64 || is_from_int32(n.node.input(i))) return n.in_int32(i);
   const Shape& list = n.shape(i);
   const std::int32_t high = n.e.constant(Tensor::scalar<std::int64_t>(INT32_MAX));
   const std::int32_t low = n.e.constant(Tensor::scalar<std::int64_t>(INT32_MIN));
@@ -39,6 +52,9 @@ std::int32_t spread(NodeOut& n, std::size_t i, const Ints& axes, std::int64_t fa
     return n.e.ints(all);
   }
   const std::int32_t vector = within_int32(n, i);
+  bool are_all = axes.size() == rank;
+  for (std::size_t k = 0; k < axes.size(); ++k) are_all &= place(axes[k], rank) == k;
+  if (are_all) return vector;
   std::vector<std::int32_t> parts(rank, -1);
   for (std::size_t k = 0; k < axes.size(); ++k) {
     const std::int32_t begin = n.e.ints({static_cast<std::int64_t>(k)}), one = n.e.ints({1});

@@ -3,10 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+
 #include "ingot/backends/tflite/operators.h"
 #include "ingot/base/error.h"
 #include "ingot/base/float_types.h"
 #include "ingot/formats/tflite/string_tensor.h"
+#include "ingot/ir/source_notes.h"
 #include "ingot/ops/infer.h"
 
 namespace ingot::backends::tflite {
@@ -193,6 +197,52 @@ std::int32_t Emitter::subgraph_of(const Graph& graph, const std::vector<const Va
   return static_cast<std::int32_t>(inner.index_);
 }
 
+namespace {
+
+/// Bytes from hexadecimal digits; what is no such pair of digits is left out.
+std::string from_digits(std::string_view digits) {
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
+    unsigned value = 0;
+    const auto [end, fault] = std::from_chars(digits.data() + i, digits.data() + i + 2, value, 16);
+    if (fault == std::errc() && end == digits.data() + i + 2) bytes += static_cast<char>(value);
+  }
+  return bytes;
+}
+
+/// An output that was an input in the TFLite file which the model comes from, with nothing between them.
+bool is_passed_on(const Node& node) {
+  if (!node.is("Identity") || note_of(node.metadata, kSource).empty() || !note_of(node.metadata, kSourceOp).empty())
+    return false;
+  const Value *x = node.input(0), *y = node.output(0);
+  const auto is_output = [](const Use& use) { return !use.node; };
+  return x->is_input() && !x->initializer && std::ranges::count_if(x->uses(), is_output) == 0 &&
+         std::ranges::any_of(y->uses(), is_output);
+}
+
+}  // namespace
+
+void Emitter::emit_node(const Node& node) {
+  scope_ = node.name.empty() && node.output(0) ? node.output(0)->name() : node.name;
+  if (is_passed_on(node)) return alias(node.output(0), tensor(node.input(0)));
+  NodeOut out(*this, node);
+  const std::string_view noted = note_of(node.metadata, kCustomOptions);
+  const Row* row = row_of(node);
+  if (row && (noted.empty() || refusal(node).empty())) return row->emit(out);
+  fmt_tflite::Operator custom;  // the caller allowed it, or it would not be here
+  custom.code.builtin = BuiltinOperator::CUSTOM;
+  custom.code.custom = node.op;
+  if (constexpr std::string_view kPrefix = "CUSTOM:"; !noted.empty()) {
+    const std::string_view source = note_of(node.metadata, kSourceOp);
+    custom.code.custom = std::string(source.substr(source.starts_with(kPrefix) ? kPrefix.size() : 0));
+    custom.custom_options = Bytes::own(from_digits(noted));
+  }
+  for (std::size_t i = 0; i < node.input_count(); ++i) custom.inputs.push_back(node.input(i) ? out.in(i) : -1);
+  for (std::size_t i = 0; i < node.output_count(); ++i)
+    if (node.output(i)) custom.outputs.push_back(out.out(i));
+  subgraph().operators.push_back(std::move(custom));
+}
+
 void Emitter::emit(const std::vector<const Value*>& captured) {
   std::vector<std::int32_t> inputs;
   for (const Value* v : graph_.inputs())
@@ -200,20 +250,7 @@ void Emitter::emit(const std::vector<const Value*>& captured) {
   for (const Value* v : captured) inputs.push_back(tensor(v));
   for (const Node& node : graph_.nodes()) {
     if (node.is("Constant") || passed_on_.contains(&node)) continue;
-    scope_ = node.name.empty() && node.output(0) ? node.output(0)->name() : node.name;
-    NodeOut out(*this, node);
-    const Row* row = row_of(node);
-    if (row) {
-      row->emit(out);
-      continue;
-    }
-    fmt_tflite::Operator custom;  // the caller allowed it, or it would not be here
-    custom.code.builtin = BuiltinOperator::CUSTOM;
-    custom.code.custom = node.op;
-    for (std::size_t i = 0; i < node.input_count(); ++i) custom.inputs.push_back(node.input(i) ? out.in(i) : -1);
-    for (std::size_t i = 0; i < node.output_count(); ++i)
-      if (node.output(i)) custom.outputs.push_back(out.out(i));
-    subgraph().operators.push_back(std::move(custom));
+    emit_node(node);
   }
   subgraph().inputs = std::move(inputs);
   std::vector<std::int32_t> outputs;

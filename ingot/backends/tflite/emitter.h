@@ -41,6 +41,9 @@ class Emitter {
   /// the graph's own.
   void emit(const std::vector<const Value*>& captured = {});
 
+  /// Makes the operators of one node.
+  void emit_node(const Node& node);
+
   // For the operators' functions.
   /// The tensor of a value; constants are made on first use.
   std::int32_t tensor(const Value* value);
@@ -64,7 +67,9 @@ class Emitter {
   std::int32_t subgraph_of(const Graph& graph, const std::vector<const Value*>& captured);
   /// The two subgraphs of a Loop over ([round, limit,] condition, state ..., captured ...).
   std::int32_t loop_condition(const Graph& body, const std::vector<const Value*>& captured, bool counts);
-  std::int32_t loop_body(const Graph& body, const std::vector<const Value*>& captured, bool counts);
+  /// `carries_condition`: it is one of the states.
+  std::int32_t loop_body(const Graph& body, const std::vector<const Value*>& captured, bool counts,
+                         bool carries_condition = true);
   /// Quantisation of a tensor, kept by what passes it on.
   void quantize(std::int32_t tensor, Quantization parameters);
   void alias(const Value* value, std::int32_t tensor) { tensors_[value] = tensor; }

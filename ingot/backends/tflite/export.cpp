@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "ingot/backends/tflite/called_operator.h"
 #include "ingot/backends/tflite/infinities.h"
 #include "ingot/backends/tflite/legalize.h"
 #include "ingot/backends/tflite/operators.h"
@@ -20,7 +21,6 @@
 #include "ingot/ir/source_notes.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/passes/convert_version.h"
-#include "ingot/passes/inline_functions.h"
 #include "ingot/passes/layout/axes.h"
 
 namespace ingot::backends::tflite {
@@ -207,12 +207,13 @@ namespace {
 Model expressed(const Model& source, const ExportOptions& options, std::vector<std::string>& notes,
                 std::vector<State>& states) {
   Model model = source.clone();
-  passes::inline_functions(model);
+  inline_other_functions(model, options);
   model.training.clear();
   passes::canonicalize(model);
   Graph& graph = *model.graph;
   sort_nodes(graph);
   infer_again(graph);
+  take_own_states(graph);
   states = take_states(graph, notes);
   fix_defaults(graph, notes);
   legalize(graph, options, notes);

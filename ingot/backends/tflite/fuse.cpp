@@ -160,7 +160,7 @@ class QuantizedFusion {
     const auto is_byte = [](TensorType t) { return t == TensorType::INT8 || t == TensorType::UINT8; };
     if (q < 0) return false;
     const TensorType from = tensor(q).type, to = tensor(quantize.outputs[0]).type;
-    const bool are_wide = from == TensorType::INT16 && to == TensorType::INT16;
+    const bool are_wide = from == TensorType::INT16 && (to == TensorType::INT16 || to == TensorType::INT8);
     if (!are_wide && (!is_byte(from) || !is_byte(to))) return false;
     if (tensor(q).quantization->scale.size() != 1 || !fmt_tflite::constant_data(output_.model, tensor(q)).empty())
       return false;
@@ -264,11 +264,13 @@ class QuantizedFusion {
     return static_cast<std::int32_t>(graph_.tensors.size() - 1);
   }
 
-  /// A constant as float, computed now: not every runtime dequantises constants per axis.
+  /// A small constant as float, computed now. A large one stays as small as it is: runtimes dequantise it once.
   bool widen(const Operator& op) {
     const fmt_tflite::Tensor& q = tensor(op.inputs[0]);
     const Bytes bytes = fmt_tflite::constant_data(output_.model, q);
     if (bytes.empty() || !q.quantization || q.type == TensorType::FLOAT16) return false;
+    constexpr std::size_t kLarge = 256;
+    if ((q.type == TensorType::INT8 || q.type == TensorType::UINT8) && bytes.size() >= kLarge) return false;
     std::size_t inner = 1, count = 1;
     const auto axis = static_cast<std::size_t>(q.quantization->quantized_dimension);
     for (std::size_t i = 0; i < q.shape.size(); ++i) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ingot/backends/tflite/called_operator.h"
 #include "ingot/backends/tflite/rows.h"
 #include "ingot/passes/layout/axes.h"
 
@@ -126,6 +127,8 @@ static_assert(std::ranges::is_sorted(kRows, {}, &Row::op), "keep the table sorte
 std::span<const Row> all_rows() { return kRows; }
 
 const Row* row_of(const Node& node) {
+  static constexpr Row kCalled{"", emit_called_operator, refuse_called_operator};
+  if (is_called_operator(node)) return &kCalled;
   if (!node.domain.empty() && node.domain != passes::kChannelsLastDomain) return nullptr;
   const auto* found = std::ranges::lower_bound(kRows, std::string_view(node.op), {}, &Row::op);
   return found != std::end(kRows) && found->op == node.op ? found : nullptr;

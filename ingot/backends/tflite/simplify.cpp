@@ -25,6 +25,7 @@ class Simplifier {
       if (op.code.builtin == Op::RESHAPE) reshape(op);
       if (op.code.builtin == Op::TRANSPOSE) transpose(op);
       if (op.code.builtin == Op::FULLY_CONNECTED && !op.options.get_bool("keep_num_dims")) flatten(op);
+      if (op.code.builtin == Op::RESHAPE) keep_dimensions(op);
       if (op.code.builtin == Op::BATCH_MATMUL) adjoint(op);
       if (op.code.builtin == Op::CAST) cast(op);
       if (op.code.builtin == Op::CAST) truth_of_all(op);
@@ -133,6 +134,24 @@ class Simplifier {
     const Operator* before = maker(op.inputs[0]);
     if (!before || before->code.builtin != Op::RESHAPE || !mean_the_same(before->inputs[0], op.inputs[0])) return;
     if (!tensor(before->inputs[0]).shape.empty()) read_instead(op, before->inputs[0]);
+  }
+
+  // Reshape(FULLY_CONNECTED(x)) with the dimensions of x: it keeps them by itself. The reshape is left with nothing to
+  // do.
+  void keep_dimensions(Operator& op) {
+    Operator* before = maker(op.inputs[0]);
+    if (!before || before->code.builtin != Op::FULLY_CONNECTED || readers_[static_cast<std::size_t>(op.inputs[0])] != 1)
+      return;
+    const fmt_tflite::Tensor &x = tensor(before->inputs[0]), &w = tensor(before->inputs[1]), &y = tensor(op.outputs[0]);
+    if (before->options.get_bool("keep_num_dims") || !mean_the_same(op.inputs[0], op.outputs[0])) return;
+    if (!x.shape_signature.empty() || !y.shape_signature.empty() || w.shape.size() != 2 || x.shape.size() < 3) return;
+    std::vector<std::int64_t> kept = x.shape;
+    if (kept.back() != w.shape[1]) return;
+    kept.back() = w.shape[0];
+    if (y.shape != kept) return;
+    before->options.set("keep_num_dims", true);
+    before->code.version = std::max(before->code.version, 2);
+    tensor(op.inputs[0]).shape = kept;
   }
 
   std::optional<std::vector<std::int32_t>> constant_ints(std::int32_t t) {

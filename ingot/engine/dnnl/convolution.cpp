@@ -48,9 +48,54 @@ struct Primitive {
   }
 };
 
+/// What a primitive is called with. The library takes its time to make such objects, so they are used again.
+struct Arguments {
+  memory source, result, residual, scratch;  // their data are the run's
+  std::unordered_map<int, memory> all;
+};
+
+/// Arguments that no run uses now.
+class Shelf {
+ public:
+  std::unique_ptr<Arguments> take() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return nullptr;
+    std::unique_ptr<Arguments> taken = std::move(free_.back());
+    free_.pop_back();
+    return taken;
+  }
+  void put_back(std::unique_ptr<Arguments> arguments) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(arguments));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Arguments>> free_;
+};
+
 /// Whether the library computes this element by element, some fifty times slower than its other ways.
 bool is_slow(const convolution_forward::primitive_desc& chosen) {
   return std::string_view(chosen.impl_info_str()).starts_with("ref");
+}
+
+std::unique_ptr<Arguments> make_arguments(const Primitive& p, const memory& weights, const ConvolutionSpec& spec,
+                                          const Channels& part, bool has_residual) {
+  auto made = std::make_unique<Arguments>();
+  const auto unset = [](const memory::desc& desc) { return memory(desc, dnnl_cpu(), DNNL_MEMORY_NONE); };
+  made->source = unset(p.copies() ? p.plain_source : p.source);
+  made->result = unset(p.copies() ? p.plain_result : p.result);
+  made->all = {{DNNL_ARG_SRC, made->source}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, made->result}};
+  if (!spec.bias.empty()) made->all.emplace(DNNL_ARG_BIAS, wrap(p.bias, spec.bias.data() + part.first));
+  if (has_residual) {
+    made->residual = unset(p.result);
+    made->all.emplace(DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, made->residual);
+  }
+  if (p.scratch_size()) {
+    made->scratch = unset(p.scratch);
+    made->all.emplace(DNNL_ARG_SCRATCHPAD, made->scratch);
+  }
+  return made;
 }
 
 /// Counts the zeros that fill blocks among the channels.
@@ -77,6 +122,7 @@ struct Convolution::Ready {
   Dims out;
   std::vector<std::shared_ptr<const Primitive>> primitives;  // by part; equal parts share one
   std::vector<memory> weights;                               // by part
+  mutable std::vector<Shelf> shelves;                        // by part
 };
 
 struct Convolution::State {
@@ -123,13 +169,17 @@ Convolution::Convolution(ConvolutionSpec spec, Tensor weights) : state_(std::mak
   if (!s.spec.output_is_blocked)
     s.parts = {{0, out}};
   else if (s.spec.groups == 1)
-    s.parts = is_pointwise ? parts_of(out, kBlock, 3 * kBlock) : parts_of(out, 4 * kBlock, 4 * kBlock);
+    s.parts = is_pointwise       ? parts_of(out, kBlock, 3 * kBlock)
+              : out > 4 * kBlock ? parts_of(out, 4 * kBlock, 4 * kBlock)
+                                 : parts_of(out, 2 * kBlock, 2 * kBlock);
   else
     s.parts = parts_of(out, s.is_depthwise() ? kBlock : s.outputs_per_group(), 2 * kBlock);
   s.packed.resize(s.parts.size());
 }
 
 Convolution::~Convolution() = default;
+
+void Convolution::forget_weights() { state_->weights = {}; }
 
 Dims Convolution::output_dims(const Dims& input) const {
   const ConvolutionSpec& s = state_->spec;
@@ -226,6 +276,7 @@ std::shared_ptr<const Convolution::Ready> Convolution::ready_for(const Dims& ima
     ready->primitives.push_back(is_like_last ? ready->primitives.back() : s.make(image, ready->out, s.parts[i]));
   }
   ready->weights.resize(count);
+  ready->shelves = std::vector<Shelf>(count);
   pool.parallel_for(static_cast<std::int64_t>(count), 1, [&](std::int64_t begin, std::int64_t end) {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       const memory::desc& wanted = ready->primitives[i]->weights;
@@ -265,15 +316,15 @@ void Convolution::run(const float* x, const Dims& dims, const float* residual, f
       float* const plain_x = scratch + p.scratch_size();
       float* const plain_y = plain_x + p.plain_source.get_size() / sizeof(float);
       if (p.copies()) reorder(wrap(p.source, x + in), wrap(p.plain_source, plain_x));
-      std::unordered_map<int, memory> arguments = {
-          {DNNL_ARG_SRC, p.copies() ? wrap(p.plain_source, plain_x) : wrap(p.source, x + in)},
-          {DNNL_ARG_WEIGHTS, ready.weights[at]},
-          {DNNL_ARG_DST, p.copies() ? wrap(p.plain_result, plain_y) : wrap(p.result, y + out)}};
-      if (!s.spec.bias.empty()) arguments.emplace(DNNL_ARG_BIAS, wrap(p.bias, s.spec.bias.data() + part.first));
-      if (residual)
-        arguments.emplace(DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, wrap(p.result, residual + out));
-      if (p.scratch_size()) arguments.emplace(DNNL_ARG_SCRATCHPAD, wrap(p.scratch, scratch));
-      execute(p.primitive, arguments);
+      auto arguments = ready.shelves[at].take();
+      if (!arguments) arguments = make_arguments(p, ready.weights[at], s.spec, part, residual != nullptr);
+      const auto set = [](memory& to, const float* data) { to.set_data_handle(const_cast<float*>(data)); };
+      set(arguments->source, p.copies() ? plain_x : x + in);
+      set(arguments->result, p.copies() ? plain_y : y + out);
+      if (residual) set(arguments->residual, residual + out);
+      if (p.scratch_size()) set(arguments->scratch, scratch);
+      execute(p.primitive, arguments->all);
+      ready.shelves[at].put_back(std::move(arguments));
       if (p.copies()) reorder(wrap(p.plain_result, plain_y), wrap(p.result, y + out));
       for (const ElementStep& step : s.spec.functions)
         apply(step.unary, y + out, y + out, part.count * out_plane, step.a, step.b);

@@ -38,6 +38,9 @@ class Convolution {
   Convolution(ConvolutionSpec spec, Tensor weights);
   ~Convolution();
 
+  /// Lets the weights go: from now on it only tells dimensions.
+  void forget_weights();
+
   /// The input's dimensions without blocks: [N, C, spatial...].
   Dims output_dims(const Dims& input) const;
   void run(const float* x, const Dims& dims, const float* residual, float* y, ThreadPool& pool,

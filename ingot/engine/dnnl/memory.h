@@ -38,7 +38,7 @@ inline void use_one_thread() { omp_set_num_threads(1); }
 
 inline void execute(const dnnl::primitive& primitive, const std::unordered_map<int, dnnl::memory>& arguments) {
   use_one_thread();
-  dnnl::stream stream(dnnl_cpu());
+  thread_local dnnl::stream stream(dnnl_cpu());
   primitive.execute(stream, arguments);
   stream.wait();
 }

@@ -1,63 +1,103 @@
-// Attention, head by head: the scores of one head stay in the cache.
+// Attention, some rows of a head at a time: their scores stay in the cache.
 #include "ingot/base/threads.h"
 #include "ingot/engine/kernels/gemm.h"
 #include "ingot/engine/kernels/kernels.h"
+#include "ingot/engine/pages.h"
 #include "ingot/ops/walk.h"
 
 namespace ingot::engine {
 namespace {
 
-const Array& heads(ops::KernelContext& c, std::size_t i) {
-  const Array& x = c.in(i);
-  if (x.dtype() != DType::f32 || x.rank() != 4) c.fail("the inputs are not of the types that were inferred");
-  return x;
-}
+/// [batch, row, head, width], or [batch, head, row, width] where heads come first.
+struct Heads {
+  std::int64_t batch, rows, count, width;
+  bool are_first;
+
+  static Heads of(const Dims& d, bool are_first) {
+    return {d[0], d[are_first ? 2 : 1], d[are_first ? 1 : 2], d[3], are_first};
+  }
+  Dims dims() const { return are_first ? Dims{batch, count, rows, width} : Dims{batch, rows, count, width}; }
+  /// Where row `row` of head `head` begins, heads of all batches counted through.
+  std::int64_t at(std::int64_t head, std::int64_t row) const {
+    if (are_first) return (head * rows + row) * width;
+    return ((head / count * rows + row) * count + head % count) * width;
+  }
+  std::int64_t row_stride() const { return are_first ? width : count * width; }
+};
 
 class Attention final : public PreparedNode {
  public:
-  explicit Attention(float scale) : scale_(scale) {}
+  Attention(float scale, std::int64_t heads_first) : scale_(scale), heads_first_(heads_first) {}
 
   void run(ops::KernelContext& c, ThreadPool& pool) const override {
-    const Array &q = heads(c, 0), &k = heads(c, 1), &v = heads(c, 2);
-    const std::int64_t batch = q.dims()[0], rows = q.dims()[1], count = q.dims()[2], depth = q.dims()[3];
-    const std::int64_t keys = k.dims()[1], width = v.dims()[3];
-    if (k.dims() != Dims{batch, keys, count, depth} || v.dims() != Dims{batch, keys, count, width})
+    const Heads q = heads(c, 0), k = heads(c, 1), v = heads(c, 2);
+    if (k.batch != q.batch || v.batch != q.batch || k.count != q.count || v.count != q.count || k.width != q.width ||
+        v.rows != k.rows)
       c.fail("queries, keys and values do not fit each other");
-    const Mask mask(c, {batch, count, rows, keys});
-    Array y = make_raw(c, 0, DType::f32, {batch, rows, count, width});
+    const Mask mask(c, {q.batch, q.count, q.rows, k.rows});
+    const Heads out{q.batch, q.rows, q.count, v.width, is_heads_first(3)};
+    Array y = make_raw(c, 0, DType::f32, out.dims());
     if (y.size() == 0) return;
-    const float *from_q = q.data<float>().data(), *from_k = k.data<float>().data(), *from_v = v.data<float>().data();
-    float* out = y.mutable_data<float>().data();
-    FastHost& host = static_cast<FastHost&>(c.host());
-    Array all = host.allocate_raw(DType::f32, {std::min<std::int64_t>(batch * count, kAtOnce), rows, keys});
-    const Budget& budget = c.host().budget();
-    // As many heads at a time as there is room for scores; a head is one piece of work.
-    for (std::int64_t first = 0; first < batch * count; first += kAtOnce) {
-      const std::int64_t some = std::min(kAtOnce, batch * count - first);
-      float* room = all.mutable_data<float>().data();
-      pool.parallel_for(some, 1, [&](std::int64_t begin, std::int64_t end) {
+    const float *from_q = c.in(0).data<float>().data(), *from_k = c.in(1).data<float>().data(),
+                *from_v = c.in(2).data<float>().data();
+    float* to = y.mutable_data<float>().data();
+    Budget& budget = c.host().budget();
+    const std::int64_t all = q.batch * q.count, some = std::min(all, kHeadsAtOnce);
+    const std::int64_t blocks = (q.rows + kRows - 1) / kRows;
+    const Budget::MemoryGuard panels(budget,
+                                     static_cast<std::uint64_t>(some * k.rows * (k.width + v.width)) * sizeof(float));
+    std::vector<PackedMatrix> across(static_cast<std::size_t>(some)), down(across.size());
+    for (std::int64_t first = 0; first < all; first += some) {
+      const std::int64_t count = std::min(some, all - first);
+      pool.parallel_for(count, 1, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
-          const std::int64_t b = (first + i) / count, h = (first + i) % count;
-          float* scores = room + i * rows * keys;
-          const PackedMatrix across(from_k + (b * keys * count + h) * depth, depth, keys, 1, count * depth);
-          multiply(from_q + (b * rows * count + h) * depth, rows, count * depth, across, scores, keys, {}, pool,
-                   budget);
-          for (std::int64_t row = 0; row < rows; ++row) {
-            float* line = scores + row * keys;
-            if (scale_ != 1.0f) apply(Binary::multiply, line, 1, &scale_, 0, line, keys);
+          const auto at = static_cast<std::size_t>(i);
+          across[at] = PackedMatrix(from_k + k.at(first + i, 0), k.width, k.rows, 1, k.row_stride());
+          down[at] = PackedMatrix(from_v + v.at(first + i, 0), v.rows, v.width, v.row_stride(), 1);
+        }
+      });
+      pool.parallel_for(count * blocks, 1, [&](std::int64_t begin, std::int64_t end) {
+        float* const scores = room(kRows * k.rows);
+        for (std::int64_t i = begin; i < end; ++i) {
+          const std::int64_t head = first + i / blocks, row = i % blocks * kRows, rows = std::min(kRows, q.rows - row);
+          const auto at = static_cast<std::size_t>(i / blocks);
+          multiply(from_q + q.at(head, row), rows, q.row_stride(), across[at], scores, k.rows, {}, pool, budget);
+          for (std::int64_t r = 0; r < rows; ++r) {
+            float* line = scores + r * k.rows;
+            if (scale_ != 1.0f) apply(Binary::multiply, line, 1, &scale_, 0, line, k.rows);
             if (mask.data)
-              apply(Binary::add, line, 1, mask.data + mask.at(b, h, row), mask.strides[3] ? 1 : 0, line, keys);
-            softmax_row(line, line, keys);
+              apply(Binary::add, line, 1, mask.data + mask.at(head / q.count, head % q.count, row + r),
+                    mask.strides[3] ? 1 : 0, line, k.rows);
+            softmax_row(line, line, k.rows);
           }
-          const PackedMatrix down(from_v + (b * keys * count + h) * width, keys, width, count * width, 1);
-          multiply(scores, rows, keys, down, out + (b * rows * count + h) * width, count * width, {}, pool, budget);
+          multiply(scores, rows, k.rows, down[at], to + out.at(head, row), out.row_stride(), {}, pool, budget);
         }
       });
     }
   }
 
  private:
-  static constexpr std::int64_t kAtOnce = 64;
+  static constexpr std::int64_t kHeadsAtOnce = 64;  // whose keys and values are packed together
+  static constexpr std::int64_t kRows = 96;         // queries of one piece of work
+
+  bool is_heads_first(int i) const { return (heads_first_ >> i & 1) != 0; }
+
+  Heads heads(ops::KernelContext& c, int i) const {
+    const Array& x = c.in(static_cast<std::size_t>(i));
+    if (x.dtype() != DType::f32 || x.rank() != 4) c.fail("the inputs are not of the types that were inferred");
+    return Heads::of(x.dims(), is_heads_first(i));
+  }
+
+  /// For scores, one per thread that runs models.
+  static float* room(std::int64_t floats) {
+    thread_local std::shared_ptr<std::byte> kept;
+    thread_local std::int64_t size = 0;
+    if (floats > size) {
+      kept = take_pages(static_cast<std::size_t>(floats) * sizeof(float));
+      size = floats;
+    }
+    return reinterpret_cast<float*>(kept.get());
+  }
 
   /// What is added to the scores, stretched to [batch, head, query, key].
   struct Mask {
@@ -81,12 +121,14 @@ class Attention final : public PreparedNode {
   };
 
   float scale_;
+  std::int64_t heads_first_;  // a bit for each of queries, keys, values and the result
 };
 
 }  // namespace
 
 std::unique_ptr<PreparedNode> prepare_attention(PrepareContext& c) {
-  return std::make_unique<Attention>(c.node.attributes.float_or("scale", 1));
+  return std::make_unique<Attention>(c.node.attributes.float_or("scale", 1),
+                                     c.node.attributes.int_or("heads_first", 0));
 }
 
 }  // namespace ingot::engine

@@ -5,6 +5,7 @@
 #include "ingot/base/threads.h"
 #include "ingot/engine/dnnl/convolution.h"
 #include "ingot/engine/kernels/kernels.h"
+#include "ingot/engine/kernels/pointwise.h"
 #include "ingot/engine/kernels/transpose_tiles.h"
 #include "ingot/engine/kernels/winograd.h"
 
@@ -38,11 +39,17 @@ class FusedConvolution final : public PreparedNode {
         convolution_(spec, weights) {
     const Dims& dims = weights.dims();
     const Dims ones = {1, 1};
+    spec_ = spec;
+    if (is_pointwise(spec, dims)) {
+      spec_.bias.resize(spec.bias.empty() ? 0 : static_cast<std::size_t>((dims[0] + kBlock - 1) / kBlock * kBlock));
+      pointwise_ = std::make_unique<Pointwise>(std::move(weights), spec.factor);
+      convolution_.forget_weights();
+      return;
+    }
     if (dims.size() != 4 || dims[2] != 3 || dims[3] != 3 || spec.groups != 1 || spec.strides != ones ||
         spec.dilations != ones || !spec.input_is_blocked || !spec.output_is_blocked || dims[0] % kBlock != 0 ||
         dims[1] % kBlock != 0)
       return;
-    spec_ = spec;
     winograd_ = std::make_unique<Winograd>(std::move(weights), spec.factor);
   }
 
@@ -59,7 +66,10 @@ class FusedConvolution final : public PreparedNode {
     }
     Array y = make_raw(c, 0, DType::f32, std::move(out));
     if (y.size() == 0) return;
-    if (winograd_ && Winograd::is_for(dims[1], y.dims()[1] * kBlock, y.dims()[2], y.dims()[3]))
+    if (pointwise_)
+      pointwise_->run(x.data<float>().data(), dims[0], y.size() / (dims[0] * y.dims()[1] * kBlock),
+                      y.mutable_data<float>().data(), epilogue_of(residual), spec_.functions, pool, c.host().budget());
+    else if (winograd_ && Winograd::is_for(dims[1], y.dims()[1] * kBlock, y.dims()[2], y.dims()[3]))
       run_winograd(c, x, dims, residual, y, pool);
     else
       convolution_.run(x.data<float>().data(), dims, residual, y.mutable_data<float>().data(), pool, c.host().budget());
@@ -68,19 +78,34 @@ class FusedConvolution final : public PreparedNode {
   bool reads(std::size_t i) const override { return i == 0 || i == 3; }
 
  private:
+  /// 1 x 1 and one position for each, in blocks.
+  static bool is_pointwise(const ConvolutionSpec& spec, const Dims& weights) {
+    const auto are_all = [](std::int64_t value, const Dims& dims) {
+      return std::ranges::all_of(dims, [&](std::int64_t d) { return d == value; });
+    };
+    return spec.input_is_blocked && spec.output_is_blocked && spec.groups == 1 && are_all(1, spec.strides) &&
+           are_all(0, spec.pads_begin) && are_all(0, spec.pads_end) &&
+           std::all_of(weights.begin() + 2, weights.end(), [](std::int64_t d) { return d == 1; });
+  }
+
+  BlockedEpilogue epilogue_of(const float* residual) const {
+    BlockedEpilogue epilogue;
+    if (!spec_.bias.empty()) epilogue.bias = spec_.bias.data();
+    epilogue.residual = residual;
+    if (spec_.has_limits) {
+      epilogue.low = spec_.low;
+      epilogue.high = spec_.high;
+    }
+    return epilogue;
+  }
+
   void run_winograd(ops::KernelContext& c, const Array& x, const Dims& dims, const float* residual, Array& y,
                     ThreadPool& pool) const {
     const Winograd::Image image{dims[2], dims[3], spec_.pads_begin[0], spec_.pads_begin[1], y.dims()[2], y.dims()[3]};
     Array room = static_cast<FastHost&>(c.host()).allocate_raw(DType::f32, {winograd_->room_size(image)});
     const std::int64_t in_size = x.size() / dims[0], out_size = y.size() / dims[0];
     for (std::int64_t i = 0; i < dims[0]; ++i) {
-      BlockedEpilogue epilogue;
-      if (!spec_.bias.empty()) epilogue.bias = spec_.bias.data();
-      if (residual) epilogue.residual = residual + i * out_size;
-      if (spec_.has_limits) {
-        epilogue.low = spec_.low;
-        epilogue.high = spec_.high;
-      }
+      const BlockedEpilogue epilogue = epilogue_of(residual ? residual + i * out_size : nullptr);
       winograd_->run(x.data<float>().data() + i * in_size, image, y.mutable_data<float>().data() + i * out_size,
                      epilogue, room.mutable_data<float>().data(), pool, c.host().budget());
     }
@@ -95,8 +120,9 @@ class FusedConvolution final : public PreparedNode {
 
   bool input_is_blocked_, output_is_blocked_;
   Convolution convolution_;
-  ConvolutionSpec spec_;                // of the next one
-  std::unique_ptr<Winograd> winograd_;  // null: the layer is not made for it
+  ConvolutionSpec spec_;                  // of the next ones
+  std::unique_ptr<Pointwise> pointwise_;  // null: the layer is not made for it
+  std::unique_ptr<Winograd> winograd_;
 };
 
 class Pool final : public PreparedNode {

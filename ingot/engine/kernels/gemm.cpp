@@ -28,8 +28,11 @@ struct TilePart {
   bool is_first, is_last;
   const float* bias;      // at the panel's first column, or null
   const float* residual;  // at the tile's first element, or null
+  bool has_limits;
   float low, high;
 };
+
+constexpr std::int64_t kTileRows = 6;
 
 }  // namespace ingot::engine
 #endif
@@ -43,13 +46,44 @@ const hn::ScalableTag<float> d;
 
 std::int64_t panel_width() { return 2 * static_cast<std::int64_t>(hn::Lanes(d)); }
 
-/// R rows and P panels of two vectors each: the sums take 2 * R * P of sixteen registers.
+using V = hn::Vec<decltype(d)>;
+
+/// Written so that NaN passes both comparisons.
+HWY_INLINE V limited(V y, V low, V high) {
+  const V above = hn::IfThenElse(hn::Lt(y, low), low, y);
+  return hn::IfThenElse(hn::Gt(above, high), high, above);
+}
+
+/// The sums of a tile whose columns do not all exist, one by one.
+HWY_INLINE void finish_part(const TilePart& p, const float* sums, std::int64_t rows, std::int64_t width) {
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t j = 0; j < p.columns; ++j) {
+      float* c = p.c + r * p.c_stride + j;
+      float y = sums[r * width + j];
+      if (!p.is_first) y += *c;
+      if (p.is_last) {
+        if (p.bias) y += p.bias[j];
+        if (p.residual) y += p.residual[r * p.c_stride + j];
+        y = y < p.low ? p.low : y;
+        y = y > p.high ? p.high : y;
+      }
+      *c = y;
+    }
+}
+
+/// R rows and P panels of two vectors each: the sums take 2 * R * P of sixteen registers. Every loop over them is
+/// unrolled, or the compiler would keep them in memory.
 template <int R, int P> HWY_INLINE void tile(const TilePart& p) {
-  using V = hn::Vec<decltype(d)>;
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
   V sum[R][2 * P];
-  for (int r = 0; r < R; ++r)
-    for (int j = 0; j < 2 * P; ++j) sum[r][j] = hn::Zero(d);
+  const auto each = [&](auto f) {
+    HWY_UNROLL(6)
+    for (int r = 0; r < R; ++r) {
+      HWY_UNROLL(8)
+      for (int j = 0; j < 2 * P; ++j) sum[r][j] = f(r, j, sum[r][j]);
+    }
+  };
+  each([&](int, int, V) { return hn::Zero(d); });
   const float* HWY_RESTRICT b = p.panel;
   const float* HWY_RESTRICT a = p.a;
   HWY_UNROLL(4)
@@ -66,39 +100,31 @@ template <int R, int P> HWY_INLINE void tile(const TilePart& p) {
     }
     b += 2 * lanes;
   }
-  const V low = hn::Set(d, p.low), high = hn::Set(d, p.high);
-  HWY_ALIGN float row[hn::MaxLanes(d)] = {};
-  for (int r = 0; r < R; ++r) {
-    float* c = p.c + r * p.c_stride;
-    for (int j = 0; j < 2 * P; ++j) {
-      V y = sum[r][j];
-      const std::int64_t at = j * lanes;
-      const std::int64_t there = p.columns - at;
-      if (there <= 0) break;
-      const auto load = [&](const float* from) {
-        if (there >= lanes) return hn::LoadU(d, from + at);
-        for (std::int64_t i = 0; i < there; ++i) row[i] = from[at + i];
-        return hn::Load(d, row);
-      };
-      if (!p.is_first) y = hn::Add(y, load(c));
-      if (p.is_last) {
-        if (p.bias) y = hn::Add(y, load(p.bias));
-        if (p.residual) y = hn::Add(y, load(p.residual + r * p.c_stride));
-        // Written so that NaN passes both comparisons.
-        y = hn::IfThenElse(hn::Lt(y, low), low, y);
-        y = hn::IfThenElse(hn::Gt(y, high), high, y);
-      }
-      if (there >= lanes) {
-        hn::StoreU(y, d, c + at);
-      } else {
-        hn::Store(y, d, row);
-        for (std::int64_t i = 0; i < there; ++i) c[at + i] = row[i];
-      }
+  if (p.columns < 2 * P * lanes) {
+    HWY_ALIGN float sums[R * 2 * P * hn::MaxLanes(d)];
+    each([&](int r, int j, V y) {
+      hn::Store(y, d, sums + (r * 2 * P + j) * lanes);
+      return y;
+    });
+    return finish_part(p, sums, R, 2 * P * lanes);
+  }
+  if (!p.is_first) each([&](int r, int j, V y) { return hn::Add(y, hn::LoadU(d, p.c + r * p.c_stride + j * lanes)); });
+  if (p.is_last) {
+    if (p.bias) each([&](int, int j, V y) { return hn::Add(y, hn::LoadU(d, p.bias + j * lanes)); });
+    if (p.residual)
+      each([&](int r, int j, V y) { return hn::Add(y, hn::LoadU(d, p.residual + r * p.c_stride + j * lanes)); });
+    if (p.has_limits) {
+      const V low = hn::Set(d, p.low), high = hn::Set(d, p.high);
+      each([&](int, int, V y) { return limited(y, low, high); });
     }
   }
+  each([&](int r, int j, V y) {
+    hn::StoreU(y, d, p.c + r * p.c_stride + j * lanes);
+    return y;
+  });
 }
 
-void tiles(const TilePart& p, std::int64_t rows, std::int64_t panels) {
+void tile_of(const TilePart& p, std::int64_t rows, std::int64_t panels) {
   switch (rows) {
     case 6:
       return tile<6, 1>(p);
@@ -117,6 +143,16 @@ void tiles(const TilePart& p, std::int64_t rows, std::int64_t panels) {
   }
 }
 
+/// All rows of the part, kTileRows at a time.
+void tiles(TilePart p, std::int64_t rows, std::int64_t panels) {
+  for (; rows > 0; rows -= kTileRows) {
+    tile_of(p, rows < kTileRows ? rows : kTileRows, panels);
+    p.a += kTileRows * p.a_stride;
+    p.c += kTileRows * p.c_stride;
+    if (p.residual) p.residual += kTileRows * p.c_stride;
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace ingot::engine
 HWY_AFTER_NAMESPACE();
@@ -131,8 +167,7 @@ namespace {
 HWY_EXPORT(panel_width);
 HWY_EXPORT(tiles);
 
-constexpr std::int64_t kTileRows = 6;
-constexpr std::int64_t kDepth = 256;      // a panel of this depth stays in the first-level cache
+constexpr std::int64_t kDepth = 384;      // a panel of this depth stays in the first-level cache
 constexpr std::int64_t kBlockRows = 144;  // rows of a that stay in the second-level cache
 constexpr std::int64_t kBlockPanels = 8;  // panels that one piece of work covers
 constexpr std::int64_t kSmall = 1 << 19;  // multiplications for which it does not pay to wake another thread
@@ -167,6 +202,11 @@ void multiply_by(const float* a, std::int64_t rows, std::int64_t a_stride, std::
   const std::int64_t row_blocks = (rows + kBlockRows - 1) / kBlockRows;
   const std::int64_t panel_blocks = (panels + kBlockPanels - 1) / kBlockPanels;
   const auto run_tiles = HWY_DYNAMIC_DISPATCH(tiles);
+  // Equal parts of the inner dimension: what is done once per part costs the same for a short one.
+  const std::int64_t parts = std::max<std::int64_t>(1, (depth + kDepth - 1) / kDepth);
+  const std::int64_t part_depth = std::min(kDepth, ((depth + parts - 1) / parts + 3) / 4 * 4);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const bool has_limits = epilogue.low != -kInfinity || epilogue.high != kInfinity;
   const bool accumulates = epilogue.residual == c;
   const float* const residual = accumulates ? nullptr : epilogue.residual;
   // Each piece computes its tiles alone and in one order: the bits do not depend on who does it.
@@ -176,10 +216,12 @@ void multiply_by(const float* a, std::int64_t rows, std::int64_t a_stride, std::
     std::int64_t k = 0;
     do {
       budget.poll();
-      const std::int64_t deep = std::min(kDepth, depth - k);
+      const std::int64_t deep = std::min(part_depth, depth - k);
       const std::int64_t first_panel = panel_block * kBlockPanels;
       const Panels from = panels_of(first_panel, panel_end - first_panel, k, deep);
-      const auto tile_at = [&](std::int64_t row, std::int64_t panel, std::int64_t at_once) {
+      const std::int64_t row = row_block * kBlockRows, most = panels_at_once(row_end - row);
+      for (std::int64_t panel = first_panel, at_once; panel < panel_end; panel += at_once) {
+        at_once = panel + most <= panel_end ? most : 1;
         const std::int64_t column = panel * wide;
         TilePart part{};
         part.a = a + row * a_stride + k;
@@ -194,14 +236,10 @@ void multiply_by(const float* a, std::int64_t rows, std::int64_t a_stride, std::
         part.is_last = k + deep >= depth;
         part.bias = epilogue.bias ? epilogue.bias + column : nullptr;
         part.residual = residual ? residual + row * c_stride + column : nullptr;
+        part.has_limits = has_limits;
         part.low = epilogue.low;
         part.high = epilogue.high;
-        run_tiles(part, std::min(kTileRows, row_end - row), at_once);
-      };
-      const std::int64_t most = panels_at_once(row_end - row_block * kBlockRows);
-      for (std::int64_t panel = first_panel, at_once; panel < panel_end; panel += at_once) {
-        at_once = panel + most <= panel_end ? most : 1;
-        for (std::int64_t row = row_block * kBlockRows; row < row_end; row += kTileRows) tile_at(row, panel, at_once);
+        run_tiles(part, row_end - row, at_once);
       }
       k += deep;
     } while (k < depth);

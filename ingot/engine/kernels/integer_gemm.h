@@ -85,12 +85,12 @@ void multiply(const CentredRows& a, std::int64_t first, std::int64_t count, cons
 void requantize(const std::int32_t* sums, std::int64_t n, std::int32_t bias, const float* factors, std::int64_t step,
                 float zero, DType type, void* y);
 
-/// y[i] = clamp(round(x[i] / scales[i * step]) + zeros[i * step]) as i8 or u8; halves are rounded to even, NaN is the
-/// zero point. Step: 0 or 1.
+/// y[i] = clamp(round(x[i] / scales[i * step]) + zeros[i * step]) as i8, u8, i16 or u16; halves are rounded to even, NaN
+/// is the zero point. Step: 0 or 1.
 void quantize(const float* x, std::int64_t n, const float* scales, const float* zeros, std::int64_t step, DType type,
               void* y);
 
-/// y[i] = (x[i] - zeros[i * step]) * scales[i * step] of i8 or u8.
+/// y[i] = (x[i] - zeros[i * step]) * scales[i * step] of i8, u8, i16 or u16.
 void dequantize(const void* x, DType type, std::int64_t n, const float* scales, const float* zeros, std::int64_t step,
                 float* y);
 

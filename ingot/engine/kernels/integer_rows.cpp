@@ -127,11 +127,11 @@ HWY_INLINE void quantize_as(const float* x, std::int64_t n, const float* scales,
 }
 
 void quantize_row(const float* x, std::int64_t n, const float* scales, const float* zeros, std::int64_t step,
-                  bool is_signed, void* y) {
-  if (is_signed)
-    quantize_as(x, n, scales, zeros, step, static_cast<std::int8_t*>(y));
-  else
-    quantize_as(x, n, scales, zeros, step, static_cast<std::uint8_t*>(y));
+                  DType type, void* y) {
+  if (type == DType::i8) return quantize_as(x, n, scales, zeros, step, static_cast<std::int8_t*>(y));
+  if (type == DType::u8) return quantize_as(x, n, scales, zeros, step, static_cast<std::uint8_t*>(y));
+  if (type == DType::i16) return quantize_as(x, n, scales, zeros, step, static_cast<std::int16_t*>(y));
+  quantize_as(x, n, scales, zeros, step, static_cast<std::uint16_t*>(y));
 }
 
 template <class T>
@@ -148,12 +148,12 @@ HWY_INLINE void dequantize_as(const T* x, std::int64_t n, const float* scales, c
   for (; i < n; ++i) y[i] = (static_cast<float>(x[i]) - zeros[i * step]) * scales[i * step];
 }
 
-void dequantize_row(const void* x, bool is_signed, std::int64_t n, const float* scales, const float* zeros,
+void dequantize_row(const void* x, DType type, std::int64_t n, const float* scales, const float* zeros,
                     std::int64_t step, float* y) {
-  if (is_signed)
-    dequantize_as(static_cast<const std::int8_t*>(x), n, scales, zeros, step, y);
-  else
-    dequantize_as(static_cast<const std::uint8_t*>(x), n, scales, zeros, step, y);
+  if (type == DType::i8) return dequantize_as(static_cast<const std::int8_t*>(x), n, scales, zeros, step, y);
+  if (type == DType::u8) return dequantize_as(static_cast<const std::uint8_t*>(x), n, scales, zeros, step, y);
+  if (type == DType::i16) return dequantize_as(static_cast<const std::int16_t*>(x), n, scales, zeros, step, y);
+  dequantize_as(static_cast<const std::uint16_t*>(x), n, scales, zeros, step, y);
 }
 
 bool range_of(const float* x, std::int64_t n, float* low, float* high) {
@@ -257,12 +257,12 @@ void requantize(const std::int32_t* sums, std::int64_t n, std::int32_t bias, con
 
 void quantize(const float* x, std::int64_t n, const float* scales, const float* zeros, std::int64_t step, DType type,
               void* y) {
-  HWY_DYNAMIC_DISPATCH(quantize_row)(x, n, scales, zeros, step, type == DType::i8, y);
+  HWY_DYNAMIC_DISPATCH(quantize_row)(x, n, scales, zeros, step, type, y);
 }
 
 void dequantize(const void* x, DType type, std::int64_t n, const float* scales, const float* zeros, std::int64_t step,
                 float* y) {
-  HWY_DYNAMIC_DISPATCH(dequantize_row)(x, type == DType::i8, n, scales, zeros, step, y);
+  HWY_DYNAMIC_DISPATCH(dequantize_row)(x, type, n, scales, zeros, step, y);
 }
 
 bool find_range(const float* x, std::int64_t n, float& low, float& high) {

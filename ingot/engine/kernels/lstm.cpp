@@ -19,6 +19,48 @@ struct Direction {
   bool is_reverse = false;
 };
 
+/// The recurrent weights of a layer, step by step. Units are shared out with all their gates: a step is one loop.
+class Recurrence {
+ public:
+  Recurrence(const PackedMatrix& weights, std::int64_t hidden, std::int64_t batch) : hidden_(hidden), batch_(batch) {
+    // Parts begin with panels.
+    units_ = hidden % panel_columns() == 0 && hidden > kUnits ? kUnits : hidden;
+    if (units_ == hidden) parts_ = {weights};
+    for (std::int64_t unit = 0; unit < hidden && units_ < hidden; unit += units_)
+      for (std::int64_t gate = 0; gate < kGates; ++gate)
+        parts_.push_back(weights.part(gate * hidden + unit, std::min(units_, hidden - unit)));
+  }
+
+  /// `gates` has what the input adds to them. All of `before` is read before `after` is written to.
+  void step(const float* before, float* gates, float* cell, float* after, ThreadPool& pool) const {
+    const std::int64_t pieces = (hidden_ + units_ - 1) / units_, width = kGates * hidden_;
+    const bool is_small = batch_ * hidden_ * width < kSmall;
+    pool.parallel_for(pieces, is_small ? pieces : 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t piece = begin; piece < end; ++piece) {
+        const std::int64_t unit = piece * units_;
+        const std::int64_t count = std::ssize(parts_) / pieces;
+        for (std::int64_t i = 0; i < count; ++i) {
+          Epilogue with_input;
+          float* sums = gates + i * hidden_ + unit;
+          with_input.residual = sums;
+          multiply(before, batch_, hidden_, parts_[static_cast<std::size_t>(piece * count + i)], sums, width,
+                   with_input, pool);
+        }
+        for (std::int64_t b = 0; b < batch_; ++b)
+          lstm_cells(gates + b * width + unit, hidden_, cell + b * hidden_ + unit, after + b * hidden_ + unit,
+                     std::min(units_, hidden_ - unit));
+      }
+    });
+  }
+
+ private:
+  static constexpr std::int64_t kUnits = 64;       // of a piece: as many panels per gate as one row takes at once
+  static constexpr std::int64_t kSmall = 1 << 17;  // multiplications for which it does not pay to wake another thread
+
+  std::int64_t hidden_, batch_, units_;
+  std::vector<PackedMatrix> parts_;  // by units and gate, or all in one
+};
+
 class Lstm final : public PreparedNode {
  public:
   Lstm(std::vector<Direction> directions, std::int64_t hidden) : directions_(std::move(directions)), hidden_(hidden) {}
@@ -50,16 +92,16 @@ class Lstm final : public PreparedNode {
       float* cell = last_c.mutable_data<float>().data() + k * cells;
       start(c, 5, k * cells, cells, h);
       start(c, 6, k * cells, cells, cell);
+      const Recurrence recurrence(recurrent, hidden_, batch);
+      const float* before = h;
       for (std::int64_t i = 0; i < steps; ++i) {
-        c.host().budget().poll();
+        budget.poll();
         const std::int64_t t = direction.is_reverse ? steps - 1 - i : i;
-        float* gate = all + t * batch * kGates * hidden_;
-        Epilogue with_input;
-        with_input.residual = gate;
-        multiply(h, batch, hidden_, recurrent, gate, kGates * hidden_, with_input, pool);
-        for (std::int64_t b = 0; b < batch; ++b) step(gate + b * kGates * hidden_, h + b * hidden_, cell + b * hidden_);
-        std::copy_n(h, cells, y.mutable_data<float>().data() + (t * count + k) * cells);
+        float* after = y.mutable_data<float>().data() + (t * count + k) * cells;
+        recurrence.step(before, all + t * batch * kGates * hidden_, cell, after, pool);
+        before = after;
       }
+      if (before != h) std::copy_n(before, cells, h);
     }
   }
 
@@ -71,19 +113,6 @@ class Lstm final : public PreparedNode {
       std::copy_n(c.in(input).data<float>().data() + first, n, to);
     else
       std::fill_n(to, n, 0.0f);
-  }
-
-  /// One step of one example: new state from the sums of its gates.
-  void step(float* gate, float* h, float* cell) const {
-    const std::int64_t n = hidden_;
-    apply(Unary::sigmoid, gate, gate, 3 * n);
-    float *in = gate, *out = gate + n, *forget = gate + 2 * n, *fresh = gate + 3 * n;
-    apply(Unary::tanh, fresh, fresh, n);
-    apply(Binary::multiply, in, 1, fresh, 1, in, n);
-    apply(Binary::multiply, forget, 1, cell, 1, cell, n);
-    apply(Binary::add, cell, 1, in, 1, cell, n);
-    apply(Unary::tanh, cell, fresh, n);
-    apply(Binary::multiply, out, 1, fresh, 1, h, n);
   }
 
   std::vector<Direction> directions_;

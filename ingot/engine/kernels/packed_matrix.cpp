@@ -5,9 +5,11 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <vector>
 
 #include "ingot/base/mapped_file.h"
 #include "ingot/base/threads.h"
+#include "ingot/engine/kernels/transpose_tiles.h"
 #include "ingot/engine/pages.h"
 
 namespace ingot::engine {
@@ -15,6 +17,7 @@ namespace {
 
 constexpr std::int64_t kUsual = 16;  // columns of a panel where vectors have eight elements
 constexpr std::int64_t kTile = 16;
+constexpr std::int64_t kDropped = std::int64_t{4} << 20;  // elements after which the pages of a file are given back
 
 struct Source {
   const std::byte* data;
@@ -29,27 +32,46 @@ void copy_floats(float* to, const std::byte* from, std::int64_t n) {
   std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(float));
 }
 
-/// Rows [begin, end) of all panels, of a matrix whose rows are whole: each row is read from left to right.
+/// Rows [begin, end) of all panels, of a matrix whose rows are whole. Some rows at a time: the panels' lines for one
+/// row are where they would push each other out of the cache.
 void pack_rows(const Source& b, std::int64_t begin, std::int64_t end, std::int64_t rows, std::int64_t columns,
                std::int64_t wide, float* panels) {
-  for (std::int64_t k = begin; k < end; ++k) {
-    const std::byte* from = b.at(k, 0);
-    float* to = panels + k * wide;
+  for (std::int64_t k = begin; k < end; k += kTile) {
+    const std::int64_t last = std::min(end, k + kTile);
+    float* panel = panels;
     std::int64_t first = 0;
     if (wide == kUsual)
-      for (; first + kUsual <= columns; first += kUsual, to += rows * wide)
-        copy_floats(to, from + first * static_cast<std::int64_t>(sizeof(float)), kUsual);
-    for (; first < columns; first += wide, to += rows * wide) {
-      const std::int64_t there = std::min(wide, columns - first);
-      copy_floats(to, from + first * static_cast<std::int64_t>(sizeof(float)), there);
-      std::fill(to + there, to + wide, 0.0f);
-    }
+      for (; first + kUsual <= columns; first += kUsual, panel += rows * kUsual)
+        for (std::int64_t i = k; i < last; ++i) copy_floats(panel + i * kUsual, b.at(i, first), kUsual);
+    for (; first < columns; first += wide, panel += rows * wide)
+      for (std::int64_t i = k; i < last; ++i) {
+        const std::int64_t there = std::min(wide, columns - first);
+        copy_floats(panel + i * wide, b.at(i, first), there);
+        std::fill(panel + i * wide + there, panel + (i + 1) * wide, 0.0f);
+      }
+  }
+}
+
+/// The panel that begins with this column, of a matrix whose columns are whole.
+void pack_columns(const Source& b, std::int64_t first, std::int64_t rows, std::int64_t columns, std::int64_t wide,
+                  float* panel) {
+  constexpr std::int64_t kRows = 64;  // at once: out of the file, where nothing is aligned
+  const std::int64_t there = std::min(wide, columns - first);
+  std::vector<std::uint32_t> lines(static_cast<std::size_t>(there * kRows));
+  for (std::int64_t k = 0; k < rows; k += kRows) {
+    const std::int64_t some = std::min(kRows, rows - k);
+    for (std::int64_t j = 0; j < there; ++j)
+      std::memcpy(lines.data() + j * kRows, b.at(k, first + j), static_cast<std::size_t>(some) * sizeof(float));
+    transpose_words(lines.data(), kRows, reinterpret_cast<std::uint32_t*>(panel + k * wide), wide, some, there);
+    for (std::int64_t i = k; i < k + some && there < wide; ++i)
+      std::fill(panel + i * wide + there, panel + (i + 1) * wide, 0.0f);
   }
 }
 
 /// The panel that begins with this column, of any matrix, in square tiles.
 void pack_panel(const Source& b, std::int64_t first, std::int64_t rows, std::int64_t columns, std::int64_t wide,
                 float* panel) {
+  if (b.row_stride == 1) return pack_columns(b, first, rows, columns, wide, panel);
   const std::int64_t there = std::min(wide, columns - first);
   for (std::int64_t k = 0; k < rows; k += kTile) {
     const std::int64_t end = std::min(rows, k + kTile);
@@ -71,29 +93,51 @@ void LooseMatrix::pack(std::int64_t first_row, std::int64_t row_count, std::int6
     pack_panel(source, first, row_count, column_count, wide, panels + first * row_count);
 }
 
-PackedMatrix::PackedMatrix(const LooseMatrix& b, ThreadPool* pool, const Budget& budget)
+PackedMatrix::PackedMatrix(const LooseMatrix& b, ThreadPool* pool, const Budget& budget, const Bytes& file)
     : rows_(b.rows), columns_(b.columns) {
   const std::int64_t wide = panel_columns(), count = (columns_ + wide - 1) / wide;
   panels_ = take_pages(static_cast<std::size_t>(byte_size()));
   auto* panels = reinterpret_cast<float*>(panels_.get());
   const Source source{static_cast<const std::byte*>(b.data), b.row_stride, b.column_stride};
+  /// n lines of so many elements each, which follow each other in the source.
   const auto share = [&](std::int64_t n, std::int64_t size, const ThreadPool::Body& body) {
-    const std::int64_t grain = std::max<std::int64_t>(1, (std::int64_t{1} << 18) / std::max<std::int64_t>(1, size));
-    if (pool) return pool->parallel_for(n, grain, body);
-    for (std::int64_t i = 0; i < n; i += grain) body(i, std::min(n, i + grain));
+    const auto lines = [&](std::int64_t elements) {
+      return std::max<std::int64_t>(1, elements / std::max<std::int64_t>(1, size));
+    };
+    const std::int64_t at_once = file.data() ? lines(kDropped) : n, grain = lines(std::int64_t{1} << 18);
+    for (std::int64_t first = 0; first < n; first += at_once) {
+      const std::int64_t some = std::min(at_once, n - first);
+      const auto shifted = [&](std::int64_t begin, std::int64_t end) {
+        budget.poll();
+        body(first + begin, first + end);
+      };
+      if (pool)
+        pool->parallel_for(some, grain, shifted);
+      else
+        shifted(0, some);
+      if (!file.data()) continue;
+      const auto width = static_cast<std::size_t>(size) * sizeof(float);
+      const std::size_t begin = static_cast<std::size_t>(first) * width;
+      drop_pages(file.slice(begin, std::min(file.size() - begin, static_cast<std::size_t>(some) * width)));
+    }
   };
   if (b.column_stride == 1) {
-    share(rows_, columns_, [&](std::int64_t begin, std::int64_t end) {
-      budget.poll();
-      pack_rows(source, begin, end, rows_, columns_, wide, panels);
-    });
+    share(rows_, columns_,
+          [&](std::int64_t begin, std::int64_t end) { pack_rows(source, begin, end, rows_, columns_, wide, panels); });
     return;
   }
   share(count, rows_ * wide, [&](std::int64_t begin, std::int64_t end) {
-    budget.poll();
     for (std::int64_t panel = begin; panel < end; ++panel)
       pack_panel(source, panel * wide, rows_, columns_, wide, panels + panel * wide * rows_);
   });
+}
+
+PackedMatrix PackedMatrix::part(std::int64_t first_column, std::int64_t column_count) const {
+  PackedMatrix part;
+  part.rows_ = rows_;
+  part.columns_ = column_count;
+  part.panels_ = {panels_, panels_.get() + first_column * rows_ * static_cast<std::int64_t>(sizeof(float))};
+  return part;
 }
 
 std::int64_t PackedMatrix::byte_size() const {
@@ -135,7 +179,7 @@ const PackedMatrix& WeightMatrix::packed(ThreadPool& pool, const Budget& budget)
   if (s.is_packed.load(std::memory_order_acquire)) return s.packed;
   const std::lock_guard lock(s.mutex);
   if (!s.is_packed) {
-    s.packed = PackedMatrix(loose(s.bytes), &pool, budget);
+    s.packed = PackedMatrix(loose(s.bytes), &pool, budget, s.bytes);
     drop_pages(s.bytes);
     s.bytes = {};
     s.is_packed.store(true, std::memory_order_release);

@@ -29,11 +29,16 @@ struct LooseMatrix {
 class PackedMatrix {
  public:
   PackedMatrix() = default;
-  explicit PackedMatrix(const LooseMatrix& b, ThreadPool* pool = nullptr, const Budget& budget = Budget::unlimited());
+  /// `file`: all bytes of a matrix without gaps, whose pages are given back as they are read.
+  explicit PackedMatrix(const LooseMatrix& b, ThreadPool* pool = nullptr, const Budget& budget = Budget::unlimited(),
+                        const Bytes& file = {});
   /// The same of a LooseMatrix's fields.
   PackedMatrix(const void* b, std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
                std::int64_t column_stride, ThreadPool* pool = nullptr, const Budget& budget = Budget::unlimited())
       : PackedMatrix(LooseMatrix{b, rows, columns, row_stride, column_stride}, pool, budget) {}
+
+  /// Some of its columns, of which the first begins a panel; the memory is shared.
+  PackedMatrix part(std::int64_t first_column, std::int64_t column_count) const;
 
   std::int64_t rows() const { return rows_; }
   std::int64_t columns() const { return columns_; }

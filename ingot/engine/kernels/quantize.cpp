@@ -1,4 +1,4 @@
-// QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear between floats and 8-bit integers, a vector at a time.
+// QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear between floats and integers, a vector at a time.
 #include <cmath>
 
 #include "ingot/base/budget.h"
@@ -12,7 +12,10 @@ namespace {
 
 constexpr std::int64_t kGrain = 1 << 14;
 
-bool is_byte(DType type) { return type == DType::i8 || type == DType::u8; }
+/// Of 8 or 16 bits.
+bool is_narrow(DType type) {
+  return type == DType::i8 || type == DType::u8 || type == DType::i16 || type == DType::u16;
+}
 
 void run_reference(ops::KernelContext& c) { ops::find(c.node)->kernel(c); }
 
@@ -30,7 +33,7 @@ struct Scales {
     scales.assign(scale.data<float>().begin(), scale.data<float>().end());
     zeros.assign(scales.size(), 0);
     if (c.has(2)) {
-      if (!is_byte(c.in(2).dtype()) || c.in(2).dims() != scale.dims()) return false;
+      if (!is_narrow(c.in(2).dtype()) || c.in(2).dims() != scale.dims()) return false;
       const std::vector<std::int64_t> ints = c.in(2).to_ints();
       zeros.assign(ints.begin(), ints.end());
     }
@@ -75,12 +78,13 @@ class Quantize final : public PreparedNode {
     const Array& x = c.in(0);
     Scales scales;
     const DType type = c.has(2) ? c.in(2).dtype() : DType::u8;
-    if (x.dtype() != DType::f32 || !is_byte(type) || !scales.read(c, x.dims())) return run_reference(c);
+    if (x.dtype() != DType::f32 || !is_narrow(type) || !scales.read(c, x.dims())) return run_reference(c);
     Array y = make_raw(c, 0, type, x.dims());
     const float* from = x.data<float>().data();
+    const std::int64_t width = bits_of(type) / 8;
     scales.each(x.size(), pool, c.host().budget(),
                 [&](std::int64_t first, std::int64_t n, const float* s, const float* zeros, std::int64_t step) {
-                  quantize(from + first, n, s, zeros, step, type, y.bytes() + first);
+                  quantize(from + first, n, s, zeros, step, type, y.bytes() + first * width);
                 });
   }
 };
@@ -90,12 +94,13 @@ class Dequantize final : public PreparedNode {
   void run(ops::KernelContext& c, ThreadPool& pool) const override {
     const Array& x = c.in(0);
     Scales scales;
-    if (!is_byte(x.dtype()) || !scales.read(c, x.dims())) return run_reference(c);
+    if (!is_narrow(x.dtype()) || !scales.read(c, x.dims())) return run_reference(c);
     Array y = make_raw(c, 0, DType::f32, x.dims());
     float* to = y.mutable_data<float>().data();
+    const std::int64_t width = bits_of(x.dtype()) / 8;
     scales.each(x.size(), pool, c.host().budget(),
                 [&](std::int64_t first, std::int64_t n, const float* s, const float* zeros, std::int64_t step) {
-                  dequantize(x.bytes() + first, x.dtype(), n, s, zeros, step, to + first);
+                  dequantize(x.bytes() + first * width, x.dtype(), n, s, zeros, step, to + first);
                 });
   }
 };
@@ -131,14 +136,15 @@ bool is_plain(const Node& node) {
 }  // namespace
 
 std::unique_ptr<PreparedNode> prepare_quantize(PrepareContext& c) {
-  if (c.elem(0) != DType::f32 || c.elem(1) != DType::f32 || (c.has(2) && !is_byte(c.elem(2))))
-    return c.refuse("it is not from floats to 8-bit integers");
+  if (c.elem(0) != DType::f32 || c.elem(1) != DType::f32 || (c.has(2) && !is_narrow(c.elem(2))))
+    return c.refuse("it is not from floats to 8-bit or 16-bit integers");
   if (!is_plain(c.node)) return c.refuse("it has blocks or states a type");
   return std::make_unique<Quantize>();
 }
 
 std::unique_ptr<PreparedNode> prepare_dequantize(PrepareContext& c) {
-  if (!is_byte(c.elem(0)) || c.elem(1) != DType::f32) return c.refuse("it is not from 8-bit integers to floats");
+  if (!is_narrow(c.elem(0)) || c.elem(1) != DType::f32)
+    return c.refuse("it is not from 8-bit or 16-bit integers to floats");
   if (!is_plain(c.node)) return c.refuse("it has blocks or states a type");
   return std::make_unique<Dequantize>();
 }

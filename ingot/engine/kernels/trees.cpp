@@ -4,6 +4,7 @@
 
 #include "ingot/base/budget.h"
 #include "ingot/base/threads.h"
+#include "ingot/engine/kernels/full_trees.h"
 #include "ingot/engine/kernels/kernels.h"
 #include "ingot/ops/ml/forest.h"
 
@@ -187,6 +188,7 @@ std::unique_ptr<PreparedNode> prepare_trees(PrepareContext& c) {
     has_mode = true;
   }
   if (mode > 1) return c.refuse("branches do not compare by < or <=");
+  if (are_nearly_full(*forest)) return make_full_trees(*forest, *targets, aggregate == kAverage, mode == 1);
   auto trees = std::make_unique<Trees>(*forest, *targets, aggregate == kAverage);
   trees->is_strict = mode == 1;
   return trees;

@@ -22,50 +22,79 @@ using V = hn::Vec<decltype(d)>;
 
 HWY_INLINE V number(float x) { return hn::Set(d, x); }
 
+/// A polynomial from its highest coefficient down; written out, as loops over coefficients stay loops.
+template <class... Floats> HWY_INLINE V polynomial(V x, float highest, Floats... lower) {
+  V p = number(highest);
+  ((p = hn::MulAdd(p, x, number(lower))), ...);
+  return p;
+}
+
+using Ints = hn::Vec<hn::RebindToSigned<decltype(d)>>;
+const hn::RebindToSigned<decltype(d)> ints;
+
+/// x = n * log(2) + r with |r| <= log(2) / 2, and e^r.
+struct Exponential {
+  Ints n;
+  V e;
+};
+HWY_INLINE Exponential split_exponential(V x) {
+  // Added to this, a number has its integer part in its lowest bits.
+  const V shift = number(12582912.0f);
+  const V shifted = hn::MulAdd(x, number(1.44269504f), shift), n = hn::Sub(shifted, shift);
+  const V r = hn::NegMulAdd(n, number(-2.12194440e-4f), hn::NegMulAdd(n, number(0.693359375f), x));
+  const V p = polynomial(r, 1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f,
+                         5.0000001201e-1f);
+  return {hn::Sub(hn::BitCast(ints, shifted), hn::BitCast(ints, shift)),
+          hn::Add(hn::MulAdd(hn::Mul(r, r), p, r), number(1.0f))};
+}
+
+/// 2^n for n from -127 (which gives 0) to 127.
+HWY_INLINE V power_of_two(Ints n) { return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(n, hn::Set(ints, 127)))); }
+
 /// exp of anything: beyond the range of floats 0 or infinity, NaN for NaN.
 HWY_INLINE V exp_of(V x) {
-  const V clamped = hn::Min(hn::Max(x, number(-104.0f)), number(89.0f));
-  const V y = hn::Exp(d, clamped);
-  const V above = hn::IfThenElse(hn::Gt(x, number(88.7228394f)), number(HUGE_VALF), y);
-  return hn::IfThenElse(hn::IsNaN(x), x, above);
+  // Where an operand is NaN, Min and Max give the second.
+  const Exponential y = split_exponential(hn::Min(number(89.0f), hn::Max(number(-104.0f), x)));
+  // In two factors: one alone would overflow, or could not make subnormal numbers.
+  const Ints half = hn::ShiftRight<1>(y.n);
+  return hn::Mul(hn::Mul(y.e, power_of_two(half)), power_of_two(hn::Sub(y.n, half)));
+}
+
+/// exp of what is not positive; 0 where the result would be subnormal.
+HWY_INLINE V exp_of_negative(V x) {
+  const Exponential y = split_exponential(hn::Max(number(-88.0f), x));
+  return hn::Mul(y.e, power_of_two(y.n));
 }
 
 HWY_INLINE V sigmoid_of(V x) {
   // 1 / (1 + e^-x), or e^x / (1 + e^x): e^-|x| never overflows.
-  const V one = number(1.0f), e = exp_of(hn::Neg(hn::Abs(x)));
-  return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
+  const V one = number(1.0f), e = exp_of_negative(hn::Or(x, hn::SignBit(d)));
+  return hn::Div(hn::IfNegativeThenElse(x, e, one), hn::Add(one, e));
 }
 
 // A rational function that equals tanh to the last bits of float within +-7.9, and +-1 outside.
 HWY_INLINE V tanh_of(V x) {
   const V limit = number(7.90531110763549805f);
-  const V c = hn::Min(hn::Max(x, hn::Neg(limit)), limit);
+  const V c = hn::Min(limit, hn::Max(hn::Neg(limit), x));  // NaN where x is
   const V s = hn::Mul(c, c);
-  V p = number(-2.76076847742355e-16f);
-  for (const float k : {2.00018790482477e-13f, -8.60467152213735e-11f, 5.12229709037114e-08f, 1.48572235717979e-05f,
-                        6.37261928875436e-04f, 4.89352455891786e-03f})
-    p = hn::MulAdd(p, s, number(k));
-  V q = number(1.19825839466702e-06f);
-  for (const float k : {1.18534705686654e-04f, 2.26843463243900e-03f, 4.89352518554385e-03f})
-    q = hn::MulAdd(q, s, number(k));
+  const V p = polynomial(s, -2.76076847742355e-16f, 2.00018790482477e-13f, -8.60467152213735e-11f,
+                         5.12229709037114e-08f, 1.48572235717979e-05f, 6.37261928875436e-04f, 4.89352455891786e-03f);
+  const V q = polynomial(s, 1.19825839466702e-06f, 1.18534705686654e-04f, 2.26843463243900e-03f, 4.89352518554385e-03f);
   const V y = hn::Div(hn::Mul(c, p), q);
   const V near = hn::IfThenElse(hn::Lt(hn::Abs(x), number(0.0004f)), x, y);
-  const V all = hn::IfThenElse(hn::Ge(hn::Abs(x), limit), hn::CopySign(number(1.0f), x), near);
-  return hn::IfThenElse(hn::IsNaN(x), x, all);
+  return hn::IfThenElse(hn::Ge(hn::Abs(x), limit), hn::CopySign(number(1.0f), x), near);
 }
 
 // A rational function that equals erf to the last bits of float within +-4, and +-1 outside.
 HWY_INLINE V erf_of(V x) {
-  const V c = hn::Min(hn::Max(x, number(-4.0f)), number(4.0f));
+  const V c = hn::Min(number(4.0f), hn::Max(number(-4.0f), x));  // NaN where x is
   const V s = hn::Mul(c, c);
-  V p = number(-2.72614225801306e-10f);
-  for (const float k : {2.77068142495902e-08f, -2.10102402082508e-06f, -5.69250639462346e-05f, -7.34990630326855e-04f,
-                        -2.95459980854025e-03f, -1.60960333262415e-02f})
-    p = hn::MulAdd(p, s, number(k));
-  V q = number(-1.45660718464996e-05f);
-  for (const float k : {-2.13374055278905e-04f, -1.68282697438203e-03f, -7.37332916720468e-03f, -1.42647390514189e-02f})
-    q = hn::MulAdd(q, s, number(k));
-  return hn::IfThenElse(hn::IsNaN(x), x, hn::Div(hn::Mul(c, p), q));
+  const V p =
+      polynomial(s, -2.72614225801306e-10f, 2.77068142495902e-08f, -2.10102402082508e-06f, -5.69250639462346e-05f,
+                 -7.34990630326855e-04f, -2.95459980854025e-03f, -1.60960333262415e-02f);
+  const V q = polynomial(s, -1.45660718464996e-05f, -2.13374055278905e-04f, -1.68282697438203e-03f,
+                         -7.37332916720468e-03f, -1.42647390514189e-02f);
+  return hn::Div(hn::Mul(c, p), q);
 }
 
 /// log of anything: -infinity for 0, NaN for negative numbers, subnormal numbers included.
@@ -83,6 +112,14 @@ HWY_INLINE V log_of(V x) {
 HWY_INLINE V clip_of(V x, V low, V high) {
   const V above = hn::IfThenElse(hn::Lt(x, low), low, x);
   return hn::IfThenElse(hn::Gt(above, high), high, above);
+}
+
+/// The nearest multiple of the scale among so many steps from the lowest, which is counted in scales; NaN becomes 0.
+HWY_INLINE V quantized(V x, V scale, V low, float steps) {
+  const V quotient = hn::Div(x, scale);
+  const V rounded = hn::IfThenZeroElse(hn::IsNaN(quotient), hn::Round(quotient));
+  const V within = hn::Min(hn::Max(rounded, low), hn::Add(low, number(steps)));
+  return hn::Mul(hn::Add(within, hn::Zero(d)), scale);  // no negative zeros: integers have none
 }
 
 template <class F> HWY_INLINE void map(const float* x, float* y, std::int64_t n, F f) {
@@ -136,13 +173,17 @@ void unary(Unary op, const float* x, float* y, std::int64_t n, float a, float b)
       return map(x, y, n, [&](V v) { return hn::Div(one, v); });
     case Unary::relu:
       return map(x, y, n, [&](V v) { return hn::IfThenElse(hn::Lt(v, zero), zero, v); });
+    case Unary::quantize_8:
+      return map(x, y, n, [&](V v) { return quantized(v, va, vb, 255.0f); });
+    case Unary::quantize_16:
+      return map(x, y, n, [&](V v) { return quantized(v, va, vb, 65535.0f); });
     case Unary::round:
       return map(x, y, n, [&](V v) { return hn::Round(v); });
     case Unary::sigmoid:
       return map(x, y, n, [&](V v) { return sigmoid_of(v); });
     case Unary::softplus:
       return map(x, y, n, [&](V v) {
-        const V tail = hn::Log1p(d, exp_of(hn::Neg(hn::Abs(v))));
+        const V tail = hn::Log1p(d, exp_of_negative(hn::Neg(hn::Abs(v))));
         return hn::IfThenElse(hn::IsNaN(v), v, hn::Add(hn::Max(v, zero), tail));
       });
     case Unary::sqrt:
@@ -201,6 +242,31 @@ void binary(Binary op, const float* x, std::int64_t x_step, const float* y, std:
   }
 }
 
+void next_cells(const float* gates, std::int64_t stride, float* cell, float* h, std::int64_t n) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const auto some = [&](const float* g, std::int64_t step, float* state, float* out) {
+    const V in = sigmoid_of(hn::LoadU(d, g)), forget = sigmoid_of(hn::LoadU(d, g + 2 * step));
+    const V fresh = tanh_of(hn::LoadU(d, g + 3 * step));
+    const V now = hn::MulAdd(forget, hn::LoadU(d, state), hn::Mul(in, fresh));
+    hn::StoreU(now, d, state);
+    hn::StoreU(hn::Mul(sigmoid_of(hn::LoadU(d, g + step)), tanh_of(now)), d, out);
+  };
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) some(gates + i, stride, cell + i, h + i);
+  if (i == n) return;
+  HWY_ALIGN float rest[6 * hn::MaxLanes(d)] = {};
+  float *state = rest + 4 * lanes, *out = rest + 5 * lanes;
+  for (std::int64_t j = i; j < n; ++j) {
+    for (std::int64_t k = 0; k < 4; ++k) rest[k * lanes + j - i] = gates[k * stride + j];
+    state[j - i] = cell[j];
+  }
+  some(rest, lanes, state, out);
+  for (std::int64_t j = i; j < n; ++j) {
+    cell[j] = state[j - i];
+    h[j] = out[j - i];
+  }
+}
+
 void softmax(const float* x, float* y, std::int64_t n) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   std::int64_t i = 0;
@@ -229,7 +295,7 @@ void softmax(const float* x, float* y, std::int64_t n) {
   const V shift = number(top);
   V sums = hn::Zero(d);
   for (i = 0; i + lanes <= n; i += lanes) {
-    const V e = exp_of(hn::Sub(hn::LoadU(d, x + i), shift));
+    const V e = exp_of_negative(hn::Sub(hn::LoadU(d, x + i), shift));
     sums = hn::Add(sums, e);
     hn::StoreU(e, d, y + i);
   }
@@ -237,7 +303,7 @@ void softmax(const float* x, float* y, std::int64_t n) {
   if (i < n) {
     HWY_ALIGN float rest[hn::MaxLanes(d)] = {};
     for (std::int64_t j = i; j < n; ++j) rest[j - i] = x[j] - top;
-    hn::Store(exp_of(hn::Load(d, rest)), d, rest);
+    hn::Store(exp_of_negative(hn::Load(d, rest)), d, rest);
     for (std::int64_t j = i; j < n; ++j) {
       sum += rest[j - i];
       y[j] = rest[j - i];
@@ -285,6 +351,7 @@ namespace {
 
 HWY_EXPORT(unary);
 HWY_EXPORT(binary);
+HWY_EXPORT(next_cells);
 HWY_EXPORT(normalize);
 HWY_EXPORT(softmax);
 
@@ -297,6 +364,10 @@ void apply(Unary op, const float* x, float* y, std::int64_t n, float a, float b)
 void apply(Binary op, const float* x, std::int64_t x_step, const float* y, std::int64_t y_step, float* z,
            std::int64_t n) {
   HWY_DYNAMIC_DISPATCH(binary)(op, x, x_step, y, y_step, z, n);
+}
+
+void lstm_cells(const float* gates, std::int64_t stride, float* cell, float* h, std::int64_t n) {
+  HWY_DYNAMIC_DISPATCH(next_cells)(gates, stride, cell, h, n);
 }
 
 void softmax_row(const float* x, float* y, std::int64_t n) { HWY_DYNAMIC_DISPATCH(softmax)(x, y, n); }

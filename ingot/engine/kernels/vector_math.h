@@ -18,6 +18,8 @@ enum class Unary : std::uint8_t {
   clip,
   log,
   negate,
+  quantize_8,   // to 8 bits and back: the scale is a, the least multiple of it b
+  quantize_16,  // the same with 16 bits
   reciprocal,
   relu,
   round,
@@ -33,12 +35,16 @@ enum class Unary : std::uint8_t {
 enum class Binary : std::uint8_t { add, subtract, multiply, divide, maximum, minimum };
 
 /// y[i] = op(x[i]) for n elements; y may be x. `a` and `b` are the parameters of clip (low, high), leaky_relu (slope),
-/// hard_sigmoid (slope, offset) and swish (slope).
+/// hard_sigmoid (slope, offset), quantize (scale, lowest) and swish (slope).
 void apply(Unary op, const float* x, float* y, std::int64_t n, float a = 0, float b = 0);
 
 /// z[i] = op(x[i * x_step], y[i * y_step]) with steps of 0 or 1; z may be x or y.
 void apply(Binary op, const float* x, std::int64_t x_step, const float* y, std::int64_t y_step, float* z,
            std::int64_t n);
+
+/// The new state of n cells of an LSTM from the sums of their gates (input, output, forget, cell), which are `stride`
+/// apart: cell = forget * cell + input * fresh, h = output * tanh(cell).
+void lstm_cells(const float* gates, std::int64_t stride, float* cell, float* h, std::int64_t n);
 
 /// y = exp(x - max x) / sum of that; y may be x.
 void softmax_row(const float* x, float* y, std::int64_t n);

@@ -9,6 +9,7 @@ namespace {
 
 TensorInfo read_tensor_info(protobuf::Reader r) {
   TensorInfo info;
+  info.shape.unknown_rank = true;  // unless the field is there, be it empty: a scalar
   while (r.next()) {
     switch (r.field()) {
       case 1:

@@ -229,6 +229,13 @@ void mend_references(tensorflow::FunctionDef& function) {
 
 }  // namespace
 
+bool looks_like_layers_model(const Bytes& file) {
+  const std::string_view text = file.text();
+  const std::size_t first = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  return first != text.npos && text[first] == '{' && text.find("\"modelTopology\"") != text.npos &&
+         text.find("\"class_name\"") != text.npos && text.find("\"graph-model\"") == text.npos;
+}
+
 bool looks_like_graph_model(const Bytes& file) {
   const std::string_view text = file.text();
   const std::size_t first = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
@@ -246,6 +253,12 @@ GraphModel read_graph_model(const Bytes& file, const std::string& directory, Pat
     element topology, manifest, signature;
     if (json.root()["modelTopology"].get(topology) || !topology.is_object())
       throw Error(Code::bad_json, "the model has no topology");
+    if (!topology["class_name"].error() || !topology["model_config"].error())
+      throw Error(Code::unsupported_format_version,
+                  "this is a layers-model, which names Keras's layers and has no graph")
+          .hint(
+              "tensorflowjs_converter --input_format tfjs_layers_model --output_format tfjs_graph_model makes a "
+              "graph of it");
     if (!json.root()["weightsManifest"].get(manifest)) weights = read_manifest(manifest, directory, policy, budget);
     const std::string graph = binary_of_json(topology, tensorflow::Message::graph);
     model.graph = tensorflow::read_graph(protobuf::Reader(Bytes::own(graph)), budget);

@@ -15,6 +15,8 @@ struct GraphModel {
 
 /// A quick look, no proof. Layers-models are Keras's and do not count.
 bool looks_like_graph_model(const Bytes& file);
+/// The other kind of model.json, which read_graph_model refuses in so many words.
+bool looks_like_layers_model(const Bytes& file);
 
 /// `file` is model.json or the old tensorflowjs_model.pb; weights lie below `directory`.
 GraphModel read_graph_model(const Bytes& file, const std::string& directory, PathPolicy policy, Budget& budget);

@@ -18,7 +18,7 @@ constexpr int kMostDepth = 32;
 /// Values may be shared, so that few bytes can hold a huge tree: what is copied is counted.
 class Decoder {
  public:
-  explicit Decoder(std::size_t size) : left_(4096 + 16 * size) {}
+  explicit Decoder(std::string_view buffer) : buffer_(buffer), left_(4096 + 16 * buffer.size()) {}
 
   FlexValue value(const flexbuffers::Reference& source, int depth) {
     spend(1);
@@ -53,10 +53,13 @@ class Decoder {
     left_ -= amount;
   }
 
+  /// The library's verifier takes any byte but zero for the end of a key.
   std::string text(const char* key) {
-    std::string copy = key;
-    spend(copy.size());
-    return copy;
+    const auto begin = static_cast<std::size_t>(key - buffer_.data());
+    const std::size_t end = begin < buffer_.size() ? buffer_.find('\0', begin) : buffer_.npos;
+    if (end == buffer_.npos) throw Error(Code::bad_options, "a FlexBuffer has a key without an end");
+    spend(end - begin);
+    return std::string(buffer_.substr(begin, end - begin));
   }
 
   template <class Vector> FlexValue list(const Vector& source, int depth) {
@@ -81,6 +84,7 @@ class Decoder {
     return {std::move(members)};
   }
 
+  std::string_view buffer_;
   std::size_t left_;
 };
 
@@ -174,7 +178,7 @@ FlexValue read_flexbuffer(const Bytes& bytes) {
   std::vector<std::uint8_t> seen;
   if (bytes.size() > kLargest || !flexbuffers::VerifyBuffer(data, bytes.size(), &seen))
     throw Error(Code::bad_options, "the custom options are no FlexBuffer or a damaged one");
-  return Decoder(bytes.size()).value(flexbuffers::GetRoot(data, bytes.size()), 0);
+  return Decoder(bytes.text()).value(flexbuffers::GetRoot(data, bytes.size()), 0);
 }
 
 Bytes write_flexbuffer(const FlexValue& value) { return Encoder().bytes(value); }

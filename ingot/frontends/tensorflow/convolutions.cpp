@@ -10,6 +10,8 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
+constexpr std::int64_t kMost = 1 << 30;  // of a size, stride or dilation: their products fit
+
 /// Spatial axes first, then in and out: [h, w, i, o] -> [o, i, h, w].
 Value* filter_first(GraphBuilder& g, Value* w, std::int64_t spatial) {
   Ints perm{spatial + 1, spatial};
@@ -22,6 +24,7 @@ Ints kernel_of(const TfNode& n, std::size_t i, std::int64_t spatial) {
   for (std::int64_t axis = 0; axis < spatial; ++axis) {
     const auto size = dim_of(n.input(i), axis);
     if (!size || *size < 1) n.unsupported("the size of the filter must be known");
+    if (*size > kMost) n.unsupported("the filter is too large");
     kernel.push_back(*size);
   }
   return kernel;
@@ -29,7 +32,7 @@ Ints kernel_of(const TfNode& n, std::size_t i, std::int64_t spatial) {
 
 void require_positive(const TfNode& n, const Ints& values) {
   for (const std::int64_t v : values)
-    if (v < 1) n.unsupported("a stride or dilation is not positive");
+    if (v < 1 || v > kMost) n.unsupported("a stride or dilation is not positive, or too large");
 }
 
 Value* convolved(const TfNode& n, GraphBuilder& g, std::int64_t spatial) {
@@ -60,17 +63,22 @@ Value* convolved(const TfNode& n, GraphBuilder& g, std::int64_t spatial) {
   return layout.from_channels_first(g, g.op("Conv", {x, w}, attrs));
 }
 
-Value* depthwise(const TfNode& n, GraphBuilder& g) {
-  const Layout layout(n, 2);
-  Value* x = layout.to_channels_first(g, n.input(0));
+/// [h, w, c, m] -> [c * m, 1, h, w]
+Value* depthwise_filter(const TfNode& n, GraphBuilder& g) {
   const Ints kernel = kernel_of(n, 1, 2);
   const auto channels = dim_of(n.input(1), 2), times = dim_of(n.input(1), 3);
   if (!channels || !times) n.unsupported("the size of the filter must be known");
   const auto out = checked_mul(*channels, *times);
   if (!out) n.unsupported("the filter is too large");
-  // [h, w, c, m] -> [c * m, 1, h, w]
   Value* turned = g.transpose(n.input(1), {2, 3, 0, 1});
-  Value* w = g.reshape(turned, {*out, 1, kernel[0], kernel[1]});
+  return g.reshape(turned, {*out, 1, kernel[0], kernel[1]});
+}
+
+Value* depthwise(const TfNode& n, GraphBuilder& g) {
+  const Layout layout(n, 2);
+  Value* x = layout.to_channels_first(g, n.input(0));
+  Value* w = depthwise_filter(n, g);
+  const Ints kernel = kernel_of(n, 1, 2);
   const Ints strides = layout.spatial(n.ints("strides")), dilations = layout.spatial(n.ints("dilations", {1}));
   require_positive(n, strides);
   require_positive(n, dilations);
@@ -78,22 +86,23 @@ Value* depthwise(const TfNode& n, GraphBuilder& g) {
   attrs.emplace_back("kernel_shape", kernel);
   attrs.emplace_back("strides", strides);
   attrs.emplace_back("dilations", dilations);
-  attrs.emplace_back("group", *channels);
+  attrs.emplace_back("group", *dim_of(n.input(1), 2));
   return layout.from_channels_first(g, g.op("Conv", {x, w}, attrs));
 }
 
 /// The gradient of a convolution by its input, which is a convolution that enlarges. The result has the size asked for:
 /// what the plain operator makes is cut or filled up with zeros, which is what the gradient has there.
-Values transposed(const TfNode& n, GraphBuilder& g, std::int64_t spatial) {
+Values transposed(const TfNode& n, GraphBuilder& g, std::int64_t spatial, bool is_depthwise = false) {
   const Layout layout(n, spatial);
   Value* dy = layout.to_channels_first(g, n.input(2));
-  Value* w = filter_first(g, n.input(1), spatial);
+  Value* w = is_depthwise ? depthwise_filter(n, g) : filter_first(g, n.input(1), spatial);
   const Ints strides = layout.spatial(n.ints("strides")), dilations = layout.spatial(n.ints("dilations", {1}));
   require_positive(n, strides);
   require_positive(n, dilations);
   const std::string padding = n.text("padding", "VALID");
   if (padding == "EXPLICIT") n.unsupported("explicit padding");
   Attrs attrs{{"strides", strides}, {"dilations", dilations}};
+  if (is_depthwise) attrs.emplace_back("group", *dim_of(n.input(1), 2));
   const auto sizes = n.known_ints(0);
   Ints kernel, before, after, extra;
   bool is_static = sizes.has_value();
@@ -107,7 +116,9 @@ Values transposed(const TfNode& n, GraphBuilder& g, std::int64_t spatial) {
     const std::size_t at =
         sizes->size() == kernel.size() ? i : static_cast<std::size_t>(layout.first_spatial_axis()) + i;
     if (at >= sizes->size()) n.unsupported("the sizes do not fit the rank");
-    const std::int64_t size = (*sizes)[at], full = (*out - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1;
+    const std::int64_t size = (*sizes)[at];
+    if (*out > kMost || kernel[i] > kMost || size < 0 || size > kMost) n.unsupported("a size is too large");
+    const std::int64_t full = (*out - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1;
     const std::int64_t total = padding == "SAME" ? std::max<std::int64_t>(full - size, 0) : 0;
     before.push_back(total / 2);
     after.push_back(total - total / 2);
@@ -182,6 +193,7 @@ Values conv2d(const TfNode& n, GraphBuilder& g) { return {convolved(n, g, 2)}; }
 Values conv3d(const TfNode& n, GraphBuilder& g) { return {convolved(n, g, 3)}; }
 Values depthwise_conv2d(const TfNode& n, GraphBuilder& g) { return {depthwise(n, g)}; }
 Values conv2d_backprop_input(const TfNode& n, GraphBuilder& g) { return transposed(n, g, 2); }
+Values depthwise_backprop_input(const TfNode& n, GraphBuilder& g) { return transposed(n, g, 2, true); }
 Values conv3d_backprop_input(const TfNode& n, GraphBuilder& g) { return transposed(n, g, 3); }
 Values fused_conv2d(const TfNode& n, GraphBuilder& g) {
   Value* y = convolved(n, g, 2);
@@ -214,7 +226,7 @@ Values dilation2d(const TfNode& n, GraphBuilder& g) {
   Ints out, pads(8, 0);
   for (std::size_t i = 0; i < 2; ++i) {
     const auto size = dim_of(x, static_cast<std::int64_t>(i) + 1);
-    if (!size) n.unsupported("the size of the image must be known");
+    if (!size || *size > kMost) n.unsupported("the size of the image must be known");
     const std::int64_t reach = (kernel[i] - 1) * rates[i] + 1;
     const bool is_same = n.text("padding", "VALID") == "SAME";
     out.push_back(is_same ? (*size + strides[i] - 1) / strides[i] : (*size - reach) / strides[i] + 1);

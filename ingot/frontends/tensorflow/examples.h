@@ -4,10 +4,13 @@
 
 namespace ingot::frontends::tensorflow {
 
-/// One output of a node that parses serialised tf.Examples. ONNX cannot read them: a graph is cut behind such a node.
+/// One output of a node that parses serialised tf.Examples or tf.SequenceExamples. ONNX cannot read them: a graph is
+/// cut behind such a node.
 struct ExampleFeature {
   /// The feature's key; of a sparse feature key/indices, key/values and key/dense_shape, of a ragged one key/values and
-  /// key/row_splits.
+  /// key/row_splits, or key/outer_splits and key/inner_splits where each step of a sequence has many; of a dense one
+  /// for each step of a sequence also key/lengths. A key that the whole and the steps share is feature_list/key for the
+  /// steps.
   std::string name;
   std::int32_t output = 0;
   DType dtype = DType::undefined;
@@ -17,6 +20,8 @@ struct ExampleFeature {
 };
 
 bool parses_examples(std::string_view op);
+/// Whether it always takes one example, not a list of them.
+bool parses_one_example(std::string_view op);
 
 /// What the node takes out of its examples, output by output; `is_list`: it parses a list of them. Refuses keys that
 /// are not constants of the same graph or function.

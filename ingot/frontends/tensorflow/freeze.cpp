@@ -9,6 +9,7 @@
 #include "ingot/base/error.h"
 #include "ingot/frontends/tensorflow/body.h"
 #include "ingot/frontends/tensorflow/examples.h"
+#include "ingot/frontends/tensorflow/pipelines.h"
 
 namespace ingot::frontends::tensorflow {
 namespace {
@@ -114,6 +115,7 @@ class Freezing {
       return;
     }
     if (parses_examples(def.op) && add_features(frame, i)) return;
+    if (ends_pipeline(def.op)) return add_components(frame, i);
     tf::NodeDef node = def;
     node.name = frame.prefix + def.name;
     node.inputs = std::move(inputs);
@@ -134,20 +136,32 @@ class Freezing {
     const tf::NodeDef& def = frame.body->node(i);
     std::vector<ExampleFeature> all;
     try {
-      all = features_of(*frame.body, i, def.op != "ParseSingleExample");
+      all = features_of(*frame.body, i, !parses_one_example(def.op));
     } catch (const Error&) {
       return false;
     }
-    for (const ExampleFeature& feature : all) {
-      tf::NodeDef node;
-      node.name = frame.prefix + def.name + "/" + feature.name;
-      node.op = "Placeholder";
-      node.attrs = {{"dtype", tf::data_type_of(feature.dtype)}, {"shape", tf::TensorShape{.unknown_rank = true}}};
-      aliases_[reference(frame.prefix + def.name, feature.output)] = node.name;
-      features_.emplace_back(feature.name, node.name);
-      flat_.nodes.push_back(std::move(node));
-    }
+    for (const ExampleFeature& feature : all)
+      add_placeholder(frame.prefix + def.name, feature.output, feature.name, feature.dtype);
     return true;
+  }
+
+  /// Placeholders in place of what hands out the components of a pipeline's elements.
+  void add_components(const Frame& frame, std::int32_t i) {
+    const std::string name = frame.prefix + frame.body->node(i).name;
+    for (std::int32_t port = 0; port < static_cast<std::int32_t>(frame.body->output_count(i)); ++port)
+      if (const DType dtype = pipeline_type(*frame.body, i, port, name).elem; dtype != DType::undefined)
+        add_placeholder(name, port, reference(name, port), dtype);
+  }
+
+  void add_placeholder(const std::string& place_of, std::int32_t port, const std::string& input, DType dtype) {
+    tf::NodeDef node;
+    node.name = place_of + "/" + input;
+    node.op = "Placeholder";
+    node.attrs = {{"dtype", tf::data_type_of(dtype)}, {"shape", tf::TensorShape{.unknown_rank = true}}};
+    std::ranges::replace(node.name, ':', '_');
+    aliases_[reference(place_of, port)] = node.name;
+    features_.emplace_back(input, node.name);
+    flat_.nodes.push_back(std::move(node));
   }
 
   /// A handle has become the value.

@@ -33,6 +33,44 @@ std::vector<std::int64_t> Layout::spatial(const std::vector<std::int64_t>& all) 
   return {first, first + spatial_};
 }
 
+namespace {
+
+/// Where the letters of one format stand in another.
+std::vector<std::int64_t> places(const TfNode& n, const std::string& letters, const std::string& in) {
+  std::vector<std::int64_t> all;
+  for (const char c : letters) {
+    const std::size_t at = in.find(c);
+    if (at == in.npos || letters.size() != in.size()) n.unsupported("the data formats do not fit each other");
+    all.push_back(static_cast<std::int64_t>(at));
+  }
+  return all;
+}
+
+std::string spatial_letters(std::string format) {
+  std::erase_if(format, [](char c) { return c == 'N' || c == 'C'; });
+  return format;
+}
+
+}  // namespace
+
+Values data_format_dim_map(const TfNode& n, GraphBuilder& g) {
+  const std::vector<std::int64_t> map = places(n, n.text("src_format", "NHWC"), n.text("dst_format", "NCHW"));
+  Value* typed = g.cast(g.ints(map), n.elem(0));
+  return {g.op("Gather", {typed, n.input(0)})};
+}
+
+Values data_format_vec_permute(const TfNode& n, GraphBuilder& g) {
+  std::string from = n.text("src_format", "NHWC"), to = n.text("dst_format", "NCHW");
+  const auto size = dim_of(n.input(0), 0);
+  if (!size) n.unsupported("the number of axes must be known");
+  if (*size != static_cast<std::int64_t>(from.size())) {  // those of the picture alone
+    from = spatial_letters(from);
+    to = spatial_letters(to);
+  }
+  if (*size != static_cast<std::int64_t>(from.size())) n.unsupported("the data formats do not fit the input");
+  return {g.op("Gather", {n.input(0), g.ints(places(n, to, from))}, {{"axis", 0}})};
+}
+
 Attrs padding_attrs(const TfNode& n, const Layout& layout, const Value* x, const std::vector<std::int64_t>& kernel,
                     const std::vector<std::int64_t>& strides, const std::vector<std::int64_t>& dilations) {
   constexpr std::int64_t kMost = 1 << 30;

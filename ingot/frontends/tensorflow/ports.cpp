@@ -4,6 +4,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/frontends/tensorflow/constants.h"
+#include "ingot/frontends/tensorflow/pipelines.h"
 #include "ingot/frontends/tensorflow/table.h"
 #include "ingot/frontends/tensorflow/translation.h"
 
@@ -28,9 +29,11 @@ bool is_side_work(std::string_view op) {
       "Const",
       "FileWriter",
       "ImportEvent",
+      "Iterator",
       "IteratorV2",
       "MakeIterator",
       "NoOp",
+      "OneShotIterator",
       "Placeholder",
       "Print",
       "PrintV2",
@@ -67,7 +70,8 @@ bool is_side_work(std::string_view op) {
   };
   return std::ranges::find(kSideWork, op) != std::end(kSideWork) || op.ends_with("Summary") ||
          op.ends_with("SummaryV2") || op.starts_with("Apply") || op.starts_with("ResourceApply") ||
-         op.starts_with("SparseApply") || op.starts_with("ResourceSparseApply") || op.starts_with("Queue");
+         op.starts_with("SparseApply") || op.starts_with("ResourceSparseApply") || op.starts_with("Queue") ||
+         op.ends_with("Queue") || op.ends_with("QueueV2") || op.find("Dataset") != op.npos;
 }
 
 /// The first graphs wrote the shape of a placeholder without a shape as that of a scalar.
@@ -139,8 +143,28 @@ void Translation::find_ports() {
   if (outputs_.empty() && !has_training)
     throw Error(Code::bad_source_graph, "the graph has no output: whatever it computes is only stored or logged")
         .hint("name the outputs with --outputs");
-  // Other placeholders that outputs depend on are inputs too.
-  for (const std::int32_t i : reachable()) {
+  // Other placeholders that outputs depend on are inputs too, and what a program's own pipeline brings.
+  const std::vector<std::int32_t> needed = reachable();
+  std::set<std::pair<std::int32_t, std::int32_t>> brought;
+  for (const std::int32_t i : needed)
+    for (const Source& s : main_->inputs(i))
+      if (s.node >= 0 && ends_pipeline(main_->node(s.node).op)) brought.emplace(s.node, s.port);
+  std::string names;
+  for (const auto& [node, port] : brought) {
+    const std::string tensor = main_->node(node).name + ":" + std::to_string(port);
+    const bool is_known = std::ranges::any_of(inputs_, [&](const Port& p) {
+      return main_->resolve(p.tensor) == Source{node, port};
+    });
+    if (is_known) continue;
+    Port input{plain(tensor), tensor};
+    const Type type = pipeline_type(*main_, node, port, input.name);
+    input.dtype = type.elem;
+    input.shape = type.shape;
+    names += (names.empty() ? "" : ", ") + input.name;
+    inputs_.push_back(std::move(input));
+  }
+  if (!names.empty()) note("what the graph's own pipeline would read is an input instead: " + names);
+  for (const std::int32_t i : needed) {
     const tf::NodeDef& node = main_->node(i);
     if (node.op != "Placeholder" && node.op != "PlaceholderV2") continue;
     const bool is_known = std::ranges::any_of(inputs_, [&](const Port& p) { return node_of(p.tensor) == node.name; });
@@ -167,19 +191,25 @@ void Translation::find_sinks() {
       if (s.node >= 0 && !is_added_work(main_->node(static_cast<std::int32_t>(i))))
         is_read[static_cast<std::size_t>(s.node)] = true;
   // What waits for a saving or restoring node is part of that work.
-  for (bool changes = true; changes;) {
-    changes = false;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (is_saving[i]) continue;
-      const std::string& op = main_->node(static_cast<std::int32_t>(i)).op;
-      bool saves = op == "SaveV2" || op == "RestoreV2" || op == "SaveSlices" || op == "RestoreSlice" || op == "Save" ||
+  std::vector<std::vector<std::size_t>> waiting(count);
+  std::vector<std::size_t> pending;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string& op = main_->node(static_cast<std::int32_t>(i)).op;
+    is_saving[i] = op == "SaveV2" || op == "RestoreV2" || op == "SaveSlices" || op == "RestoreSlice" || op == "Save" ||
                    op == "Restore";
-      for (const Source& s : main_->inputs(static_cast<std::int32_t>(i)))
-        saves |= s.node >= 0 && is_saving[static_cast<std::size_t>(s.node)];
-      for (const std::int32_t c : main_->controls(static_cast<std::int32_t>(i)))
-        saves |= is_saving[static_cast<std::size_t>(c)];
-      is_saving[i] = saves;
-      changes |= saves;
+    if (is_saving[i]) pending.push_back(i);
+    for (const Source& s : main_->inputs(static_cast<std::int32_t>(i)))
+      if (s.node >= 0) waiting[static_cast<std::size_t>(s.node)].push_back(i);
+    for (const std::int32_t c : main_->controls(static_cast<std::int32_t>(i)))
+      waiting[static_cast<std::size_t>(c)].push_back(i);
+  }
+  while (!pending.empty()) {
+    const std::size_t saving = pending.back();
+    pending.pop_back();
+    for (const std::size_t i : waiting[saving]) {
+      if (is_saving[i]) continue;
+      is_saving[i] = true;
+      pending.push_back(i);
     }
   }
   for (std::size_t i = 0; i < count; ++i) {

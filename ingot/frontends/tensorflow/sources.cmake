@@ -10,6 +10,7 @@ list(APPEND frontends_sources
   tensorflow/detection.cpp
   tensorflow/diagonals.cpp
   tensorflow/elementwise.cpp
+  tensorflow/example_features.cpp
   tensorflow/examples.cpp
   tensorflow/factors.cpp
   tensorflow/freeze.cpp
@@ -24,6 +25,7 @@ list(APPEND frontends_sources
   tensorflow/matrices.cpp
   tensorflow/node.cpp
   tensorflow/output_names.cpp
+  tensorflow/pipelines.cpp
   tensorflow/pooling.cpp
   tensorflow/ports.cpp
   tensorflow/printed_numbers.cpp

@@ -17,7 +17,8 @@ namespace ingot::frontends::tensorflow {
 namespace {
 
 constexpr int kMostNested = 64;
-constexpr std::size_t kMostNamed = 20;  // nodes in one line of a message
+constexpr std::string_view kNoValue = "no file holds the value of this variable";
+constexpr std::size_t kMostNamed = 200;  // nodes in one line of a message
 
 bool is_loss(const std::vector<std::pair<std::string, Value*>>& losses, const Value* value) {
   return std::ranges::any_of(losses, [&](const auto& loss) { return loss.second == value; });
@@ -252,7 +253,7 @@ Value* Translation::variable(const Resource& resource) {
     if (value) blank_.push_back(resource.name);
   }
   if (!value)
-    throw Error(Code::unsupported_setting, "the value of variable '" + resource.name + "' is not known")
+    throw Error(Code::unsupported_setting, std::string(kNoValue))
         .hint("convert the SavedModel or checkpoint that holds it");
   Graph& graph = *model_.graph;
   Value* made = graph.add_initializer(graph.fresh_name(resource.name), std::move(*value));
@@ -359,7 +360,10 @@ void Translation::throw_problems() const {
   }
   const std::string head = std::to_string(count) + (count == 1 ? " node" : " nodes") + " cannot be converted:";
   throw Error(is_bad_graph_ ? Code::bad_source_graph : Code::unsupported_operator, head + text)
-      .hint("--allow-custom keeps an operator as a custom node, --outputs cuts the graph before it");
+      .hint(text.find(kNoValue) == std::string::npos
+                ? "--allow-custom keeps an operator as a custom node, --outputs cuts the graph before it"
+                : "a checkpoint has the values of variables: convert the SavedModel's directory, or the .meta file "
+                  "beside the checkpoint");
 }
 
 void Translation::add_output(const Port& port, Value* value) {

@@ -43,6 +43,21 @@ void square(Op& op) {
   op.set_real(0, op.b.mul(x, x));
 }
 
+bool is_odd_sum(const Op& op) {
+  const bool has_text = op.tensor(0).type == tfl::TensorType::STRING;
+  const bool is_quantized = op.frame.is_quantized(op.out_tensor());
+  return has_text || op.is_quantized(0) != is_quantized || op.is_quantized(1) != is_quantized;
+}
+
+void add(Op& op) {
+  if (op.tensor(0).type != tfl::TensorType::STRING) return arithmetic<ops::defs::Add>(op);
+  Value* x = op.stored(0);
+  Value* y = op.stored(1);
+  op.set(0, op.b.op("StringConcat", {x, y}));
+}
+
+bool is_wide_root(const Op& op) { return op.is_quantized(0) && op.tensor(0).type == tfl::TensorType::INT16; }
+
 void rsqrt(Op& op) {
   Value* x = op.real(0);
   Value* root = op.b.op("Sqrt", {x});
@@ -224,6 +239,14 @@ void l2_normalization(Op& op) {
   Value* bounded = op.b.op("Max", {norm, least});
   Value* y = op.b.div(x, bounded);
   op.set_real(0, op.activated(y));
+}
+
+bool is_widened(const Op& op) {
+  return op.is_quantized(0) && op.frame.is_quantized(op.out_tensor()) && op.tensor(0).type != op.out_tensor().type;
+}
+
+bool is_quantized_wide(const Op& op) {
+  return op.is_quantized(0) && op.out_tensor().type == tfl::TensorType::INT32 && has_scale(op.out_tensor());
 }
 
 void quantize(Op& op) {

@@ -64,7 +64,7 @@ const tfl::BlockwiseQuantization* blocks_of(const tfl::Tensor& tensor) {
 }
 
 Frame::Frame(Import& import, std::size_t subgraph, Graph& graph)
-    : import_(import), source_(import.source.subgraphs.at(subgraph)), builder_(graph) {
+    : import_(import), index_(subgraph), source_(import.source.subgraphs.at(subgraph)), builder_(graph) {
   values_.resize(source_.tensors.size());
   reals_.resize(source_.tensors.size());
 }
@@ -278,6 +278,19 @@ bool Frame::rounds_activations(const tfl::Operator& op) const {
   return tensor(op.inputs[0]).type == tfl::TensorType::FLOAT32 && is_quantized(tensor(op.inputs[1]));
 }
 
+void Frame::note_custom(const tfl::Operator& op) {
+  const Value* first = op.outputs.empty() || op.outputs[0] == tfl::kNoTensor ? nullptr : stored(op.outputs[0]);
+  Node* node = first ? first->producer() : nullptr;
+  if (!node || node->input_count() != op.inputs.size() || node->output_count() != op.outputs.size()) return;
+  for (std::size_t i = 0; i < op.inputs.size(); ++i)
+    if (op.inputs[i] == tfl::kNoTensor || node->input(i) != stored(op.inputs[i])) return;
+  for (std::size_t i = 0; i < op.outputs.size(); ++i)
+    if (op.outputs[i] == tfl::kNoTensor || node->output(i) != stored(op.outputs[i])) return;
+  std::string digits;
+  for (const std::byte b : op.custom_options.span()) digits += fmt::format("{:02x}", std::to_integer<unsigned>(b));
+  node->metadata.emplace_back(kCustomOptions, digits.empty() ? "-" : digits);
+}
+
 void Frame::translate(const tfl::Operator& op) {
   const std::string type = tfl::describe(op.code);
   std::string node_name;
@@ -305,7 +318,11 @@ void Frame::translate(const tfl::Operator& op) {
     try {
       Op view(*this, op, *row);
       if (!row->takes_complex) view.refuse_complex();
-      return row->translate(view);
+      if (row->is_apart && !import_.options.dequantize && row->is_apart(view) && can_be_described(op))
+        return translate_as_function(op, *row, node_name);
+      row->translate(view);
+      if (op.code.builtin == tfl::BuiltinOperator::CUSTOM) note_custom(op);
+      return;
     } catch (const Error& error) {
       if (error.exit_code() == 70) throw;
       reason = error.message();

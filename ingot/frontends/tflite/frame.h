@@ -1,5 +1,7 @@
 #pragma once
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -9,12 +11,15 @@
 #include "ingot/formats/tflite/model.h"
 #include "ingot/frontends/tflite/constants.h"
 #include "ingot/frontends/tflite/import.h"
+#include "ingot/ir/model.h"
 #include "ingot/ops/builder.h"
 
 namespace ingot::frontends::tflite {
 
 namespace tfl = formats::tflite;
 using Ints = std::vector<std::int64_t>;
+
+struct Row;
 
 /// An operator that could not be translated.
 struct Problem {
@@ -44,7 +49,11 @@ struct Import {
   std::vector<Problem> problems{};
   std::map<std::string, Variable> variables{};
   std::map<std::string, Table> tables{};
+  std::vector<std::unique_ptr<Function>> functions{};  ///< of operators that ONNX has no words for
+  std::unordered_map<std::string, int> function_names{};
   std::unordered_set<const Value*> named{};  ///< values that have got the name of a tensor
+  Graph* main = nullptr;                     ///< the model's own
+  std::map<std::string, Value*> shared{};    ///< constants of it that many operators use
   int depth = 0;                             ///< of subgraphs within subgraphs
 
   void note(std::string text);
@@ -96,6 +105,9 @@ class Frame {
   /// The variable that a tensor is which keeps its value from run to run; zero at first.
   Variable& state(std::int32_t index);
 
+  /// A constant of the whole model that many operators use; inside of a function it becomes one of its inputs.
+  Value* shared(const std::string& name, const std::function<Tensor()>& make);
+
   /// Names of variables and tables that RESOURCE tensors stand for.
   std::unordered_map<std::int32_t, std::string> resources;
   /// Set while CALL_ONCE's subgraph is translated: assignments are first values.
@@ -105,12 +117,20 @@ class Frame {
   void translate(const tfl::Operator& op);
   /// Whether integer weights meet a float input: TFLite then rounds it to 8 bits while it runs.
   bool rounds_activations(const tfl::Operator& op) const;
+  /// Whether the operator can be an attribute: its tensors say all by themselves.
+  bool can_be_described(const tfl::Operator& op) const;
+  /// The operator's translation is the body of a function, and the operator itself an attribute of the call.
+  void translate_as_function(const tfl::Operator& op, const Row& row, const std::string& node_name);
+  /// Notes a custom operator's options where one node with its inputs and outputs says it.
+  void note_custom(const tfl::Operator& op);
   void keep_as_custom(const tfl::Operator& op, const std::string& domain);
 
   Import& import_;
+  std::size_t index_;  // of the subgraph
   const tfl::SubGraph& source_;
   GraphBuilder builder_;
   std::vector<Value*> values_, reals_;
+  std::vector<std::pair<std::string, Value*>> shared_;  // of a function's body: its inputs
   std::unordered_map<std::int32_t, std::int32_t> aliases_;
   std::map<std::pair<std::int32_t, Ints>, Value*> weights_;
 };

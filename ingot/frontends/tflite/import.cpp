@@ -183,6 +183,7 @@ Imported import_model(const tfl::Model& source, const ImportOptions& options) {
   model.graph->name = source.subgraphs[face.subgraph].name.empty() ? "main" : source.subgraphs[face.subgraph].name;
   model.doc_string = source.description;
   Graph& graph = *model.graph;
+  import.main = &graph;
 
   Frame frame(import, face.subgraph, graph);
   for (std::size_t i = 0; i < face.inputs.size(); ++i) {
@@ -207,6 +208,7 @@ Imported import_model(const tfl::Model& source, const ImportOptions& options) {
   }
   if (!import.problems.empty()) throw_problems(import.problems);
   finish_variables(import, graph);
+  model.functions = std::move(import.functions);
   import_domains(model);
   name_nodes(model);
   result.notes = std::move(import.notes);

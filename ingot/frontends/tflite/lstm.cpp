@@ -17,6 +17,8 @@ Value* gate_bias(Op& op, const Lstm& l, std::size_t k) {
 
 namespace {
 
+constexpr Lstm kForward{0, 1, 5, 9, 12, 16, 35, 36, 0}, kBackward{0, 18, 22, 26, 29, 33, 37, 38, 0};
+
 /// Real values of several inputs, joined along the first axis; constants that are plain numbers are joined here.
 Value* joined(Op& op, const std::vector<std::size_t>& inputs) {
   std::vector<Tensor> parts;
@@ -60,6 +62,17 @@ bool is_plain(const Op& op, const Lstm& l) {
          op.options.get_enum<ActivationFunctionType>("fused_activation_function") == ActivationFunctionType::TANH;
 }
 
+}  // namespace
+
+bool is_unusual_lstm(const Op& op) {
+  const bool has_two = op.source.code.builtin == tfl::BuiltinOperator::BIDIRECTIONAL_SEQUENCE_LSTM;
+  for (const Lstm& l : {has_two ? kForward : Lstm{}, has_two ? kBackward : Lstm{}})
+    if (!is_plain(op, l) || op.is_quantized(l.w + 1)) return true;
+  return false;
+}
+
+namespace {
+
 Sequence plain_lstm(Op& op, const Lstm& l, Value* x, Value* h, Value* c, bool is_reverse) {
   const std::int64_t units = rows_of(op, l.w + 1);
   Value* w = joined(op, {l.w, l.w + 3, l.w + 1, l.w + 2});
@@ -89,14 +102,28 @@ Sequence lstm_direction(Op& op, const Lstm& l, Value* x, Value* h, Value* c, boo
   return general_lstm(op, l, x, h, c, is_reverse);
 }
 
+/// The state of integers that a sequence starts with: its tensor's zero.
+Value* start_of(Op& op, std::size_t i, const Value* x) {
+  op.import.note(std::string(kFreshStateNote));
+  const tfl::Tensor& t = op.tensor(i);
+  const auto batch = (*x->type.shape)[1].as_int();
+  op.require(batch.has_value() && !t.shape.empty(), "the batch must be known");
+  Ints dims = t.shape;
+  dims[0] = *batch;
+  const auto& zero = t.quantization->zero_point;
+  const std::vector<double> steps(static_cast<std::size_t>(tensor_size(dims)),
+                                  zero.empty() ? 0 : static_cast<double>(zero[0]));
+  return op.b.constant(integer_tensor(float_tensor(dims, steps), op.frame.dtype(t)));
+}
+
 /// The small form: x, activation, weights [4 * units, inputs + units], bias, state; gates input, new, forget, output.
 void basic_lstm(Op& op) {
   Value* x = op.real(0);
   Value* h = op.real(1);
   Value* c = op.real(4);
   Value* both = op.b.concat({x, h}, 1);
-  Value* w = op.weights(2, {1, 0});
-  Value* sums = op.b.op("MatMul", {both, w});
+  Value* w = op.real(2);
+  Value* sums = op.b.op("Gemm", {both, w}, {{"transB", 1}});
   if (Value* bias = op.bias(3, 0, 2)) sums = op.b.add(sums, bias);
   const Values parts = op.b.op("Split", {sums}, {{"axis", 1}, {"num_outputs", 4}}, 4);
   Value* input = op.b.op("Sigmoid", {parts[0]});
@@ -121,6 +148,13 @@ void unidirectional_sequence_lstm(Op& op) {
              "diagonal recurrent weights have no counterpart");
   op.note_dynamic_range(l.w + 1, l.x);
   const bool time_major = op.options.get_bool("time_major");
+  if (is_integer_lstm(op, l)) {
+    Value* steps = time_major ? op.stored(l.x) : swapped(op, op.stored(l.x));
+    Value* hidden = start_of(op, l.h, steps);
+    Value* cell = start_of(op, l.c, steps);
+    const Sequence made = integer_lstm(op, l, steps, hidden, cell, false);
+    return op.set(0, time_major ? made.output : swapped(op, made.output));
+  }
   Value* x = sequence(op, time_major);
   const std::int64_t units = rows_of(op, l.w + 1);
   const std::int64_t outputs = op.has(l.projection) ? rows_of(op, l.projection) : units;
@@ -132,17 +166,15 @@ void unidirectional_sequence_lstm(Op& op) {
 
 void bidirectional_sequence_lstm(Op& op) {
   op.require(!op.has(39) && !has_any(op, 40, 8), "auxiliary inputs have no counterpart");
-  const Lstm forward{0, 1, 5, 9, 12, 16, 35, 36, 0};
-  const Lstm backward{0, 18, 22, 26, 29, 33, 37, 38, 0};
-  op.note_dynamic_range(forward.w + 1, 0);
+  op.note_dynamic_range(kForward.w + 1, 0);
   const bool time_major = op.options.get_bool("time_major");
   Value* x = sequence(op, time_major);
   Values made;
-  for (const Lstm* l : {&forward, &backward}) {
+  for (const Lstm* l : {&kForward, &kBackward}) {
     const std::int64_t units = rows_of(op, l->w + 1);
     Value* h = fresh_state(op, x, l->h, op.has(l->projection) ? rows_of(op, l->projection) : units);
     Value* c = fresh_state(op, x, l->c, units);
-    Value* y = lstm_direction(op, *l, x, h, c, l == &backward).output;
+    Value* y = lstm_direction(op, *l, x, h, c, l == &kBackward).output;
     made.push_back(time_major ? y : swapped(op, y));
   }
   if (op.options.get_bool("merge_outputs")) return op.set_real(0, op.b.concat(made, 2));
@@ -154,6 +186,15 @@ void lstm(Op& op) {
   if (op.options.get_enum<tfl::LSTMKernelType>("kernel_type") == tfl::LSTMKernelType::BASIC) return basic_lstm(op);
   const Lstm l;
   op.note_dynamic_range(l.w + 1, l.x);
+  if (is_integer_lstm(op, l)) {
+    Value* steps = op.b.unsqueeze(op.stored(l.x), {0});
+    Value* hidden = op.import.read(op.frame.state(op.input(l.h)), op.b.graph());
+    Value* cell = op.import.read(op.frame.state(op.input(l.c)), op.b.graph());
+    const Sequence made = integer_lstm(op, l, steps, hidden, cell, false);
+    op.set(0, op.b.squeeze(made.output, {0}));
+    keep_stored(op, l.h, made.h);
+    return keep_stored(op, l.c, made.c);
+  }
   Value* x = op.real_moved(l.x, [&](Value* v) { return op.b.unsqueeze(v, {0}); });
   Value* h = kept_state(op, l.h);
   Value* c = kept_state(op, l.c);

@@ -1,4 +1,7 @@
 #pragma once
+#include <functional>
+#include <utility>
+
 #include "ingot/frontends/tflite/recurrent.h"
 
 namespace ingot::frontends::tflite {
@@ -11,7 +14,15 @@ struct Lstm {
 
 /// Bias of gate k (input, forget, cell, output): real, or null.
 Value* gate_bias(Op& op, const Lstm& l, std::size_t k);
-/// A Scan over the cell in its most general form, as TFLite computes it.
+/// The states after one step, from x, h and c.
+using LstmStep = std::function<std::pair<Value*, Value*>(GraphBuilder&, Value*, Value*, Value*)>;
+/// A Scan over the steps of a sequence.
+Sequence scanned(Op& op, Value* x, Value* h, Value* c, bool is_reverse, const LstmStep& step);
+/// The cell in its most general form, of real numbers.
 Sequence general_lstm(Op& op, const Lstm& l, Value* x, Value* h, Value* c, bool is_reverse);
+/// Whether TFLite computes the cell in integers, in a form that integer_lstm knows.
+bool is_integer_lstm(const Op& op, const Lstm& l);
+/// That cell to the last bit; all values are as their tensors store them.
+Sequence integer_lstm(Op& op, const Lstm& l, Value* x, Value* h, Value* c, bool is_reverse);
 
 }  // namespace ingot::frontends::tflite

@@ -59,15 +59,15 @@ struct Cell {
         norm.assign(4, nullptr);
     is_integer = op.is_quantized(l.x);
     for (std::size_t k = 0; k < 4; ++k) {
-      if (op.has(l.w + k)) w[k] = op.weights(l.w + k, {1, 0});
-      if (op.has(l.r + k)) r[k] = op.weights(l.r + k, {1, 0});
+      if (op.has(l.w + k)) w[k] = op.real(l.w + k);
+      if (op.has(l.r + k)) r[k] = op.real(l.r + k);
       const bool has_norm = l.norm >= 20 && op.has(l.norm + k);
       if (has_norm) norm[k] = op.real(l.norm + k);
       bias[k] = gate_bias(op, l, k);
     }
     for (std::size_t k = 0; k < 3; ++k)
       if (op.has(l.peephole + k)) peephole[k] = op.real(l.peephole + k);
-    if (op.has(l.projection)) projection = op.weights(l.projection, {1, 0});
+    if (op.has(l.projection)) projection = op.real(l.projection);
     if (op.has(l.projection + 1)) projection_bias = bias_of_projection();
   }
 
@@ -92,8 +92,8 @@ struct Cell {
 
   /// What goes into the activation of gate k.
   Value* sum(GraphBuilder& b, std::size_t k, Value* x, Value* h, Value* c) const {
-    Value* from_x = b.op("MatMul", {x, w[k]});
-    Value* from_h = b.op("MatMul", {h, r[k]});
+    Value* from_x = b.op("Gemm", {x, w[k]}, {{"transB", 1}});
+    Value* from_h = b.op("Gemm", {h, r[k]}, {{"transB", 1}});
     Value* total = b.add(from_x, from_h);
     const std::size_t p = k == 3 ? 2 : k;
     if (k != 2 && peephole[p]) {
@@ -141,7 +141,7 @@ struct Cell {
     Value* hidden = b.mul(output, seen);
     if (const tfl::Tensor* tensor = hidden_tensor()) hidden = rounded_hidden(b, hidden, *tensor, projection != nullptr);
     if (projection) {
-      hidden = b.op("MatMul", {hidden, projection});
+      hidden = b.op("Gemm", {hidden, projection}, {{"transB", 1}});
       if (projection_bias) hidden = b.add(hidden, projection_bias);
       hidden = clipped(b, hidden, op.options.get_float("proj_clip"));
     }
@@ -155,15 +155,20 @@ struct Cell {
 Sequence general_lstm(Op& op, const Lstm& l, Value* x, Value* h, Value* c, bool is_reverse) {
   Cell cell{op, l};
   cell.load();
+  return scanned(op, x, h, c, is_reverse, [&](GraphBuilder& b, Value* x_in, Value* h_in, Value* c_in) {
+    return cell.step(b, x_in, h_in, c_in);
+  });
+}
+
+Sequence scanned(Op& op, Value* x, Value* h, Value* c, bool is_reverse, const LstmStep& step) {
   auto body = std::make_unique<Graph>(&op.b.graph());
   body->name = "step";
-  const auto loose = [](const Value* v) { return Type::tensor(DType::f32, v->type.shape); };
-  Value* h_in = body->add_input(body->fresh_name("h"), loose(h));
-  Value* c_in = body->add_input(body->fresh_name("c"), loose(c));
+  Value* h_in = body->add_input(body->fresh_name("h"), h->type);
+  Value* c_in = body->add_input(body->fresh_name("c"), c->type);
   Shape step_shape(x->type.shape->begin() + 1, x->type.shape->end());
-  Value* x_in = body->add_input(body->fresh_name("x"), Type::tensor(DType::f32, step_shape));
+  Value* x_in = body->add_input(body->fresh_name("x"), Type::tensor(x->type.elem, step_shape));
   GraphBuilder b(*body);
-  const auto [h_out, c_out] = cell.step(b, x_in, h_in, c_in);
+  const auto [h_out, c_out] = step(b, x_in, h_in, c_in);
   Value* y = b.op("Identity", {h_out});
   for (Value* v : {h_out, c_out, y}) {
     v->is_declared = true;

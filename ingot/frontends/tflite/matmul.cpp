@@ -33,17 +33,26 @@ void fully_connected(Op& op) {
     if (bias) y = op.b.add(y, bias);
   } else {
     Value* w = op.is_quantized(1) || op.frame.resolved(op.input(1)) != op.input(1) ? op.real(1) : op.stored(1);
-    y = op.b.op("Gemm", {x, w, bias}, {{"transB", 1}});
+    y = op.activated(op.b.op("Gemm", {x, w, bias}, {{"transB", 1}}));
     if (keeps) {
       const Ints& target = op.out_tensor().shape;
       op.require(!target.empty() && target.back() == units, "the result does not have the size that the weights give");
       Ints wanted = target;
       for (std::size_t i = 0; i < wanted.size() && op.out_tensor().shape_signature.size() == wanted.size(); ++i)
         wanted[i] = op.out_tensor().shape_signature[i];
+      // Integers are reshaped here too: the product stands beside its QuantizeLinear.
+      const bool is_quantized = op.frame.is_quantized(op.out_tensor());
+      if (wanted.size() != 2 && is_quantized)
+        return op.set(0, op.b.reshape(op.frame.quantize(y, op.out_tensor()), wanted));
       if (wanted.size() != 2) y = op.b.reshape(y, wanted);
     }
+    return op.set_real(0, y);
   }
   op.set_real(0, op.activated(y));
+}
+
+bool has_two_widths(const Op& op) {
+  return op.is_quantized(0) && op.is_quantized(1) && op.tensor(0).type != op.tensor(1).type;
 }
 
 void batch_matmul(Op& op) {

@@ -22,7 +22,7 @@ std::int64_t rows_of(const Op& op, std::size_t i) {
 }
 
 Value* fresh_state(Op& op, Value* x, std::size_t state, std::int64_t units) {
-  op.import.note("the state of recurrent layers over whole sequences starts at zero in each run");
+  op.import.note(std::string(kFreshStateNote));
   const auto batch = (*x->type.shape)[1].as_int();
   op.require(batch.has_value() || !op.is_quantized(state), "the batch must be known");
   if (batch) return zeros(op, {*batch, units});
@@ -143,8 +143,8 @@ void svdf(Op& op) {
   op.require(time.size() == 2 && rank > 0 && time[0] % rank == 0, "the filters do not divide by the rank");
   const std::int64_t filters = time[0], memory = time[1];
   Value* x = op.real(0);
-  Value* w = op.weights(1, {1, 0});
-  Value* feature = op.b.op("MatMul", {x, w});
+  Value* w = op.real(1);
+  Value* feature = op.b.op("Gemm", {x, w}, {{"transB", 1}});
   // The memory is kept as TFLite keeps it: of an integer model the integers.
   if (op.is_quantized(4)) feature = op.frame.quantize(feature, op.tensor(4));
   Value* newest = op.b.unsqueeze(feature, {2});

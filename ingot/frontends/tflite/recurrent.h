@@ -3,6 +3,9 @@
 
 namespace ingot::frontends::tflite {
 
+inline constexpr std::string_view kFreshStateNote =
+    "the state of recurrent layers over whole sequences starts at zero in each run";
+
 /// What a recurrent layer gives for a sequence.
 struct Sequence {
   Value* output = nullptr;  ///< [time, batch, units]

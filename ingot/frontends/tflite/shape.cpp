@@ -229,6 +229,10 @@ void pad(Op& op) {
   op.set_real(0, op.b.op("Pad", {x, pads, filler}));
 }
 
+bool repeats_edge(const Op& op) {
+  return op.options.get_enum<tfl::MirrorPadMode>("mode") == tfl::MirrorPadMode::SYMMETRIC;
+}
+
 void mirror_pad(Op& op) {
   if (op.options.get_enum<tfl::MirrorPadMode>("mode") == tfl::MirrorPadMode::REFLECT) {
     Value* pads = pads_of(op, 1);

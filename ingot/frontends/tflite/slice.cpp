@@ -110,11 +110,13 @@ void strided_slice(Op& op) {
   } else {
     Ints places;
     for (const std::size_t i : entries) places.push_back(static_cast<std::int64_t>(i));
-    Value* chosen = op.b.ints(places);
-    Value* all_first = op.index_list(1);
-    Value* all_last = op.index_list(2);
-    Value* raw_first = op.b.op("Gather", {all_first, chosen});
-    Value* raw_last = op.b.op("Gather", {all_last, chosen});
+    const auto chosen_from = [&](Value* list) {
+      if (places.size() == count) return list;
+      Value* chosen = op.b.ints(places);
+      return op.b.op("Gather", {list, chosen});
+    };
+    Value* raw_first = chosen_from(op.index_list(1));
+    Value* raw_last = chosen_from(op.index_list(2));
     if (is_offset) raw_last = op.b.add(raw_first, raw_last);
     Ints shrinks;
     for (const std::size_t i : entries) shrinks.push_back(has_bit(shrink, i));

@@ -4,12 +4,15 @@ list(APPEND frontends_sources
   tflite/conv.cpp
   tflite/detection.cpp
   tflite/elementwise.cpp
+  tflite/fixed_point.cpp
   tflite/frame.cpp
+  tflite/function.cpp
   tflite/gather.cpp
   tflite/import.cpp
   tflite/landmarks.cpp
   tflite/lstm.cpp
   tflite/lstm_cell.cpp
+  tflite/lstm_integer.cpp
   tflite/matmul.cpp
   tflite/op.cpp
   tflite/pool.cpp

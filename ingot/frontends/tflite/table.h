@@ -13,6 +13,8 @@ struct Row {
   std::string_view name;  ///< "CONV_2D", "CUSTOM:TFLite_Detection_PostProcess"
   void (*translate)(Op&);
   bool takes_complex = false;  ///< knows that complex numbers stand as pairs of floats
+  /// Whether ONNX has no words for this use of it, so that it becomes a function of the model. Null: it never does.
+  bool (*is_apart)(const Op&) = nullptr;
 };
 
 /// All rows, sorted by name.

@@ -45,7 +45,12 @@ void max_unpool(Op& op);
 void add_n(Op& op);
 void squared_difference(Op& op);
 void square(Op& op);
+void add(Op& op);
+/// A sum of strings, or of real numbers and integers that stand for such.
+bool is_odd_sum(const Op& op);
 void rsqrt(Op& op);
+/// Of 16 bits.
+bool is_wide_root(const Op& op);
 void floor_div(Op& op);
 void floor_mod(Op& op);
 void right_shift(Op& op);
@@ -66,6 +71,10 @@ void fake_quant(Op& op);
 void bucketize(Op& op);
 void l2_normalization(Op& op);
 void quantize(Op& op);
+/// To 32 bits, where QuantizeLinear ends at 16.
+bool is_quantized_wide(const Op& op);
+/// From 8 bits to 16.
+bool is_widened(const Op& op);
 void dequantize(Op& op);
 void densify(Op& op);
 
@@ -89,6 +98,8 @@ void broadcast_to(Op& op);
 void broadcast_args(Op& op);
 void pad(Op& op);
 void mirror_pad(Op& op);
+/// Of a MIRROR_PAD: the edge itself is repeated, which Pad does not know.
+bool repeats_edge(const Op& op);
 void depth_to_space(Op& op);
 void space_to_depth(Op& op);
 void space_to_batch(Op& op);
@@ -137,6 +148,8 @@ void cumsum(Op& op);
 // Products of matrices, and normalisation over channels.
 void fully_connected(Op& op);
 void batch_matmul(Op& op);
+/// Of integers of 16 bits and 8.
+bool has_two_widths(const Op& op);
 void local_response_normalization(Op& op);
 
 // Resizing, element for element as TFLite computes it.
@@ -162,6 +175,8 @@ void hashtable_size(Op& op);
 void unidirectional_sequence_lstm(Op& op);
 void bidirectional_sequence_lstm(Op& op);
 void lstm(Op& op);
+/// A layer over sequences that ONNX's LSTM is not.
+bool is_unusual_lstm(const Op& op);
 void rnn(Op& op);
 void unidirectional_sequence_rnn(Op& op);
 void bidirectional_sequence_rnn(Op& op);

@@ -2,7 +2,7 @@
 #include "ingot/ops/ml/forest.h"
 
 #include <algorithm>
-#include <map>
+#include <compare>
 
 #include "ingot/base/error.h"
 
@@ -41,19 +41,49 @@ std::vector<double> numbers(const Attributes& attributes, const std::string& nam
   return values;
 }
 
-using Id = std::pair<std::int64_t, std::int64_t>;  // tree, node
+/// Where the node of a tree stands in the attributes.
+class Places {
+ public:
+  Places(const Ints& trees, const Ints& ids) {
+    for (std::size_t i = 0; i < trees.size(); ++i) entries_.push_back({trees[i], ids[i], i});
+    // Converters write them in order.
+    if (!std::ranges::is_sorted(entries_)) std::ranges::sort(entries_);
+    const auto is_same = [](const Entry& a, const Entry& b) { return a.tree == b.tree && a.node == b.node; };
+    if (std::ranges::adjacent_find(entries_, is_same) != entries_.end()) refuse("a node of a tree is defined twice");
+  }
 
-void read_votes(const Attributes& attributes, const std::string& prefix, const std::map<Id, std::size_t>& by_id,
-                Forest& forest) {
+  /// Looks first where the node is if those of a tree are numbered without gaps and the one at `near` is as well.
+  const std::size_t* find(std::int64_t tree, std::int64_t node, std::size_t near) const {
+    const auto is_it = [&](const Entry& e) { return e.tree == tree && e.node == node; };
+    if (near < entries_.size() && node >= 0) {
+      const auto guess = near + static_cast<std::size_t>(node) - static_cast<std::size_t>(entries_[near].node);
+      if (guess < entries_.size() && is_it(entries_[guess])) return &entries_[guess].place;
+    }
+    const auto it = std::ranges::lower_bound(entries_, Entry{tree, node, 0});
+    return it != entries_.end() && is_it(*it) ? &it->place : nullptr;
+  }
+
+ private:
+  struct Entry {
+    std::int64_t tree, node;
+    std::size_t place;
+    auto operator<=>(const Entry&) const = default;
+  };
+  std::vector<Entry> entries_;
+};
+
+void read_votes(const Attributes& attributes, const std::string& prefix, const Places& places, Forest& forest) {
   const Ints& targets = need<Ints>(attributes, prefix + "_ids");
   const Ints& trees = need<Ints>(attributes, prefix + "_treeids", targets.size());
   const Ints& nodes = need<Ints>(attributes, prefix + "_nodeids", targets.size());
   const auto weights = numbers(attributes, prefix + "_weights", targets.size(), forest.elem);
+  std::size_t near = 0;
   for (std::size_t i = 0; i < targets.size(); ++i) {
-    const auto it = by_id.find({trees[i], nodes[i]});
-    if (it == by_id.end()) refuse("a weight belongs to a node that does not exist");
+    const std::size_t* place = places.find(trees[i], nodes[i], near);
+    if (!place) refuse("a weight belongs to a node that does not exist");
     if (targets[i] < 0) refuse("attribute '" + prefix + "_ids' is negative");
-    if (forest.items[it->second].is_leaf) forest.items[it->second].votes.push_back({targets[i], weights[i]});
+    if (forest.items[*place].is_leaf) forest.items[*place].votes.push_back({targets[i], weights[i]});
+    near = *place;
   }
 }
 
@@ -105,9 +135,7 @@ Forest read_forest(const Attributes& attributes, const std::string& prefix) {
   if (missing && !missing->empty() && missing->size() != n)
     refuse("attribute 'nodes_missing_value_tracks_true' does not have the length of the others");
 
-  std::map<Id, std::size_t> by_id;
-  for (std::size_t i = 0; i < n; ++i)
-    if (!by_id.emplace(Id(trees[i], ids[i]), i).second) refuse("a node of a tree is defined twice");
+  const Places places(trees, ids);
   forest.items.resize(n);
   std::vector<std::size_t> parents(n);
   for (std::size_t i = 0; i < n; ++i) {
@@ -121,10 +149,10 @@ Forest read_forest(const Attributes& attributes, const std::string& prefix) {
     item.feature = features[i];
     item.split = splits[i];
     const auto child = [&](std::int64_t id) {
-      const auto it = by_id.find({trees[i], id});
-      if (it == by_id.end()) refuse("a branch leads to a node that does not exist");
-      ++parents[it->second];
-      return it->second;
+      const std::size_t* place = places.find(trees[i], id, i);
+      if (!place) refuse("a branch leads to a node that does not exist");
+      ++parents[*place];
+      return *place;
     };
     item.yes = child(yes[i]);
     item.no = child(no[i]);
@@ -132,10 +160,11 @@ Forest read_forest(const Attributes& attributes, const std::string& prefix) {
   for (std::size_t i = 0; i < n; ++i)
     if (parents[i] == 0) forest.roots.push_back(i);
   check_trees(forest, parents);
-  std::map<std::int64_t, std::size_t> roots_of;
-  for (const std::size_t root : forest.roots)
-    if (++roots_of[trees[root]] > 1) refuse("a tree has two roots");
-  read_votes(attributes, prefix, by_id, forest);
+  Ints rooted;
+  for (const std::size_t root : forest.roots) rooted.push_back(trees[root]);
+  std::ranges::sort(rooted);
+  if (std::ranges::adjacent_find(rooted) != rooted.end()) refuse("a tree has two roots");
+  read_votes(attributes, prefix, places, forest);
   return forest;
 }
 

@@ -85,6 +85,18 @@ TEST(Multiply, AppliesAFunctionToWholeSums) {
   for (std::size_t i = 0; i < plain.size(); ++i) ASSERT_EQ(twice[i], plain[i] < 0 ? plain[i] * 0.25f : plain[i]) << i;
 }
 
+TEST(Multiply, TakesAPartOfTheColumns) {
+  const std::int64_t wide = panel_columns(), columns = 3 * wide + 5;
+  const auto a = random_floats(4 * 50, 1), b = random_floats(50 * columns, 2);
+  ThreadPool pool(1);
+  const PackedMatrix packed(b.data(), 50, columns, columns, 1);
+  std::vector<float> all(static_cast<std::size_t>(4 * columns)), part(all.size());
+  multiply(a.data(), 4, 50, packed, all.data(), columns, {}, pool);
+  multiply(a.data(), 4, 50, packed.part(0, 2 * wide), part.data(), columns, {}, pool);
+  multiply(a.data(), 4, 50, packed.part(2 * wide, wide + 5), part.data() + 2 * wide, columns, {}, pool);
+  EXPECT_EQ(part, all);
+}
+
 TEST(Multiply, TakesTheRightOperandTransposed) {
   const auto a = random_floats(4 * 9, 1), b = random_floats(9 * 21, 2);
   std::vector<float> transposed(b.size());

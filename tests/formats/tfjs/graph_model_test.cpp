@@ -48,6 +48,22 @@ TEST(TfjsGraphModel, HasItsWeightsInItsConstants) {
   EXPECT_EQ(model.signature->outputs[0].second.name, "y:0");
 }
 
+TEST(TfjsGraphModel, IsNotALayersModelWhichIsRefusedByName) {
+  for (const char* topology : {R"({"class_name":"Sequential","config":{}})",
+                               R"({"keras_version":"2.4.0","model_config":{"class_name":"Model","config":{}}})"}) {
+    const Bytes file = Bytes::own(R"({"modelTopology":)" + std::string(topology) + R"(,"weightsManifest":[]})");
+    EXPECT_FALSE(looks_like_graph_model(file));
+    EXPECT_TRUE(looks_like_layers_model(file));
+    try {
+      (void)read_graph_model(file, ".", {}, Budget::unlimited());
+      FAIL() << topology;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit_code(), 4);
+      EXPECT_NE(error.message().find("layers-model"), std::string::npos) << error.message();
+    }
+  }
+}
+
 TEST(TfjsGraphModel, TheOldFormIsABinaryGraphWithAManifestBesideIt) {
   const test::TempDir dir;
   test::write_text(dir / "group1-shard1of1", std::string("\x00\x00\x80\x3f", 4));

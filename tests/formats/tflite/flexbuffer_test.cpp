@@ -72,6 +72,20 @@ TEST(Flexbuffer, DeepNestingIsRefused) {
             Code::bad_options);
 }
 
+TEST(Flexbuffer, AKeyWithoutAnEndIsRefused) {
+  // A typed vector of keys, of which one begins at the vector's own last bytes: no zero follows it.
+  const std::string bytes(
+      "y\x07\x04\x01\x04\x04(\x04\x04"
+      "8\x01",
+      11);
+  try {
+    (void)read_flexbuffer(Bytes::own(bytes));
+    FAIL() << "was read";
+  } catch (const Error& error) {
+    EXPECT_NE(error.message().find("a key without an end"), std::string::npos) << error.message();
+  }
+}
+
 TEST(Flexbuffer, DamagedBytesNeverCrash) {
   const std::string good(write_flexbuffer(kEverything).text());
   std::mt19937 random(7);

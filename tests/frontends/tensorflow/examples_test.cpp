@@ -163,6 +163,101 @@ versions { producer: 27 })"),
   EXPECT_THAT(inputs_of(result.model), testing::ElementsAre("s/values int64[s/values_0]", "x float[2]"));
 }
 
+std::string attribute(const std::string& name, const std::string& value) {
+  return " attr { key: \"" + name + "\" value { " + value + " } }";
+}
+
+/// A sequence has features of the whole (c, dense) and of its steps (c, dense, and s, sparse).
+const std::string kSequenceFeatures = attribute("Ncontext_dense", "i: 1") + attribute("Nfeature_list_dense", "i: 1") +
+                                      attribute("Nfeature_list_sparse", "i: 1") +
+                                      attribute("Tcontext_dense", "list { type: DT_FLOAT }") +
+                                      attribute("context_dense_shapes", "list { shape { } }") +
+                                      attribute("feature_list_dense_types", "list { type: DT_FLOAT }") +
+                                      attribute("feature_list_dense_shapes", "list { shape { } }") +
+                                      attribute("feature_list_sparse_types", "list { type: DT_INT64 }");
+
+std::string sums_of_sequences(const std::string& dense, const std::string& list, const std::string& lengths,
+                              const std::string& sparse) {
+  return R"(
+node { name: "axis" op: "Const" attr { key: "dtype" value { type: DT_INT32 } } attr { key: "value" value { tensor {
+       dtype: DT_INT32 tensor_shape { } int_val: -1 } } } }
+node { name: "sum" op: "Sum" input: ")" +
+         list + R"(" input: "axis" attr { key: "T" value { type: DT_FLOAT } } }
+node { name: "y" op: "AddV2" input: "sum" input: ")" +
+         dense + R"(" attr { key: "T" value { type: DT_FLOAT } } }
+)" +
+         (lengths.empty() ? ""
+                          : R"(node { name: "z" op: "Neg" input: ")" + lengths +
+                                R"(" attr { key: "T" value { type: DT_INT64 } } }
+)") + R"(node { name: "v" op: "Neg" input: ")" +
+         sparse + R"(" attr { key: "T" value { type: DT_INT64 } } }
+)";
+}
+
+TEST(Examples, OfSequencesHaveFeaturesOfTheWholeAndOfItsSteps) {
+  const std::string keys = attribute("context_dense_keys", "list { s: \"c\" }") +
+                           attribute("feature_list_dense_keys", "list { s: \"c\" }") +
+                           attribute("feature_list_sparse_keys", "list { s: \"s\" }");
+  const ImportResult result = import_graph(
+      graph_of(
+          kSerialized + constant("names", "dim { size: 0 }", R"(string_val: [])") +
+          constant("default", "", "float_val: 0") +
+          R"(node { name: "parse" op: "ParseSequenceExample" input: "serialized" input: "names" input: "default")" +
+          keys + kSequenceFeatures + " }" + sums_of_sequences("parse", "parse:4", "parse:5", "parse:2")),
+      {});
+  EXPECT_THAT(inputs_of(result.model),
+              testing::UnorderedElementsAre("c float[serialized_0]", "s/values int64[s/values_0]",
+                                            "feature_list/c float[serialized_0,feature_list/c_0]",
+                                            "feature_list/c/lengths int64[serialized_0]"));
+  EXPECT_THAT(result.notes, Contains(HasSubstr("now the caller does: c")));
+  const auto outputs = engine::Session(result.model)
+                           .run({{"c", Array::of<float>({2}, {100, 200})},
+                                 {"s/values", Array::of<std::int64_t>({1}, {5})},
+                                 {"feature_list/c", Array::of<float>({2, 3}, {1, 2, 3, 4, 5, 0})},
+                                 {"feature_list/c/lengths", Array::of<std::int64_t>({2}, {3, 2})}});
+  EXPECT_EQ(outputs.at(0).value.array()->to_doubles(), (std::vector<double>{106, 209}));
+  EXPECT_EQ(outputs.at(1).value.array()->to_doubles(), (std::vector<double>{-3, -2}));
+}
+
+TEST(Examples, OfSequencesInVersion2HaveTheirKeysInInputs) {
+  const std::string ragged = attribute("feature_list_ragged_value_types", "list { type: DT_FLOAT }") +
+                             attribute("feature_list_ragged_split_types", "list { type: DT_INT32 }");
+  const std::string one = "dim { size: 1 }";
+  const ImportResult result = import_graph(
+      graph_of(kSerialized + constant("names", "dim { size: 0 }", R"(string_val: [])") +
+               constant("c", one, "string_val: \"c\"") + constant("f", one, "string_val: \"f\"") +
+               constant("s", one, "string_val: \"s\"") + constant("r", one, "string_val: \"r\"") +
+               constant("missing", "dim { size: 0 }", "") + constant("default", "dim { size: 0 }", "") +
+               R"(node { name: "parse" op: "ParseSequenceExampleV2" input: "serialized" input: "names" input: "names"
+                  input: "c" input: "names" input: "s" input: "f" input: "r" input: "missing" input: "default")" +
+               ragged + kSequenceFeatures + " }" + sums_of_sequences("parse", "parse:4", "parse:5", "parse:2") +
+               R"(node { name: "r0" op: "Neg" input: "parse:6" attr { key: "T" value { type: DT_FLOAT } } }
+                  node { name: "r1" op: "Neg" input: "parse:7" attr { key: "T" value { type: DT_INT32 } } }
+                  node { name: "r2" op: "Neg" input: "parse:8" attr { key: "T" value { type: DT_INT32 } } })"),
+      {});
+  EXPECT_THAT(inputs_of(result.model),
+              testing::UnorderedElementsAre("c float[serialized_0]", "s/values int64[s/values_0]",
+                                            "f float[serialized_0,f_0]", "f/lengths int64[serialized_0]",
+                                            "r/values float[r/values_0]", "r/outer_splits int32[r/outer_splits_0]",
+                                            "r/inner_splits int32[r/inner_splits_0]"));
+}
+
+TEST(Examples, OfOneSequenceHaveNoBatchAndNoLengths) {
+  const ImportResult result = import_graph(
+      graph_of(R"(
+node { name: "serialized" op: "Placeholder" attr { key: "dtype" value { type: DT_STRING } } attr { key: "shape" value { shape { } } } }
+versions { producer: 27 }
+)" + constant("none", "dim { size: 0 }", R"(string_val: [])") +
+               constant("c", "", "string_val: \"c\"") + constant("f", "", "string_val: \"f\"") +
+               constant("s", "", "string_val: \"s\"") + constant("default", "", "float_val: 0") +
+               R"(node { name: "parse" op: "ParseSingleSequenceExample" input: "serialized" input: "none" input: "c"
+                  input: "s" input: "f" input: "default" input: "c")" +
+               kSequenceFeatures + " }" + sums_of_sequences("parse", "parse:4", "", "parse:2")),
+      {});
+  EXPECT_THAT(inputs_of(result.model),
+              testing::UnorderedElementsAre("c float", "s/values int64[s/values_0]", "f float[f_0]"));
+}
+
 TEST(Examples, ThatAreMadeInTheGraphAreRefused) {
   const std::string text = kVersion1;
   std::string made = text;

@@ -101,6 +101,29 @@ TEST(TensorFlowImport, InlinesFunctions) {
   EXPECT_EQ(run(import_graph(graph, {}).model, "x", {1, 2}, {2, 3}), (std::vector<float>{-4, -9}));
 }
 
+TEST(TensorFlowImport, TakesWhatAPipelineBringsAsInputs) {
+  const ImportResult result = import_graph(graph_of(R"(
+node { name: "it" op: "IteratorV2" }
+node { name: "data" op: "RangeDataset" }
+node { name: "begin" op: "MakeIterator" input: "data" input: "it" }
+node { name: "next" op: "IteratorGetNext" input: "it"
+       attr { key: "output_types" value { list { type: [DT_INT64, DT_FLOAT] } } }
+       attr { key: "output_shapes" value { list { shape { dim { size: -1 } } shape { dim { size: -1 } dim { size: 3 } } } } } }
+node { name: "queue" op: "FIFOQueueV2" attr { key: "shapes" value { list { shape { dim { size: 3 } } } } } }
+node { name: "n" op: "Const" attr { key: "dtype" value { type: DT_INT32 } } attr { key: "value" value { tensor {
+       dtype: DT_INT32 tensor_shape { } int_val: 8 } } } }
+node { name: "batch" op: "QueueDequeueManyV2" input: "queue" input: "n"
+       attr { key: "component_types" value { list { type: DT_FLOAT } } } }
+node { name: "y" op: "AddV2" input: "next:1" input: "batch" attr { key: "T" value { type: DT_FLOAT } } }
+versions { producer: 27 })"),
+                                           {});
+  std::vector<std::string> inputs;
+  for (const Value* v : result.model.graph->inputs()) inputs.push_back(v->name() + " " + v->type.str());
+  EXPECT_EQ(inputs, (std::vector<std::string>{"next:1 float[next:1_0,3]", "batch float[batch_0,3]"}));
+  ASSERT_EQ(result.notes.size(), 1u);
+  EXPECT_NE(result.notes[0].find("next:1, batch"), std::string::npos) << result.notes[0];
+}
+
 TEST(TensorFlowTable, IsSortedAndLarge) {
   const auto operators = supported_operators();
   EXPECT_GE(operators.size(), 300U);

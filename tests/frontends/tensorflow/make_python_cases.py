@@ -20,9 +20,9 @@ def spelt(kind, dims, values):
     return f"{kind} [{','.join(map(str, dims))}] " + " ".join(words)
 
 
-def emit(op, inputs, outputs, attrs=""):
+def emit(op, inputs, outputs, attrs="", sized=False):
     """inputs: ("in" or "const", type, dims, values); outputs: (type, dims, values)"""
-    out.extend(["", f"case {op}"])
+    out.extend(["", f"case {op}"] + ["sized"] * sized)
     for i, (how, *tensor) in enumerate(inputs):
         out.append(f"{how} x{i} {spelt(*tensor)}")
     out.append(f"node y {op} {' '.join(f'x{i}' for i in range(len(inputs)))} {attrs}".strip())
@@ -134,6 +134,50 @@ gather([0, 2, 1, 0], [2, 1, 2], [[0, 1, 2], [0, 2, 4]])
 emit("RaggedGather", [vector(OUTER), vector(INNER), vector(VALUES, "float"), ("in", "int64", [], [2])],
      [vector(splits_of(NESTED[2]))[1:], vector(flat(NESTED[2]), "float")[1:]],
      "PARAMS_RAGGED_RANK=i:2 OUTPUT_RAGGED_RANK=i:1")
+
+# Data formats.
+for source, target in (("NHWC", "NCHW"), ("NCHW", "NHWC"), ("NDHWC", "NCDHW")):
+    attrs = f"src_format=s:{source} dst_format=s:{target}"
+    axes = [0, 1, -1, 2, -2, 0]
+    emit("DataFormatDimMap", [("in", "int32", [2, 3], axes)],
+         [("int32", [2, 3], [target.index(source[a]) for a in axes])], attrs)
+    sizes = [10 + i for i in range(len(source))]
+    order = [source.index(c) for c in target]
+    emit("DataFormatVecPermute", [("in", "int64", [len(sizes)], sizes)], [("int64", [len(sizes)], [sizes[i] for i in order])],
+         attrs, sized=True)
+    pairs = [100 * (i // 2) + i % 2 for i in range(2 * len(source))]
+    emit("DataFormatVecPermute", [("in", "int32", [len(source), 2], pairs)],
+         [("int32", [len(source), 2], [pairs[2 * i + k] for i in order for k in (0, 1)])], attrs,
+         sized=True)
+emit("DataFormatVecPermute", [("in", "int32", [2], [7, 8])], [("int32", [2], [8, 7])], "src_format=s:NHWC dst_format=s:NCWH",
+     sized=True)
+
+
+def depthwise_backprop(size, kernel, channels, times, stride, is_same):
+    """Each output of the convolution spreads over the inputs that it was made of."""
+    out_size = [-(-size[a] // stride) if is_same else (size[a] - kernel[a]) // stride + 1 for a in (0, 1)]
+    before = [max((out_size[a] - 1) * stride + kernel[a] - size[a], 0) // 2 if is_same else 0 for a in (0, 1)]
+    weights = [((7 * i) % 11 - 5) / 4 for i in range(kernel[0] * kernel[1] * channels * times)]
+    gradient = [((5 * i) % 13 - 6) / 2 for i in range(out_size[0] * out_size[1] * channels * times)]
+    spread = [0.0] * (size[0] * size[1] * channels)
+    for i in range(out_size[0] * out_size[1] * channels * times):
+        (rest, m), (row, column) = divmod(i, times), divmod(i // (channels * times), out_size[1])
+        c = rest % channels
+        for p in range(kernel[0]):
+            for q in range(kernel[1]):
+                y, x = row * stride - before[0] + p, column * stride - before[1] + q
+                if 0 <= y < size[0] and 0 <= x < size[1]:
+                    spread[(y * size[1] + x) * channels + c] += (
+                        gradient[i] * weights[((p * kernel[1] + q) * channels + c) * times + m])
+    emit("DepthwiseConv2dNativeBackpropInput",
+         [("const", "int32", [4], [1, *size, channels]), ("const", "float", [*kernel, channels, times], weights),
+          ("in", "float", [1, *out_size, channels * times], gradient)], [("float", [1, *size, channels], spread)],
+         f"strides=li:1,{stride},{stride},1 padding=s:{'SAME' if is_same else 'VALID'}")
+
+
+depthwise_backprop([4, 5], [3, 2], 2, 1, 1, True)
+depthwise_backprop([5, 6], [3, 3], 2, 3, 2, True)
+depthwise_backprop([5, 7], [2, 3], 3, 2, 2, False)
 
 with open(sys.argv[1], "w", encoding="utf-8") as file:
     file.write("# Written by make_python_cases.py.\n")

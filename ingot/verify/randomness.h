@@ -1,0 +1,12 @@
+#pragma once
+#include <string>
+
+#include "ingot/ir/model.h"
+
+namespace ingot::verify {
+
+/// A node that draws random numbers for an output, in the words of the model's source; empty if none does. Each runtime
+/// draws its own.
+std::string random_origin(const Model& model, const std::string& output);
+
+}  // namespace ingot::verify

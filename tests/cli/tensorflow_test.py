@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Models of TensorFlow as a user converts them. Usage: tensorflow_test.py PATH_TO_INGOT; INGOT_PEERS names the folder of
+npm's packages."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+INGOT = sys.argv.pop(1)
+FLOAT = 'attr { key: "T" value { type: DT_FLOAT } }'
+INPUT = """node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+       attr { key: "shape" value { shape { dim { size: -1 } dim { size: 4 } dim { size: 4 } dim { size: 2 } } } } }
+"""
+GRAPH = INPUT + """node { name: "w" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } }
+       attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 1 } dim { size: 1 }
+              dim { size: 2 } dim { size: 2 } } float_val: [1, -2, 3, 0.5] } } } }
+node { name: "conv" op: "Conv2D" input: "x" input: "w" attr { key: "T" value { type: DT_FLOAT } }
+       attr { key: "padding" value { s: "SAME" } } attr { key: "strides" value { list { i: [1, 1, 1, 1] } } } }
+node { name: "relu" op: "Relu" input: "conv" """ + FLOAT + """ }
+node { name: "y" op: "Tanh" input: "relu" """ + FLOAT + """ }
+versions { producer: 1000 }
+"""
+CUSTOM = INPUT + """node { name: "strange" op: "Strange" input: "x" """ + FLOAT + """ attr { key: "k" value { f: 3 } } }
+node { name: "y" op: "Tanh" input: "strange" """ + FLOAT + """ }
+"""
+FUNCTION = INPUT + """node { name: "once" op: "PartitionedCall" input: "x" attr { key: "f" value { func { name: "twice" } } }
+       attr { key: "Tin" value { list { type: DT_FLOAT } } } attr { key: "Tout" value { list { type: DT_FLOAT } } } }
+node { name: "y" op: "PartitionedCall" input: "once" attr { key: "f" value { func { name: "twice" } } }
+       attr { key: "Tin" value { list { type: DT_FLOAT } } } attr { key: "Tout" value { list { type: DT_FLOAT } } } }
+library { function { signature { name: "twice" input_arg { name: "a" type: DT_FLOAT } output_arg { name: "b" type: DT_FLOAT } }
+  node_def { name: "sum" op: "AddV2" input: "a" input: "a" """ + FLOAT + """ } ret { key: "b" value: "sum:z:0" } } }
+"""
+DROPOUT = INPUT + """node { name: "size" op: "Shape" input: "x" """ + FLOAT + """ }
+node { name: "chance" op: "RandomUniform" input: "size" attr { key: "T" value { type: DT_INT32 } }
+       attr { key: "dtype" value { type: DT_FLOAT } } }
+node { name: "y" op: "Mul" input: "chance" input: "x" """ + FLOAT + """ }
+"""
+
+
+def installed():
+    listed = subprocess.run([INGOT, "verify", "--list-runtimes", "--json"], capture_output=True, text=True, check=True)
+    return {runtime["name"] for runtime in json.loads(listed.stdout) if runtime["installed"]}
+
+
+INSTALLED = installed()
+
+
+def needs(*names):
+    missing = [name for name in names if name not in INSTALLED]
+    return unittest.skipIf(missing, f"not installed: {', '.join(missing)}; script/bootstrap installs them with npm")
+
+
+class TensorFlow(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        self.path = pathlib.Path(self.directory.name)
+        self.write("g.pbtxt", GRAPH)
+
+    def write(self, name, text):
+        (self.path / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.path / name).write_text(text)
+
+    def ingot(self, *arguments, code=0):
+        done = subprocess.run([INGOT, *map(str, arguments)], cwd=self.path, capture_output=True, text=True,
+                              env=dict(os.environ))
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def converted(self, name, *options):
+        """What `ingot inspect` tells of the result."""
+        self.ingot("convert", name, "-o", "m.onnx", "--no-verify", *options)
+        return json.loads(self.ingot("inspect", "m.onnx", "--json").stdout)
+
+    def test_a_graph_is_known_by_its_content(self):
+        self.write("nothing.special", GRAPH)
+        about = self.converted("nothing.special")
+        self.assertEqual([(i["name"], i["type"]) for i in about["inputs"]], [("x", "float[x_0,4,4,2]")])
+        self.assertEqual([o["name"] for o in about["outputs"]], ["y"])
+
+    def test_a_saved_model_is_its_directory_or_its_file(self):
+        meta = "saved_model_schema_version: 1 meta_graphs { meta_info_def { tags: \"%s\" } graph_def { " + GRAPH + """ }
+          signature_def { key: "serving_default" value { inputs { key: "pixels" value { name: "x:0" dtype: DT_FLOAT } }
+            outputs { key: "scores" value { name: "y:0" dtype: DT_FLOAT } } } }
+          signature_def { key: "middle" value { inputs { key: "pixels" value { name: "x:0" dtype: DT_FLOAT } }
+            outputs { key: "features" value { name: "relu:0" dtype: DT_FLOAT } } } } }"""
+        self.write("model/saved_model.pbtxt", meta % "serve")
+        for name in ("model", "model/saved_model.pbtxt"):
+            self.assertEqual([o["name"] for o in self.converted(name)["outputs"]], ["scores"])
+        about = self.converted("model", "--signature", "middle", "--tag", "serve")
+        self.assertEqual([i["name"] for i in about["inputs"]], ["pixels"])
+        self.assertEqual([o["name"] for o in about["outputs"]], ["features"])
+        self.assertIn("middle, serving_default", self.ingot("convert", "model", "-o", "m.onnx", "--signature", "none",
+                                                            code=2).stderr)
+        self.assertIn("its tags are: serve", self.ingot("convert", "model", "-o", "m.onnx", "--tag", "none", code=2).stderr)
+        self.write("versions/7/saved_model.pb", "")
+        self.assertIn("versions/7", self.ingot("convert", "versions", "-o", "m.onnx", code=3).stderr)
+
+    def test_a_graph_is_cut_shaped_and_renamed(self):
+        about = self.converted("g.pbtxt", "--inputs", "conv", "--outputs", "relu", "--input-shape", "conv:1,2,2,2",
+                               "--rename", "conv=before", "--rename", "relu=after")
+        self.assertEqual([(i["name"], i["type"]) for i in about["inputs"]], [("before", "float[1,2,2,2]")])
+        self.assertEqual([(o["name"], o["type"]) for o in about["outputs"]], [("after", "float[1,2,2,2]")])
+
+    @needs("tfjs")
+    def test_what_was_cut_or_lies_otherwise_is_verified(self):
+        cut = self.ingot("convert", "g.pbtxt", "-o", "m.onnx", "--inputs", "conv", "--outputs", "relu", "--input-shape",
+                         "conv:1,2,2,2", "--rename", "relu=after")
+        self.assertIn("verified: TF.js", cut.stderr)
+        turned = self.ingot("convert", "g.pbtxt", "-o", "m.onnx", "--inputs-as", "nchw", "--outputs-as", "nchw")
+        self.assertIn("verified: TF.js", turned.stderr)
+        self.assertIn("0 of", turned.stderr)
+
+    @needs("tfjs")
+    def test_random_numbers_are_no_difference(self):
+        self.write("r.pbtxt", DROPOUT)
+        done = self.ingot("convert", "r.pbtxt", "-o", "m.onnx")
+        self.assertIn("not verified: output 'y' depends on the random numbers of 'chance'", done.stderr)
+
+    @needs("tfjs")
+    def test_a_shape_that_is_missing_is_asked_for(self):
+        self.write("open.pbtxt", 'node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }\n'
+                                 'node { name: "y" op: "Exp" input: "x" ' + FLOAT + " }")
+        self.assertIn("--input-shape x:", self.ingot("convert", "open.pbtxt", "-o", "m.onnx").stderr)
+        self.assertIn("verified: TF.js", self.ingot("convert", "open.pbtxt", "-o", "m.onnx", "--input-shape", "x:3").stderr)
+
+    def test_what_has_no_translation_is_listed_kept_or_given_a_meaning(self):
+        self.write("c.pbtxt", CUSTOM.replace('name: "y" op: "Tanh"', 'name: "y" op: "Other"'))
+        listed = self.ingot("convert", "c.pbtxt", "-o", "m.onnx", code=4).stderr
+        for words in ("Strange: there is no translation (node 'strange')", "Other: there is no translation (node 'y')"):
+            self.assertIn(words, listed)
+        self.write("c.pbtxt", CUSTOM)
+        kept = self.converted("c.pbtxt", "--allow-custom", "Strange:my.domain")
+        self.assertEqual(kept["operators"], {"Tanh": 1, "my.domain.Strange": 1})
+        self.write("mine.onnxtxt", """<ir_version: 10, opset_import: ["" : 21, "tensorflow" : 1]>
+g (float x) => (float y) { y = tensorflow.Strange(x) }
+<domain: "tensorflow", opset_import: ["" : 21]> Strange <k> (a) => (b) { f = Constant<value_float: float = @k>()
+  b = Mul(a, f) }""")
+        self.converted("c.pbtxt", "--functions", "mine.onnxtxt")
+        self.ingot("check", "m.onnx")
+        self.ingot("run", "m.onnx", "--random", "1", "--input-shape", "x:1,4,4,2")
+
+    def test_variables_without_values_are_one_reason(self):
+        nodes = "".join(f'node {{ name: "v{i}" op: "VariableV2" attr {{ key: "dtype" value {{ type: DT_FLOAT }} }} attr {{ key: '
+                        f'"shape" value {{ shape {{ }} }} }} }}\nnode {{ name: "y{i}" op: "Neg" input: "v{i}" {FLOAT} }}\n'
+                        for i in range(150))
+        self.write("v.pbtxt", nodes)
+        listed = self.ingot("convert", "v.pbtxt", "-o", "m.onnx", code=4).stderr
+        self.assertIn("150 nodes:", listed)
+        for i in range(150):
+            self.assertIn(f"'v{i}'", listed)
+
+    def test_functions_are_inlined_or_kept(self):
+        self.write("f.pbtxt", FUNCTION)
+        self.assertEqual(self.converted("f.pbtxt")["operators"], {"Add": 2})
+        kept = self.converted("f.pbtxt", "--keep-functions")
+        self.assertEqual(kept["operators"], {"tensorflow.function.twice": 2})
+        self.ingot("check", "m.onnx")
+
+    def test_layers_models_are_refused_by_name(self):
+        self.write("layers/model.json", '{"modelTopology": {"class_name": "Sequential", "config": {}}, "weightsManifest": []}')
+        for name in ("layers", "layers/model.json"):
+            self.assertIn("layers-model", self.ingot("convert", name, "-o", "m.onnx", code=4).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
