@@ -71,6 +71,8 @@ Command add_grad(CLI::App& program, const Global& global) {
                   "What is differentiated: an output or any value; default: first output");
   app->add_option("--wrt", options->gradient.wrt, "By what: inputs, weights or any values; default: all real inputs")
       ->delimiter(',');
+  app->add_option("--stop-gradient", options->gradient.stops, "No gradient flows back through these values")
+      ->delimiter(',');
   CLI::Option* jacobian =
       app->add_flag("--jacobian", options->is_jacobian, "Of each element, instead of their sum: dimensions of both");
   app->add_flag("--hvp", options->is_hessian, "The second derivative times a vector, which is a further input v/NAME")

@@ -31,7 +31,7 @@ struct Options {
   StepOptions step;
   train::LoopOptions loop;
   std::vector<std::size_t> algorithms;
-  bool is_dry = false, keeps_order = false, initializes = false, has_loss = false, is_json = false;
+  bool is_dry = false, keeps_order = false, initializes = false, has_loss = false, has_batch = false;
   double validation = 0;
   int threads = 0;
 };
@@ -174,6 +174,11 @@ train::RunSettings settings_of(const Options& options, const train::Dataset& dat
                         options.step.optimizer_graph.empty() ? how.optimizer.name : options.step.optimizer_graph);
   settings.emplace_back("weight decay", text(how.optimizer.weight_decay));
   settings.emplace_back("momentum", text(how.optimizer.momentum));
+  std::string stops;
+  for (const std::string& name : how.stops) stops += (stops.empty() ? "" : ",") + name;
+  settings.emplace_back("stopped gradients", stops);
+  settings.emplace_back("moments", text(how.optimizer.beta1) + ", " + text(how.optimizer.beta2) + ", " +
+                                       text(how.optimizer.rho) + ", " + text(how.optimizer.epsilon));
   settings.emplace_back("accumulate", std::to_string(how.accumulate));
   settings.emplace_back("clipping", std::to_string(how.clip_norm) + ", " + std::to_string(how.clip_tensor) + ", " +
                                         std::to_string(how.clip_value));
@@ -197,8 +202,7 @@ train::Trainer trainer_of(const Options& options, const Model& model, bool is_st
   return trainer;
 }
 
-void print_end(const train::LoopReport& report, const Watch& watch, const Global& global) {
-  for (const std::string& text : report.notes) note(global, text);
+void print_end(const train::LoopReport& report, const Watch& watch) {
   if (report.resumed_at) std::printf("resumed after step %llu\n", static_cast<unsigned long long>(report.resumed_at));
   if (report.steps) {
     std::printf("%llu steps: loss %.6g -> %.6g\n", static_cast<unsigned long long>(report.steps), report.first_loss,
@@ -239,8 +243,10 @@ int run_train(const Options& given, const Global& global) {
     if (!options.step.validation_target.empty()) other.target = options.step.validation_target;
     judged = driver::load_dataset(options.validation_data, other, loaded.model, global.load_options());
   } else if (options.validation > 0) {
-    judged = train::split_off(data, options.validation);
+    judged = train::split_off(data, options.validation,
+                              options.keeps_order ? std::nullopt : std::optional(options.loop.seed));
   }
+  if (!options.has_batch) options.loop.batch = train::fixed_batch(loaded.model).value_or(options.loop.batch);
   options.loop.lr = options.step.training.optimizer.lr;
   if (!is_stored) options.loop.lr = train::learning_rate(options.step.training.optimizer);
   options.loop.settings = settings_of(options, data, is_stored);
@@ -261,6 +267,7 @@ int run_train(const Options& given, const Global& global) {
     watch.on_epoch(end, found);
     return found ? found->loss : end.mean_loss;
   };
+  events.on_note = [&](const std::string& text) { note(global, text); };
   train::LoopReport report;
   try {
     report = trainer.fit(data, options.loop, events);
@@ -269,7 +276,7 @@ int run_train(const Options& given, const Global& global) {
     throw;
   }
   watch.end();
-  print_end(report, watch, global);
+  print_end(report, watch);
   const Model trained = trainer.trained();
   if (can_judge) print_evaluation("held back", train::evaluate(trained, *judged, evaluation));
   if (!options.output.empty()) {
@@ -307,7 +314,7 @@ Command add_train(CLI::App& program, const Global& global) {
   app->add_option("--epochs", options->loop.epochs, "How often all examples are seen");
   app->add_option("--steps", options->loop.steps, "So many steps, whatever the epochs");
   app->add_option("--batch", options->loop.batch, "Examples per step");
-  app->add_option("--seed", options->loop.seed, "Decides the order of examples");
+  app->add_option("--seed", options->loop.seed, "Decides the order of examples and what Dropout drops");
   app->add_flag("--keep-order,--no-shuffle", options->keeps_order, "Take the examples in the order of the file");
   app->add_option(
       "--schedule", options->loop.schedule,
@@ -334,6 +341,7 @@ Command add_train(CLI::App& program, const Global& global) {
   return {app, [app, options, &global] {
             if (options->data.empty() && !options->is_dry) throw Error(Code::bad_usage, "--data is required");
             options->has_loss = app->count("--loss") > 0 || app->count("--loss-graph") > 0;
+            options->has_batch = app->count("--batch") > 0;
             options->loop.resumes |= options->loop.resumes_by_force;
             return run_train(*options, global);
           }};

@@ -83,6 +83,9 @@ void add_step_options(CLI::App& app, StepOptions& step) {
   app.add_option("--trainable", options.parameters.trainable, "Train these: names with * and ?, or op:Gemm")
       ->delimiter(',');
   app.add_option("--frozen", options.parameters.frozen, "Leave these as they are")->delimiter(',');
+  app.add_option("--stop-gradient", options.stops, "No gradient flows back through these values")->delimiter(',');
+  app.add_option("--tie", options.parameters.tied, "Copies of a stored tensor that stay so: names with * and ?")
+      ->delimiter(',');
   app.add_option("--last", options.parameters.last, "Train the last so many layers only");
 }
 

@@ -3,6 +3,7 @@
 #include "ingot/engine/ledger.h"
 #include "ingot/engine/profile.h"
 #include "ingot/engine/program.h"
+#include "ingot/ops/generator/random.h"
 #include "ingot/ops/kernel.h"
 
 namespace ingot {
@@ -12,15 +13,17 @@ class ThreadPool;
 namespace ingot::engine {
 
 /// One run of a model: frames of values, kernels called step by step.
-class Executor final : public FastHost {
+class Executor final : public FastHost, public ops::DrawingHost {
  public:
-  Executor(const Programs& programs, Budget& budget, ThreadPool& pool, Recycler& recycler, Profile* profile)
-      : programs_(programs), budget_(budget), pool_(pool), profile_(profile), ledger_(budget, &recycler) {}
+  Executor(const Programs& programs, Budget& budget, ThreadPool& pool, Recycler& recycler, Profile* profile,
+           std::uint64_t draw)
+      : programs_(programs), budget_(budget), pool_(pool), profile_(profile), draw_(draw), ledger_(budget, &recycler) {}
 
   Array allocate(DType dtype, Dims dims) override { return ledger_.allocate(dtype, std::move(dims)); }
   Array allocate_raw(DType dtype, Dims dims) override { return ledger_.allocate_raw(dtype, std::move(dims)); }
   Budget& budget() override { return budget_; }
   std::vector<Datum> run_graph(const Graph& graph, const std::vector<Datum>& inputs) override;
+  std::uint64_t draw() const override { return draw_; }
 
  private:
   struct Frame {
@@ -37,6 +40,7 @@ class Executor final : public FastHost {
   Budget& budget_;
   ThreadPool& pool_;
   Profile* profile_;
+  std::uint64_t draw_;
   Ledger ledger_;
   const Frame* frame_ = nullptr;  // the innermost
   int depth_ = 0;

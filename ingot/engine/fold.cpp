@@ -58,7 +58,7 @@ class Folder {
   bool fold(const Step& step) {
     const bool is_known = std::ranges::all_of(
         step.inputs, [&](const Ref& ref) { return ref.slot == kNoSlot || (ref.depth == 0 && is_constant_[ref.slot]); });
-    if (!is_known || has_subgraph(*step.node)) return false;
+    if (!is_known || has_subgraph(*step.node) || ops::is_random(*step.node)) return false;
     std::vector<Datum> inputs, outputs(step.outputs.size());
     for (const Ref& ref : step.inputs) inputs.push_back(value_of(ref.slot));
     ops::KernelContext context(*step.node, inputs, outputs, host_);

@@ -184,7 +184,7 @@ std::vector<NamedDatum> Session::run(const std::vector<NamedDatum>& inputs, cons
   const Graph& graph = *plan->model.graph;
   std::vector<Datum> results;
   {
-    Executor executor(plan->programs, state_->budget, state_->pool, state_->recycler, options.profile);
+    Executor executor(plan->programs, state_->budget, state_->pool, state_->recycler, options.profile, options.draw);
     results = executor.run_graph(graph, ordered);
   }
   check_mapped_files();

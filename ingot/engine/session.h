@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -23,6 +24,7 @@ struct SessionOptions {
 
 struct RunOptions {
   Profile* profile = nullptr;  // filled with what each node did
+  std::uint64_t draw = 0;      // each number gives other random numbers, the same number the same ones
 };
 
 /// Which kernel a node got.

@@ -5,16 +5,14 @@
 #include <bit>
 #include <unordered_map>
 
+#include "ingot/ops/generator/random.h"
+
 namespace ingot::engine {
 namespace {
 
 using Floats = std::vector<float>;
 using Ints = std::vector<std::int64_t>;
 using Strings = std::vector<std::string>;
-
-bool is_random(const Node& node) {
-  return node.op.starts_with("Random") || node.is("Bernoulli") || node.is("Multinomial") || node.is("Dropout");
-}
 
 /// Of kinds that are compared here; graphs are not.
 bool is_plain(const Attribute& a) {
@@ -30,7 +28,7 @@ bool is_repeated(const Node& node) {
 }
 
 bool can_share(const Node& node) {
-  return !is_random(node) && !is_repeated(node) && node.input_count() > 0 &&
+  return !ops::is_random(node) && !is_repeated(node) && node.input_count() > 0 &&
          std::ranges::all_of(node.attributes, is_plain);
 }
 

@@ -6,6 +6,7 @@
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
+#include "ingot/ops/generator/random.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/kernel.h"
 
@@ -23,10 +24,6 @@ class FoldHost final : public ops::KernelHost {
  private:
   Budget budget_{Limits{}};
 };
-
-bool is_random(const Node& node) {
-  return node.op.starts_with("Random") || node.op == "Bernoulli" || node.op == "Multinomial" || node.op == "Dropout";
-}
 
 /// The elements of an output that inference knows, as a tensor; an empty one: not all are known.
 Tensor known_elements(const Value& v) {
@@ -61,7 +58,7 @@ std::vector<Tensor> computed(const Node& node, const FoldOptions& options, FoldH
   const ops::OpDef* def = ops::find(node);
   bool has_subgraph = false;
   for_each_subgraph(node, [&](Graph&) { has_subgraph = true; });
-  if (!def || !def->kernel || has_subgraph || is_random(node) || node.input_count() == 0) return {};
+  if (!def || !def->kernel || has_subgraph || ops::is_random(node) || node.input_count() == 0) return {};
   if (options.keeps && options.keeps(node)) return {};
   std::vector<Datum> inputs(node.input_count()), outputs(node.output_count());
   for (std::size_t i = 0; i < inputs.size(); ++i) {

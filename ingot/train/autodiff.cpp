@@ -16,6 +16,7 @@ namespace ingot::train {
 namespace {
 
 using ValueSet = std::unordered_set<const Value*>;
+using Names = std::vector<std::string>;
 
 /// Only real numbers carry gradients.
 bool is_differentiable(const Value* v) {
@@ -38,15 +39,16 @@ Values reads_of(const Node& node) {
   return reads;
 }
 
-/// The values that depend on one of `from` through real numbers.
-ValueSet dependents(const std::vector<Node*>& nodes, const Values& from) {
+/// The values that depend on one of `from` through real numbers and through none of `stops`.
+ValueSet dependents(const std::vector<Node*>& nodes, const Values& from, const Names& stops) {
+  const std::unordered_set<std::string> stopped(stops.begin(), stops.end());
   ValueSet reached(from.begin(), from.end());
   for (const Node* node : nodes) {
     bool touched = false;
     for (const Value* v : reads_of(*node)) touched |= v && reached.contains(v) && is_differentiable(v);
     if (!touched) continue;
     for (const Value* v : node->outputs())
-      if (v && is_differentiable(v)) reached.insert(v);
+      if (v && is_differentiable(v) && !stopped.contains(v->name())) reached.insert(v);
   }
   return reached;
 }
@@ -65,9 +67,9 @@ ValueSet sources(const std::vector<Node*>& nodes, const std::vector<Seed>& seeds
   return reached;
 }
 
-std::vector<Node*> nodes_between(Graph& graph, const Values& wrt, const std::vector<Seed>& seeds) {
+std::vector<Node*> nodes_between(Graph& graph, const Values& wrt, const std::vector<Seed>& seeds, const Names& stops) {
   const std::vector<Node*> nodes = sorted_nodes(graph);
-  const ValueSet down = dependents(nodes, wrt), up = sources(nodes, seeds);
+  const ValueSet down = dependents(nodes, wrt, stops), up = sources(nodes, seeds);
   std::vector<Node*> between;
   for (Node* node : nodes) {
     bool is_on_path = false;
@@ -125,6 +127,14 @@ std::string origins(const Node& node, const std::vector<Node*>& path, const Valu
   return count > kShown ? text + " and " + std::to_string(count - kShown) + " more" : text;
 }
 
+std::string remedies(const Node& node) {
+  std::string behind;
+  for (const Value* v : node.outputs())
+    if (v && behind.empty()) behind = "'" + v->name() + "'";
+  return "freeze what it depends on (train --frozen, grad --wrt), stop gradients behind it (--stop-gradient " + behind +
+         "), or let a function of the model say what it means";
+}
+
 [[noreturn]] void refuse(const std::vector<const Node*>& missing, const std::vector<Node*>& path, const Values& wrt) {
   constexpr std::size_t kShown = 100;
   std::string text = "these operators on the way have no gradient:";
@@ -134,9 +144,7 @@ std::string origins(const Node& node, const std::vector<Node*>& path, const Valu
         "\n  " + node.label() + " (" + node.op + "): from " + origins(node, path, wrt) + " to " + path_from(node, path);
   }
   if (missing.size() > kShown) text += "\n  and " + std::to_string(missing.size() - kShown) + " more";
-  throw Error(Code::not_differentiable, text)
-      .hint(
-          "freeze what they depend on (train --frozen, grad --wrt), or let a function of the model say what they mean");
+  throw Error(Code::not_differentiable, text).hint(remedies(*missing.front()));
 }
 
 /// What is differentiated and by what, held as outputs of the graph while decompositions hand values' names on.
@@ -179,17 +187,17 @@ void settle_constants(Graph& graph) {
 }
 
 /// Expresses operators without a rule in others; lists those for which nothing helps.
-std::vector<Node*> make_differentiable(Graph& graph, Values& wrt, std::vector<Seed>& seeds) {
+std::vector<Node*> make_differentiable(Graph& graph, Values& wrt, std::vector<Seed>& seeds, const Names& stops) {
   constexpr int kRounds = 16;  // a decomposition may use operators that must be decomposed in turn
   Held held(graph, seeds, wrt);
   for (int round = 0; round < kRounds; ++round) {
     bool changed = false;
-    for (Node* node : nodes_between(graph, wrt, seeds))
+    for (Node* node : nodes_between(graph, wrt, seeds, stops))
       if (!has_rule(*node)) changed |= passes::decompose_node(*node);
     held.refresh();
     if (!changed) break;
   }
-  std::vector<Node*> path = nodes_between(graph, wrt, seeds);
+  std::vector<Node*> path = nodes_between(graph, wrt, seeds, stops);
   std::vector<const Node*> missing;
   for (const Node* node : path)
     if (!has_rule(*node)) missing.push_back(node);
@@ -213,11 +221,14 @@ void drop_unread(Graph& graph, const Node* last_before, const std::unordered_set
 
 }  // namespace
 
-Values differentiate(Graph& graph, const std::vector<Seed>& seeds, const Values& wrt) {
+Values differentiate(Graph& graph, const std::vector<Seed>& seeds, const Values& wrt, const Names& stops) {
+  for (const std::string& name : stops)
+    if (!graph.find(name))
+      throw Error(Code::unknown_name, "gradients cannot stop at '" + name + "': the model has no such value");
   settle_constants(graph);
   std::vector<Seed> current = seeds;
   Values inputs = wrt;
-  const std::vector<Node*> path = make_differentiable(graph, inputs, current);
+  const std::vector<Node*> path = make_differentiable(graph, inputs, current, stops);
 
   const Node* last_before = graph.last();
   std::unordered_set<const Value*> old_initializers(graph.initializers().begin(), graph.initializers().end());
@@ -230,7 +241,7 @@ Values differentiate(Graph& graph, const std::vector<Seed>& seeds, const Values&
   };
   for (const Seed& seed : current)
     add(seed.of, seed.weight ? seed.weight : g.op("Expand", {g.scalar(1, seed.of->type.elem), g.shape(seed.of)}));
-  const ValueSet wanted = dependents(path, inputs);
+  const ValueSet wanted = dependents(path, inputs, stops);
   for (auto it = path.rbegin(); it != path.rend(); ++it) {
     Node& node = **it;
     Values dys;
@@ -251,6 +262,7 @@ Values differentiate(Graph& graph, const std::vector<Seed>& seeds, const Values&
       dxs = is_control_flow(node) ? control_flow_gradient(context, reads) : ops::find(node)->gradient(context);
     } catch (Error& error) {
       error.in_node(node.name, node.op);
+      if (error.code() == Code::not_differentiable) error.hint(remedies(node));
       throw;
     }
     for (std::size_t i = 0; i < dxs.size() && i < reads.size(); ++i)
@@ -265,9 +277,9 @@ Values differentiate(Graph& graph, const std::vector<Seed>& seeds, const Values&
   return result;
 }
 
-Values differentiate(Value* of, const Values& wrt, Value* seed) {
+Values differentiate(Value* of, const Values& wrt, Value* seed, const Names& stops) {
   Graph& graph = of->graph();
-  Values result = differentiate(graph, {{of, seed}}, wrt);
+  Values result = differentiate(graph, {{of, seed}}, wrt, stops);
   GraphBuilder g(graph);
   g.name_after("gradient");
   for (std::size_t i = 0; i < wrt.size(); ++i) {

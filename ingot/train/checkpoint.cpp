@@ -166,13 +166,15 @@ std::optional<LoopState> load_checkpoint(const std::string& directory, StepRunne
   return std::nullopt;
 }
 
-std::optional<std::vector<Array>> load_best(const std::string& directory, const StepRunner& runner) {
+std::optional<std::vector<Array>> load_best(const std::string& directory, const StepRunner& runner,
+                                            std::vector<std::string>& notes) {
   const std::string path = (fs::path(directory) / kBest).string();
   std::error_code none;
   if (!fs::exists(path, none)) return std::nullopt;
   try {
     return state_in(formats::npy::read_npz(map_file(path)), runner, path);
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    notes.push_back("'" + path + "' is damaged and passed over: " + error.message());
     return std::nullopt;
   }
 }

@@ -35,7 +35,8 @@ void save_best(const std::string& directory, const LoopState& loop, const StepRu
 /// unless `forced`, one that was made with other settings, naming them.
 std::optional<LoopState> load_checkpoint(const std::string& directory, StepRunner& runner, const RunSettings& settings,
                                          bool forced, std::vector<std::string>& notes);
-/// The state of best.npz; nothing if it is not there or damaged.
-std::optional<std::vector<Array>> load_best(const std::string& directory, const StepRunner& runner);
+/// The state of best.npz; nothing if it is not there or, with a line in `notes`, damaged.
+std::optional<std::vector<Array>> load_best(const std::string& directory, const StepRunner& runner,
+                                            std::vector<std::string>& notes);
 
 }  // namespace ingot::train

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstring>
 #include <numeric>
 #include <set>
 
@@ -59,7 +61,9 @@ Dataset from_csv(const Bytes& file, const DatasetOptions& options) {
   }
   if (rows.empty()) refuse("the file is empty");
   std::vector<std::string> names;
-  const bool has_header = std::ranges::none_of(rows[0], [](const std::string& s) { return number_of(s).has_value(); });
+  const bool names_target = !number_of(options.target) && std::ranges::find(rows[0], options.target) != rows[0].end();
+  const bool has_header =
+      names_target || std::ranges::none_of(rows[0], [](const std::string& s) { return number_of(s).has_value(); });
   if (has_header) {
     names = rows[0];
     rows.erase(rows.begin());
@@ -69,7 +73,12 @@ Dataset from_csv(const Bytes& file, const DatasetOptions& options) {
   std::size_t target = names.size();
   if (!options.target.empty()) {
     target = static_cast<std::size_t>(std::ranges::find(names, options.target) - names.begin());
-    if (target == names.size()) refuse("there is no column '" + options.target + "'");
+    if (target == names.size()) {
+      std::string known;
+      for (const std::string& name : names) known += (known.empty() ? "'" : ", '") + name + "'";
+      throw Error(Code::bad_training_data, "there is no column '" + options.target + "'")
+          .hint("its columns are " + known);
+    }
   }
   Dataset data;
   data.count = static_cast<std::int64_t>(rows.size());
@@ -92,7 +101,9 @@ Dataset from_csv(const Bytes& file, const DatasetOptions& options) {
         continue;
       }
       const auto value = number_of(rows[r][c]);
-      if (!value) refuse(where(c) + ": '" + rows[r][c] + "' is no number");
+      if (!value)
+        throw Error(Code::bad_training_data, where(c) + ": '" + rows[r][c] + "' is no number")
+            .hint("only targets may be words: --target '" + names[c] + "'");
       if (c == target)
         targets.push_back(*value);
       else
@@ -167,9 +178,31 @@ Array converted(const Array& from, Dims dims, const std::vector<std::int64_t>& e
   return Array::of<T>(std::move(dims), values);
 }
 
+std::string dims_text(const Dims& dims) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < dims.size(); ++i) text += (i ? "," : "") + std::to_string(dims[i]);
+  return text + "]";
+}
+
+/// Says what does not fit while it is still known where it comes from.
+void require_fit(const Dims& dims, const Value& input, bool is_target) {
+  if (!input.type.shape) return;
+  const Shape& stated = *input.type.shape;
+  bool fits = stated.size() == dims.size();
+  for (std::size_t i = 0; fits && i < dims.size(); ++i) fits = !stated[i].is_known() || stated[i].value() == dims[i];
+  if (fits) return;
+  if (is_target)
+    throw Error(Code::bad_training_data,
+                "the targets of a batch are " + dims_text(dims) + ", the loss wants " + input.type.str())
+        .hint("cross_entropy and nll take classes, other losses numbers in the shape of the output");
+  throw Error(Code::bad_training_data, "the data gives input '" + input.name() + "' a batch " + dims_text(dims) +
+                                           ", the model wants " + input.type.str())
+      .hint("--map says which array is which input, --target which column is none");
+}
+
 /// The examples as an input of this type.
 Array as_input(const Array& column, const Value& input, const std::vector<std::int64_t>& examples,
-               const Treatment& treatment = {}) {
+               const Treatment& treatment = {}, bool is_target = false) {
   Dims dims = {static_cast<std::int64_t>(examples.size())};
   dims.insert(dims.end(), column.dims().begin() + 1, column.dims().end());
   if (input.type.shape && !input.type.shape->empty()) {
@@ -181,6 +214,7 @@ Array as_input(const Array& column, const Value& input, const std::vector<std::i
       dims.insert(dims.end(), rest->begin(), rest->end());
     }
   }
+  require_fit(dims, input, is_target);
   switch (input.type.elem) {
     case DType::f32:
       return converted<float>(column, dims, examples, treatment);
@@ -266,9 +300,44 @@ Dataset load_dataset(const std::string& path, const DatasetOptions& options) {
   }
 }
 
-Dataset split_off(Dataset& data, double share) {
+namespace {
+
+Array rows_of(const Array& all, const std::vector<std::int64_t>& examples) {
+  if (all.dtype() == DType::string) refuse("texts cannot be split");
+  Dims dims = all.dims();
+  const std::size_t each = dims[0] ? all.byte_size() / static_cast<std::size_t>(dims[0]) : 0;
+  dims[0] = static_cast<std::int64_t>(examples.size());
+  Array rows(all.dtype(), dims);
+  for (std::size_t i = 0; i < examples.size(); ++i)
+    std::memcpy(rows.bytes() + i * each, all.bytes() + static_cast<std::size_t>(examples[i]) * each, each);
+  return rows;
+}
+
+Dataset draw_off(Dataset& data, double share, std::uint64_t seed) {
+  constexpr std::uint64_t kBeforeAllEpochs = ~std::uint64_t{0};
+  std::vector<std::int64_t> kept = shuffled(data.count, seed, kBeforeAllEpochs);
+  const auto count = static_cast<std::ptrdiff_t>(std::llround(static_cast<double>(data.count) * (1 - share)));
+  std::vector<std::int64_t> drawn(kept.begin() + count, kept.end());
+  kept.resize(static_cast<std::size_t>(count));
+  std::ranges::sort(kept);
+  std::ranges::sort(drawn);
   Dataset rest = data;
-  const auto kept = static_cast<std::int64_t>(static_cast<double>(data.count) * (1 - share));
+  for (std::size_t c = 0; c < data.columns.size(); ++c) {
+    const Array all = data.columns[c].second;
+    data.columns[c].second = rows_of(all, kept);
+    rest.columns[c].second = rows_of(all, drawn);
+  }
+  data.count = static_cast<std::int64_t>(kept.size());
+  rest.count = static_cast<std::int64_t>(drawn.size());
+  return rest;
+}
+
+}  // namespace
+
+Dataset split_off(Dataset& data, double share, std::optional<std::uint64_t> seed) {
+  if (seed) return draw_off(data, share, *seed);
+  Dataset rest = data;
+  const auto kept = static_cast<std::int64_t>(std::llround(static_cast<double>(data.count) * (1 - share)));
   for (std::size_t c = 0; c < data.columns.size(); ++c) {
     const Array all = data.columns[c].second;
     const std::size_t each = data.count ? all.byte_size() / static_cast<std::size_t>(data.count) : 0;
@@ -307,7 +376,7 @@ std::vector<engine::NamedDatum> batch_of(const Dataset& data, const Model& model
     if (input->initializer) continue;
     if (input->name() == target) {
       if (data.target.empty()) refuse("the data has no targets");
-      batch.push_back({target, as_input(*data.find(data.target), *input, examples)});
+      batch.push_back({target, as_input(*data.find(data.target), *input, examples, {}, true)});
       continue;
     }
     const Array* column = data.find(input->name());
@@ -317,6 +386,15 @@ std::vector<engine::NamedDatum> batch_of(const Dataset& data, const Model& model
     batch.push_back({input->name(), as_input(*column, *input, examples, Treatment::of(data, *column))});
   }
   return batch;
+}
+
+std::optional<std::uint64_t> fixed_batch(const Model& model) {
+  for (const Value* v : model.graph->inputs()) {
+    if (v->initializer || !v->type.is_tensor() || !v->type.shape || v->type.shape->empty()) continue;
+    const Dim& first = v->type.shape->front();
+    if (first.is_known() && first.value() > 0) return static_cast<std::uint64_t>(first.value());
+  }
+  return std::nullopt;
 }
 
 std::vector<std::int64_t> shuffled(std::int64_t count, std::uint64_t seed, std::uint64_t epoch) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,8 +38,8 @@ Dataset load_dataset(const std::string& path, const DatasetOptions& options);
 /// Gives columns the names of inputs, and says where examples disagree in number; the last step of loading.
 void finish(Dataset& data, const DatasetOptions& options);
 
-/// The last part of the examples, taken off the rest.
-Dataset split_off(Dataset& data, double share);
+/// Part of the examples, taken off the rest: drawn by the seed, since files often come sorted; without one, the last.
+Dataset split_off(Dataset& data, double share, std::optional<std::uint64_t> seed = std::nullopt);
 
 /// A text that changes with the data: for runs that go on.
 std::string fingerprint(const Dataset& data);
@@ -47,6 +48,9 @@ std::string fingerprint(const Dataset& data);
 /// grouping of the axes differs. `target` is the input that takes the targets; empty: none does.
 std::vector<engine::NamedDatum> batch_of(const Dataset& data, const Model& model, const std::string& target,
                                          const std::vector<std::int64_t>& examples);
+
+/// How many examples the model takes at a time, where it takes no other number.
+std::optional<std::uint64_t> fixed_batch(const Model& model);
 
 /// 0 ... count - 1 in an order that `seed` and `epoch` decide, the same everywhere.
 std::vector<std::int64_t> shuffled(std::int64_t count, std::uint64_t seed, std::uint64_t epoch);

@@ -118,6 +118,21 @@ struct Numbers {
   }
 };
 
+/// Exporters may leave a model in training mode; it is judged as it answers.
+void leave_training_mode(Graph& root) {
+  for_each_graph(root, [](Graph& graph) {
+    for (Node& node : graph.nodes()) {
+      if (node.is("Dropout") && node.input(2)) node.set_input(2, nullptr);
+      if (!node.is("BatchNormalization") || node.attributes.int_or("training_mode", 0) == 0) continue;
+      const bool is_read =
+          (node.output(1) && !node.output(1)->uses().empty()) || (node.output(2) && !node.output(2)->uses().empty());
+      if (is_read) continue;  // its statistics are the model's answer
+      node.attributes.set({"training_mode", 0});
+      node.resize_outputs(1);
+    }
+  });
+}
+
 }  // namespace
 
 Evaluation evaluate(const Model& model, const Dataset& data, const EvaluationOptions& options) {
@@ -125,6 +140,7 @@ Evaluation evaluate(const Model& model, const Dataset& data, const EvaluationOpt
   judged.training.clear();
   passes::canonicalize(judged);
   Graph& graph = *judged.graph;
+  leave_training_mode(graph);
   Value* y = nullptr;
   for (Value* v : graph.outputs())
     if (!y && (options.prediction.empty() || v->name() == options.prediction)) y = v;
@@ -146,9 +162,11 @@ Evaluation evaluate(const Model& model, const Dataset& data, const EvaluationOpt
   Classes classes;
   Numbers numbers;
   double loss = 0;
-  const auto step = static_cast<std::int64_t>(std::max<std::uint64_t>(options.batch, 1));
-  for (std::int64_t at = 0; at < data.count; at += step) {
-    std::vector<std::int64_t> examples(static_cast<std::size_t>(std::min(data.count - at, step)));
+  const auto fixed = fixed_batch(judged);
+  const auto step = static_cast<std::int64_t>(std::max<std::uint64_t>(fixed.value_or(options.batch), 1));
+  const std::int64_t count = fixed ? data.count / step * step : data.count;  // the rest would not fit
+  for (std::int64_t at = 0; at < count; at += step) {
+    std::vector<std::int64_t> examples(static_cast<std::size_t>(std::min(count - at, step)));
     std::iota(examples.begin(), examples.end(), at);
     const std::vector<engine::NamedDatum> batch = batch_of(data, judged, target_name, examples);
     const auto results = session.run(batch);
@@ -159,8 +177,8 @@ Evaluation evaluate(const Model& model, const Dataset& data, const EvaluationOpt
     else
       numbers.add(*results[1].value.array(), *given->value.array());
   }
-  result.examples = data.count;
-  result.loss = loss / static_cast<double>(std::max<std::int64_t>(data.count, 1));
+  result.examples = count;
+  result.loss = loss / static_cast<double>(std::max<std::int64_t>(count, 1));
   if (has_classes)
     classes.put(result);
   else

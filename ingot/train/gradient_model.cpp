@@ -29,10 +29,11 @@ Values find_all(Graph& graph, const std::vector<std::string>& names) {
 }
 
 /// All that depends on `seed`, moved into a body that a Scan runs once per element of `of`.
-Values jacobian(Graph& graph, const std::string& of_name, const std::vector<std::string>& names) {
+Values jacobian(Graph& graph, const std::string& of_name, const std::vector<std::string>& names,
+                const std::vector<std::string>& stops) {
   Value* of = find_real(graph, of_name);
   Value* seed = graph.add_input(graph.fresh_name("seed"), of->type);
-  const Values rows = differentiate(of, find_all(graph, names), seed);
+  const Values rows = differentiate(of, find_all(graph, names), seed, stops);
   of = graph.find(of_name);
   Values wrt = find_all(graph, names);
 
@@ -86,8 +87,9 @@ Values jacobian(Graph& graph, const std::string& of_name, const std::vector<std:
 }
 
 /// The gradient along a direction, differentiated again.
-Values hessian_vector(Graph& graph, const std::string& of_name, const std::vector<std::string>& names) {
-  const Values first = differentiate(find_real(graph, of_name), find_all(graph, names));
+Values hessian_vector(Graph& graph, const std::string& of_name, const std::vector<std::string>& names,
+                      const std::vector<std::string>& stops) {
+  const Values first = differentiate(find_real(graph, of_name), find_all(graph, names), nullptr, stops);
   GraphBuilder g(graph);
   g.name_after("hessian");
   Value* along = nullptr;
@@ -97,7 +99,7 @@ Values hessian_vector(Graph& graph, const std::string& of_name, const std::vecto
     Value* part = g.op("ReduceSum", {g.mul(first[i], v)}, {{"keepdims", 0}});
     along = along ? g.add(along, part) : part;
   }
-  return differentiate(along, find_all(graph, names));
+  return differentiate(along, find_all(graph, names), nullptr, stops);
 }
 
 }  // namespace
@@ -116,10 +118,10 @@ Model gradient_model(const Model& model, const GradientModelOptions& options) {
   if (names.empty())
     for (const Value* v : graph.inputs())
       if (!v->initializer && is_float(v->type.elem)) names.push_back(v->name());
-  const Values results = options.kind == Kind::jacobian ? jacobian(graph, of, names)
+  const Values results = options.kind == Kind::jacobian ? jacobian(graph, of, names, options.stops)
                          : options.kind == Kind::hessian_vector
-                             ? hessian_vector(graph, of, names)
-                             : differentiate(find_real(graph, of), find_all(graph, names));
+                             ? hessian_vector(graph, of, names, options.stops)
+                             : differentiate(find_real(graph, of), find_all(graph, names), nullptr, options.stops);
   if (!options.keeps_forward) graph.resize_outputs(0);
   GraphBuilder g(graph);
   for (std::size_t i = 0; i < names.size(); ++i) {

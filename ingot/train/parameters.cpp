@@ -25,6 +25,20 @@ std::string role_of(const Use& use) {
   return {};
 }
 
+/// Zeros and one number far below them, as attention adds them to its scores.
+bool is_mask(const Tensor& tensor) {
+  constexpr double kFar = -1e4;
+  constexpr std::int64_t kLargest = 1 << 22;  // larger ones are weights
+  if (tensor.size() > kLargest) return false;
+  double far = 0;
+  for (const double v : tensor.to_doubles()) {
+    if (v == 0 || v == far) continue;
+    if (far != 0 || !(v <= kFar)) return false;
+    far = v;
+  }
+  return far != 0;
+}
+
 std::string pattern_of(const std::vector<std::string>& patterns, const Value& v) {
   for (const std::string& pattern : patterns) {
     if (pattern.starts_with("op:")) {
@@ -97,6 +111,8 @@ std::vector<ParameterChoice> choose_parameters(const Graph& graph, const Paramet
       choice.reason = "not asked for";
     else if (v->initializer->rank() == 0)
       choice.reason = "a single number";
+    else if (is_mask(*v->initializer))
+      choice.reason = "a mask";
     else if (options.last && !last.contains(v))
       choice.reason = "not in the last " + std::to_string(options.last) + " layers";
     else
@@ -126,6 +142,28 @@ std::vector<std::string> separate_statistics(Graph& graph) {
     }
   }
   return notes;
+}
+
+std::vector<std::string> separate_copies(Graph& graph, const std::function<bool(const std::string&)>& is_own) {
+  std::vector<Node*> copies;
+  for (Node& node : graph.nodes())
+    if (node.is("Identity") && node.output()) copies.push_back(&node);
+  std::vector<std::string> names;
+  for (Node* node : copies) {
+    const Value *copy = node->output(), *source = node->input(0);
+    while (source && source->producer() && source->producer()->is("Identity")) source = source->producer()->input(0);
+    if (!source || !source->initializer || !is_float(source->initializer->dtype())) continue;
+    const bool is_inside =
+        !copy->uses().empty() && std::ranges::all_of(copy->uses(), [](const Use& use) { return use.node != nullptr; });
+    if (!is_inside || !is_own(copy->name())) continue;
+    const std::string name = copy->name();
+    Value* own = graph.add_initializer(graph.fresh_name(name), *source->initializer);
+    graph.replace_all_uses(node->output(), own);
+    graph.erase(node);
+    graph.rename(own, name);
+    names.push_back(name);
+  }
+  return names;
 }
 
 }  // namespace ingot::train

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,8 @@ namespace ingot::train {
 struct ParameterOptions {
   std::vector<std::string> trainable;  // empty: all that can be
   std::vector<std::string> frozen;
-  std::size_t last = 0;  // only those of the last so many nodes that have some; 0: no limit
+  std::vector<std::string> tied = {};  // copies by Identity that stay what they are a copy of
+  std::size_t last = 0;                // only those of the last so many nodes that have some; 0: no limit
 };
 
 /// One initializer of real numbers, and what was decided.
@@ -27,6 +29,10 @@ std::vector<ParameterChoice> choose_parameters(const Graph& graph, const Paramet
 /// Gives each BatchNormalization running statistics of its own where exporters stored equal tensors once: training
 /// would overwrite one with the other. Returns a line for each change.
 std::vector<std::string> separate_statistics(Graph& graph);
+
+/// Exporters store parameters that happen to be equal, such as the ones of all normalisations, once, and copy them by
+/// Identity: those that `is_own` tells of by name become initializers. Returns their names.
+std::vector<std::string> separate_copies(Graph& graph, const std::function<bool(const std::string&)>& is_own);
 
 bool matches_glob(std::string_view pattern, std::string_view text);
 

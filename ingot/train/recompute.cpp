@@ -7,13 +7,10 @@
 #include <unordered_set>
 
 #include "ingot/base/error.h"
+#include "ingot/ops/generator/random.h"
 
 namespace ingot::train {
 namespace {
-
-bool is_random(const Node& node) {
-  return node.op == "Dropout" || node.op == "Bernoulli" || node.op == "Multinomial" || node.op.starts_with("Random");
-}
 
 bool has_subgraph(const Node& node) {
   bool found = false;
@@ -41,7 +38,7 @@ std::size_t recompute_activations(Graph& graph, const Node* last_forward) {
   for (const Node* node : forward) {
     for (const Value* v : node->outputs()) {
       if (!v) continue;
-      bool stays = is_random(*node) || has_subgraph(*node);
+      bool stays = ops::is_random(*node) || has_subgraph(*node);
       for (const Use& use : v->uses()) {
         if (!use.node || &use.node->graph() != &graph) stays = true;
         const auto reader = use.node ? stretch_of.find(use.node) : stretch_of.end();

@@ -82,7 +82,7 @@ std::vector<engine::NamedDatum> StepRunner::step(const std::vector<engine::Named
   before_ = state_;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const Part& part = parts_[p];
-    results = part.session->run(feed(part, batch, state_));
+    results = part.session->run(feed(part, batch, state_), {.profile = nullptr, .draw = draw_});
     const std::size_t first = results.size() - part.changes.size();
     for (std::size_t i = 0; i < part.changes.size(); ++i) state_[part.changes[i]] = *results[first + i].value.array();
     results.resize(first);
@@ -91,6 +91,7 @@ std::vector<engine::NamedDatum> StepRunner::step(const std::vector<engine::Named
       if (!part.norm.empty() && result.name == part.norm) norm_ = result.value.array()->to_doubles().front();
     }
   }
+  ++draw_;
   return results;
 }
 
@@ -115,7 +116,8 @@ std::string StepRunner::first_not_finite(const std::vector<engine::NamedDatum>& 
     std::unordered_map<std::string, bool> is_good;
     std::vector<engine::NamedDatum> results;
     try {
-      results = engine::Session(watched, options_).run(feed(part, batch, state));
+      results =
+          engine::Session(watched, options_).run(feed(part, batch, state), {.profile = nullptr, .draw = draw_ - 1});
     } catch (const Error&) {
       return {};  // all values at once may need more memory than there is
     }

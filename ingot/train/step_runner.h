@@ -30,6 +30,8 @@ class StepRunner {
   /// it is run again with everything in sight. Empty: none is found.
   std::string first_not_finite(const std::vector<engine::NamedDatum>& batch) const;
 
+  /// What the next step draws, in place of the successor of what the last one drew.
+  void set_draw(std::uint64_t draw) { draw_ = draw; }
   void set_learning_rate(double lr);
   /// Whether an algorithm has a learning rate that is known by name.
   bool has_learning_rate() const;
@@ -58,6 +60,7 @@ class StepRunner {
   State state_, before_;
   std::vector<double> losses_;
   double norm_ = 0;
+  std::uint64_t draw_ = 1;
 };
 
 }  // namespace ingot::train

@@ -49,10 +49,10 @@ class Rhythm {
 /// The examples of each step.
 class Order {
  public:
-  Order(std::int64_t count, std::uint64_t batch, const LoopOptions& options)
+  Order(std::int64_t count, std::uint64_t batch, bool drops_rest, const LoopOptions& options)
       : count_(count),
         batch_(batch),
-        per_epoch_((static_cast<std::uint64_t>(count) + batch - 1) / batch),
+        per_epoch_((static_cast<std::uint64_t>(count) + (drops_rest ? 0 : batch - 1)) / batch),
         options_(options) {}
 
   std::uint64_t per_epoch() const { return per_epoch_; }
@@ -101,7 +101,8 @@ class Loop {
         options_(options),
         events_(events),
         schedule_(options.schedule, options.warmup),
-        order_(data.count, std::min(options.batch, static_cast<std::uint64_t>(data.count)), options),
+        order_(data.count, std::min(options.batch, static_cast<std::uint64_t>(data.count)),
+               fixed_batch(trainings.front().model).has_value(), options),
         rhythm_(options.every, order_.per_epoch()) {
     progress_.step_count = options.steps ? options.steps : options.epochs * order_.per_epoch();
   }
@@ -126,13 +127,20 @@ class Loop {
 
  private:
   void resume() {
+    std::vector<std::string> notes;
     const auto found =
-        load_checkpoint(options_.checkpoints, runner_, options_.settings, options_.resumes_by_force, report_.notes);
+        load_checkpoint(options_.checkpoints, runner_, options_.settings, options_.resumes_by_force, notes);
+    if (found && options_.restores_best)
+      if (auto best = load_best(options_.checkpoints, runner_, notes)) best_ = std::move(*best);
+    for (const std::string& text : notes) {
+      if (events_.on_note)
+        events_.on_note(text);
+      else
+        report_.notes.push_back(text);
+    }
     if (!found) return;
     at_ = *found;
     report_.resumed_at = at_.step;
-    if (options_.restores_best)
-      if (auto best = load_best(options_.checkpoints, runner_)) best_ = std::move(*best);
     report_.ended_early = options_.patience && at_.since_best >= options_.patience;
   }
 
@@ -143,6 +151,7 @@ class Loop {
       progress_.lr = schedule_.rate(*options_.lr, at_.step, progress_.step_count) * at_.plateau;
       runner_.set_learning_rate(progress_.lr);
     }
+    runner_.set_draw(options_.seed << 32 | ((at_.step + 1) & 0xffffffff));
     runner_.step(batch);
     if (!runner_.is_finite()) diverged(batch);
     if (report_.steps++ == 0) report_.first_loss = runner_.loss();
@@ -207,11 +216,18 @@ class Loop {
 LoopReport run_loop(StepRunner& runner, const std::vector<TrainingGraph>& trainings, const Dataset& data,
                     const LoopOptions& options, const LoopEvents& events) {
   if (options.batch == 0 || data.count == 0) throw Error(Code::bad_training_data, "there is nothing to train on");
+  const auto fixed = fixed_batch(trainings.front().model);
+  if (fixed && *fixed != std::min(options.batch, static_cast<std::uint64_t>(data.count)))
+    throw Error(Code::bad_usage, "the model takes " + std::to_string(*fixed) + " examples at a time, not " +
+                                     std::to_string(options.batch))
+        .hint("--batch " + std::to_string(*fixed) +
+              " --accumulate K, or leave the dimension open: ingot convert MODEL -o OUT --input-shape NAME:N,...");
   return Loop(runner, trainings, data, options, events).run();
 }
 
 void export_weights(const StepRunner& runner, Model& model, bool with_training) {
   separate_statistics(*model.graph);
+  separate_copies(*model.graph, [&](const std::string& name) { return runner.has_state(name); });
   for (const std::string& name : runner.state_names()) {
     Value* v = model.graph->find(name);
     if (v && v->initializer) v->initializer = runner.state(name).to_tensor();

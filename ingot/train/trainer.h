@@ -48,6 +48,8 @@ struct LoopEvents {
   std::function<bool(const Progress&)> on_step;
   /// Told of each epoch that ends; what it gives is judged: smaller is better. Without, the mean loss is.
   std::function<double(const EpochEnd&)> on_epoch;
+  /// Told at once what a user should know, such as of a damaged checkpoint. Without, it is in the report.
+  std::function<void(const std::string&)> on_note;
 };
 
 struct LoopReport {

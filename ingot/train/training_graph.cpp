@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "ingot/base/error.h"
+#include "ingot/base/hash.h"
 #include "ingot/ops/builder.h"
+#include "ingot/ops/generator/random.h"
 #include "ingot/ops/infer.h"
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/inline_functions.h"
@@ -16,15 +18,36 @@
 namespace ingot::train {
 namespace {
 
+/// What draws numbers is seeded by its name as the model has it, since names change where a step is written down.
+void seed_draws(Node& node) {
+  if (!ops::is_random(node) || node.attributes.has("seed")) return;
+  Hasher hasher;
+  std::string name = node.name;
+  for (const Value* v : node.outputs())
+    if (name.empty() && v) name = v->name();
+  hasher.update(std::as_bytes(std::span(name)));
+  constexpr std::uint64_t kDigits = 0xffffff;  // exact in a float
+  const std::uint64_t seed = hasher.digest() & kDigits;
+  if (node.is("Dropout"))
+    node.attributes.set({"seed", AttrValue(static_cast<std::int64_t>(seed))});
+  else
+    node.attributes.set({"seed", AttrValue(static_cast<float>(seed))});
+}
+
 /// Operators that behave otherwise in training do so; running statistics become state.
 std::vector<std::pair<Value*, std::string>> enter_training_mode(Graph& graph) {
-  std::vector<std::pair<Value*, std::string>> statistics;  // initializer, name of its successor
-  for (Node& node : graph.nodes()) {
-    if (node.is("Dropout")) {
-      GraphBuilder g(graph, &node);
+  for_each_graph(graph, [](Graph& inner) {
+    for (Node& node : inner.nodes()) {
+      seed_draws(node);
+      if (!node.is("Dropout")) continue;
+      GraphBuilder g(inner, &node);
       g.name_after(node);
       node.set_input(2, g.constant(Tensor::of<bool>({}, {true})));
-    } else if (node.is("BatchNormalization") && node.attributes.int_or("training_mode", 0) == 0) {
+    }
+  });
+  std::vector<std::pair<Value*, std::string>> statistics;  // initializer, name of its successor
+  for (Node& node : graph.nodes()) {
+    if (node.is("BatchNormalization") && node.attributes.int_or("training_mode", 0) == 0) {
       node.attributes.set({"training_mode", 1});
       for (std::size_t i = 1; i <= 2; ++i) {
         Value* next =
@@ -77,6 +100,24 @@ void lift_constants(Graph& graph, const ParameterOptions& options) {
   }
 }
 
+[[noreturn]] void nothing_to_train(const std::vector<ParameterChoice>& parameters) {
+  constexpr std::size_t kShown = 20;
+  std::string text = parameters.empty() ? "the model has no initializers of real numbers" : "nothing is left to train:";
+  for (std::size_t i = 0; i < parameters.size() && i < kShown; ++i)
+    text += "\n  " + parameters[i].name + " " + parameters[i].type + ": " + parameters[i].reason;
+  if (parameters.size() > kShown) text += "\n  and " + std::to_string(parameters.size() - kShown) + " more";
+  throw Error(Code::bad_usage, text).hint("name parameters by --trainable; it finds Constant nodes too");
+}
+
+void note_copies(TrainingGraph& training, const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 3;
+  if (names.empty()) return;
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < kShown; ++i) text += (i ? ", '" : "'") + names[i] + "'";
+  if (names.size() > kShown) text += " and " + std::to_string(names.size() - kShown) + " more";
+  training.notes.push_back("the file stores equal tensors once: " + text + " get their own (--tie keeps them one)");
+}
+
 /// The loss by its name, or by the user's own graph.
 Value* put_loss(TrainingGraph& training, Value* prediction, const TrainingOptions& options) {
   Graph& graph = *training.model.graph;
@@ -89,7 +130,8 @@ Value* put_loss(TrainingGraph& training, Value* prediction, const TrainingOption
   }
   if (!is_float(scores->type.elem))
     throw Error(Code::bad_usage,
-                "output '" + scores->name() + "' is " + scores->type.str() + ": a loss needs real numbers");
+                "output '" + scores->name() + "' is " + scores->type.str() + ": a loss needs real numbers")
+        .hint("--output chooses another output of the model");
   Value* loss = nullptr;
   if (options.loss_graph) {
     const Graph& own = *options.loss_graph->graph;
@@ -185,6 +227,9 @@ TrainingGraph make_training_graph(const Model& model, const TrainingOptions& opt
   TrainingGraph training;
   std::vector<std::string> differentiable;
   if (options.keeps_gradient_op) {
+    if (!options.stops.empty())
+      throw Error(Code::bad_usage, "the operator Gradient cannot say where gradients stop")
+          .hint("leave --gradient-op or --stop-gradient out");
     // Whether the gradients exist, and which are zero, only the expansion tells.
     TrainingOptions expanded = options;
     expanded.keeps_gradient_op = false;
@@ -201,6 +246,10 @@ TrainingGraph make_training_graph(const Model& model, const TrainingOptions& opt
     if (v->is_input()) graph.set_is_input(v, false);
   lift_constants(graph, options.parameters);
   training.notes = separate_statistics(graph);
+  note_copies(training, separate_copies(graph, [&](const std::string& name) {
+                return std::ranges::none_of(options.parameters.tied,
+                                            [&](const std::string& p) { return matches_glob(p, name); });
+              }));
   const auto statistics = enter_training_mode(graph);
 
   Value* prediction = find_prediction(graph, options.prediction);
@@ -214,12 +263,11 @@ TrainingGraph make_training_graph(const Model& model, const TrainingOptions& opt
         !options.keeps_gradient_op || std::ranges::find(differentiable, choice.name) != differentiable.end();
     if (choice.is_trained && has_gradient) parameters.push_back(graph.find(choice.name));
   }
-  if (parameters.empty())
-    throw Error(Code::bad_usage, "nothing is left to train")
-        .hint("name parameters by --trainable; --dry-run lists all with the reason for each");
+  if (parameters.empty()) nothing_to_train(training.parameters);
   if (options.keeps_gradient_op) training.model.opsets.set("ai.onnx.preview.training", 1);
-  const Values gradients = options.keeps_gradient_op ? gradient_operator(loss, parameters)
-                                                     : differentiate(graph, {{loss, nullptr}}, parameters);
+  const Values gradients = options.keeps_gradient_op
+                               ? gradient_operator(loss, parameters)
+                               : differentiate(graph, {{loss, nullptr}}, parameters, options.stops);
   if (options.recomputes && !options.keeps_gradient_op) {
     const std::size_t added = recompute_activations(graph, graph.find(training.loss)->producer());
     training.notes.push_back(std::to_string(added) + " nodes of the forward pass are computed twice to save memory");

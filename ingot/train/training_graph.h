@@ -15,14 +15,15 @@ struct TrainingOptions {
   LossOptions loss;
   OptimizerOptions optimizer;
   ParameterOptions parameters;
-  std::string prediction;          // an output of the model; empty: the first
-  double clip_norm = 0;            // longest gradient over all parameters; 0: no limit
-  double clip_tensor = 0;          // the same for each parameter alone
-  double clip_value = 0;           // largest element of a gradient
-  std::uint64_t accumulate = 1;    // gradients of so many batches make one step
-  bool reports_norm = true;        // the length of the gradient is an output
-  bool recomputes = false;         // activations are computed again instead of kept
-  bool keeps_gradient_op = false;  // one Gradient operator instead of its expansion: to be stored, not to be run
+  std::string prediction;               // an output of the model; empty: the first
+  double clip_norm = 0;                 // longest gradient over all parameters; 0: no limit
+  double clip_tensor = 0;               // the same for each parameter alone
+  double clip_value = 0;                // largest element of a gradient
+  std::uint64_t accumulate = 1;         // gradients of so many batches make one step
+  std::vector<std::string> stops = {};  // values through which no gradient flows back
+  bool reports_norm = true;             // the length of the gradient is an output
+  bool recomputes = false;              // activations are computed again instead of kept
+  bool keeps_gradient_op = false;       // one Gradient operator instead of its expansion: to be stored, not to be run
   /// A loss of the user's own: inputs 'prediction' and 'target' (or two in this order), one real number out.
   std::shared_ptr<const Model> loss_graph;
   /// An optimizer of the user's own: inputs 'parameter' and 'gradient', 'lr' and 'step' if it likes, and any others

@@ -87,6 +87,10 @@ void add_training_info(Model& model, const TrainingGraph& training, std::int64_t
 
   Graph& inference = *model.graph;
   separate_statistics(inference);
+  separate_copies(inference, [&](const std::string& name) {
+    const Value* v = training.model.graph->find(name);
+    return v && v->initializer;
+  });
   TrainingInfo info;
   info.algorithm = std::make_unique<Graph>(&inference);
   Graph& algorithm = *info.algorithm;

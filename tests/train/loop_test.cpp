@@ -1,9 +1,12 @@
 // The training loop: data from files, checkpoints, the way back into the model.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "ingot/base/error.h"
+#include "ingot/onnx/text.h"
 #include "ingot/ops/builder.h"
 #include "ingot/train/schedule.h"
 #include "ingot/train/trainer.h"
@@ -63,6 +66,38 @@ TEST(Dataset, WordsOfACsvFileBecomeClasses) {
   train::DatasetOptions other;
   other.target = "missing";
   EXPECT_THROW(train::load_dataset(directory / "table.csv", other), Error);
+}
+
+TEST(Dataset, PartOfASortedFileIsDrawnFromAllOfIt) {
+  const test::TempDir directory;
+  std::string text = "a,b,kind\n";
+  for (int i = 0; i < 90; ++i) text += std::to_string(i) + ",1," + (i < 30 ? "x" : i < 60 ? "y" : "z") + "\n";
+  test::write_text(directory / "table.csv", text);
+  train::DatasetOptions options;
+  options.target = "kind";
+  train::Dataset data = train::load_dataset(directory / "table.csv", options);
+  train::Dataset same = data, last = data;
+  const train::Dataset drawn = train::split_off(data, 0.3, 7), again = train::split_off(same, 0.3, 7);
+  EXPECT_EQ(data.count, 63);
+  EXPECT_EQ(drawn.count, 27);
+  EXPECT_EQ(train::fingerprint(drawn), train::fingerprint(again));
+  std::vector<double> seen = data.find("features")->to_doubles(), held = drawn.find("features")->to_doubles();
+  seen.insert(seen.end(), held.begin(), held.end());
+  double sum = 0;
+  for (std::size_t i = 0; i < seen.size(); i += 2) sum += seen[i];
+  EXPECT_EQ(sum, 89 * 90 / 2) << "each example is in one of the two";
+  const std::vector<double> kinds = drawn.find("kind")->to_doubles();
+  for (const double kind : {0.0, 1.0, 2.0}) EXPECT_GT(std::ranges::count(kinds, kind), 3);
+  const train::Dataset end = train::split_off(last, 0.3);
+  EXPECT_EQ(end.find("features")->to_doubles().front(), 63);
+}
+
+TEST(Dataset, AHeaderMayHoldNumbersWhereTheTargetIsNamed) {
+  const test::TempDir directory;
+  test::write_text(directory / "table.csv", "2019,2020,kind\n1,2,up\n2,1,down\n");
+  train::DatasetOptions options;
+  options.target = "kind";
+  EXPECT_EQ(train::load_dataset(directory / "table.csv", options).count, 2);
 }
 
 TEST(Dataset, ABadFieldIsNamedByRowAndColumn) {
@@ -200,6 +235,121 @@ TEST(Loop, EndsWithoutProgressAndKeepsTheBest) {
   EXPECT_EQ(epochs, 6u);
   EXPECT_EQ(report.restored, 3.0);
   EXPECT_EQ(trainer.runner().state("w").to_tensor(), *best);
+}
+
+/// The same as line_model, with half of its inputs dropped in training.
+Model dropping_model() {
+  Model model = line_model();
+  Graph& graph = *model.graph;
+  Node* gemm = graph.find("y")->producer();
+  GraphBuilder g(graph, gemm);
+  gemm->set_input(0, g.op("Dropout", {graph.find("x")}));
+  return model;
+}
+
+struct Drops {
+  std::vector<double> losses;
+  train::LoopReport report;
+};
+
+Drops drop(const train::Dataset& data, const train::LoopOptions& options, std::uint64_t stop_after = 1000) {
+  train::TrainingOptions how;
+  how.optimizer.name = "sgd";
+  how.optimizer.lr = 0;  // so that losses differ by what is dropped alone
+  train::Trainer trainer(dropping_model(), how);
+  Drops drops;
+  train::LoopEvents events;
+  events.on_step = [&](const train::Progress& p) {
+    drops.losses.push_back(p.loss);
+    return p.step < stop_after;
+  };
+  drops.report = trainer.fit(data, options, events);
+  return drops;
+}
+
+TEST(Loop, EachStepDropsOtherNumbers) {
+  const test::TempDir directory;
+  const train::Dataset data = table(directory);
+  train::LoopOptions options;
+  options.batch = 7;
+  options.steps = 8;
+  options.shuffles = false;
+  const std::vector<double> losses = drop(data, options).losses;
+  EXPECT_GE(std::set<double>(losses.begin(), losses.end()).size(), 6u);
+  EXPECT_EQ(drop(data, options).losses, losses);
+  options.checkpoints = directory / "runs";
+  EXPECT_EQ(drop(data, options, 3).losses.size(), 3u);
+  options.resumes = true;
+  EXPECT_EQ(drop(data, options).losses, std::vector<double>(losses.begin() + 3, losses.end()));
+  options.checkpoints.clear();
+  options.resumes = false;
+  options.seed = 1;
+  EXPECT_NE(drop(data, options).losses, losses);
+}
+
+TEST(Loop, ADamagedBestStateIsSaidAtOnce) {
+  const test::TempDir directory;
+  const train::Dataset data = table(directory);
+  train::LoopOptions options;
+  options.batch = 7;
+  options.epochs = 2;
+  options.checkpoints = directory / "runs";
+  options.restores_best = true;
+  train::Trainer first(line_model(), adam());
+  first.fit(data, options);
+  test::write_text(directory.path() / "runs" / "best.npz", "nothing");
+  options.resumes = true;
+  train::Trainer second(line_model(), adam());
+  std::vector<std::string> notes;
+  train::LoopEvents events;
+  events.on_note = [&](const std::string& text) { notes.push_back(text); };
+  second.fit(data, options, events);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find("best.npz' is damaged and passed over"), std::string::npos) << notes[0];
+}
+
+TEST(Evaluation, LeavesTrainingMode) {
+  const test::TempDir directory;
+  const train::Dataset data = table(directory);
+  Model model = dropping_model();
+  Node* dropout = model.graph->find("y")->producer()->input(0)->producer();
+  GraphBuilder g(*model.graph, dropout);
+  dropout->set_input(2, g.constant(Tensor::of<bool>({}, {true})));
+  EXPECT_EQ(train::evaluate(model, data).loss, train::evaluate(line_model(), data).loss);
+}
+
+TEST(Parameters, EqualTensorsThatTheFileStoresOnceAreTrainedOnTheirOwn) {
+  const test::TempDir directory;
+  const train::Dataset data = table(directory);
+  const Model model = onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>
+net (float[N, 2] x) => (float[N, 2] y)
+<float[2] one = {1, 1}, float[2, 2] w = {0.1, -0.2, 0.3, 0.05}, float[2, 2] mask = {0, -1e9, 0, 0}>
+{
+  two = Identity(one)
+  a = Mul(x, one)
+  b = MatMul(a, w)
+  c = Mul(b, two)
+  scores = MatMul(c, mask)
+  zero = Constant <value = float {0}> ()
+  nothing = Mul(scores, zero)
+  y = Add(c, nothing)
+})");
+  train::LoopOptions options;
+  options.batch = 7;
+  options.steps = 3;
+  train::Trainer trainer(model, adam());
+  trainer.fit(data, options);
+  EXPECT_EQ(trainer.graphs()[0].notes.size(), 1u);
+  EXPECT_NE(trainer.runner().state("one").to_tensor(), trainer.runner().state("two").to_tensor());
+  EXPECT_FALSE(trainer.runner().has_state("mask"));
+  const Model trained = trainer.trained();
+  ASSERT_TRUE(trained.graph->find("two")->initializer);
+  EXPECT_EQ(*trained.graph->find("two")->initializer, trainer.runner().state("two").to_tensor());
+  train::TrainingOptions tied = adam();
+  tied.parameters.tied = {"t*"};
+  train::Trainer other(model, tied);
+  EXPECT_FALSE(other.runner().has_state("two"));
+  EXPECT_FALSE(other.trained().graph->find("two")->initializer);
 }
 
 TEST(Loop, GradientsOfSeveralBatchesMakeOneStep) {

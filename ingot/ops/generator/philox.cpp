@@ -27,6 +27,10 @@ double fraction(std::uint32_t low, std::uint32_t high) {
 
 }  // namespace
 
+bool is_random(const Node& node) {
+  return node.op.starts_with("Random") || node.is("Bernoulli") || node.is("Multinomial") || node.is("Dropout");
+}
+
 Random::Random(const Node& node) {
   if (const auto* seed = node.attributes.get<float>("seed")) {
     key_ = {std::bit_cast<std::uint32_t>(*seed), 0};
@@ -37,8 +41,13 @@ Random::Random(const Node& node) {
   key_ = {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32)};
 }
 
+Random::Random(KernelContext& c) : Random(c.node) {
+  if (const auto* host = dynamic_cast<const DrawingHost*>(&c.host())) draw_ = host->draw();
+}
+
 Random::Block Random::block(std::uint64_t i) const {
-  Block x = {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i >> 32), 0, 0};
+  Block x = {static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i >> 32), static_cast<std::uint32_t>(draw_),
+             static_cast<std::uint32_t>(draw_ >> 32)};
   auto key = key_;
   constexpr int kRounds = 10;
   for (int round = 0; round < kRounds; ++round) {

@@ -95,14 +95,14 @@ template <class F> void draw(KernelContext& c, const Dims& dims, DType dtype, F 
 
 void draw_uniform(KernelContext& c, const Dims& dims, DType dtype) {
   const double low = c.attr("low", 0.0f), high = c.attr("high", 1.0f);
-  const Random random(c.node);
+  const Random random(c);
   draw(c, dims, dtype,
        [&, digits = digits_of(dtype)](std::size_t i) { return low + (high - low) * random.uniform(i, digits); });
 }
 
 void draw_normal(KernelContext& c, const Dims& dims, DType dtype) {
   const double mean = c.attr("mean", 0.0f), scale = c.attr("scale", 1.0f);
-  const Random random(c.node);
+  const Random random(c);
   draw(c, dims, dtype, [&](std::size_t i) { return mean + scale * random.normal(i); });
 }
 
@@ -121,7 +121,7 @@ template <void (*draw_all)(KernelContext&, const Dims&, DType)> void run_like(Ke
 
 void run_bernoulli(KernelContext& c) {
   const Array p = converted(c.in(0), DType::f64, c.host());
-  const Random random(c.node);
+  const Random random(c);
   draw(c, p.dims(), type_or(c, c.in(0).dtype()),
        [&](std::size_t i) { return random.uniform(i) < p.data<double>()[i] ? 1.0 : 0.0; });
 }
@@ -144,7 +144,7 @@ void run_multinomial(KernelContext& c) {
   Array y = scratch(c, DType::i64, {batch, samples});
   if (classes == 0 && y.size() != 0) c.fail("there are no classes to draw from");
   Array room = scratch(c, DType::f64, {classes});
-  const Random random(c.node);
+  const Random random(c);
   const auto out = y.mutable_data<std::int64_t>();
   Pace pace(c.host().budget());
   for (std::size_t i = 0; i < out.size(); ++i) {

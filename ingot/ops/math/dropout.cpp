@@ -114,7 +114,7 @@ void run(KernelContext& c) {
     return c.set(1, mask);
   }
   if (!(ratio >= 0 && ratio <= 1)) c.fail("ratio is not between 0 and 1");
-  const Random random(c.node);
+  const Random random(c);
   for (std::size_t i = 0; i < stays.size(); ++i) stays[i] = random.uniform(i) >= ratio;
   const Array numbers = computable(c, 0);
   Array y = scratch(c, numbers.dtype(), x.dims());

@@ -84,6 +84,8 @@ constexpr Step kSteps[] = {
     {.since = 19, .down = resize_19_to_18},
 };
 
+bool has_sizes(const GradContext& c) { return c.has(3) && !same(stated_size(c.x(3), 0), 0); }
+
 /// Resizing is linear and works along each axis on its own: what it makes of the unit vectors along an axis is the
 /// matrix of that axis, and the gradient multiplies by it the other way round.
 Value* matrix_along(GradContext& c, std::int64_t axis, std::int64_t k, std::int64_t count) {
@@ -92,11 +94,10 @@ Value* matrix_along(GradContext& c, std::int64_t axis, std::int64_t k, std::int6
   Value* square =
       g.op("ConstantOfShape", {g.concat({size, size}, 0)}, {{"value", Tensor::scalar(0, c.elem()).reshaped({1})}});
   Value* units = g.op("EyeLike", {square});
-  const bool has_sizes = c.has(3) && !same(stated_size(c.x(3), 0), 0);
   Value *roi = nullptr, *scale = nullptr, *wanted = nullptr;
   if (c.attr("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize")
     roi = g.op("Gather", {c.x(1), g.ints({k, k + count})});
-  if (has_sizes)
+  if (has_sizes(c))
     wanted = size_along(g, c.dy(), axis);
   else
     scale = g.op("Gather", {c.x(2), g.ints({k})});
@@ -108,23 +109,33 @@ Value* matrix_along(GradContext& c, std::int64_t axis, std::int64_t k, std::int6
 
 Values gradient_resize(GradContext& c) {
   GraphBuilder& g = c.g;
-  if (c.attr("keep_aspect_ratio_policy", "stretch") != "stretch")
-    c.fail("the gradient of a resize that keeps the aspect ratio is not known; state the sizes");
   const std::int64_t rank = c.rank();
   std::vector<std::int64_t> axes(static_cast<std::size_t>(rank));
   std::iota(axes.begin(), axes.end(), 0);
   axes = c.node.attributes.ints_or("axes", axes);
+  for (std::int64_t& axis : axes) axis = c.axis(axis);
   const bool crops = c.attr("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize";
   const Tensor* scales = c.constant(2);
   const auto count = static_cast<std::int64_t>(axes.size());
+  // One scale for all axes is not what their sizes say, which are rounded.
+  const bool keeps_ratio = has_sizes(c) && c.attr("keep_aspect_ratio_policy", "stretch") != "stretch";
+  Values matrices;
+  if (keeps_ratio) {
+    if (crops) c.fail("the gradient of a crop that keeps the aspect ratio is not known; state the sizes");
+    DecomposeContext body(g, c.node);
+    matrices = resize_matrices(body, axes);
+  }
   Value* dx = c.dy();
   for (std::int64_t k = 0; k < count; ++k) {
-    const std::int64_t axis = c.axis(axes[static_cast<std::size_t>(k)]);
+    const std::int64_t axis = axes[static_cast<std::size_t>(k)];
     const Dim before = stated_size(c.x(), axis), after = stated_size(c.y(), axis);
     const bool has_scale = scales && k < scales->size();
-    const bool stays = has_scale ? scales->to_doubles()[static_cast<std::size_t>(k)] == 1 : same(before, after);
+    const bool stays = keeps_ratio ? false
+                       : has_scale ? scales->to_doubles()[static_cast<std::size_t>(k)] == 1
+                                   : same(before, after);
     if (stays && !crops) continue;
-    Value* matrix = g.transpose(matrix_along(c, axis, k, count), {1, 0});
+    Value* forward = keeps_ratio ? matrices[static_cast<std::size_t>(k)] : matrix_along(c, axis, k, count);
+    Value* matrix = g.transpose(forward, {1, 0});
     std::vector<std::int64_t> perm(static_cast<std::size_t>(rank));
     std::iota(perm.begin(), perm.end(), 0);
     std::swap(perm[static_cast<std::size_t>(axis)], perm.back());

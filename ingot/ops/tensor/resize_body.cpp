@@ -203,4 +203,17 @@ Values decompose_resize(DecomposeContext& c) {
   return {is_nearest ? x : c.g.cast(x, elem)};
 }
 
+Values resize_matrices(DecomposeContext& c, const std::vector<std::int64_t>& axes) {
+  GraphBuilder& g = c.g;
+  Body body(c);
+  Values matrices;
+  for (const Extent& e : extents(c, axes)) {
+    Value* square = g.concat({e.from, e.from}, 0);
+    Value* blank = g.op("ConstantOfShape", {square}, {{"value", Tensor::scalar(0, kPrecise).reshaped({1})}});
+    Value* units = g.op("EyeLike", {blank});
+    matrices.push_back(g.cast(body.resized(units, 1, 2, e), c.elem(0)));
+  }
+  return matrices;
+}
+
 }  // namespace ingot::ops

@@ -7,4 +7,7 @@ namespace ingot::ops {
 /// 'half_pixel_symmetric', sizes that keep the aspect ratio. {} for all other nodes.
 Values decompose_resize(DecomposeContext& c);
 
+/// What Resize makes of unit vectors along each of these axes, counted from the front: matrices [before, after].
+Values resize_matrices(DecomposeContext& c, const std::vector<std::int64_t>& axes);
+
 }  // namespace ingot::ops
