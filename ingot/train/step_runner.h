@@ -30,6 +30,9 @@ class StepRunner {
   /// it is run again with everything in sight. Empty: none is found.
   std::string first_not_finite(const std::vector<engine::NamedDatum>& batch) const;
 
+  /// Filled by the steps from now on with what each node did; null: no more.
+  void set_profile(engine::Profile* profile) { profile_ = profile; }
+
   void set_learning_rate(double lr);
   /// Whether an algorithm has a learning rate that is known by name.
   bool has_learning_rate() const;
@@ -38,7 +41,7 @@ class StepRunner {
   const std::vector<std::string>& state_names() const { return names_; }
   bool has_state(const std::string& name) const { return state_.contains(name); }
   Array state(const std::string& name) const { return state_.at(name); }
-  void set_state(const std::string& name, Array value) { state_.at(name) = std::move(value); }
+  void set_state(const std::string& name, const Array& value) { adopt(name, value); }
 
  private:
   struct Part {
@@ -49,6 +52,9 @@ class StepRunner {
     std::string lr, loss, norm;
   };
   using State = std::unordered_map<std::string, Array>;
+  /// Memory of the runner's own, which steps may write over while nobody else looks at it.
+  void adopt(const std::string& name, const Array& value);
+  void allow_writing(engine::InPlace& in_place);
   static std::vector<engine::NamedDatum> feed(const Part& part, const std::vector<engine::NamedDatum>& batch,
                                               const State& state);
 
@@ -56,6 +62,11 @@ class StepRunner {
   std::vector<Part> parts_;
   std::vector<std::string> names_, parameters_;
   State state_, before_;
+  std::unordered_map<std::string, std::shared_ptr<Array>> owned_;
+  std::unordered_set<std::string> written_;  // what the last step wrote over
+  bool was_refused_ = false;                 // the last step: its gradients are not finite
+  bool has_written_well_ = true;             // it wrote finite parameters
+  engine::Profile* profile_ = nullptr;
   std::vector<double> losses_;
   double norm_ = 0;
 };

@@ -143,7 +143,10 @@ class Loop {
       progress_.lr = schedule_.rate(*options_.lr, at_.step, progress_.step_count) * at_.plateau;
       runner_.set_learning_rate(progress_.lr);
     }
+    constexpr std::uint64_t kProfiled = 10;
+    runner_.set_profile(report_.steps > 0 && report_.steps <= kProfiled ? options_.profile : nullptr);
     runner_.step(batch);
+    runner_.set_profile(nullptr);
     if (!runner_.is_finite()) diverged(batch);
     if (report_.steps++ == 0) report_.first_loss = runner_.loss();
     report_.last_loss = runner_.loss();
