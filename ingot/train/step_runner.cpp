@@ -56,7 +56,9 @@ StepRunner::StepRunner(const std::vector<TrainingGraph>& trainings, const engine
       part.changes.push_back(name);
       auto& list = i < training.parameter_count ? parameters_ : others;
       if (std::ranges::find(list, name) == list.end()) list.push_back(name);
-      own.updates.push_back({name, next_name(name), i < training.parameter_count});
+      // The state is what the graph gives last; a name may have been taken.
+      const std::size_t output = part.step.graph->output_count() - training.state.size() + i;
+      own.updates.push_back({name, part.step.graph->output(output)->name(), i < training.parameter_count});
     }
     part.lr = training.lr;
     part.loss = training.loss;

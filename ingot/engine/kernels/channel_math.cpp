@@ -80,13 +80,14 @@ bool finite(const float* x, std::int64_t n) {
   return sum == 0.0f;
 }
 
+// With the bits of the single steps.
 void mix(const float* x, float a, const float* y, float b, float* z, std::int64_t n) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   const V by_x = hn::Set(d, a), by_y = hn::Set(d, b);
   std::int64_t i = 0;
   for (; i + lanes <= n; i += lanes)
-    hn::StoreU(hn::MulAdd(hn::LoadU(d, x + i), by_x, hn::Mul(hn::LoadU(d, y + i), by_y)), d, z + i);
-  for (; i < n; ++i) z[i] = std::fma(x[i], a, y[i] * b);
+    hn::StoreU(hn::Add(hn::Mul(hn::LoadU(d, x + i), by_x), hn::Mul(hn::LoadU(d, y + i), by_y)), d, z + i);
+  for (; i < n; ++i) z[i] = x[i] * a + y[i] * b;
 }
 
 void step_down(const Descent& how, const float* p, const float* m, const float* v, float* z, std::int64_t n) {
@@ -95,9 +96,9 @@ void step_down(const Descent& how, const float* p, const float* m, const float* 
   std::int64_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     const V spread = hn::Add(hn::Div(hn::Sqrt(hn::LoadU(d, v + i)), size), epsilon);
-    hn::StoreU(hn::NegMulAdd(hn::Div(hn::LoadU(d, m + i), spread), rate, hn::LoadU(d, p + i)), d, z + i);
+    hn::StoreU(hn::Sub(hn::LoadU(d, p + i), hn::Mul(hn::Div(hn::LoadU(d, m + i), spread), rate)), d, z + i);
   }
-  for (; i < n; ++i) z[i] = std::fma(-(m[i] / (std::sqrt(v[i]) / how.size + how.epsilon)), how.rate, p[i]);
+  for (; i < n; ++i) z[i] = p[i] - m[i] / (std::sqrt(v[i]) / how.size + how.epsilon) * how.rate;
 }
 
 void channel_line(const ChannelLine& line, const float* x, const float* added, float* y, std::int64_t n) {
