@@ -49,7 +49,7 @@ def commit():
     def git(*args):
         return subprocess.run(["git", *args], capture_output=True, text=True, check=True).stdout.strip()
     # The results themselves may differ from the commit that they are of.
-    changed = [line for line in git("status", "--porcelain").splitlines() if not line.endswith("bench/RESULTS.md")]
+    changed = [line for line in git("status", "--porcelain").splitlines() if not line.endswith(("bench/RESULTS.md", "bench/TRAINING.md"))]
     return git("rev-parse", "--short=12", "HEAD") + (" with changes" if changed else "")
 
 

@@ -1,16 +1,20 @@
 #!/usr/bin/python3
 """Training beside PyTorch: steps per second and peak memory of four models with one and two threads.
 
-Usage: train.py --ingot PATH [--rounds N] [--steps N] [MODEL...]     prints a table; needs python3-torch
-Rounds alternate between the two, so that both meet the same machine; a figure is the median of the rounds.
+Usage: train.py --ingot PATH [--rounds N] [--steps N] [--out FILE] [MODEL...]     needs python3-torch
+Prints a table, and writes it to FILE with what was measured how. Rounds alternate between the two, so that both meet
+the same machine; a figure is the median of the rounds.
 """
 import argparse
+import datetime
 import json
 import pathlib
 import statistics
 import subprocess
 import sys
 import tempfile
+
+import table
 
 PEER = """
 import re, sys, time, numpy as np, torch
@@ -30,7 +34,11 @@ for step in range(warm + steps):
     loss = criterion(net(x), y)
     loss.backward()
     optimizer.step()
-print(steps / (time.perf_counter() - begin), int(re.search(r'VmHWM:[^0-9]*([0-9]+)', open('/proc/self/status').read())[1]) // 1024)
+rate = steps / (time.perf_counter() - begin)
+# getrusage would tell the peak of the process that started this one, if that is larger.
+peak = int(re.search(r"VmHWM:\\s*(\\d+)", open("/proc/self/status").read())[1]) / 1024
+products = {line.split()[-1] for line in open("/proc/self/maps") if "blas" in line}
+print(rate, peak, *sorted(products))
 """
 
 
@@ -115,8 +123,26 @@ def measure_ingot(ingot, folder, name, threads, steps, warm):
 def measure_torch(folder, name, threads, steps, warm):
     done = subprocess.run([sys.executable, "-c", PEER, str(pathlib.Path(__file__).parent), name, str(threads), str(steps),
                            str(warm)], capture_output=True, text=True, check=True)
-    rate, peak = done.stdout.split()
-    return float(rate), float(peak)
+    rate, peak, *products = done.stdout.split()
+    return float(rate), float(peak), products
+
+
+NOTES = """# Training beside PyTorch
+
+Written by `bench/train.py`, which `script/bench --train` calls, {stamp}: release build.
+The machine: {machine}.
+
+PyTorch {torch} of Debian; its matrix products are those of {products}. The same batch in every step, Adam, cross entropy;
+steps per second after three steps of warming up, the median of {rounds} rounds of {steps} steps in which the two take
+turns; ratio = Ingot's rate / PyTorch's. Peak memory is what each process had resident at most.
+
+"""
+
+
+def products_of(libraries):
+    """Reference BLAS would make PyTorch look slow: say what it has."""
+    real = {str(pathlib.Path(path).resolve()) for path in libraries}
+    return ", ".join(sorted(pathlib.Path(path).parent.name + "/" + pathlib.Path(path).name for path in real)) or "its own"
 
 
 def main():
@@ -124,9 +150,17 @@ def main():
     parser.add_argument("--ingot", required=True)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=10)
+    parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("models", nargs="*", default=[])
     options = parser.parse_args()
-    print("| model | threads | Ingot steps/s | PyTorch steps/s | ratio | peak Ingot | peak PyTorch |\n|---|---|---|---|---|---|---|")
+    lines, libraries = [], []
+
+    def say(line):
+        print(line, flush=True)
+        lines.append(line)
+
+    say("| model | threads | Ingot steps/s | PyTorch steps/s | ratio | peak Ingot | peak PyTorch |")
+    say("|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as directory:
         folder = pathlib.Path(directory)
         for name in options.models or ["cnn", "mlp", "resnet18", "transformer"]:
@@ -136,12 +170,18 @@ def main():
                 for _ in range(options.rounds):
                     ours.append(measure_ingot(options.ingot, folder, name, threads, options.steps, 3))
                     theirs.append(measure_torch(folder, name, threads, options.steps, 3))
+                libraries += theirs[0][2]
                 if None in ours:
-                    print(f"| {name} | {threads} | does not train | {statistics.median(t[0] for t in theirs):.2f} | | | |")
+                    say(f"| {name} | {threads} | does not train | {statistics.median(t[0] for t in theirs):.2f} | | | |")
                     continue
                 a, b = statistics.median(o[0] for o in ours), statistics.median(t[0] for t in theirs)
-                print(f"| {name} | {threads} | {a:.2f} | {b:.2f} | {a / b:.2f} | {max(o[1] for o in ours):.0f} MiB | "
-                      f"{max(t[1] for t in theirs):.0f} MiB |", flush=True)
+                say(f"| {name} | {threads} | {a:.2f} | {b:.2f} | **{a / b:.2f}** | {max(o[1] for o in ours):.0f} MiB | "
+                    f"{max(t[1] for t in theirs):.0f} MiB |")
+    if options.out:
+        import torch
+        head = NOTES.format(stamp=f"on {datetime.date.today()} for commit {table.commit()}", machine=table.machine(), torch=torch.__version__,
+                            products=products_of(libraries), rounds=options.rounds, steps=options.steps)
+        options.out.write_text(head + "\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

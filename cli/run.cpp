@@ -11,6 +11,7 @@
 #include "ingot/base/error.h"
 #include "ingot/driver/convert.h"
 #include "ingot/verify/statistics.h"
+#include "operator_times.h"
 #include "terminal.h"
 
 namespace ingot::cli {
@@ -91,22 +92,6 @@ void print_kernels(const std::vector<driver::KernelChoice>& kernels) {
   std::printf("%s\n%s", out_style(Style::bold, "kernels").c_str(), table.str().c_str());
 }
 
-void print_times(const std::vector<driver::OperatorTime>& times) {
-  double total = 0;
-  for (const auto& t : times) total += t.microseconds;
-  Table table({false, false, true, true, true});
-  table.add({"operator", "kernel", "calls", "ms", "%"});
-  const auto number = [](double v) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.3f", v);
-    return std::string(text);
-  };
-  for (std::size_t i = 0; i < std::min<std::size_t>(times.size(), 20); ++i)
-    table.add({times[i].op, times[i].kernel, std::to_string(times[i].calls), number(times[i].microseconds / 1000),
-               number(total > 0 ? 100 * times[i].microseconds / total : 0)});
-  std::fprintf(stderr, "%s\n%s", err_style(Style::bold, "slowest operators").c_str(), table.str().c_str());
-}
-
 int run(const Options& options, const Global& global) {
   driver::RunRequest request;
   request.model = options.model;
@@ -127,10 +112,7 @@ int run(const Options& options, const Global& global) {
       for (const std::string& path : paths) std::fprintf(stderr, "wrote %s\n", path.c_str());
   }
   if (!options.profile.empty()) {
-    AtomicFile file(options.profile);
-    file.write(driver::chrome_trace(result.profile));
-    file.commit();
-    if (!options.json && !global.quiet) print_times(driver::slowest_operators(result.profile));
+    report_profile(result.profile, options.profile, options.json || global.quiet);
   }
   if (options.json) {
     for (const auto& output : result.outputs) json["outputs"][output.name] = to_json(output.value);

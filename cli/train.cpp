@@ -16,6 +16,7 @@
 #include "ingot/train/initialization.h"
 #include "ingot/train/plot.h"
 #include "ingot/train/trainer.h"
+#include "operator_times.h"
 #include "terminal.h"
 #include "train_options.h"
 
@@ -26,7 +27,7 @@ using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 struct Options {
-  std::string model, from, data, validation_data, log, plot, output, training_output;
+  std::string model, from, data, validation_data, log, plot, output, training_output, profile;
   train::DatasetOptions dataset;
   StepOptions step;
   train::LoopOptions loop;
@@ -268,6 +269,8 @@ int run_train(const Options& given, const Global& global) {
     return found ? found->loss : end.mean_loss;
   };
   events.on_note = [&](const std::string& text) { note(global, text); };
+  engine::Profile profile;
+  if (!options.profile.empty()) options.loop.profile = &profile;
   train::LoopReport report;
   try {
     report = trainer.fit(data, options.loop, events);
@@ -277,6 +280,7 @@ int run_train(const Options& given, const Global& global) {
   }
   watch.end();
   print_end(report, watch);
+  if (!options.profile.empty()) report_profile(profile, options.profile, global.quiet);
   const Model trained = trainer.trained();
   if (can_judge) print_evaluation("held back", train::evaluate(trained, *judged, evaluation));
   if (!options.output.empty()) {
@@ -331,6 +335,8 @@ Command add_train(CLI::App& program, const Global& global) {
   app->add_option("--export,-o", options->output, "Write the trained model");
   app->add_option("--export-training", options->training_output, "The same with the state of its training");
   app->add_option("--log", options->log, "Write a line of JSON per step and epoch");
+  app->add_option("--profile", options->profile,
+                  "Write a trace of the ten steps after the first for chrome://tracing and show the slowest operators");
   app->add_option("--plot", options->plot, "Draw the run as an SVG picture");
   app->add_option("--checkpoint", options->loop.checkpoints, "Directory for checkpoints");
   app->add_option("--every", options->loop.every, "Between checkpoints: steps, or as 1epoch or 10min");

@@ -47,6 +47,7 @@ std::optional<ElementStep> unary_by(const Node& node) {
   if (!number || (constant_of(node.input(1))->rank() > 0 && !have_same_shape(node.input(0), node.output(0)))) return {};
   if (node.op == "Max" && !std::isnan(*number)) return ElementStep{.unary = Unary::clip, .a = *number, .b = kInfinity};
   if (node.op == "Min" && !std::isnan(*number)) return ElementStep{.unary = Unary::clip, .a = -kInfinity, .b = *number};
+  if (node.op == "Pow" && *number == 1.0f) return ElementStep{.unary = Unary::clip, .a = -kInfinity, .b = kInfinity};
   if (node.op == "Pow" && *number == 2.0f) return ElementStep{.unary = Unary::square};
   if (node.op == "Pow" && *number == 0.5f) return ElementStep{.unary = Unary::sqrt};
   return {};
@@ -55,6 +56,7 @@ std::optional<ElementStep> unary_by(const Node& node) {
 }  // namespace
 
 std::optional<ElementStep> step_for(const Node& node) {
+  if (node.domain == kEngineDomain && node.op == "Gate") return ElementStep{.is_binary = true, .binary = Binary::gate};
   if (node.domain == kEngineDomain && node.op == "Quantized") {
     const Attributes& attributes = node.attributes;
     return ElementStep{.unary = attributes.int_or("bits", 8) == 8 ? Unary::quantize_8 : Unary::quantize_16,

@@ -1,11 +1,13 @@
 // Runs programs.
 #include "ingot/engine/executor.h"
 
+#include <atomic>
 #include <new>
 #include <stdexcept>
 
 #include "ingot/base/error.h"
 #include "ingot/base/threads.h"
+#include "ingot/engine/kernels/channel_math.h"
 
 namespace ingot::engine {
 namespace {
@@ -56,9 +58,15 @@ std::vector<Datum> Executor::run_graph(const Graph& graph, const std::vector<Dat
       --e.depth_;
     }
   } const entered(*this, frame);
-  for (const Step& step : program.steps) {
-    budget_.poll();
-    run_step(step, frame);
+  const std::span steps(program.steps);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (in_place_ && i == program.first_update && !can_update(steps.subspan(i), frame)) {
+      in_place_->was_refused = true;
+      break;
+    }
+    // A run that writes over its inputs must not be left halfway.
+    if (!in_place_ || i < program.first_update) budget_.poll();
+    run_step(steps[i], frame);
   }
   std::vector<Datum> results;
   for (const Ref& ref : program.outputs) results.push_back(find(frame, ref));
@@ -89,6 +97,21 @@ void Executor::run_step(const Step& step, Frame& frame) {
     if (step.outputs[i] != kNoSlot) frame.values[step.outputs[i]] = std::move(outputs[i]);
   if (profile_) note(step, frame, start);
   for (const std::uint32_t slot : step.dead) frame.values[slot] = {};
+}
+
+bool Executor::can_update(std::span<const Step> updates, const Frame& frame) {
+  std::atomic<bool> is_finite = true;
+  for (const Step& step : updates)
+    for (const Ref& ref : step.inputs) {
+      const Array* array = find(frame, ref).array();
+      if (!array || array->dtype() != DType::f32 || in_place_->memory.contains(array->bytes())) continue;
+      const float* x = array->data<float>().data();
+      constexpr std::int64_t kGrain = 1 << 17;
+      pool_.parallel_for(array->size(), kGrain, [&](std::int64_t begin, std::int64_t end) {
+        if (!is_all_finite(x + begin, end - begin)) is_finite = false;
+      });
+    }
+  return is_finite;
 }
 
 void Executor::note(const Step& step, const Frame& frame, Clock::time_point start) {

@@ -1,5 +1,6 @@
 #pragma once
 #include "ingot/base/error.h"
+#include "ingot/engine/in_place.h"
 #include "ingot/engine/ledger.h"
 #include "ingot/engine/profile.h"
 #include "ingot/engine/program.h"
@@ -16,12 +17,19 @@ namespace ingot::engine {
 class Executor final : public FastHost, public ops::DrawingHost {
  public:
   Executor(const Programs& programs, Budget& budget, ThreadPool& pool, Recycler& recycler, Profile* profile,
-           std::uint64_t draw)
-      : programs_(programs), budget_(budget), pool_(pool), profile_(profile), draw_(draw), ledger_(budget, &recycler) {}
+           InPlace* in_place, std::uint64_t draw)
+      : programs_(programs),
+        budget_(budget),
+        pool_(pool),
+        profile_(profile),
+        in_place_(in_place),
+        draw_(draw),
+        ledger_(budget, &recycler) {}
 
   Array allocate(DType dtype, Dims dims) override { return ledger_.allocate(dtype, std::move(dims)); }
   Array allocate_raw(DType dtype, Dims dims) override { return ledger_.allocate_raw(dtype, std::move(dims)); }
   Budget& budget() override { return budget_; }
+  InPlace* in_place() override { return in_place_; }
   std::vector<Datum> run_graph(const Graph& graph, const std::vector<Datum>& inputs) override;
   std::uint64_t draw() const override { return draw_; }
 
@@ -34,12 +42,15 @@ class Executor final : public FastHost, public ops::DrawingHost {
 
   static const Datum& find(const Frame& frame, const Ref& ref);
   void run_step(const Step& step, Frame& frame);
+  /// Whether the updates may begin: what they read, and do not replace, is finite.
+  bool can_update(std::span<const Step> updates, const Frame& frame);
   void note(const Step& step, const Frame& frame, std::chrono::steady_clock::time_point start);
 
   const Programs& programs_;
   Budget& budget_;
   ThreadPool& pool_;
   Profile* profile_;
+  InPlace* in_place_;
   std::uint64_t draw_;
   Ledger ledger_;
   const Frame* frame_ = nullptr;  // the innermost

@@ -20,6 +20,7 @@ bool PrepareContext::all_floats() const {
 
 std::span<const FastKernel> fast_kernels() {
   static constexpr FastKernel kKernels[] = {
+      {"AddAt", kEngineDomain, "list", prepare_add_at},
       {"Attention", kEngineDomain, "heads", prepare_attention},
       {"Block", kEngineDomain, "blocks", prepare_block},
       {"Concat", "", "copies", prepare_concat},
@@ -39,7 +40,9 @@ std::span<const FastKernel> fast_kernels() {
       {"MatMul", "", "gemm", prepare_matmul},
       {"MatMulInteger", "", "integer gemm", prepare_matmul_integer},
       {"MaxPool", "", "planes", prepare_plain_max_pool},
+      {"NormalizationGradient", kEngineDomain, "channels", prepare_normalization_gradient},
       {"Pool", kEngineDomain, "oneDNN pool", prepare_pool},
+      {"Product", kEngineDomain, "gemm", prepare_product},
       {"QLinearConv", "", "integer gemm", prepare_qlinear_conv},
       {"QLinearMatMul", "", "integer gemm", prepare_qlinear_matmul},
       {"QuantizeLinear", "", "bytes", prepare_quantize},
@@ -48,9 +51,11 @@ std::span<const FastKernel> fast_kernels() {
       {"ReduceSumSquare", "", "sums", prepare_sum},
       {"ScatterElements", "", "list", prepare_add_at},
       {"Softmax", "", "rows", prepare_softmax},
+      {"TrainedNormalization", kEngineDomain, "channels", prepare_trained_normalization},
       {"Transpose", "", "tiles", prepare_transpose},
       {"TreeEnsemble", "ai.onnx.ml", "trees", prepare_trees},
       {"Unblock", kEngineDomain, "blocks", prepare_unblock},
+      {"Update", kEngineDomain, "tiles", prepare_update},
   };
   return kKernels;
 }

@@ -13,11 +13,15 @@ class ThreadPool;
 
 namespace ingot::engine {
 
+struct InPlace;
+
 /// Who runs fast kernels.
 class FastHost : public ops::KernelHost {
  public:
   /// Memory with whatever is in it, for an output of which every element will be written.
   virtual Array allocate_raw(DType dtype, Dims dims) = 0;
+  /// What updates may write over in this run; null: nothing.
+  virtual InPlace* in_place() { return nullptr; }
 };
 
 /// Output i, not zeroed. Only for fast kernels.

@@ -4,7 +4,8 @@
 namespace ingot::engine {
 
 /// Gives what training steps are made of, in plain operators, to fast kernels: convolutions of exchanged batches and
-/// channels, which are gradients by weights, and products with matrices that change.
+/// channels, which are gradients by weights, products with matrices that change, and gradients of Relu ("Gate" of the
+/// engine's domain).
 void fuse_gradients(Graph& graph);
 
 }  // namespace ingot::engine

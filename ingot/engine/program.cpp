@@ -5,6 +5,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/engine/ledger.h"
+#include "ingot/engine/updates.h"
 #include "ingot/ops/catalog.h"
 
 namespace ingot::engine {
@@ -19,8 +20,10 @@ class Maker {
   std::unique_ptr<Program> make() {
     program_->slots.reserve(graph_.inputs().size() + graph_.initializers().size() + graph_.node_count());
     define_inputs();
-    const auto order = topological_order(graph_);
+    auto order = topological_order(graph_);
     if (!order) throw Error(Code::cyclic_graph, "the nodes of graph '" + graph_.name + "' depend on each other");
+    const auto updates = std::ranges::stable_partition(*order, [](const Node* node) { return !is_update(*node); });
+    if (!updates.empty()) program_->first_update = order->size() - updates.size();
     for (const Node* node : *order)
       for (const Value* v : node->outputs())
         if (v) define(v);

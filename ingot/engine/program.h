@@ -49,6 +49,7 @@ struct Constant {
 struct Program {
   const Graph* graph = nullptr;
   std::vector<Step> steps;
+  std::size_t first_update = static_cast<std::size_t>(-1);  // steps from here on replace what came in
   std::vector<std::uint32_t> inputs;
   std::vector<Ref> outputs;
   std::unordered_map<const Value*, std::uint32_t> slots;

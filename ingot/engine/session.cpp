@@ -17,8 +17,11 @@
 #include "ingot/engine/gradients.h"
 #include "ingot/engine/layer_normalization.h"
 #include "ingot/engine/linear.h"
+#include "ingot/engine/product.h"
 #include "ingot/engine/quantization.h"
 #include "ingot/engine/share.h"
+#include "ingot/engine/trained_normalization.h"
+#include "ingot/engine/updates.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/decompose.h"
@@ -67,10 +70,11 @@ struct Plan {
 };
 
 /// Rewrites the graphs for fast kernels.
-void optimize(Graph& root) {
-  for_each_graph(root, [](Graph& graph) {
+void optimize(Graph& root, const std::vector<Update>& updates, const std::vector<std::string>& output_names) {
+  for_each_graph(root, [&](Graph& graph) {
     share_equal_nodes(graph);
     fuse_gradients(graph);
+    fuse_trained_normalization(graph);
     join_quantization(graph);
     fuse_layer_normalization(graph);
     write_normalization_as_lines(graph);
@@ -78,6 +82,8 @@ void optimize(Graph& root) {
     fold_normalization(graph);
     fuse_attention(graph);
     fuse_linear(graph);
+    fuse_products(graph);
+    if (&graph == &root && !updates.empty()) fuse_updates(graph, updates, output_names);
     fuse_elementwise(graph);
   });
 }
@@ -120,7 +126,7 @@ struct Session::State {
     fold_constants(made->programs, made->ledger, budget);
     if (options.is_fast) {
       write_constants(made->programs);
-      optimize(*m.graph);
+      optimize(*m.graph, options.updates, made->output_names);
       made->programs = make_programs(*m.graph, made->ledger);
       choose_kernels(made->programs);
     }
@@ -184,7 +190,8 @@ std::vector<NamedDatum> Session::run(const std::vector<NamedDatum>& inputs, cons
   const Graph& graph = *plan->model.graph;
   std::vector<Datum> results;
   {
-    Executor executor(plan->programs, state_->budget, state_->pool, state_->recycler, options.profile, options.draw);
+    Executor executor(plan->programs, state_->budget, state_->pool, state_->recycler, options.profile, options.in_place,
+                      options.draw);
     results = executor.run_graph(graph, ordered);
   }
   check_mapped_files();

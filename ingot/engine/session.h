@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "ingot/engine/in_place.h"
 #include "ingot/engine/inputs.h"
 #include "ingot/engine/profile.h"
 #include "ingot/ir/array.h"
@@ -17,14 +18,16 @@ class Budget;
 namespace ingot::engine {
 
 struct SessionOptions {
-  Budget* budget = nullptr;  // null: no limit on memory and time. Must outlive the session.
-  int threads = 0;           // 0: as many as the machine runs at once
-  bool is_fast = true;       // off: reference kernels only
+  Budget* budget = nullptr;          // null: no limit on memory and time. Must outlive the session.
+  int threads = 0;                   // 0: as many as the machine runs at once
+  bool is_fast = true;               // off: reference kernels only
+  std::vector<Update> updates = {};  // what runs may write over, if they are allowed to
 };
 
 struct RunOptions {
-  Profile* profile = nullptr;  // filled with what each node did
-  std::uint64_t draw = 0;      // each number gives other random numbers, the same number the same ones
+  Profile* profile = nullptr;   // filled with what each node did
+  InPlace* in_place = nullptr;  // null: nothing that comes in is written over
+  std::uint64_t draw = 0;       // each number gives other random numbers, the same number the same ones
 };
 
 /// Which kernel a node got.
@@ -43,8 +46,9 @@ class Session {
   ~Session();
 
   /// Inputs by name; those with a default may be left out. Inputs are read where they are (Array::view) and never
-  /// written. Returns the graph's outputs in order; an output that the model passes through shares its input's memory.
-  /// Memory is charged to the budget while the run lasts. Errors name node and operator.
+  /// written, unless `in_place` allows it. Returns the graph's outputs in order; an output that the model passes
+  /// through shares its input's memory. Memory is charged to the budget while the run lasts. Errors name node and
+  /// operator.
   std::vector<NamedDatum> run(const std::vector<NamedDatum>& inputs, const RunOptions& options = {}) const;
 
   /// The model as it is run.

@@ -3,6 +3,8 @@
 #include "ingot/train/optimizers.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <new>
 
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
@@ -10,6 +12,13 @@
 #include "ingot/train/splice.h"
 
 namespace ingot::train {
+
+Bytes zero_bytes(std::size_t size) {
+  std::shared_ptr<void> block(std::calloc(std::max<std::size_t>(size, 1), 1), std::free);
+  if (!block) throw std::bad_alloc();
+  return {block, static_cast<const std::byte*>(block.get()), size};
+}
+
 namespace {
 
 /// One parameter's update while it is built.
@@ -43,9 +52,8 @@ class Update {
   Value* slot(const std::string& name) {
     if (!x->initializer) throw Error(Code::bad_usage, "parameter '" + x->name() + "' is no initializer");
     const Tensor& like = *x->initializer;
-    return g.graph().add_initializer(
-        g.graph().fresh_name("train/" + x->name() + "/" + name),
-        Tensor(like.dtype(), like.dims(), Bytes::own(std::string(like.bytes().size(), char{0}))));
+    return g.graph().add_initializer(g.graph().fresh_name("train/" + x->name() + "/" + name),
+                                     Tensor(like.dtype(), like.dims(), zero_bytes(like.bytes().size())));
   }
   Value* keep(Value* now, Value* next) {
     slots.push_back({now, next});

@@ -29,6 +29,9 @@ struct StateVariable {
   Value* next = nullptr;
 };
 
+/// Zeros, which take memory only where they are written.
+Bytes zero_bytes(std::size_t size);
+
 /// Extends the graph by one step of the optimizer. `lr` is a double, `step` an int64 that counts from 0. Returns the
 /// parameters' new values in order, then the optimizer's own variables, which become initializers named
 /// "train/<parameter>/<slot>".

@@ -50,21 +50,51 @@ StepRunner::StepRunner(const std::vector<TrainingGraph>& trainings, const engine
       if (variable && variable->initializer && !state_.contains(v->name()))
         state_[v->name()] = Array::from(*variable->initializer);
     }
+    engine::SessionOptions own = options;
     for (std::size_t i = 0; i < training.state.size(); ++i) {
       const std::string& name = training.state[i].name;
       part.changes.push_back(name);
       auto& list = i < training.parameter_count ? parameters_ : others;
       if (std::ranges::find(list, name) == list.end()) list.push_back(name);
+      // The state is what the graph gives last; a name may have been taken.
+      const std::size_t output = part.step.graph->output_count() - training.state.size() + i;
+      own.updates.push_back({name, part.step.graph->output(output)->name(), i < training.parameter_count});
     }
     part.lr = training.lr;
     part.loss = training.loss;
     part.norm = training.norm;
-    part.session = std::make_unique<engine::Session>(part.step, options);
+    part.session = std::make_unique<engine::Session>(part.step, own);
     parts_.push_back(std::move(part));
   }
   names_ = parameters_;
   for (const std::string& name : others)
     if (std::ranges::find(parameters_, name) == parameters_.end()) names_.push_back(name);
+  for (const std::string& name : names_)
+    if (const auto it = state_.find(name); it != state_.end()) adopt(name, it->second);
+}
+
+void StepRunner::adopt(const std::string& name, const Array& value) {
+  if (value.dtype() == DType::string) {
+    state_.at(name) = value;
+    return;
+  }
+  const auto own = std::make_shared<Array>(value.dtype(), value.dims());
+  std::copy_n(value.bytes(), value.byte_size(), own->bytes());
+  state_.at(name) = Array::view(own->dtype(), own->dims(), own->bytes(), own);
+  owned_[name] = own;
+}
+
+void StepRunner::allow_writing(engine::InPlace& in_place) {
+  constexpr long kOwners = 2;  // the list of what is owned, and the state
+  for (auto& [name, own] : owned_) {
+    if (state_.at(name).bytes() != own->bytes()) {
+      own = nullptr;
+      continue;
+    }
+    if (own.use_count() > kOwners) adopt(name, Array(state_.at(name)));
+    in_place.memory.insert(own->bytes());
+  }
+  std::erase_if(owned_, [](const auto& entry) { return !entry.second; });
 }
 
 std::vector<engine::NamedDatum> StepRunner::feed(const Part& part, const std::vector<engine::NamedDatum>& batch,
@@ -79,12 +109,30 @@ std::vector<engine::NamedDatum> StepRunner::feed(const Part& part, const std::ve
 
 std::vector<engine::NamedDatum> StepRunner::step(const std::vector<engine::NamedDatum>& batch) {
   std::vector<engine::NamedDatum> results;
+  before_.clear();
+  engine::InPlace in_place;
+  engine::RunOptions how;
+  how.profile = profile_;
+  how.draw = draw_;
+  // With several algorithms, one that goes wrong could not be run again.
+  if (parts_.size() == 1) {
+    allow_writing(in_place);
+    how.in_place = &in_place;
+  }
+  written_.clear();
   before_ = state_;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const Part& part = parts_[p];
-    results = part.session->run(feed(part, batch, state_), {.profile = nullptr, .draw = draw_});
+    results = part.session->run(feed(part, batch, state_), how);
     const std::size_t first = results.size() - part.changes.size();
-    for (std::size_t i = 0; i < part.changes.size(); ++i) state_[part.changes[i]] = *results[first + i].value.array();
+    for (std::size_t i = 0; i < part.changes.size() && !in_place.was_refused; ++i) {
+      const Array& next = *results[first + i].value.array();
+      Array& now = state_[part.changes[i]];
+      if (next.bytes() == now.bytes())
+        written_.insert(part.changes[i]);
+      else
+        now = next;
+    }
     results.resize(first);
     for (const engine::NamedDatum& result : results) {
       if (result.name == part.loss) losses_[p] = result.value.array()->to_doubles().front();
@@ -92,17 +140,23 @@ std::vector<engine::NamedDatum> StepRunner::step(const std::vector<engine::Named
     }
   }
   ++draw_;
+  was_refused_ = in_place.was_refused;
+  has_written_well_ = in_place.is_finite;
   return results;
 }
 
 bool StepRunner::is_finite() const {
+  if (was_refused_ || !has_written_well_ || !std::isfinite(norm_)) return false;
   for (const double loss : losses_)
     if (!std::isfinite(loss)) return false;
-  if (!std::isfinite(norm_)) return false;
-  return std::ranges::all_of(parameters_, [&](const std::string& name) { return all_finite(state_.at(name)); });
+  return std::ranges::all_of(
+      parameters_, [&](const std::string& name) { return written_.contains(name) || all_finite(state_.at(name)); });
 }
 
 std::string StepRunner::first_not_finite(const std::vector<engine::NamedDatum>& batch) const {
+  if (!has_written_well_)
+    for (const std::string& name : parameters_)
+      if (!all_finite(state_.at(name))) return "the update of parameter '" + name + "'";
   State state = before_;
   for (const Part& part : parts_) {
     Model watched = part.step.clone();

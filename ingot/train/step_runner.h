@@ -32,6 +32,9 @@ class StepRunner {
 
   /// What the next step draws, in place of the successor of what the last one drew.
   void set_draw(std::uint64_t draw) { draw_ = draw; }
+  /// Filled by the steps from now on with what each node did; null: no more.
+  void set_profile(engine::Profile* profile) { profile_ = profile; }
+
   void set_learning_rate(double lr);
   /// Whether an algorithm has a learning rate that is known by name.
   bool has_learning_rate() const;
@@ -40,7 +43,7 @@ class StepRunner {
   const std::vector<std::string>& state_names() const { return names_; }
   bool has_state(const std::string& name) const { return state_.contains(name); }
   Array state(const std::string& name) const { return state_.at(name); }
-  void set_state(const std::string& name, Array value) { state_.at(name) = std::move(value); }
+  void set_state(const std::string& name, const Array& value) { adopt(name, value); }
 
  private:
   struct Part {
@@ -51,6 +54,9 @@ class StepRunner {
     std::string lr, loss, norm;
   };
   using State = std::unordered_map<std::string, Array>;
+  /// Memory of the runner's own, which steps may write over while nobody else looks at it.
+  void adopt(const std::string& name, const Array& value);
+  void allow_writing(engine::InPlace& in_place);
   static std::vector<engine::NamedDatum> feed(const Part& part, const std::vector<engine::NamedDatum>& batch,
                                               const State& state);
 
@@ -58,6 +64,11 @@ class StepRunner {
   std::vector<Part> parts_;
   std::vector<std::string> names_, parameters_;
   State state_, before_;
+  std::unordered_map<std::string, std::shared_ptr<Array>> owned_;
+  std::unordered_set<std::string> written_;  // what the last step wrote over
+  bool was_refused_ = false;                 // the last step: its gradients are not finite
+  bool has_written_well_ = true;             // it wrote finite parameters
+  engine::Profile* profile_ = nullptr;
   std::vector<double> losses_;
   double norm_ = 0;
   std::uint64_t draw_ = 1;

@@ -152,7 +152,10 @@ class Loop {
       runner_.set_learning_rate(progress_.lr);
     }
     runner_.set_draw(options_.seed << 32 | ((at_.step + 1) & 0xffffffff));
+    constexpr std::uint64_t kProfiled = 10;
+    runner_.set_profile(report_.steps > 0 && report_.steps <= kProfiled ? options_.profile : nullptr);
     runner_.step(batch);
+    runner_.set_profile(nullptr);
     if (!runner_.is_finite()) diverged(batch);
     if (report_.steps++ == 0) report_.first_loss = runner_.loss();
     report_.last_loss = runner_.loss();

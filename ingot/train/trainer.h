@@ -25,10 +25,11 @@ struct LoopOptions {
   std::string every = "500";          // between checkpoints: "500", "500steps", "1epoch", "10min"
   std::uint64_t keep = 3;
   bool resumes = false, resumes_by_force = false;
-  std::uint64_t patience = 0;  // judgements without progress after which the run ends; 0: it does not
-  double min_delta = 0;        // what counts as progress
-  bool restores_best = false;  // the best state is the last
-  RunSettings settings;        // compared when a run goes on
+  std::uint64_t patience = 0;          // judgements without progress after which the run ends; 0: it does not
+  double min_delta = 0;                // what counts as progress
+  bool restores_best = false;          // the best state is the last
+  RunSettings settings;                // compared when a run goes on
+  engine::Profile* profile = nullptr;  // filled with what each node did in the ten steps after the first
 };
 
 struct Progress {

@@ -209,9 +209,8 @@ Accumulation accumulate(GraphBuilder& g, std::uint64_t count, Value* step, const
   made.is_due = g.op("Equal", {position, g.index(k - 1)});
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     const Tensor& like = *parameters[i]->initializer;
-    Value* sum =
-        graph.add_initializer(graph.fresh_name("train/" + parameters[i]->name() + "/gradient_sum"),
-                              Tensor(like.dtype(), like.dims(), Bytes::own(std::string(like.bytes().size(), char{0}))));
+    Value* sum = graph.add_initializer(graph.fresh_name("train/" + parameters[i]->name() + "/gradient_sum"),
+                                       Tensor(like.dtype(), like.dims(), zero_bytes(like.bytes().size())));
     gradients[i] = g.add(sum, g.div(gradients[i], static_cast<double>(count)));
     Value* emptied = g.mul(sum, 0.0);
     made.sums.push_back({sum, g.where(made.is_due, emptied, gradients[i])});

@@ -212,6 +212,34 @@ TEST(Loop, TheFirstNodeThatIsNotFiniteIsNamed) {
   }
 }
 
+TEST(Loop, AStepThatIsNotFiniteLeavesTheStateAsItWas) {
+  const test::TempDir directory;
+  const train::Dataset data = table(directory);
+  Model model = line_model();
+  GraphBuilder g(*model.graph);
+  model.graph->set_output(0, g.op("Sqrt", {model.graph->output(0)}));
+  train::LoopOptions options;
+  options.steps = 3;
+  train::Trainer trainer(model, adam());
+  const std::vector<double> before = trainer.runner().state("w").to_doubles();
+  EXPECT_THROW(go(trainer, data, options), Error);
+  EXPECT_EQ(trainer.runner().state("w").to_doubles(), before);
+}
+
+TEST(Loop, StepsDoNotChangeWhatWasReadBefore) {
+  const test::TempDir directory;
+  const train::Dataset data = table(directory);
+  train::LoopOptions options;
+  options.steps = 2;
+  train::Trainer trainer(line_model(), adam());
+  go(trainer, data, options);
+  const Array read = trainer.runner().state("w");
+  const std::vector<double> numbers = read.to_doubles();
+  go(trainer, data, options);
+  EXPECT_EQ(read.to_doubles(), numbers);
+  EXPECT_NE(trainer.runner().state("w").to_doubles(), numbers);
+}
+
 TEST(Loop, EndsWithoutProgressAndKeepsTheBest) {
   const test::TempDir directory;
   const train::Dataset data = table(directory);

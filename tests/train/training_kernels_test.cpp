@@ -6,6 +6,7 @@
 
 #include "ingot/engine/session.h"
 #include "ingot/ops/builder.h"
+#include "ingot/train/autodiff.h"
 
 namespace ingot {
 namespace {
@@ -112,7 +113,7 @@ TEST(TrainingKernel, MultipliesByMatricesThatChange) {
   for (unsigned seed = 0; seed < 16; ++seed) {
     Step step(seed);
     const bool turns_a = step.below(2) != 0, turns_b = step.below(2) != 0;
-    const std::int64_t m = 1 + step.below(9), n = 1 + step.below(9), k = 1 + step.below(9);
+    const std::int64_t m = 4 + step.below(9), n = 1 + step.below(9), k = 1 + step.below(9);
     Value *a = step.input("a", turns_a ? Dims{k, m} : Dims{m, k}),
           *b = step.input("b", turns_b ? Dims{n, k} : Dims{k, n});
     Values operands = {a, b};
@@ -120,8 +121,62 @@ TEST(TrainingKernel, MultipliesByMatricesThatChange) {
     const double alpha = step.below(2) ? 1 : 0.5, beta = step.below(2) ? 1 : 2;
     step.model.graph->add_output(
         step.g.op("Gemm", operands, {{"transA", turns_a}, {"transB", turns_b}, {"alpha", alpha}, {"beta", beta}}));
-    step.compare("MatMul", "gemm");
+    step.compare("ingot.engine.Product", "gemm");
   }
+}
+
+TEST(TrainingKernel, MultipliesWithoutTransposing) {
+  Step step(3);
+  // As attention has it: heads are put before the sequence, and back.
+  Value *q = step.input("q", {2, 9, 3, 5}), *k = step.input("k", {2, 9, 3, 5}), *v = step.input("v", {2, 9, 3, 5});
+  Value *rows = step.g.transpose(q, {0, 2, 1, 3}), *columns = step.g.transpose(k, {0, 2, 3, 1});
+  Value* values = step.g.transpose(v, {0, 2, 1, 3});
+  Value* scores = step.g.op("MatMul", {rows, columns});
+  Value* mixed = step.g.op("MatMul", {step.g.op("Abs", {scores}), values});
+  step.model.graph->add_output(step.g.transpose(mixed, {0, 2, 1, 3}));
+  step.compare("ingot.engine.Product", "gemm");
+  for (const engine::KernelChoice& choice : engine::Session(step.model).kernels()) EXPECT_NE(choice.op, "Transpose");
+}
+
+TEST(TrainingKernel, NormalizesByTheBatchAndBack) {
+  for (const bool adds : {false, true}) {
+    Step step(adds ? 5 : 4);
+    Graph& graph = *step.model.graph;
+    Value *x = step.input("x", {3, 4, 5, 2}), *scale = step.input("scale", {4}), *bias = step.input("bias", {4});
+    Value *mean = step.input("mean", {4}), *variance = step.input("variance", {4});
+    Value* shortcut = step.input("shortcut", {3, 4, 5, 2});
+    const Values made = step.g.op("BatchNormalization", {x, scale, bias, mean, variance},
+                                  {{"training_mode", 1}, {"momentum", 0.8f}}, 3);
+    Value* sum = adds ? step.g.add(made[0], shortcut) : made[0];
+    Value* y = step.g.op("Relu", {sum});
+    Value* loss = step.g.op("Sin", {y});
+    for (Value* v : {y, made[1], made[2]}) graph.add_output(v);
+    for (Value* dx : train::differentiate(loss, {x, scale, bias})) graph.add_output(step.g.op("Identity", {dx}));
+    step.compare("ingot.engine.TrainedNormalization", "channels");
+    step.compare("ingot.engine.NormalizationGradient", "channels");
+  }
+}
+
+TEST(TrainingKernel, JoinsTheGradientsOfSlices) {
+  Step step(6);
+  Value* x = step.input("x", {3, 12});
+  Value* product = nullptr;
+  for (std::int64_t i = 0; i < 3; ++i) {
+    Value *first = step.g.ints({4 * i}), *last = step.g.ints({4 * i + 4});
+    Value* part = step.g.op("Slice", {x, first, last, step.g.ints({1})});
+    product = product ? step.g.mul(product, part) : part;
+  }
+  for (Value* dx : train::differentiate(product, {x})) step.model.graph->add_output(step.g.op("Identity", {dx}));
+  step.compare("Concat", "copies");
+}
+
+TEST(TrainingKernel, AddsAtPlacesOfZeros) {
+  Step step(7);
+  Value* x = step.input("x", {2, 3, 6, 6});
+  Value* y = step.g.op("MaxPool", {x}, {{"kernel_shape", {3, 3}}, {"strides", {2, 2}}});
+  Value* loss = step.g.op("Sin", {y});
+  for (Value* dx : train::differentiate(loss, {x})) step.model.graph->add_output(step.g.op("Identity", {dx}));
+  step.compare("ingot.engine.AddAt", "list");
 }
 
 }  // namespace

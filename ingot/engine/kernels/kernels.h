@@ -19,18 +19,22 @@ std::unique_ptr<PreparedNode> prepare_linear(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_lstm(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_matmul(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_matmul_integer(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_normalization_gradient(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_plain_convolution(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_plain_max_pool(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_plain_transposed(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_pool(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_product(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_qlinear_conv(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_qlinear_matmul(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_quantize(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_softmax(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_sum(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_trained_normalization(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_transpose(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_trees(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_unblock(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_update(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_weight_gradient(PrepareContext& c);
 
 /// Which matrix of x and which of y a product of a batch takes.

@@ -66,10 +66,11 @@ class PlainMaxPool final : public PreparedNode {
           std::int64_t at = first + (rows.first + r * s.dilations[0]) * s.plane[1] + across.first;
           for (std::int64_t k = 0; k < across.count; ++k, at += s.dilations[1]) {
             const float value = in[at];
-            // Not a number, once met, stays.
-            if (where >= 0 && !(value > best) && ((value <= best) || std::isnan(best))) continue;
-            best = value;
-            where = at;
+            // Not a number, once met, stays. Without branches, which random numbers make expensive.
+            const bool is_better =
+                static_cast<int>(where < 0) | (static_cast<int>(!(value <= best)) & static_cast<int>(best == best));
+            best = is_better ? value : best;
+            where = is_better ? at : where;
           }
         }
         *out++ = best;

@@ -4,6 +4,7 @@
 
 #include "ingot/base/budget.h"
 #include "ingot/base/threads.h"
+#include "ingot/engine/kernels/channel_math.h"
 #include "ingot/engine/kernels/kernels.h"
 #include "ingot/ops/catalog.h"
 
@@ -31,22 +32,8 @@ Groups groups_of(const Dims& dims, const std::vector<bool>& is_summed) {
   return groups;
 }
 
-template <bool kSquares> double term(float x) {
-  const double value = x;
-  return kSquares ? value * value : value;
-}
-
-/// The sum of a row, by eight sums side by side.
 template <bool kSquares> double row_sum(const float* x, std::int64_t count) {
-  constexpr std::int64_t kLanes = 8;
-  std::array<double, kLanes> sums{};
-  std::int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes)
-    for (std::int64_t k = 0; k < kLanes; ++k) sums[static_cast<std::size_t>(k)] += term<kSquares>(x[i + k]);
-  double sum = 0;
-  for (; i < count; ++i) sum += term<kSquares>(x[i]);
-  for (const double s : sums) sum += s;
-  return sum;
+  return kSquares ? squares_about(x, count, 0) : sum_of(x, count);
 }
 
 class Sum final : public PreparedNode {
@@ -104,6 +91,19 @@ class Sum final : public PreparedNode {
 
   template <bool kSquares>
   static void rows(ThreadPool& pool, const Budget& budget, const float* in, float* out, const Sizes& s, double scale) {
+    constexpr std::int64_t kPart = 1 << 16;
+    if (s[0] == 1 && s[1] > kPart) {
+      // One long row: sums of its parts, then their sum.
+      std::vector<double> sums(static_cast<std::size_t>((s[1] + kPart - 1) / kPart));
+      pool.parallel_for(s[1], kPart, [&](std::int64_t begin, std::int64_t end) {
+        budget.poll();
+        sums[static_cast<std::size_t>(begin / kPart)] = row_sum<kSquares>(in + begin, end - begin);
+      });
+      double sum = 0;
+      for (const double part : sums) sum += part;
+      out[0] = static_cast<float>(sum * scale);
+      return;
+    }
     pool.parallel_for(s[0], grain(s[1]), [&](std::int64_t begin, std::int64_t end) {
       budget.poll();
       for (std::int64_t i = begin; i < end; ++i)
@@ -122,8 +122,7 @@ class Sum final : public PreparedNode {
         const std::int64_t outer = i / strips, first = i % strips * kWide, wide = std::min(kWide, s[2] - first);
         std::array<double, kWide> sums{};
         const float* row = in + outer * s[1] * s[2] + first;
-        for (std::int64_t r = 0; r < s[1]; ++r, row += s[2])
-          for (std::int64_t k = 0; k < wide; ++k) sums[static_cast<std::size_t>(k)] += term<kSquares>(row[k]);
+        for (std::int64_t r = 0; r < s[1]; ++r, row += s[2]) add_row(row, wide, kSquares, sums.data());
         for (std::int64_t k = 0; k < wide; ++k)
           out[outer * s[2] + first + k] = static_cast<float>(sums[static_cast<std::size_t>(k)] * scale);
       }

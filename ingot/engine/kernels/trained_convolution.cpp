@@ -2,6 +2,7 @@
 #include "ingot/engine/dnnl/trained_convolution.h"
 
 #include "ingot/base/budget.h"
+#include "ingot/engine/kernels/image_product.h"
 #include "ingot/engine/kernels/kernels.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/nn/window.h"
@@ -69,9 +70,13 @@ class PlainConvolution final : public PreparedNode {
     if (!is_usual(shape) || (has_bias && (c.in(2).dtype() != DType::f32 || c.in(2).dims() != Dims{w.dims()[0]})))
       return run_reference(c);
     Array y = make_raw(c, 0, DType::f32, shape.y);
-    convolution_.forward(shape, x.data<float>().data(), w.data<float>().data(),
-                         has_bias ? c.in(2).data<float>().data() : nullptr, y.mutable_data<float>().data(),
-                         host_of(c, pool));
+    const float* bias = has_bias ? c.in(2).data<float>().data() : nullptr;
+    const float *from = x.data<float>().data(), *weights = w.data<float>().data();
+    float* to = y.mutable_data<float>().data();
+    if (ImageProduct::is_for(shape, ImageProduct::Pass::forward))
+      ImageProduct::forward(shape, from, weights, bias, to, host_of(c, pool));
+    else
+      convolution_.forward(shape, from, weights, bias, to, host_of(c, pool));
   }
 
  private:
@@ -106,8 +111,12 @@ class PlainTransposed final : public PreparedNode {
     if (!is_usual(shape) || (has_bias && (c.in(2).dtype() != DType::f32 || c.in(2).dims() != Dims{shape.x[1]})))
       return run_reference(c);
     Array y = make_raw(c, 0, DType::f32, shape.x);
-    convolution_.to_input(shape, x.data<float>().data(), w.data<float>().data(), y.mutable_data<float>().data(),
-                          host_of(c, pool));
+    const float *from = x.data<float>().data(), *weights = w.data<float>().data();
+    float* to = y.mutable_data<float>().data();
+    if (ImageProduct::is_for(shape, ImageProduct::Pass::to_input))
+      ImageProduct::to_input(shape, from, weights, to, host_of(c, pool));
+    else
+      convolution_.to_input(shape, from, weights, to, host_of(c, pool));
     if (has_bias) add_bias(y, c.in(2));
   }
 
@@ -142,8 +151,12 @@ class WeightGradient final : public PreparedNode {
       return;
     }
     Array dw = make_raw(c, 0, DType::f32, shape.w);
-    convolution_.to_weights(shape, x.data<float>().data(), dy.data<float>().data(), dw.mutable_data<float>().data(),
-                            host_of(c, pool));
+    const float *from = x.data<float>().data(), *arriving = dy.data<float>().data();
+    float* to = dw.mutable_data<float>().data();
+    if (ImageProduct::is_for(shape, ImageProduct::Pass::to_weights))
+      ImageProduct::to_weights(shape, from, arriving, to, host_of(c, pool));
+    else
+      convolution_.to_weights(shape, from, arriving, to, host_of(c, pool));
   }
 
  private:

@@ -239,6 +239,8 @@ void binary(Binary op, const float* x, std::int64_t x_step, const float* y, std:
     case Binary::minimum:
       return zip(x, x_step, y, y_step, z, n,
                  [](V a, V b) { return hn::IfThenElse(hn::IsNaN(a), a, hn::IfThenElse(hn::Lt(a, b), a, b)); });
+    case Binary::gate:
+      return zip(x, x_step, y, y_step, z, n, [](V a, V b) { return hn::IfThenElseZero(hn::Gt(a, hn::Zero(d)), b); });
   }
 }
 

@@ -32,7 +32,15 @@ enum class Unary : std::uint8_t {
 };
 
 /// Functions of two floats.
-enum class Binary : std::uint8_t { add, subtract, multiply, divide, maximum, minimum };
+enum class Binary : std::uint8_t {
+  add,
+  subtract,
+  multiply,
+  divide,
+  maximum,
+  minimum,
+  gate,  // the second where the first is above zero, else 0
+};
 
 /// y[i] = op(x[i]) for n elements; y may be x. `a` and `b` are the parameters of clip (low, high), leaky_relu (slope),
 /// hard_sigmoid (slope, offset), quantize (scale, lowest) and swish (slope).

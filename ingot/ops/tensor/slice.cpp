@@ -146,19 +146,32 @@ void infer(InferContext& c) {
   c.out_shape(0, std::move(y));
 }
 
+/// The elements of an operand as far as they are known before a run.
+std::optional<std::vector<std::int64_t>> known_numbers(GradContext& c, std::size_t i) {
+  if (const Tensor* tensor = c.constant(i)) return tensor->to_ints();
+  if (!c.has(i) || !c.x(i)->known_ints) return std::nullopt;
+  std::vector<std::int64_t> numbers;
+  for (const Dim& d : *c.x(i)->known_ints) {
+    if (!d.is_known()) return std::nullopt;
+    numbers.push_back(d.value());
+  }
+  return numbers;
+}
+
 /// The padding that undoes a slice of steps of one, where all numbers of it are known.
 std::optional<std::vector<std::int64_t>> undoing_pads(GradContext& c) {
-  const Tensor *starts = c.constant(1), *ends = c.constant(2), *axes = c.constant(3), *steps = c.constant(4);
+  const auto starts = known_numbers(c, 1), ends = known_numbers(c, 2), axes = known_numbers(c, 3);
+  const auto steps = known_numbers(c, 4);
   if (!starts || !ends || (c.has(3) && !axes) || (c.has(4) && !steps) || !c.x()->type.shape) return std::nullopt;
   const Shape& shape = *c.x()->type.shape;
   const auto rank = static_cast<std::int64_t>(shape.size());
-  const auto first = starts->to_ints(), last = ends->to_ints();
+  const std::vector<std::int64_t>&first = *starts, &last = *ends;
   if (steps)
-    for (const std::int64_t step : steps->to_ints())
+    for (const std::int64_t step : *steps)
       if (step != 1) return std::nullopt;
   std::vector<std::int64_t> pads(2 * shape.size());
   for (std::size_t k = 0; k < first.size(); ++k) {
-    std::int64_t axis = axes ? axes->to_ints()[k] : static_cast<std::int64_t>(k);
+    std::int64_t axis = axes ? (*axes)[k] : static_cast<std::int64_t>(k);
     if (axis < 0) axis += rank;
     const Dim& dim = shape[static_cast<std::size_t>(axis)];
     if (!dim.is_known()) return std::nullopt;

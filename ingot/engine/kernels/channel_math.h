@@ -1,0 +1,43 @@
+#pragma once
+#include <cstdint>
+
+namespace ingot::engine {
+
+/// The sum of n numbers, in double.
+double sum_of(const float* x, std::int64_t n);
+/// The sum of (x - mean)^2.
+double squares_about(const float* x, std::int64_t n, float mean);
+/// sums[i] += x[i], or its square, for n numbers.
+void add_row(const float* x, std::int64_t n, bool squares, double* sums);
+/// Whether there is neither infinity nor NaN.
+bool is_all_finite(const float* x, std::int64_t n);
+/// z = x * a + y * b, as averages move.
+void blend(const float* x, float a, const float* y, float b, float* z, std::int64_t n);
+/// z = p - m / (sqrt(v) / size + epsilon) * rate, as Adam steps.
+struct Descent {
+  float size = 1, epsilon = 0, rate = 0;
+};
+void descend(const Descent& how, const float* p, const float* m, const float* v, float* z, std::int64_t n);
+/// y = clamp((x - mean) * factor + offset + added); `added` may be null. NaN stays NaN.
+struct ChannelLine {
+  float mean = 0, factor = 1, offset = 0, low = 0, high = 0;
+};
+void line_of_channel(const ChannelLine& line, const float* x, const float* added, float* y, std::int64_t n);
+
+/// What arrives at n places: dy, or where `gate` is given and not above zero, nothing.
+struct Arriving {
+  const float* dy = nullptr;
+  const float* gate = nullptr;
+};
+/// The sum of what arrives, and of that times (x - mean).
+struct GradientSums {
+  double plain = 0, weighted = 0;
+};
+GradientSums gradient_sums(const Arriving& d, const float* x, std::int64_t n, float mean);
+/// dx = d * by_arriving + (x - mean) * by_deviation + offset.
+struct GradientLine {
+  float mean = 0, by_arriving = 1, by_deviation = 0, offset = 0;
+};
+void gradient_of_channel(const GradientLine& line, const Arriving& d, const float* x, float* dx, std::int64_t n);
+
+}  // namespace ingot::engine
