@@ -13,6 +13,7 @@ endif()
 find_program(INGOT_MOLD mold)
 if(INGOT_MOLD)
   # mold 1.10 lets the part that is made read-only begin at .tbss, which may lie outside of every segment: such a
-  # program does not start. What is released is hardened and linked by the system's linker.
-  add_link_options("$<$<NOT:$<CONFIG:Release>>:-fuse-ld=mold;LINKER:-z,norelro>")
+  # program does not start. What is released is hardened and linked by the system's linker. Where code shares pages with
+  # what lies beside it, the number of segments may depend on their places, and those on the number: it never ends then.
+  add_link_options("$<$<NOT:$<CONFIG:Release>>:-fuse-ld=mold;LINKER:-z,norelro;LINKER:-z,separate-code>")
 endif()
