@@ -9,6 +9,8 @@ import sys
 import tempfile
 import unittest
 
+from runtimes import Runtimes
+
 INGOT = sys.argv.pop(1)
 FLOAT = 'attr { key: "T" value { type: DT_FLOAT } }'
 INPUT = """node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
@@ -40,17 +42,8 @@ node { name: "y" op: "Mul" input: "chance" input: "x" """ + FLOAT + """ }
 """
 
 
-def installed():
-    listed = subprocess.run([INGOT, "verify", "--list-runtimes", "--json"], capture_output=True, text=True, check=True)
-    return {runtime["name"] for runtime in json.loads(listed.stdout) if runtime["installed"]}
-
-
-INSTALLED = installed()
-
-
-def needs(*names):
-    missing = [name for name in names if name not in INSTALLED]
-    return unittest.skipIf(missing, f"not installed: {', '.join(missing)}; script/bootstrap installs them with npm")
+RUNTIMES = Runtimes(INGOT)
+needs = RUNTIMES.needs
 
 
 class TensorFlow(unittest.TestCase):

@@ -9,6 +9,8 @@ import sys
 import tempfile
 import unittest
 
+from runtimes import Runtimes
+
 INGOT = sys.argv.pop(1)
 MODEL = """<ir_version: 10, opset_import: ["" : 21]>
 net (float[1, 2, 4, 4] x) => (float[1, 2, 4, 4] y)
@@ -21,17 +23,8 @@ net (float[1, 2, 4, 4] x) => (float[1, 2, 4, 4] y)
 """
 
 
-def installed():
-    listed = subprocess.run([INGOT, "verify", "--list-runtimes", "--json"], capture_output=True, text=True, check=True)
-    return {runtime["name"] for runtime in json.loads(listed.stdout) if runtime["installed"]}
-
-
-INSTALLED = installed()
-
-
-def needs(*names):
-    missing = [name for name in names if name not in INSTALLED]
-    return unittest.skipIf(missing, f"not installed: {', '.join(missing)}; script/bootstrap installs them with npm")
+RUNTIMES = Runtimes(INGOT)
+needs = RUNTIMES.needs
 
 
 class Verify(unittest.TestCase):
