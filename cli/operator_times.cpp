@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include "ingot/base/atomic_file.h"
-#include "ingot/driver/trace.h"
 #include "terminal.h"
 
 namespace ingot::cli {

@@ -1,5 +1,7 @@
 #pragma once
-#include "ingot/engine/profile.h"
+#include <string>
+
+#include "ingot/driver/trace.h"
 
 namespace ingot::cli {
 
