@@ -172,8 +172,9 @@ void compare(const std::string& name, Model& model, test::OtherRuntime& native, 
   };
   try {
     run(model, {});
-  } catch (const Error&) {
+  } catch (const Error& error) {
     ++tally.refused;
+    std::printf("refused: %s: %s\n", name.c_str(), error.message().c_str());
     return;
   }
   for (const Layer& layer : layers) {
