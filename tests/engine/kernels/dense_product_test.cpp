@@ -5,27 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <random>
 #include <vector>
 
 #include "ingot/base/threads.h"
+#include "tests/engine/kernels/product_sizes.h"
 
 namespace ingot::engine {
 namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-std::vector<float> random_floats(std::int64_t count, unsigned seed) {
-  std::mt19937 generator(seed);
-  std::uniform_real_distribution<float> number(-1, 1);
-  std::vector<float> values(at(count));
-  for (float& value : values) value = number(generator);
-  return values;
-}
-
-struct Sizes {
-  std::int64_t rows, depth, columns;
-};
 
 class Dense : public testing::TestWithParam<Sizes> {};
 

@@ -5,25 +5,13 @@
 
 #include <cmath>
 #include <limits>
-#include <random>
 #include <vector>
 
 #include "ingot/base/threads.h"
+#include "tests/engine/kernels/product_sizes.h"
 
 namespace ingot::engine {
 namespace {
-
-std::vector<float> random_floats(std::int64_t count, unsigned seed) {
-  std::mt19937 generator(seed);
-  std::uniform_real_distribution<float> number(-1, 1);
-  std::vector<float> values(static_cast<std::size_t>(count));
-  for (float& value : values) value = number(generator);
-  return values;
-}
-
-struct Sizes {
-  std::int64_t rows, depth, columns;
-};
 
 class Multiply : public testing::TestWithParam<Sizes> {};
 
