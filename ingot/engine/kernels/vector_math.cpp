@@ -32,57 +32,58 @@ template <class... Floats> HWY_INLINE V polynomial(V x, float highest, Floats...
 using Ints = hn::Vec<hn::RebindToSigned<decltype(d)>>;
 const hn::RebindToSigned<decltype(d)> ints;
 
-/// x = n * log(2) + r with |r| <= log(2) / 2, and e^r.
+/// x = n * log(2) + r with |r| <= log(2) / 2.
 struct Exponential {
-  Ints n;
-  V e;
+  Ints bits;  // n + kBias, in those of a float between 2^23 and 2^24
+  V e;        // e^r
 };
-HWY_INLINE Exponential split_exponential(V x) {
-  // Added to this, a number has its integer part in its lowest bits.
-  const V shift = number(12582912.0f);
-  const V shifted = hn::MulAdd(x, number(1.44269504f), shift), n = hn::Sub(shifted, shift);
-  const V r = hn::NegMulAdd(n, number(-2.12194440e-4f), hn::NegMulAdd(n, number(0.693359375f), x));
-  const V p = polynomial(r, 1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f,
-                         5.0000001201e-1f);
-  return {hn::Sub(hn::BitCast(ints, shifted), hn::BitCast(ints, shift)),
-          hn::Add(hn::MulAdd(hn::Mul(r, r), p, r), number(1.0f))};
+constexpr std::int32_t kBias = 127;
+constexpr float kShift = 12582912.0f;  // added to this, a number has its integer part in its lowest bits
+
+/// Of x, or of -x.
+template <bool is_negated> HWY_INLINE Exponential split_exponential(V x) {
+  const V shift = number(kShift + kBias);
+  const V shifted = hn::MulAdd(x, number(is_negated ? -1.44269504f : 1.44269504f), shift), n = hn::Sub(shifted, shift);
+  const V high = number(0.693359375f), low = number(-2.12194440e-4f);
+  const V r = hn::NegMulAdd(n, low, is_negated ? hn::NegMulSub(n, high, x) : hn::NegMulAdd(n, high, x));
+  const V p = polynomial(r, 1.3814539e-3f, 8.368745e-3f, 4.166839e-2f, 1.6666521e-1f, 4.9999994e-1f);
+  return {hn::BitCast(ints, shifted), hn::Add(hn::MulAdd(hn::Mul(r, r), p, r), number(1.0f))};
 }
 
-/// 2^n for n from -127 (which gives 0) to 127.
-HWY_INLINE V power_of_two(Ints n) { return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(n, hn::Set(ints, 127)))); }
+/// 2^n for n + kBias from 0 (which gives 0) to 255 (which gives infinity): its lowest bits are the exponent's.
+HWY_INLINE V power_of_two(Ints biased) { return hn::BitCast(d, hn::ShiftLeft<23>(biased)); }
 
 /// exp of anything: beyond the range of floats 0 or infinity, NaN for NaN.
 HWY_INLINE V exp_of(V x) {
   // Where an operand is NaN, Min and Max give the second.
-  const Exponential y = split_exponential(hn::Min(number(89.0f), hn::Max(number(-104.0f), x)));
+  const Exponential y = split_exponential<false>(hn::Min(number(89.0f), hn::Max(number(-104.0f), x)));
   // In two factors: one alone would overflow, or could not make subnormal numbers.
-  const Ints half = hn::ShiftRight<1>(y.n);
-  return hn::Mul(hn::Mul(y.e, power_of_two(half)), power_of_two(hn::Sub(y.n, half)));
+  const Ints bias = hn::Set(ints, kBias), n = hn::Sub(y.bits, hn::BitCast(ints, number(kShift + kBias)));
+  const Ints half = hn::ShiftRight<1>(n);
+  return hn::Mul(hn::Mul(y.e, power_of_two(hn::Add(half, bias))), power_of_two(hn::Add(hn::Sub(n, half), bias)));
 }
 
 /// exp of what is not positive; 0 where the result would be subnormal.
 HWY_INLINE V exp_of_negative(V x) {
-  const Exponential y = split_exponential(hn::Max(number(-88.0f), x));
-  return hn::Mul(y.e, power_of_two(y.n));
+  const Exponential y = split_exponential<false>(hn::Max(number(-88.0f), x));
+  return hn::Mul(y.e, power_of_two(y.bits));
 }
 
+/// 1 / (1 + e^-x): where e^-x is too large for a float it is infinite, and the result 0.
 HWY_INLINE V sigmoid_of(V x) {
-  // 1 / (1 + e^-x), or e^x / (1 + e^x): e^-|x| never overflows.
-  const V one = number(1.0f), e = exp_of_negative(hn::Or(x, hn::SignBit(d)));
-  return hn::Div(hn::IfNegativeThenElse(x, e, one), hn::Add(one, e));
+  const Exponential y = split_exponential<true>(hn::Min(number(88.0f), hn::Max(number(-88.7f), x)));
+  const V one = number(1.0f);
+  return hn::Div(one, hn::MulAdd(y.e, power_of_two(y.bits), one));
 }
 
-// A rational function that equals tanh to the last bits of float within +-7.9, and +-1 outside.
+/// A rational function that equals tanh to the last bits of float, and 1 at the limit, with fused multiply-adds or not.
 HWY_INLINE V tanh_of(V x) {
-  const V limit = number(7.90531110763549805f);
+  const V limit = number(8.10417175f);
   const V c = hn::Min(limit, hn::Max(hn::Neg(limit), x));  // NaN where x is
   const V s = hn::Mul(c, c);
-  const V p = polynomial(s, -2.76076847742355e-16f, 2.00018790482477e-13f, -8.60467152213735e-11f,
-                         5.12229709037114e-08f, 1.48572235717979e-05f, 6.37261928875436e-04f, 4.89352455891786e-03f);
-  const V q = polynomial(s, 1.19825839466702e-06f, 1.18534705686654e-04f, 2.26843463243900e-03f, 4.89352518554385e-03f);
-  const V y = hn::Div(hn::Mul(c, p), q);
-  const V near = hn::IfThenElse(hn::Lt(hn::Abs(x), number(0.0004f)), x, y);
-  return hn::IfThenElse(hn::Ge(hn::Abs(x), limit), hn::CopySign(number(1.0f), x), near);
+  const V p = polynomial(s, 1.490330170e-8f, 2.168325227e-5f, 3.559531411e-3f, 1.343454123e-1f, 1.0f);
+  const V q = polynomial(s, 8.396449402e-7f, 3.391054343e-4f, 2.611918934e-2f, 4.676786959e-1f, 1.0f);
+  return hn::Div(hn::Mul(c, p), q);
 }
 
 // A rational function that equals erf to the last bits of float within +-4, and +-1 outside.

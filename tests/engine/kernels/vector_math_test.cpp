@@ -64,8 +64,12 @@ TEST(VectorFunction, HasTheRightLimits) {
   EXPECT_TRUE(std::isnan(one(Unary::log, -1)));
   EXPECT_NEAR(one(Unary::log, 1e-40f), std::log(1e-40), 1e-4);
   EXPECT_EQ(one(Unary::tanh, -kInfinity), -1);
+  EXPECT_EQ(one(Unary::tanh, kInfinity), 1);
+  EXPECT_EQ(one(Unary::tanh, 1e-40f), 1e-40f);
   EXPECT_EQ(one(Unary::sigmoid, -kInfinity), 0);
   EXPECT_EQ(one(Unary::sigmoid, kInfinity), 1);
+  EXPECT_NEAR(one(Unary::sigmoid, -88.5f), 0, 1e-38);
+  EXPECT_EQ(one(Unary::sigmoid, 88.5f), 1);
   EXPECT_EQ(one(Unary::relu, -kInfinity), 0);
 }
 
