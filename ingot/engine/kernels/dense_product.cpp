@@ -173,6 +173,7 @@ HWY_EXPORT(tiles);
 
 constexpr std::int64_t kFewestColumns = 32;  // of a piece, unless there are fewer
 constexpr std::int64_t kFewestRows = 48;
+constexpr std::int64_t kEnoughPieces = 16;
 constexpr std::int64_t kWidestPiece = 2 * kPieceColumns;
 constexpr std::int64_t kLine = 16;    // elements of a line of the cache
 constexpr std::int64_t kAhead = 12;   // rows from which lines are asked for before they are read
@@ -319,7 +320,7 @@ Cut::Cut(std::int64_t rows, std::int64_t columns, Limits limits) {
 DenseProduct::DenseProduct(std::int64_t rows, std::int64_t depth, std::int64_t columns, std::int64_t count)
     : rows_(rows), depth_(depth), columns_(columns), cut_(rows, columns) {
   Cut::Limits limits;
-  limits.enough = blocks(limits.enough, count);
+  limits.enough = blocks(kEnoughPieces, count);
   // Rows that are brought into order for one piece alone are still in the cache when it reads them.
   limits.keeps_columns = columns > kPieceColumns && columns <= kWidestPiece && rows >= 2 * kPieceRows;
   if (limits.keeps_columns) limits.columns = kWidestPiece;
