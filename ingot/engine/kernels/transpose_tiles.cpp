@@ -69,11 +69,12 @@ HWY_INLINE void square(const std::uint32_t* x, std::int64_t stride, std::int64_t
 
 using Square = hn::FixedTag<std::uint32_t, kSquare>;
 
-/// Few columns without gaps between the rows: each vector overwrites what the one before it wrote too much.
+/// Few columns without gaps between the rows: each vector overwrites what the one before it wrote too much, and none
+/// reaches beyond the end.
 void transpose_narrow(const std::uint32_t* HWY_RESTRICT x, std::int64_t x_stride, std::uint32_t* HWY_RESTRICT y,
                       std::int64_t rows, std::int64_t columns) {
   std::int64_t r = 0;
-  for (; r + kSquare < rows; r += kSquare)
+  for (; r + kSquare <= rows && (r + kSquare - 1) * columns + kSquare <= rows * columns; r += kSquare)
     square(x + r, x_stride, columns,
            [&](std::int64_t i, auto column) { hn::StoreU(column, Square(), y + (r + i) * columns); });
   for (; r < rows; ++r)
