@@ -7,7 +7,9 @@ the same machine; a figure is the median of the rounds.
 """
 import argparse
 import datetime
+import glob
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -120,9 +122,18 @@ def measure_ingot(ingot, folder, name, threads, steps, warm):
     return steps / (times[-1] - times[warm - 1]), float(number) * {"KiB": 1 / 1024, "MiB": 1, "GiB": 1024}[unit]
 
 
+def peer_environment(threads):
+    """One pool of threads for PyTorch and its matrix products: OpenBLAS with threads of its own would take both cores
+    where one is asked for, and would fight with PyTorch's where two are."""
+    environment = dict(os.environ, OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads))
+    shared_pool = glob.glob("/usr/lib/*/openblas-openmp")
+    environment["LD_LIBRARY_PATH"] = os.pathsep.join(shared_pool + [os.environ.get("LD_LIBRARY_PATH", "")]).strip(os.pathsep)
+    return environment
+
+
 def measure_torch(folder, name, threads, steps, warm):
     done = subprocess.run([sys.executable, "-c", PEER, str(pathlib.Path(__file__).parent), name, str(threads), str(steps),
-                           str(warm)], capture_output=True, text=True, check=True)
+                           str(warm)], capture_output=True, text=True, check=True, env=peer_environment(threads))
     rate, peak, *products = done.stdout.split()
     return float(rate), float(peak), products
 

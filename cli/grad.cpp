@@ -43,7 +43,9 @@ int run_grad(const Options& options, const Global& global) {
 
 int run_gradcheck(const Options& options, const Global& global) {
   const driver::Loaded loaded = driver::load(options.model, global.load_options(options.from));
-  const Model model = train::in_double(loaded.model);
+  Model model = train::in_double(loaded.model);
+  if (const std::size_t places = train::leave_out_rounding(model))
+    std::printf("without the rounding of %zu QuantizeLinear: gradients pass straight through it\n", places);
   const std::vector<train::GradientCheck> checks = train::check_gradients(
       model, driver::random_inputs(model, options.seed), {.seed = options.seed, .jitter = 0, .wrt = {}});
   bool is_good = true;

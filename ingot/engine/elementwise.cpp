@@ -187,9 +187,26 @@ class Chain {
   mutable std::size_t depth_ = 0;
 };
 
+/// An operand that was expanded to the shape of the other one is read as it was.
+void read_before_expanding(Graph& graph) {
+  std::vector<Node*> nodes;
+  for (Node& node : graph.nodes())
+    if (const auto step = step_for(node); step && step->is_binary) nodes.push_back(&node);
+  for (Node* node : nodes)
+    for (std::size_t i = 0; i < 2; ++i) {
+      Node* expand = node->input(i)->producer();
+      if (!expand || !expand->is("Expand") || &expand->graph() != &graph || node->input(0) == node->input(1) ||
+          !have_same_shape(node->input(1 - i), node->output(0)))
+        continue;
+      node->set_input(i, expand->input(0));
+      if (expand->output(0)->uses().empty()) graph.erase(expand);
+    }
+}
+
 }  // namespace
 
 void fuse_elementwise(Graph& graph) {
+  read_before_expanding(graph);
   // From the end: a chain is as long as it can be.
   const auto order = topological_order(graph);
   if (!order) return;

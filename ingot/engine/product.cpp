@@ -2,6 +2,7 @@
 #include "ingot/engine/product.h"
 
 #include <numeric>
+#include <unordered_set>
 
 #include "ingot/engine/blocked.h"
 #include "ingot/engine/pattern.h"
@@ -26,18 +27,24 @@ Perm usual_order(std::size_t rank) {
 struct Operand {
   Value* value;
   Perm perm;
-  Node* transpose = nullptr;  // which is not needed for this product
+  std::vector<Node*> transposes;  // which are not needed for this product, the last one first
 
   explicit Operand(Value* v) : value(v), perm(usual_order(v->type.shape->size())) {
-    Node* node = v->producer();
-    if (!node || !node->is("Transpose") || &node->graph() != &v->graph() || !is_matrix(node->input(0))) return;
-    const Perm own = node->attributes.ints_or("perm", {});
-    const auto last = static_cast<std::int64_t>(perm.size()) - 1;
-    // One of the two axes of a matrix stays without gaps, or reading is slow.
-    if (own.size() != perm.size() || (own[perm.size() - 1] != last && own[perm.size() - 2] != last)) return;
-    value = node->input(0);
-    perm = own;
-    transpose = node;
+    Perm read = perm;
+    std::vector<Node*> passed;
+    for (Node* node = v->producer(); node && node->is("Transpose") && &node->graph() == &v->graph();
+         node = node->input(0)->producer()) {
+      const Perm own = node->attributes.ints_or("perm", {});
+      if (!is_matrix(node->input(0)) || own.size() != perm.size()) return;
+      for (std::int64_t& axis : read) axis = own[static_cast<std::size_t>(axis)];
+      passed.push_back(node);
+      // One of the two axes of a matrix stays without gaps, or reading is slow.
+      const auto last = static_cast<std::int64_t>(perm.size()) - 1;
+      if (read[perm.size() - 1] != last && read[perm.size() - 2] != last) continue;
+      value = node->input(0);
+      perm = read;
+      transposes = passed;
+    }
   }
   void swap_last() { std::swap(perm[perm.size() - 1], perm[perm.size() - 2]); }
 };
@@ -137,10 +144,14 @@ void fuse(Found found) {
   fused->output(0)->type = tail->output(0)->type;
   graph.replace_all_uses(tail->output(0), fused->output(0));
   for (std::size_t i = nodes.size(); i-- > 0;) graph.erase(nodes[i]);
-  for (Node* node : {found.a.transpose, found.b.transpose})
-    if (node && node->output(0)->uses().empty()) {
+  // Both operands may have read the same one: none of them is looked at after it went.
+  std::unordered_set<Node*> gone;
+  for (const Operand* operand : {&found.a, &found.b})
+    for (Node* node : operand->transposes) {
+      if (gone.contains(node)) continue;
+      if (!node->output(0)->uses().empty()) break;
       graph.erase(node);
-      if (found.a.transpose == found.b.transpose) break;
+      gone.insert(node);
     }
 }
 

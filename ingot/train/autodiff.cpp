@@ -1,6 +1,7 @@
 // Reverse-mode differentiation as a graph-to-graph step: gradients are ONNX nodes.
 #include "ingot/train/autodiff.h"
 
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -13,13 +14,21 @@
 #include "ingot/train/control_flow.h"
 
 namespace ingot::train {
+
+bool stands_for_reals(const Value* v) {
+  const Node* maker = v->producer();
+  return maker && maker->is("QuantizeLinear") && is_integer(v->type.elem) && !v->uses().empty() &&
+         std::ranges::all_of(v->uses(), [](const Use& use) { return use.node && use.node->is("DequantizeLinear"); });
+}
+
 namespace {
 
 using ValueSet = std::unordered_set<const Value*>;
 using Names = std::vector<std::string>;
 
-/// Only real numbers carry gradients.
+/// Only real numbers carry gradients, and what stands for them.
 bool is_differentiable(const Value* v) {
+  if (stands_for_reals(v)) return true;
   const Type* type = &v->type;
   while (type->is_sequence()) type = &type->inner();
   return !*type || (type->is_tensor() && is_float(type->elem));

@@ -3,6 +3,10 @@
 
 namespace ingot::train {
 
+/// Whether these are integers of QuantizeLinear that only DequantizeLinear reads: gradients pass straight through both,
+/// as if nothing were rounded.
+bool stands_for_reals(const Value* v);
+
 /// One value that is differentiated: d loss / d value is `weight`, of the same shape; null: ones.
 struct Seed {
   Value* of = nullptr;

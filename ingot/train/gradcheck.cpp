@@ -6,6 +6,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
+#include "ingot/ops/quantization/scales.h"
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/inline_functions.h"
 #include "ingot/train/autodiff.h"
@@ -90,6 +91,48 @@ class Noise {
 
 bool is_real(const Value* v) { return v && v->type.is_tensor() && v->type.elem == DType::f64; }
 
+/// Zero point and scale of a node as real numbers that broadcast against its first input.
+struct Parameters {
+  Value *zero = nullptr, *scale = nullptr;
+
+  Parameters(GraphBuilder& g, const Node& node, std::int64_t axis) {
+    ops::DecomposeContext own(g, node);
+    scale = ops::spread(own, g.cast(node.input(1), DType::f64), axis);
+    if (node.input(2)) zero = ops::spread(own, g.cast(node.input(2), DType::f64), axis);
+  }
+};
+
+/// The axis along which the scales of the node vary; nothing: not enough is known.
+std::optional<std::int64_t> axis_of(GraphBuilder& g, const Node& node) {
+  return ops::spread_axis(ops::DecomposeContext(g, node));
+}
+
+/// Both ends in plain arithmetic, without rounding between them; false: not enough is known.
+bool leave_out_rounding(Node& quantize) {
+  Graph& graph = quantize.graph();
+  Value* steps = quantize.output();
+  std::vector<Node*> readers;
+  for (const Use& use : steps->uses()) readers.push_back(use.node);
+  GraphBuilder g(graph, &quantize);
+  bool is_known = axis_of(g, quantize).has_value();
+  for (const Node* reader : readers) is_known &= &reader->graph() == &graph && axis_of(g, *reader).has_value();
+  if (!is_known) return false;
+  const Parameters own(g, quantize, *axis_of(g, quantize));
+  Value* place = g.div(g.cast(quantize.input(0), DType::f64), own.scale);
+  if (own.zero) place = g.add(place, own.zero);
+  const ops::IntegerRange range = ops::range_of(steps->type.elem);
+  Value* least = g.scalar(range.least, DType::f64);
+  Value* held = g.op("Clip", {place, least, g.scalar(range.most, DType::f64)});
+  for (Node* reader : readers) {
+    GraphBuilder after(graph, reader);
+    const Parameters theirs(after, *reader, *axis_of(after, *reader));
+    Value* number = theirs.zero ? after.sub(held, theirs.zero) : held;
+    replace_node(*reader, {after.mul(number, theirs.scale)});
+  }
+  graph.erase(&quantize);
+  return true;
+}
+
 double dot(const Array& a, const std::vector<double>& b) {
   double sum = 0;
   const auto x = a.data<double>();
@@ -128,6 +171,17 @@ Model in_double(const Model& model) {
     }
   });
   return wide;
+}
+
+std::size_t leave_out_rounding(Model& model) {
+  std::size_t count = 0;
+  for_each_graph(*model.graph, [&](Graph& graph) {
+    std::vector<Node*> found;
+    for (Node& node : graph.nodes())
+      if (node.is("QuantizeLinear") && node.output() && stands_for_reals(node.output())) found.push_back(&node);
+    for (Node* node : found) count += leave_out_rounding(*node);
+  });
+  return count;
 }
 
 Datum in_double(const Datum& datum) {

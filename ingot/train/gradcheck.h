@@ -12,6 +12,10 @@ Model in_double(const Model& model);
 /// The same for a value.
 Datum in_double(const Datum& datum);
 
+/// Takes the rounding out of what is quantised and made real again, which differences cannot follow; returns at how
+/// many places. The model is one of in_double().
+std::size_t leave_out_rounding(Model& model);
+
 /// One directional derivative: the gradient's, and the one that central differences give.
 struct GradientCheck {
   std::string input;

@@ -22,7 +22,7 @@ const hn::Rebind<float, decltype(wide)> half;
 using V = hn::Vec<decltype(d)>;
 using W = hn::Vec<decltype(wide)>;
 
-double total(W a, W b) { return hn::GetLane(hn::SumOfLanes(wide, hn::Add(a, b))); }
+HWY_INLINE double total(W a, W b) { return hn::GetLane(hn::SumOfLanes(wide, hn::Add(a, b))); }
 
 double plain_sum(const float* x, std::int64_t n) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(wide));
@@ -56,17 +56,37 @@ double square_sum(const float* x, std::int64_t n, float mean) {
   return sum;
 }
 
-void sum_rows(const float* x, std::int64_t n, bool squares, double* sums) {
+void each_row(const float* x, std::int64_t rows, std::int64_t n, bool squares, double* sums) {
+  for (std::int64_t r = 0; r < rows; ++r) sums[r] = squares ? square_sum(x + r * n, n, 0) : plain_sum(x + r * n, n);
+}
+
+/// kRows rows after each other: a sum goes to memory once for all of them.
+template <int kRows>
+HWY_INLINE void sum_some_rows(const float* HWY_RESTRICT x, std::int64_t stride, std::int64_t n, bool squares,
+                              double* HWY_RESTRICT sums) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(wide));
   std::int64_t i = 0;
   for (; i + lanes <= n; i += lanes) {
-    const W v = hn::PromoteTo(wide, hn::LoadU(half, x + i)), sum = hn::LoadU(wide, sums + i);
-    hn::StoreU(squares ? hn::MulAdd(v, v, sum) : hn::Add(v, sum), wide, sums + i);
+    W sum = hn::LoadU(wide, sums + i);
+    HWY_UNROLL(4)
+    for (int r = 0; r < kRows; ++r) {
+      const W v = hn::PromoteTo(wide, hn::LoadU(half, x + r * stride + i));
+      sum = squares ? hn::MulAdd(v, v, sum) : hn::Add(v, sum);
+    }
+    hn::StoreU(sum, wide, sums + i);
   }
-  for (; i < n; ++i) {
-    const double v = x[i];
-    sums[i] += squares ? v * v : v;
-  }
+  for (; i < n; ++i)
+    for (int r = 0; r < kRows; ++r) {
+      const double v = x[r * stride + i];
+      sums[i] += squares ? v * v : v;
+    }
+}
+
+void sum_rows(const float* x, std::int64_t rows, std::int64_t stride, std::int64_t n, bool squares, double* sums) {
+  constexpr int kAtOnce = 4;
+  std::int64_t r = 0;
+  for (; r + kAtOnce <= rows; r += kAtOnce) sum_some_rows<kAtOnce>(x + r * stride, stride, n, squares, sums);
+  for (; r < rows; ++r) sum_some_rows<1>(x + r * stride, stride, n, squares, sums);
 }
 
 bool finite(const float* x, std::int64_t n) {
@@ -175,6 +195,7 @@ HWY_EXPORT(square_sum);
 HWY_EXPORT(channel_line);
 HWY_EXPORT(mix);
 HWY_EXPORT(step_down);
+HWY_EXPORT(each_row);
 HWY_EXPORT(sum_rows);
 HWY_EXPORT(finite);
 HWY_EXPORT(arriving_sums);
@@ -186,8 +207,11 @@ double sum_of(const float* x, std::int64_t n) { return HWY_DYNAMIC_DISPATCH(plai
 double squares_about(const float* x, std::int64_t n, float mean) {
   return HWY_DYNAMIC_DISPATCH(square_sum)(x, n, mean);
 }
-void add_row(const float* x, std::int64_t n, bool squares, double* sums) {
-  HWY_DYNAMIC_DISPATCH(sum_rows)(x, n, squares, sums);
+void sum_each_row(const float* x, std::int64_t rows, std::int64_t n, bool squares, double* sums) {
+  HWY_DYNAMIC_DISPATCH(each_row)(x, rows, n, squares, sums);
+}
+void add_rows(const float* x, std::int64_t rows, std::int64_t stride, std::int64_t n, bool squares, double* sums) {
+  HWY_DYNAMIC_DISPATCH(sum_rows)(x, rows, stride, n, squares, sums);
 }
 bool is_all_finite(const float* x, std::int64_t n) { return HWY_DYNAMIC_DISPATCH(finite)(x, n); }
 void blend(const float* x, float a, const float* y, float b, float* z, std::int64_t n) {

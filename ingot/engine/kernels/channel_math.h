@@ -7,8 +7,10 @@ namespace ingot::engine {
 double sum_of(const float* x, std::int64_t n);
 /// The sum of (x - mean)^2.
 double squares_about(const float* x, std::int64_t n, float mean);
-/// sums[i] += x[i], or its square, for n numbers.
-void add_row(const float* x, std::int64_t n, bool squares, double* sums);
+/// sums[r]: the sum of row r of n numbers, or of their squares.
+void sum_each_row(const float* x, std::int64_t rows, std::int64_t n, bool squares, double* sums);
+/// sums[i] += x[i], or its square, for the n numbers of each row, one row after the other; rows are `stride` apart.
+void add_rows(const float* x, std::int64_t rows, std::int64_t stride, std::int64_t n, bool squares, double* sums);
 /// Whether there is neither infinity nor NaN.
 bool is_all_finite(const float* x, std::int64_t n);
 /// z = x * a + y * b, as averages move.

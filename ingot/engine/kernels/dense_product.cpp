@@ -4,10 +4,14 @@
 // The first of these includes this file once per kind of CPU: the order counts.
 // clang-format off
 #include <hwy/foreach_target.h>
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 // clang-format on
 
 #include "ingot/engine/kernels/dense_product.h"
+
+#include <algorithm>
+#include <limits>
 
 #include "ingot/base/threads.h"
 #include "ingot/engine/kernels/transpose_tiles.h"
@@ -29,6 +33,7 @@ struct DenseTile {
   std::int64_t c_stride;
   std::int64_t columns;  // of the panel that exist
   bool is_first, is_last;
+  bool is_plain;          // the sums are the result, and all columns exist
   const float* bias;      // at the panel's first column, or null
   const float* residual;  // at the tile's first element, or null
   float low, high;
@@ -53,6 +58,7 @@ template <int R, bool kIsInterleaved> HWY_INLINE void tile(const DenseTile& p) {
   const float* HWY_RESTRICT b = p.panel;
   const float* HWY_RESTRICT a = p.a;
   const std::int64_t row = kIsInterleaved ? 1 : p.a_stride, step = kIsInterleaved ? kTileRows : 1;
+  for (int r = 0; r < R; ++r) hwy::Prefetch(p.c + r * p.c_stride);
   HWY_UNROLL(4)
   for (std::int64_t k = 0; k < p.depth; ++k) {
     const V b0 = hn::Load(d, b), b1 = hn::Load(d, b + lanes);
@@ -64,6 +70,13 @@ template <int R, bool kIsInterleaved> HWY_INLINE void tile(const DenseTile& p) {
     }
     a += step;
     b += 2 * lanes;
+  }
+  if (p.is_plain) {
+    for (int r = 0; r < R; ++r) {
+      hn::StoreU(sum[r][0], d, p.c + r * p.c_stride);
+      hn::StoreU(sum[r][1], d, p.c + r * p.c_stride + lanes);
+    }
+    return;
   }
   const V low = hn::Set(d, p.low), high = hn::Set(d, p.high);
   HWY_ALIGN float part[hn::MaxLanes(d)] = {};
@@ -113,32 +126,79 @@ template <bool kIsInterleaved> void tile_of(const DenseTile& p, std::int64_t row
   }
 }
 
-void dense_tile(const DenseTile& p, std::int64_t rows) {
-  return p.a_stride == 0 ? tile_of<true>(p, rows) : tile_of<false>(p, rows);
+template <bool kIsInterleaved> void tiles_of(const PiecePart& p) {
+  const std::int64_t wide = 2 * static_cast<std::int64_t>(hn::Lanes(d));
+  const std::int64_t panel_stride = p.panel_stride ? p.panel_stride : p.depth * wide;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const Epilogue& end = p.epilogue;
+  const bool is_plain =
+      p.is_first && (!p.is_last || (!end.bias && !end.residual && end.low == -kInfinity && end.high == kInfinity));
+  DenseTile tile{};
+  tile.a_stride = p.a_stride;
+  tile.depth = p.depth;
+  tile.c_stride = p.c_stride;
+  tile.is_first = p.is_first;
+  tile.is_last = p.is_last;
+  tile.low = end.low;
+  tile.high = end.high;
+  for (std::int64_t column = 0; column < p.columns; column += wide) {
+    tile.panel = p.panels + column / wide * panel_stride;
+    tile.columns = std::min(wide, p.columns - column);
+    tile.is_plain = is_plain && tile.columns == wide;
+    tile.bias = end.bias ? end.bias + column : nullptr;
+    for (std::int64_t row = 0; row < p.rows; row += kTileRows) {
+      tile.a = p.a + row * (kIsInterleaved ? p.depth : p.a_stride);
+      const std::int64_t at = row * p.c_stride + column;
+      tile.c = p.c + at;
+      tile.residual = end.residual ? end.residual + at : nullptr;
+      tile_of<kIsInterleaved>(tile, std::min(kTileRows, p.rows - row));
+    }
+  }
 }
+
+void tiles(const PiecePart& p) { return p.a_stride == 0 ? tiles_of<true>(p) : tiles_of<false>(p); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace ingot::engine
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include <algorithm>
 #include <cstring>
 #include <vector>
 
 namespace ingot::engine {
 namespace {
 
-HWY_EXPORT(dense_tile);
+HWY_EXPORT(tiles);
 
 constexpr std::int64_t kFewestColumns = 32;  // of a piece, unless there are fewer
 constexpr std::int64_t kFewestRows = 48;
-constexpr std::int64_t kEnoughPieces = 8;               // for all threads to have work until the end
+constexpr std::int64_t kEnoughPieces = 16;
+constexpr std::int64_t kWidestPiece = 2 * kPieceColumns;
+constexpr std::int64_t kLine = 16;    // elements of a line of the cache
+constexpr std::int64_t kAhead = 12;   // rows from which lines are asked for before they are read
+constexpr std::int64_t kAtOnce = 16;  // lines of the source that are held while all panels are written
 constexpr std::int64_t kUsual = 16, kWidestPanel = 64;  // columns of a panel
 
 struct Room {
   std::shared_ptr<std::byte> a = take_pages(kPieceRows * kPieceDepth * sizeof(float));
-  std::shared_ptr<std::byte> b = take_pages((kPieceColumns + kWidestPanel) * kPieceDepth * sizeof(float));
+  std::shared_ptr<std::byte> b = take_pages((kWidestPiece + kWidestPanel) * kPieceDepth * sizeof(float));
+};
+
+/// Room that is kept for the next product, unless that needs more.
+class GrowingRoom {
+ public:
+  float* of(std::int64_t elements) {
+    if (elements > elements_) {
+      pages_ = take_pages(static_cast<std::size_t>(elements) * sizeof(float));
+      elements_ = elements;
+    }
+    return reinterpret_cast<float*>(pages_.get());
+  }
+
+ private:
+  std::int64_t elements_ = 0;
+  std::shared_ptr<std::byte> pages_;
 };
 
 const std::uint32_t* words(const float* x) { return reinterpret_cast<const std::uint32_t*>(x); }
@@ -155,19 +215,39 @@ std::int64_t even_part(std::int64_t size, std::int64_t most, std::int64_t unit) 
 }  // namespace
 
 void interleave_rows(const MatrixView& a, std::int64_t rows, std::int64_t depth, float* to) {
-  constexpr std::int64_t kAtOnce = 16;  // lines of the source that are held while all rows are written
-  for (std::int64_t first = 0; first < depth; first += kAtOnce) {
-    const std::int64_t last = std::min(depth, first + kAtOnce);
+  if (a.column_stride == 1) {
     for (std::int64_t row = 0; row < rows; row += kTileRows) {
-      float* out = to + row * depth + first * kTileRows;
-      const float* in = a.data + row * a.row_stride + first * a.column_stride;
+      const float* in = a.from(row, 0).data;
+      float* out = to + row * depth;
       const std::int64_t there = std::min(kTileRows, rows - row);
-      if (a.row_stride == 1 && there == kTileRows) {
-        for (std::int64_t k = first; k < last; ++k, in += a.column_stride, out += kTileRows)
-          std::memcpy(out, in, kTileRows * sizeof(float));
-      } else {
-        for (std::int64_t k = first; k < last; ++k, in += a.column_stride, out += kTileRows)
-          for (std::int64_t r = 0; r < there; ++r) out[r] = in[r * a.row_stride];
+      if (there == kTileRows) {
+        transpose_words(words(in), a.row_stride, words(out), kTileRows, depth, kTileRows);
+        continue;
+      }
+      for (std::int64_t k = 0; k < depth; ++k)
+        for (std::int64_t r = 0; r < there; ++r) out[k * kTileRows + r] = in[r * a.row_stride + k];
+    }
+    return;
+  }
+  // So many rows fill whole lines of the cache, which are then read once.
+  constexpr std::int64_t kTilesAtOnce = 8;
+  for (std::int64_t first = 0; first < rows; first += kTilesAtOnce * kTileRows) {
+    const std::int64_t last = std::min(rows, first + kTilesAtOnce * kTileRows);
+    const std::int64_t whole = a.row_stride == 1 ? (last - first) / kTileRows : 0;
+    for (std::int64_t k = 0; k < depth; ++k) {
+      const float* in = a.from(first, k).data;
+      float* out = to + first * depth + k * kTileRows;
+      for (std::int64_t line = 0; line < whole * kTileRows; line += kLine)
+        hwy::Prefetch(in + kAhead * a.column_stride + line);
+      for (std::int64_t i = 0; i < whole; ++i, in += kTileRows, out += kTileRows * depth)
+        std::memcpy(out, in, kTileRows * sizeof(float));
+    }
+    for (std::int64_t row = first + whole * kTileRows; row < last; row += kTileRows) {
+      const std::int64_t there = std::min(kTileRows, last - row);
+      for (std::int64_t k = 0; k < depth; ++k) {
+        const float* in = a.from(row, k).data;
+        float* out = to + row * depth + k * kTileRows;
+        for (std::int64_t r = 0; r < there; ++r) out[r] = in[r * a.row_stride];
       }
     }
   }
@@ -176,17 +256,24 @@ void interleave_rows(const MatrixView& a, std::int64_t rows, std::int64_t depth,
 void pack_panels(const MatrixView& b, std::int64_t depth, std::int64_t columns, float* to) {
   const std::int64_t wide = panel_columns();
   if (b.column_stride == 1) {
-    for (std::int64_t k = 0; k < depth; ++k) {
-      const float* in = b.data + k * b.row_stride;
+    // Some rows at a time: the panels' lines for one row are where they would push each other out of the cache.
+    for (std::int64_t k = 0; k < depth; k += kAtOnce) {
+      const std::int64_t last = std::min(depth, k + kAtOnce);
       for (std::int64_t first = 0; first < columns; first += wide) {
+        const float* in = b.from(k, first).data;
         float* out = to + first * depth + k * wide;
         const std::int64_t there = std::min(wide, columns - first);
         if (there == kUsual && wide == kUsual) {
-          std::memcpy(out, in + first, kUsual * sizeof(float));
+          for (std::int64_t i = k; i < last; ++i, in += b.row_stride, out += kUsual) {
+            hwy::Prefetch(in + kAtOnce * b.row_stride);
+            std::memcpy(out, in, kUsual * sizeof(float));
+          }
           continue;
         }
-        std::copy_n(in + first, there, out);
-        std::fill(out + there, out + wide, 0.0f);
+        for (std::int64_t i = k; i < last; ++i, in += b.row_stride, out += wide) {
+          std::copy_n(in, there, out);
+          std::fill(out + there, out + wide, 0.0f);
+        }
       }
     }
     return;
@@ -206,34 +293,11 @@ void pack_panels(const MatrixView& b, std::int64_t depth, std::int64_t columns, 
   }
 }
 
-void multiply_part(const PiecePart& p) {
-  const auto run_tile = HWY_DYNAMIC_DISPATCH(dense_tile);
-  const std::int64_t wide = panel_columns();
-  const std::int64_t panel_stride = p.panel_stride ? p.panel_stride : p.depth * wide;
-  for (std::int64_t column = 0; column < p.columns; column += wide)
-    for (std::int64_t row = 0; row < p.rows; row += kTileRows) {
-      DenseTile tile{};
-      tile.a = p.a + row * (p.a_stride ? p.a_stride : p.depth);
-      tile.a_stride = p.a_stride;
-      tile.panel = p.panels + column / wide * panel_stride;
-      tile.depth = p.depth;
-      const std::int64_t at = row * p.c_stride + column;
-      tile.c = p.c + at;
-      tile.c_stride = p.c_stride;
-      tile.columns = std::min(wide, p.columns - column);
-      tile.is_first = p.is_first;
-      tile.is_last = p.is_last;
-      tile.bias = p.epilogue.bias ? p.epilogue.bias + column : nullptr;
-      tile.residual = p.epilogue.residual ? p.epilogue.residual + at : nullptr;
-      tile.low = p.epilogue.low;
-      tile.high = p.epilogue.high;
-      run_tile(tile, std::min(kTileRows, p.rows - row));
-    }
-}
+void multiply_part(const PiecePart& p) { HWY_DYNAMIC_DISPATCH(tiles)(p); }
 
-Cut::Cut(std::int64_t rows, std::int64_t columns, bool keeps_columns) {
+Cut::Cut(std::int64_t rows, std::int64_t columns, Limits limits) {
   const std::int64_t wide = panel_columns();
-  std::int64_t most_rows = kPieceRows, most_columns = kPieceColumns;
+  std::int64_t most_rows = kPieceRows, most_columns = limits.columns;
   const auto cut = [&] {
     block_rows = even_part(rows, most_rows, kTileRows);
     block_columns = even_part(columns, most_columns, wide);
@@ -241,8 +305,9 @@ Cut::Cut(std::int64_t rows, std::int64_t columns, bool keeps_columns) {
     column_blocks = blocks(columns, block_columns);
   };
   cut();
-  while (pieces() < kEnoughPieces) {
-    const bool can_narrow = !keeps_columns && most_columns > kFewestColumns, can_shorten = most_rows > kFewestRows;
+  while (pieces() < limits.enough) {
+    const bool can_narrow = !limits.keeps_columns && most_columns > kFewestColumns,
+               can_shorten = most_rows > kFewestRows;
     if (!can_narrow && !can_shorten) break;
     if (can_narrow && (!can_shorten || most_columns >= most_rows / 2))
       most_columns /= 2;
@@ -252,8 +317,18 @@ Cut::Cut(std::int64_t rows, std::int64_t columns, bool keeps_columns) {
   }
 }
 
-DenseProduct::DenseProduct(std::int64_t rows, std::int64_t depth, std::int64_t columns)
-    : rows_(rows), depth_(depth), columns_(columns), cut_(rows, columns) {}
+DenseProduct::DenseProduct(std::int64_t rows, std::int64_t depth, std::int64_t columns, std::int64_t count)
+    : rows_(rows), depth_(depth), columns_(columns), cut_(rows, columns) {
+  Cut::Limits limits;
+  limits.enough = blocks(kEnoughPieces, count);
+  // Rows that are brought into order for one piece alone are still in the cache when it reads them.
+  limits.keeps_columns = columns > kPieceColumns && columns <= kWidestPiece && rows >= 2 * kPieceRows;
+  if (limits.keeps_columns) limits.columns = kWidestPiece;
+  cut_ = Cut(rows, columns, limits);
+}
+
+std::int64_t DenseProduct::whole_rows() const { return blocks(rows_, kTileRows) * kTileRows; }
+std::int64_t DenseProduct::whole_columns() const { return blocks(columns_, panel_columns()) * panel_columns(); }
 
 double DenseProduct::work() const {
   return static_cast<double>(std::min(rows_, cut_.block_rows)) *
@@ -261,7 +336,7 @@ double DenseProduct::work() const {
 }
 
 void DenseProduct::run(std::int64_t piece, const MatrixView& a, const MatrixView& b, float* c, std::int64_t c_stride,
-                       const Epilogue& epilogue, const Budget& budget, const float* interleaved) const {
+                       const Epilogue& epilogue, const Budget& budget, const Shared& shared) const {
   thread_local const Room kRoom;
   auto* const a_room = reinterpret_cast<float*>(kRoom.a.get());
   auto* const b_room = reinterpret_cast<float*>(kRoom.b.get());
@@ -271,30 +346,31 @@ void DenseProduct::run(std::int64_t piece, const MatrixView& a, const MatrixView
   PiecePart part;
   part.rows = std::min(cut_.block_rows, rows_ - first_row);
   part.columns = std::min(cut_.block_columns, columns_ - first_column);
-  part.panels = b_room;
   part.c = c + at;
   part.c_stride = c_stride;
   part.epilogue = epilogue;
   if (epilogue.bias) part.epilogue.bias += first_column;
   if (epilogue.residual) part.epilogue.residual += at;
-  const bool is_in_order = a.column_stride == 1;
   std::int64_t k = 0;
   do {
     budget.poll();
     part.depth = std::min(kPieceDepth, depth_ - k);
     part.is_first = k == 0;
     part.is_last = k + part.depth >= depth_;
-    pack_panels({b.data + k * b.row_stride + first_column * b.column_stride, b.row_stride, b.column_stride}, part.depth,
-                part.columns, b_room);
-    part.a = a.data + first_row * a.row_stride + k * a.column_stride;
-    part.a_stride = a.row_stride;
-    if (interleaved) {
-      part.a = interleaved + k * (blocks(rows_, kTileRows) * kTileRows) + first_row * part.depth;
-      part.a_stride = 0;
-    } else if (!is_in_order) {
-      interleave_rows({part.a, a.row_stride, a.column_stride}, part.rows, part.depth, a_room);
+    if (shared.panels) {
+      part.panels = shared.panels + k * whole_columns() + first_column * part.depth;
+    } else {
+      pack_panels(b.from(k, first_column), part.depth, part.columns, b_room);
+      part.panels = b_room;
+    }
+    if (shared.interleaved) {
+      part.a = shared.interleaved + k * whole_rows() + first_row * part.depth;
+    } else if (a.column_stride == 1 && part.columns <= kPieceColumns) {
+      part.a = a.from(first_row, k).data;
+      part.a_stride = a.row_stride;
+    } else {
+      interleave_rows(a.from(first_row, k), part.rows, part.depth, a_room);
       part.a = a_room;
-      part.a_stride = 0;
     }
     multiply_part(part);
     k += part.depth;
@@ -305,27 +381,36 @@ void DenseProduct::run(const MatrixView& a, const MatrixView& b, float* c, std::
                        const Epilogue& epilogue, ThreadPool& pool, const Budget& budget) const {
   constexpr double kSmall = 1 << 18;  // multiplications for which it does not pay to wake another thread
   const auto grain = static_cast<std::int64_t>(std::min(kSmall / (work() + 1), 1e9)) + 1;
-  // Rows that many pieces read are interleaved once, for a part of the inner dimension after the other.
-  thread_local std::vector<float> room;
-  const std::int64_t all_rows = blocks(rows_, kTileRows) * kTileRows;
-  const float* interleaved = nullptr;
-  if (a.column_stride != 1 && cut_.column_blocks > 1) {
-    room.resize(std::max(room.size(), static_cast<std::size_t>(all_rows * depth_)));
-    float* const to = room.data();
-    interleaved = to;
-    constexpr std::int64_t kRows = 96;
-    const std::int64_t strips = blocks(rows_, kRows);
-    pool.parallel_for(strips * blocks(depth_, kPieceDepth), grain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        const std::int64_t row = i % strips * kRows, k = i / strips * kPieceDepth;
-        const std::int64_t deep = std::min(kPieceDepth, depth_ - k);
-        interleave_rows({a.data + row * a.row_stride + k * a.column_stride, a.row_stride, a.column_stride},
-                        std::min(kRows, rows_ - row), deep, to + k * all_rows + row * deep);
+  // What many pieces read is brought into order once, for a part of the inner dimension after the other.
+  constexpr std::int64_t kMostShared = 1 << 21;  // elements
+  thread_local GrowingRoom a_room, b_room;
+  float *interleaved = nullptr, *panels = nullptr;
+  if (cut_.column_blocks > 1 && (a.column_stride != 1 || whole_rows() * depth_ <= kMostShared))
+    interleaved = a_room.of(whole_rows() * depth_);
+  if (cut_.row_blocks > 1 && whole_columns() * depth_ <= kMostShared) panels = b_room.of(whole_columns() * depth_);
+  constexpr std::int64_t kRows = 384, kColumns = 128;
+  const std::int64_t parts = blocks(depth_, kPieceDepth);
+  const std::int64_t row_strips = interleaved ? blocks(rows_, kRows) : 0;
+  const std::int64_t column_strips = panels ? blocks(columns_, kColumns) : 0;
+  const std::int64_t strips = row_strips + column_strips;
+  pool.parallel_for(strips * parts, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t strip = i % strips, k = i / strips * kPieceDepth;
+      const std::int64_t deep = std::min(kPieceDepth, depth_ - k);
+      if (strip < row_strips) {
+        const std::int64_t row = strip * kRows;
+        interleave_rows(a.from(row, k), std::min(kRows, rows_ - row), deep,
+                        interleaved + k * whole_rows() + row * deep);
+      } else {
+        const std::int64_t column = (strip - row_strips) * kColumns;
+        pack_panels(b.from(k, column), deep, std::min(kColumns, columns_ - column),
+                    panels + k * whole_columns() + column * deep);
       }
-    });
-  }
+    }
+  });
+  const Shared shared{interleaved, panels};
   pool.parallel_for(pieces(), grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) run(i, a, b, c, c_stride, epilogue, budget, interleaved);
+    for (std::int64_t i = begin; i < end; ++i) run(i, a, b, c, c_stride, epilogue, budget, shared);
   });
 }
 

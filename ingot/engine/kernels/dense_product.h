@@ -9,6 +9,10 @@ namespace ingot::engine {
 struct MatrixView {
   const float* data = nullptr;
   std::int64_t row_stride = 0, column_stride = 1;
+
+  MatrixView from(std::int64_t row, std::int64_t column) const {
+    return {data + row * row_stride + column * column_stride, row_stride, column_stride};
+  }
 };
 
 /// Rows of a piece that stay in the second-level cache, the columns beside them, and the part of the inner dimension
@@ -38,9 +42,14 @@ void multiply_part(const PiecePart& part);
 struct Cut {
   std::int64_t block_rows = 0, block_columns = 0, row_blocks = 0, column_blocks = 0;
 
-  /// Pieces of at most kPieceRows x kPieceColumns, smaller ones where there would be few; `keeps_columns`: not
-  /// narrower.
-  Cut(std::int64_t rows, std::int64_t columns, bool keeps_columns = false);
+  struct Limits {
+    std::int64_t columns = kPieceColumns;  // of a piece, at most
+    bool keeps_columns = false;            // pieces are not made narrower
+    std::int64_t enough = 8;               // pieces for all threads to have work until the end
+  };
+  /// Pieces of at most kPieceRows rows, smaller ones where there would not be enough.
+  Cut(std::int64_t rows, std::int64_t columns, Limits limits);
+  Cut(std::int64_t rows, std::int64_t columns) : Cut(rows, columns, Limits()) {}
   std::int64_t pieces() const { return row_blocks * column_blocks; }
 };
 
@@ -48,20 +57,28 @@ struct Cut {
 /// cache. It is cut into pieces whose results do not depend on each other; their number depends on the sizes alone.
 class DenseProduct {
  public:
-  DenseProduct(std::int64_t rows, std::int64_t depth, std::int64_t columns);
+  /// One of `count` products of these sizes.
+  DenseProduct(std::int64_t rows, std::int64_t depth, std::int64_t columns, std::int64_t count = 1);
 
   std::int64_t pieces() const { return cut_.pieces(); }
   /// Multiplications of a piece, nearly.
   double work() const;
-  /// One piece of c = a * b, whose rows are `c_stride` apart. Polls the budget. `interleaved`: all of a, if it was
-  /// done.
+  /// Both operands in the order of the kernel, part of the inner dimension after part; what is null is not.
+  struct Shared {
+    const float *interleaved = nullptr, *panels = nullptr;
+  };
+  /// One piece of c = a * b, whose rows are `c_stride` apart. Polls the budget.
   void run(std::int64_t piece, const MatrixView& a, const MatrixView& b, float* c, std::int64_t c_stride,
-           const Epilogue& epilogue, const Budget& budget, const float* interleaved = nullptr) const;
+           const Epilogue& epilogue, const Budget& budget, const Shared& shared) const;
   /// All pieces.
   void run(const MatrixView& a, const MatrixView& b, float* c, std::int64_t c_stride, const Epilogue& epilogue,
            ThreadPool& pool, const Budget& budget) const;
 
  private:
+  /// As many as whole tiles and whole panels have.
+  std::int64_t whole_rows() const;
+  std::int64_t whole_columns() const;
+
   std::int64_t rows_, depth_, columns_;
   Cut cut_;
 };

@@ -388,7 +388,7 @@ void ImageProduct::to_weights(const ConvolutionShape& s, const float* x, const f
           transpose_words(words(dy + (image * filters + panel * wide) * plane), plane, words(to), wide, plane, there);
         }
       });
-  const Cut cut(rows, filters, true);
+  const Cut cut(rows, filters, {.keeps_columns = true});
   host.pool.parallel_for(cut.pieces(), 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t piece = begin; piece < end; ++piece) {
       const std::int64_t row = piece / cut.column_blocks * cut.block_rows;

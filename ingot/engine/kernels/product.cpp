@@ -90,7 +90,7 @@ class Product final : public PreparedNode {
       return;
     }
     const std::int64_t count = y.size() / (rows * columns);
-    const DenseProduct product(rows, depth, columns);
+    const DenseProduct product(rows, depth, columns, count);
     constexpr double kPiece = 1 << 18;  // multiplications that one piece of work has at least
     const std::int64_t pieces = product.pieces();
     const auto grain = static_cast<std::int64_t>(std::min(kPiece / (product.work() + 1), 1e9)) + 1;
@@ -107,7 +107,8 @@ class Product final : public PreparedNode {
         Epilogue own = epilogue;
         if (own.residual) own.residual += at_out;
         product.run(i % pieces, {x.data + at_a, x.row_stride, x.column_stride},
-                    {w.data + at_b, w.row_stride, w.column_stride}, to + at_out, out.stride_from_end(2), own, budget);
+                    {w.data + at_b, w.row_stride, w.column_stride}, to + at_out, out.stride_from_end(2), own, budget,
+                    {});
       }
     });
   }

@@ -106,8 +106,14 @@ class Sum final : public PreparedNode {
     }
     pool.parallel_for(s[0], grain(s[1]), [&](std::int64_t begin, std::int64_t end) {
       budget.poll();
-      for (std::int64_t i = begin; i < end; ++i)
-        out[i] = static_cast<float>(row_sum<kSquares>(in + i * s[1], s[1]) * scale);
+      constexpr std::int64_t kAtOnce = 64;
+      std::array<double, kAtOnce> sums;
+      for (std::int64_t i = begin; i < end; i += kAtOnce) {
+        const std::int64_t some = std::min(kAtOnce, end - i);
+        sum_each_row(in + i * s[1], some, s[1], kSquares, sums.data());
+        for (std::int64_t k = 0; k < some; ++k)
+          out[i + k] = static_cast<float>(sums[static_cast<std::size_t>(k)] * scale);
+      }
     });
   }
 
@@ -121,8 +127,7 @@ class Sum final : public PreparedNode {
       for (std::int64_t i = begin; i < end; ++i) {
         const std::int64_t outer = i / strips, first = i % strips * kWide, wide = std::min(kWide, s[2] - first);
         std::array<double, kWide> sums{};
-        const float* row = in + outer * s[1] * s[2] + first;
-        for (std::int64_t r = 0; r < s[1]; ++r, row += s[2]) add_row(row, wide, kSquares, sums.data());
+        add_rows(in + outer * s[1] * s[2] + first, s[1], s[2], wide, kSquares, sums.data());
         for (std::int64_t k = 0; k < wide; ++k)
           out[outer * s[2] + first + k] = static_cast<float>(sums[static_cast<std::size_t>(k)] * scale);
       }

@@ -1,5 +1,6 @@
 // DequantizeLinear: (x - zero point) * scale.
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/quantization/scales.h"
 #include "ingot/ops/steps.h"
 
@@ -40,6 +41,27 @@ Values decompose(DecomposeContext& c) {
   // The product in float, which holds both factors better than the types below it.
   Value* product = c.g.mul(c.g.cast(number, DType::f32), spread(c, c.g.cast(c.in(1), DType::f32), *axis));
   return {c.g.cast(product, result)};
+}
+
+/// By the number of steps, for those who take integers for what they stand for, and by the scales.
+Values gradient(GradContext& c) {
+  GraphBuilder& g = c.g;
+  DecomposeContext own(g, c.node);
+  const auto axis = spread_axis(own);
+  if (!is_integer(c.elem(0)) || !axis) c.fail("only integers with scales of known rank have a gradient");
+  // As the product itself.
+  Value* dy = g.cast(c.dy(), DType::f32);
+  Value* scale = g.cast(c.x(1), DType::f32);
+  Values dxs(2);
+  if (c.wants(0)) dxs[0] = g.mul(dy, spread(own, scale, *axis));
+  if (!c.wants(1)) return dxs;
+  Value* steps = g.cast(c.x(), DType::f32);
+  if (c.has(2)) steps = g.sub(steps, spread(own, g.cast(c.x(2), DType::f32), *axis));
+  Value* arrives = g.mul(dy, steps);
+  Value* ds = own.rank(1) == 0 ? c.sum_to(arrives, scale)
+                               : c.add_at(scale, c.stretched(spread(own, c.positions(scale), *axis), arrives), arrives);
+  dxs[1] = g.cast(ds, c.elem(1));
+  return dxs;
 }
 
 /// Until 22 the output had the scale's type: the wider of the two is computed in.
@@ -87,6 +109,7 @@ constinit const OpDef defs::DequantizeLinear = {
     .steps = kSteps,
     .decompose = decompose,
     .kernel = run,
+    .gradient = gradient,
 };
 
 }  // namespace ingot::ops

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/gradient.h"
 #include "ingot/ops/quantization/scales.h"
 #include "ingot/ops/steps.h"
 
@@ -36,9 +37,9 @@ Values decompose(DecomposeContext& c) {
   // Rounded to even; float holds every 16-bit number and its neighbours.
   Value* number = g.cast(g.op("Round", {quotient}), DType::f32);
   if (c.has(2)) number = g.add(number, spread(c, g.cast(c.in(2), DType::f32), *axis));
-  const bool is_signed = TypeSet({DType::i2, DType::i4, DType::i8, DType::i16}).has(to);
-  const double span = static_cast<double>(1u << bits), low = is_signed ? -span / 2 : 0;
-  Value* clipped = g.op("Clip", {number, g.scalar(low, DType::f32), g.scalar(low + span - 1, DType::f32)});
+  const IntegerRange range = range_of(to);
+  Value* least = g.scalar(range.least, DType::f32);
+  Value* clipped = g.op("Clip", {number, least, g.scalar(range.most, DType::f32)});
   return {g.cast(clipped, to)};
 }
 
@@ -84,12 +85,22 @@ constexpr Step kSteps[] = {
     {.since = 23, .down = down_23},
 };
 
-struct Range {
-  double least, most;
-};
-Range range_of(DType integer) {
-  const double span = std::ldexp(1.0, static_cast<int>(bits_of(integer)));
-  return is_signed_integer(integer) ? Range{-span / 2, span / 2 - 1} : Range{0, span - 1};
+/// Straight through, as if nothing were rounded: what arrives counts steps. What is cut off has no slope.
+Values gradient(GradContext& c) {
+  GraphBuilder& g = c.g;
+  DecomposeContext own(g, c.node);
+  const DType to = c.y()->type.elem, from = c.elem(0);
+  const auto axis = spread_axis(own);
+  if (!is_integer(to) || !axis) c.fail("only quantising to integers by scales of known rank has a gradient");
+  Value* scale = spread(own, g.cast(c.x(1), from), *axis);
+  Value* place = g.op("Round", {g.div(c.x(), scale)});
+  if (c.has(2)) place = g.add(place, spread(own, g.cast(c.x(2), from), *axis));
+  const IntegerRange range = range_of(to);
+  Value* is_below = g.op("Less", {place, g.scalar(range.least, from)});
+  Value* is_above = g.op("Less", {g.scalar(range.most, from), place});
+  Value* is_cut = g.op("Or", {is_below, is_above});
+  Value* passed = g.div(g.cast(c.dy(), from), scale);
+  return {g.where(is_cut, g.scalar(0, from), passed)};
 }
 
 /// x / scale for each element, rounded to the type that the division takes place in.
@@ -124,7 +135,7 @@ void run(KernelContext& c) {
     return c.set(0, converted(y, to, c.host(), {.saturate = c.attr("saturate", std::int64_t{1}) != 0}));
   }
   // Halves go to the even neighbour; NaN becomes the zero point.
-  const Range range = range_of(to);
+  const IntegerRange range = range_of(to);
   map.each(c, [&](std::size_t i, std::size_t s) {
     const double number = (std::isnan(in[i]) ? 0 : std::nearbyint(in[i])) + (zeros.empty() ? 0 : zeros[s]);
     out[i] = std::clamp(number, range.least, range.most);
@@ -140,6 +151,7 @@ constinit const OpDef defs::QuantizeLinear = {
     .steps = kSteps,
     .decompose = decompose,
     .kernel = run,
+    .gradient = gradient,
 };
 
 }  // namespace ingot::ops

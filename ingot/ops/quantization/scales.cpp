@@ -1,6 +1,8 @@
 // Scales and zero points of QuantizeLinear and DequantizeLinear.
 #include "ingot/ops/quantization/scales.h"
 
+#include <cmath>
+
 #include "ingot/ops/nn/agree.h"
 #include "ingot/ops/nn/sizes.h"
 
@@ -99,6 +101,11 @@ ScaleMap ScaleMap::of(KernelContext& c) {
   blocked[static_cast<std::size_t>(axis)] = map.blocks;
   if (scale.dims() != blocked) c.fail("the scales do not fit the blocks");
   return map;
+}
+
+IntegerRange range_of(DType integer) {
+  const double span = std::ldexp(1.0, static_cast<int>(bits_of(integer)));
+  return is_signed_integer(integer) ? IntegerRange{-span / 2, span / 2 - 1} : IntegerRange{0, span - 1};
 }
 
 DType arithmetic_type(DType scale) { return TypeSet(Floats{}).has(scale) ? scale : DType::f32; }

@@ -44,6 +44,12 @@ struct ScaleMap {
   }
 };
 
+/// The numbers that a type of integers can hold.
+struct IntegerRange {
+  double least, most;
+};
+IntegerRange range_of(DType integer);
+
 /// The scale's type, or float for types that nothing is computed in.
 DType arithmetic_type(DType scale);
 

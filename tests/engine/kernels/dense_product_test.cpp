@@ -52,7 +52,7 @@ TEST_P(Dense, AgreesWithSumsInDoubleInAnyOrderForAnyNumberOfThreads) {
 INSTANTIATE_TEST_SUITE_P(Sizes, Dense,
                          testing::Values(Sizes{1, 1, 1}, Sizes{6, 16, 16}, Sizes{7, 300, 17}, Sizes{5, 0, 3},
                                          Sizes{50, 257, 130}, Sizes{290, 20, 40}, Sizes{13, 512, 33},
-                                         Sizes{97, 3, 129}));
+                                         Sizes{97, 3, 129}, Sizes{600, 40, 200}, Sizes{301, 270, 260}));
 
 }  // namespace
 }  // namespace ingot::engine
