@@ -7,7 +7,7 @@
 #include <hwy/highway.h>
 // clang-format on
 
-#include "ingot/engine/kernels/vector_functions.h"
+#include "ingot/engine/kernels/vector_functions.inc"
 
 HWY_BEFORE_NAMESPACE();
 namespace ingot::engine {
