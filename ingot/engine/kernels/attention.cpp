@@ -4,6 +4,7 @@
 #include "ingot/base/threads.h"
 #include "ingot/engine/kernels/gemm.h"
 #include "ingot/engine/kernels/kernels.h"
+#include "ingot/engine/kernels/row_math.h"
 #include "ingot/ops/walk.h"
 
 namespace ingot::engine {

@@ -10,9 +10,10 @@
 namespace ingot::engine {
 namespace {
 
-constexpr std::int64_t kTile = 1024;
+// So short that the CPU, which looks some hundred instructions ahead, asks memory for the next tile while it computes.
+constexpr std::int64_t kTile = 256;
 constexpr std::int64_t kShortRow = 64;  // rows below this are joined where an operand repeats in them
-constexpr std::int64_t kGrain = 32 * kTile;
+constexpr std::int64_t kGrain = 32 * 1024;
 
 /// How an operand is read along a row.
 enum class Reading { dense, single, periodic };
@@ -20,6 +21,7 @@ enum class Reading { dense, single, periodic };
 class Elementwise final : public PreparedNode {
  public:
   Elementwise(std::vector<ElementStep> steps, std::size_t inputs) : steps_(std::move(steps)), inputs_(inputs) {
+    join_steps();
     assign_tiles();
   }
 
@@ -80,29 +82,63 @@ class Elementwise final : public PreparedNode {
   }
 
  private:
-  /// Results that are read no more give their tile to later ones.
-  void assign_tiles() {
-    std::vector<std::size_t> last_read(inputs_ + steps_.size(), 0);
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
-      last_read[steps_[i].x] = i;
-      if (steps_[i].is_binary) last_read[steps_[i].y] = i;
+  /// Steps that are computed together; only the last of them has a tile.
+  struct Part {
+    std::size_t first = 0, count = 1;
+    bool is_simple = true;  // or it is one step that takes longer
+    std::size_t tile = 0;
+  };
+
+  /// What a thread needs to compute: memory, and where in it and in the inputs the steps of the present tile read.
+  struct Room {
+    struct Value {
+      const float* data = nullptr;
+      bool is_single = false;
+    };
+    std::vector<float> tiles;
+    std::vector<Value> values;       // what the first step of each part reads
+    std::vector<JoinedStep> joined;  // all steps
+    std::vector<const float**> moving;
+  };
+
+  static bool reads(const ElementStep& s, std::size_t r) { return s.x == r || (s.is_binary && s.y == r); }
+
+  /// Takes a simple step together with the one before it, if that is simple too and nobody else reads its result.
+  void join_steps() {
+    std::vector<std::size_t> readers(inputs_ + steps_.size());
+    for (const ElementStep& s : steps_) {
+      ++readers[s.x];
+      if (s.is_binary && s.y != s.x) ++readers[s.y];
     }
-    std::vector<std::size_t> free;
     for (std::size_t i = 0; i < steps_.size(); ++i) {
-      if (free.empty()) free.push_back(tiles_++);
-      tile_of_.push_back(free.back());
-      free.pop_back();
-      for (std::size_t r = inputs_; r < inputs_ + i; ++r)
-        if (last_read[r] == i && std::ranges::find(free, tile_of_[r - inputs_]) == free.end() &&
-            is_newest(r - inputs_, i))
-          free.push_back(tile_of_[r - inputs_]);
+      const std::size_t before = inputs_ + i - 1;
+      const bool is_simple = steps_[i].is_binary || engine::is_simple(steps_[i].unary);
+      if (i > 0 && is_simple && parts_.back().is_simple && reads(steps_[i], before) && readers[before] == 1 &&
+          parts_.back().count < kMostJoined)
+        ++parts_.back().count;
+      else
+        parts_.push_back({.first = i, .is_simple = is_simple});
     }
   }
-  /// Whether no step between `first` and `now` took the tile over.
-  bool is_newest(std::size_t first, std::size_t now) const {
-    for (std::size_t i = first + 1; i <= now; ++i)
-      if (tile_of_[i] == tile_of_[first]) return false;
-    return true;
+
+  /// Results that are read no more give their tile to later ones.
+  void assign_tiles() {
+    std::vector<std::size_t> last_read(inputs_ + steps_.size());  // by which part
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+      for (std::size_t k = parts_[i].first; k < parts_[i].first + parts_[i].count; ++k) {
+        last_read[steps_[k].x] = i;
+        if (steps_[k].is_binary) last_read[steps_[k].y] = i;
+      }
+    tile_of_.resize(steps_.size());
+    std::vector<std::size_t> free;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (free.empty()) free.push_back(tiles_++);
+      parts_[i].tile = free.back();
+      free.pop_back();
+      tile_of_[parts_[i].first + parts_[i].count - 1] = parts_[i].tile;
+      for (std::size_t k = 0; k < i; ++k)
+        if (last_read[inputs_ + parts_[k].first + parts_[k].count - 1] == i) free.push_back(parts_[k].tile);
+    }
   }
 
   /// Where the last axis is short and an operand repeats from row to row, makes one row of both axes. Returns the
@@ -129,46 +165,70 @@ class Elementwise final : public PreparedNode {
   /// Elements [begin, end) of one row.
   void compute(const float* const* data, const std::vector<Reading>& readings, std::int64_t period, std::int64_t begin,
                std::int64_t end, float* out) const {
-    thread_local std::vector<float> room;
-    room.resize(std::max(room.size(), (tiles_ + inputs_) * static_cast<std::size_t>(kTile)));
-    float* const tiles = room.data();
+    thread_local Room room;
+    room.tiles.resize(std::max(room.tiles.size(), (tiles_ + inputs_) * static_cast<std::size_t>(kTile)));
+    room.values.resize(std::max(room.values.size(), parts_.size()));
+    room.joined.resize(std::max(room.joined.size(), steps_.size()));
+    room.moving.clear();
+    float* const tiles = room.tiles.data();
     float* const repeated = tiles + tiles_ * kTile;
-    // Whole periods only, so that each tile begins with one.
-    const std::int64_t step = period ? kTile / period * period : kTile;
+    // Whole periods only, so that each tile begins with one. What has nothing between its steps needs no tiles.
+    const std::int64_t length = period ? kTile / period * period : parts_.size() > 1 ? kTile : end - begin;
     if (period)
       for (std::size_t i = 0; i < inputs_; ++i)
         if (readings[i] == Reading::periodic)
-          for (std::int64_t j = 0; j < step; ++j)
+          for (std::int64_t j = 0; j < length; ++j)
             repeated[i * kTile + static_cast<std::size_t>(j)] = data[i][j % period];
-    for (std::int64_t first = begin; first < end; first += step) {
-      const std::int64_t n = std::min(step, end - first);
-      const auto operand = [&](std::uint32_t r) -> const float* {
-        if (r >= inputs_) return tiles + tile_of_[r - inputs_] * kTile;
-        if (readings[r] == Reading::periodic) return repeated + r * kTile;
-        return readings[r] == Reading::dense ? data[r] + first : data[r];
-      };
-      const auto stride = [&](std::uint32_t r) -> std::int64_t {
-        return r < inputs_ && readings[r] == Reading::single ? 0 : 1;
-      };
-      for (std::size_t i = 0; i < steps_.size(); ++i) {
-        const ElementStep& s = steps_[i];
-        float* to = i + 1 == steps_.size() ? out + first : tiles + tile_of_[i] * kTile;
-        if (s.is_binary) {
-          apply(s.binary, operand(s.x), stride(s.x), operand(s.y), stride(s.y), to, n);
-        } else if (stride(s.x) == 0) {
-          float y = 0;
-          apply(s.unary, operand(s.x), &y, 1, s.a, s.b);
-          std::fill(to, to + n, y);
-        } else {
-          apply(s.unary, operand(s.x), to, n, s.a, s.b);
+    const auto is_single = [&](std::uint32_t r) { return r < inputs_ && readings[r] == Reading::single; };
+    const auto point = [&](const float*& to, std::uint32_t r) {
+      to = r >= inputs_                       ? tiles + tile_of_[r - inputs_] * kTile
+           : readings[r] == Reading::periodic ? repeated + r * kTile
+           : readings[r] == Reading::dense    ? data[r] + begin
+                                              : data[r];
+      if (r < inputs_ && readings[r] == Reading::dense) room.moving.push_back(&to);
+    };
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const Part& part = parts_[i];
+      for (std::size_t k = part.first; k < part.first + part.count; ++k) {
+        const ElementStep& s = steps_[k];
+        // The value is what the step before made; the first of a part takes an operand that goes along the row.
+        const bool is_second = s.is_binary && (k == part.first ? is_single(s.x) : s.y == inputs_ + k - 1);
+        if (k == part.first) {
+          room.values[i].is_single = is_single(is_second ? s.y : s.x);
+          point(room.values[i].data, is_second ? s.y : s.x);
         }
+        JoinedStep& joined = room.joined[k];
+        joined = {.is_binary = s.is_binary, .unary = s.unary, .a = s.a, .b = s.b, .binary = s.binary};
+        if (!s.is_binary || s.x == s.y) continue;
+        joined.is_second = is_second;
+        joined.step = is_single(is_second ? s.x : s.y) ? 0 : 1;
+        point(joined.other, is_second ? s.x : s.y);
       }
+    }
+    for (std::int64_t first = begin; first < end; first += length) {
+      const std::int64_t n = std::min(length, end - first);
+      for (std::size_t i = 0; i < parts_.size(); ++i) {
+        const Part& part = parts_[i];
+        float* to = i + 1 == parts_.size() ? out + first : tiles + part.tile * kTile;
+        const float* x = room.values[i].data;
+        if (room.values[i].is_single) {
+          std::fill(to, to + n, *x);
+          x = to;
+        }
+        const JoinedStep& joined = room.joined[part.first];
+        if (part.is_simple)
+          apply(std::span(&joined, part.count), x, to, n);
+        else
+          apply(joined.unary, x, to, n, joined.a, joined.b);
+      }
+      for (const float** at : room.moving) *at += length;
     }
   }
 
   std::vector<ElementStep> steps_;
   std::size_t inputs_;
-  std::vector<std::size_t> tile_of_;
+  std::vector<Part> parts_;
+  std::vector<std::size_t> tile_of_;  // of a step
   std::size_t tiles_ = 0;
 };
 

@@ -6,7 +6,7 @@
 #include "ingot/base/threads.h"
 #include "ingot/engine/kernels/gemm.h"
 #include "ingot/engine/kernels/kernels.h"
-#include "ingot/engine/kernels/vector_math.h"
+#include "ingot/engine/kernels/row_math.h"
 
 namespace ingot::engine {
 namespace {

@@ -2,7 +2,7 @@
 #include "ingot/base/budget.h"
 #include "ingot/base/threads.h"
 #include "ingot/engine/kernels/kernels.h"
-#include "ingot/engine/kernels/vector_math.h"
+#include "ingot/engine/kernels/row_math.h"
 
 namespace ingot::engine {
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <span>
 
 namespace ingot::engine {
 
@@ -50,14 +51,23 @@ void apply(Unary op, const float* x, float* y, std::int64_t n, float a = 0, floa
 void apply(Binary op, const float* x, std::int64_t x_step, const float* y, std::int64_t y_step, float* z,
            std::int64_t n);
 
-/// The new state of n cells of an LSTM from the sums of their gates (input, output, forget, cell), which are `stride`
-/// apart: cell = forget * cell + input * fresh, h = output * tanh(cell).
-void lstm_cells(const float* gates, std::int64_t stride, float* cell, float* h, std::int64_t n);
+/// Whether a function is so short that reading and writing its numbers takes longer.
+bool is_simple(Unary op);
 
-/// y = exp(x - max x) / sum of that; y may be x.
-void softmax_row(const float* x, float* y, std::int64_t n);
+/// One of several steps that are taken together, so that what is between them stays in registers: a simple function of
+/// the value that the step before it made.
+struct JoinedStep {
+  bool is_binary = false;
+  Unary unary = Unary::relu;
+  float a = 0, b = 0;  // of a unary function
+  Binary binary = Binary::add;
+  const float* other = nullptr;  // of a binary function: the other operand; null: the value itself
+  std::int64_t step = 0;         // how the other operand goes on: 0 or 1
+  bool is_second = false;        // whether the value is the second operand
+};
+constexpr std::size_t kMostJoined = 8;
 
-/// y = (x - mean) / sqrt(variance + epsilon) * scale + bias; bias may be null.
-void normalize_row(const float* x, const float* scale, const float* bias, float* y, std::int64_t n, float epsilon);
+/// y[i] = the last step(... the first step(x[i])) for n elements; y may be x or an operand.
+void apply(std::span<const JoinedStep> steps, const float* x, float* y, std::int64_t n);
 
 }  // namespace ingot::engine

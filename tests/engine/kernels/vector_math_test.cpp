@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <random>
 #include <vector>
 
 namespace ingot::engine {
@@ -64,8 +66,12 @@ TEST(VectorFunction, HasTheRightLimits) {
   EXPECT_TRUE(std::isnan(one(Unary::log, -1)));
   EXPECT_NEAR(one(Unary::log, 1e-40f), std::log(1e-40), 1e-4);
   EXPECT_EQ(one(Unary::tanh, -kInfinity), -1);
+  EXPECT_EQ(one(Unary::tanh, kInfinity), 1);
+  EXPECT_EQ(one(Unary::tanh, 1e-40f), 1e-40f);
   EXPECT_EQ(one(Unary::sigmoid, -kInfinity), 0);
   EXPECT_EQ(one(Unary::sigmoid, kInfinity), 1);
+  EXPECT_NEAR(one(Unary::sigmoid, -88.5f), 0, 1e-38);
+  EXPECT_EQ(one(Unary::sigmoid, 88.5f), 1);
   EXPECT_EQ(one(Unary::relu, -kInfinity), 0);
 }
 
@@ -76,22 +82,6 @@ TEST(VectorFunction, PassesNaNOn) {
   EXPECT_TRUE(std::isnan(one(Unary::clip, kNaN, 0, 6)));
 }
 
-TEST(VectorFunction, CellsOfAnLstmAgreeWithTheFormula) {
-  constexpr std::size_t kCells = 21, kStride = 24;
-  std::vector<float> gates(4 * kStride), cell(kCells), h(kCells);
-  for (std::size_t i = 0; i < gates.size(); ++i) gates[i] = std::sin(static_cast<float>(i)) * 4;
-  for (std::size_t i = 0; i < kCells; ++i) cell[i] = std::cos(static_cast<float>(i));
-  const std::vector<float> before = cell;
-  lstm_cells(gates.data(), kStride, cell.data(), h.data(), kCells);
-  const auto sigmoid = [](float x) { return 1 / (1 + std::exp(-static_cast<double>(x))); };
-  for (std::size_t i = 0; i < kCells; ++i) {
-    const double now = sigmoid(gates[2 * kStride + i]) * before[i] +
-                       sigmoid(gates[i]) * std::tanh(static_cast<double>(gates[3 * kStride + i]));
-    EXPECT_NEAR(cell[i], now, 1e-6);
-    EXPECT_NEAR(h[i], sigmoid(gates[kStride + i]) * std::tanh(now), 1e-6);
-  }
-}
-
 TEST(VectorFunction, BroadcastsEitherOperand) {
   std::vector<float> x(21, 3), z(21);
   const float two = 2;
@@ -99,6 +89,46 @@ TEST(VectorFunction, BroadcastsEitherOperand) {
   EXPECT_EQ(z, std::vector<float>(21, 1));
   apply(Binary::subtract, &two, 0, x.data(), 1, z.data(), 21);
   EXPECT_EQ(z, std::vector<float>(21, -1));
+}
+
+TEST(VectorFunction, JoinedStepsGiveTheBitsOfSingleOnes) {
+  constexpr Unary kUnary[] = {Unary::abs,    Unary::ceil, Unary::clip, Unary::floor,  Unary::hard_sigmoid,
+                              Unary::negate, Unary::relu, Unary::sqrt, Unary::square, Unary::hard_swish};
+  constexpr Binary kBinary[] = {Binary::add,     Binary::subtract, Binary::multiply, Binary::divide,
+                                Binary::maximum, Binary::minimum,  Binary::gate};
+  std::mt19937 random(3);
+  const auto below = [&](std::size_t n) { return std::size_t{random()} % n; };
+  for (int round = 0; round < 300; ++round) {
+    const std::size_t n = 1 + below(300);
+    const auto floats = [&] {
+      std::vector<float> x(n);
+      for (float& v : x) v = static_cast<float>(random()) / 1e9f - 2;
+      return x;
+    };
+    const std::vector<float> x = floats(), other = floats();
+    std::vector<JoinedStep> steps;
+    std::vector<float> expected = x, y(n);
+    for (std::size_t count = 1 + below(kMostJoined); steps.size() < count;) {
+      JoinedStep s{.is_binary = below(3) > 0, .unary = kUnary[below(10)], .a = -1, .b = 2, .binary = kBinary[below(7)]};
+      ASSERT_TRUE(is_simple(s.unary));
+      if (below(4)) s.other = other.data();
+      s.step = static_cast<std::int64_t>(below(2));
+      s.is_second = below(2) > 0;
+      const float* const second = s.other ? s.other : expected.data();
+      const std::int64_t step = s.other ? s.step : 1, size = static_cast<std::int64_t>(n);
+      if (!s.is_binary)
+        apply(s.unary, expected.data(), expected.data(), size, s.a, s.b);
+      else if (s.is_second)
+        apply(s.binary, second, step, expected.data(), 1, expected.data(), size);
+      else
+        apply(s.binary, expected.data(), 1, second, step, expected.data(), size);
+      steps.push_back(s);
+    }
+    apply(steps, x.data(), y.data(), static_cast<std::int64_t>(n));
+    for (std::size_t i = 0; i < n; ++i)
+      ASSERT_EQ(std::isnan(y[i]) ? 0 : std::bit_cast<std::uint32_t>(y[i]),
+                std::isnan(expected[i]) ? 0 : std::bit_cast<std::uint32_t>(expected[i]));
+  }
 }
 
 TEST(VectorFunction, MaximumAndMinimumKeepNaN) {
