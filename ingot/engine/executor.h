@@ -60,10 +60,4 @@ class Executor final : public FastHost, public ops::DrawingHost {
 /// What a failed allocation is for the user.
 Error no_memory();
 
-/// Runs the steps whose inputs are all constant and makes their results constants.
-void fold_constants(Programs& programs, Ledger& ledger, Budget& budget);
-
-/// Makes the constants that were computed initializers of their graphs, and takes out the nodes that nobody reads.
-void write_constants(const Programs& programs);
-
 }  // namespace ingot::engine

@@ -4,31 +4,37 @@
 #include <algorithm>
 
 #include "ingot/base/error.h"
-#include "ingot/engine/ledger.h"
 #include "ingot/engine/updates.h"
 #include "ingot/ops/catalog.h"
 
 namespace ingot::engine {
 namespace {
 
+std::vector<Node*> order_of(const Graph& graph) {
+  auto order = topological_order(graph);
+  if (!order) throw Error(Code::cyclic_graph, "the nodes of graph '" + graph.name + "' depend on each other");
+  return std::move(*order);
+}
+
+[[noreturn]] void refuse_undefined(const Value& v) {
+  throw Error(Code::undefined_value, "nothing defines the value '" + v.name() + "'");
+}
+
 class Maker {
  public:
-  Maker(const Graph& graph, const Programs& outer, Ledger& ledger) : graph_(graph), outer_(outer), ledger_(ledger) {
-    program_->graph = &graph;
-  }
+  Maker(const Graph& graph, const Programs& outer) : graph_(graph), outer_(outer) { program_->graph = &graph; }
 
   std::unique_ptr<Program> make() {
     program_->slots.reserve(graph_.inputs().size() + graph_.initializers().size() + graph_.node_count());
     define_inputs();
-    auto order = topological_order(graph_);
-    if (!order) throw Error(Code::cyclic_graph, "the nodes of graph '" + graph_.name + "' depend on each other");
-    const auto updates = std::ranges::stable_partition(*order, [](const Node* node) { return !is_update(*node); });
-    if (!updates.empty()) program_->first_update = order->size() - updates.size();
-    for (const Node* node : *order)
+    std::vector<Node*> order = order_of(graph_);
+    const auto updates = std::ranges::stable_partition(order, [](const Node* node) { return !is_update(*node); });
+    if (!updates.empty()) program_->first_update = order.size() - updates.size();
+    for (const Node* node : order)
       for (const Value* v : node->outputs())
         if (v) define(v);
-    program_->steps.reserve(order->size());
-    for (const Node* node : *order) add_step(*node);
+    program_->steps.reserve(order.size());
+    for (const Node* node : order) add_step(*node);
     for (const Value* v : graph_.outputs()) program_->outputs.push_back(ref_to(v));
     find_ends();
     return std::move(program_);
@@ -42,40 +48,12 @@ class Maker {
   void define_inputs() {
     for (const Value* v : graph_.inputs()) program_->inputs.push_back(define(v));
     for (const Value* v : graph_.initializers()) {
-      const std::uint32_t slot = define(v);
       Constant constant;
-      constant.slot = slot;
-      if (v->initializer)
-        constant.tensor = *v->initializer;
-      else
-        constant.value = dense(*v->sparse_initializer, v->name());
+      constant.slot = define(v);
+      constant.tensor = *v->initializer;
       program_->constants.push_back(std::move(constant));
     }
     std::ranges::sort(program_->constants, {}, &Constant::slot);
-  }
-
-  /// Operators know no sparse tensors: an initializer is stored that way, and used as any other.
-  Array dense(const SparseTensor& sparse, const std::string& name) {
-    const Array values = Array::from(sparse.values);
-    const std::vector<std::int64_t> indices = sparse.indices.to_ints();
-    Array array = ledger_.allocate(values.dtype(), sparse.dims);
-    const auto count = static_cast<std::size_t>(values.size());
-    const std::size_t rank = sparse.dims.size();
-    const bool is_linear = sparse.indices.rank() == 1;
-    bool is_good = values.dtype() != DType::string && indices.size() == (is_linear ? count : count * rank);
-    const std::size_t width = count ? values.byte_size() / count : 0;
-    for (std::size_t i = 0; i < count && is_good; ++i) {
-      std::int64_t at = is_linear ? indices[i] : 0;
-      for (std::size_t axis = 0; axis < rank && !is_linear; ++axis) {
-        const std::int64_t index = indices[i * rank + axis];
-        is_good &= index >= 0 && index < sparse.dims[axis];
-        at = is_good ? at * sparse.dims[axis] + index : 0;
-      }
-      is_good &= at >= 0 && at < array.size();
-      if (is_good) std::copy_n(values.bytes() + i * width, width, array.bytes() + static_cast<std::size_t>(at) * width);
-    }
-    if (!is_good) throw Error(Code::bad_sparse_tensor, "the sparse initializer '" + name + "' is not well formed");
-    return array;
   }
 
   Ref ref_to(const Value* v) const {
@@ -87,7 +65,7 @@ class Maker {
       const auto it = program->slots.find(v);
       if (it != program->slots.end()) return {depth, it->second};
     }
-    throw Error(Code::undefined_value, "nothing defines the value '" + v->name() + "'");
+    refuse_undefined(*v);
   }
 
   void add_step(const Node& node) {
@@ -123,7 +101,6 @@ class Maker {
 
   const Graph& graph_;
   const Programs& outer_;
-  Ledger& ledger_;
   std::unique_ptr<Program> program_ = std::make_unique<Program>();
 };
 
@@ -167,9 +144,19 @@ Constant* Program::constant(std::uint32_t slot) {
   return it != constants.end() && it->slot == slot ? &*it : nullptr;
 }
 
-Programs make_programs(Graph& root, Ledger& ledger) {
+void require_order(Graph& root) {
+  const auto require = [](const Value* v) {
+    if (v && !v->producer() && !v->is_input() && !v->initializer) refuse_undefined(*v);
+  };
+  for_each_graph(root, [&](Graph& graph) {
+    for (const Node* node : order_of(graph)) std::ranges::for_each(node->inputs(), require);
+    std::ranges::for_each(graph.outputs(), require);
+  });
+}
+
+Programs make_programs(Graph& root) {
   Programs programs;
-  for_each_graph(root, [&](Graph& graph) { programs.emplace(&graph, Maker(graph, programs, ledger).make()); });
+  for_each_graph(root, [&](Graph& graph) { programs.emplace(&graph, Maker(graph, programs).make()); });
   return programs;
 }
 

@@ -14,8 +14,6 @@
 
 namespace ingot::engine {
 
-class Ledger;
-
 inline constexpr std::uint32_t kNoSlot = 0xffffffff;
 
 /// Where a value is found at run time: `depth` graphs outwards, in that frame's slot.
@@ -60,9 +58,12 @@ struct Program {
 
 using Programs = std::unordered_map<const Graph*, std::unique_ptr<Program>>;
 
-/// Programs of the graph and all graphs nested in it. Sparse initializers become dense, in memory of the ledger.
-/// Refuses cycles and values that nothing defines.
-Programs make_programs(Graph& root, Ledger& ledger);
+/// Refuses cycles and values that nothing defines, in the graph and all graphs nested in it.
+void require_order(Graph& root);
+
+/// Programs of the graph and all graphs nested in it, which have no sparse initializers. Refuses what require_order
+/// does.
+Programs make_programs(Graph& root);
 
 /// Gives each step the first fast kernel that takes its node.
 void choose_kernels(Programs& programs);

@@ -11,6 +11,7 @@
 #include "ingot/base/threads.h"
 #include "ingot/engine/attention.h"
 #include "ingot/engine/blocked.h"
+#include "ingot/engine/dense_initializers.h"
 #include "ingot/engine/elementwise.h"
 #include "ingot/engine/executor.h"
 #include "ingot/engine/fold_normalization.h"
@@ -25,6 +26,7 @@
 #include "ingot/ops/catalog.h"
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/decompose.h"
+#include "ingot/passes/fold.h"
 #include "ingot/passes/inline_functions.h"
 
 namespace ingot::engine {
@@ -68,6 +70,34 @@ struct Plan {
   Programs programs;
   std::vector<std::string> output_names;  // as the user knows them
 };
+
+constexpr std::int64_t kMostFolded = 8 << 20;  // elements of one result: larger ones are made anew by each run
+
+/// Lends memory of the plan to kernels that compute what is the same in every run.
+class FoldHost final : public ops::KernelHost {
+ public:
+  FoldHost(Ledger& ledger, Budget& budget) : ledger_(ledger), budget_(budget) {}
+  Array allocate(DType dtype, Dims dims) override {
+    if (tensor_size(dims) > kMostFolded) throw Error(Code::memory_limit, "the result is too large to be kept");
+    return ledger_.allocate(dtype, std::move(dims));
+  }
+  Budget& budget() override { return budget_; }
+  std::vector<Datum> run_graph(const Graph&, const std::vector<Datum>&) override {
+    throw Error(Code::execution_failed, "subgraphs are run at run time");
+  }
+
+ private:
+  Ledger& ledger_;
+  Budget& budget_;
+};
+
+void fold(Graph& graph, Ledger& ledger, Budget& budget) {
+  FoldHost host(ledger, budget);
+  passes::FoldOptions options;
+  options.most_bytes = 8 * kMostFolded;
+  options.is_for_running = true;
+  passes::fold_constants(graph, options, host);
+}
 
 /// Rewrites the graphs for fast kernels.
 void optimize(Graph& root, const std::vector<Update>& updates, const std::vector<std::string>& output_names) {
@@ -122,14 +152,12 @@ struct Session::State {
       return nullptr;
     }
     for (const Value* v : m.graph->outputs()) made->output_names.push_back(v->name());
-    made->programs = make_programs(*m.graph, made->ledger);
-    fold_constants(made->programs, made->ledger, budget);
-    if (options.is_fast) {
-      write_constants(made->programs);
-      optimize(*m.graph, options.updates, made->output_names);
-      made->programs = make_programs(*m.graph, made->ledger);
-      choose_kernels(made->programs);
-    }
+    make_initializers_dense(*m.graph, made->ledger);
+    require_order(*m.graph);
+    fold(*m.graph, made->ledger, budget);
+    if (options.is_fast) optimize(*m.graph, options.updates, made->output_names);
+    made->programs = make_programs(*m.graph);
+    if (options.is_fast) choose_kernels(made->programs);
     settle_constants(made->programs);
     check_mapped_files();
     return made;

@@ -13,7 +13,7 @@
 namespace ingot::passes {
 namespace {
 
-class FoldHost final : public ops::KernelHost {
+class UnlimitedHost final : public ops::KernelHost {
  public:
   Array allocate(DType dtype, Dims dims) override { return Array(dtype, std::move(dims)); }
   std::vector<Datum> run_graph(const Graph&, const std::vector<Datum>&) override {
@@ -53,13 +53,21 @@ std::uint64_t bytes_of(const Value& v) {
   return byte_count(v.type.elem, elements).value_or(elements);
 }
 
-/// The node's outputs; empty: it cannot be computed here.
-std::vector<Tensor> computed(const Node& node, const FoldOptions& options, FoldHost& host) {
+/// Whether a node may be computed here, as far as it alone can tell.
+bool can_fold(const Node& node, const FoldOptions& options) {
   const ops::OpDef* def = ops::find(node);
   bool has_subgraph = false;
   for_each_subgraph(node, [&](Graph&) { has_subgraph = true; });
-  if (!def || !def->kernel || has_subgraph || ops::is_random(node) || node.input_count() == 0) return {};
-  if (options.keeps && options.keeps(node)) return {};
+  if (!def || !def->kernel || has_subgraph || ops::is_random(node)) return false;
+  if (node.input_count() == 0 && !options.is_for_running) return false;
+  return !options.keeps || !options.keeps(node);
+}
+
+/// The node's outputs; empty: it cannot be computed here.
+std::vector<Tensor> computed(const Node& node, const FoldOptions& options, ops::KernelHost& host) {
+  if (!can_fold(node, options)) return {};
+  // As it is: an array of it might be a copy.
+  if (const Tensor* value = node.output_count() == 1 ? ops::constant_of(node.output(0)) : nullptr) return {*value};
   std::vector<Datum> inputs(node.input_count()), outputs(node.output_count());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!node.input(i)) continue;
@@ -67,13 +75,14 @@ std::vector<Tensor> computed(const Node& node, const FoldOptions& options, FoldH
     if (!t) return {};
   }
   for (const Value* v : node.outputs())
-    if (v && (!v->type.is_tensor() || bytes_of(*v) > options.most_bytes)) return {};
+    if (v && ((!v->type.is_tensor() && !options.is_for_running) || bytes_of(*v) > options.most_bytes)) return {};
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (node.input(i)) inputs[i] = Array::from(*ops::constant_of(node.input(i)));
   try {
     ops::KernelContext context(node, inputs, outputs, host);
-    def->kernel(context);
-  } catch (const Error&) {
+    ops::find(node)->kernel(context);
+  } catch (const Error& error) {
+    if (error.code() == Code::cancelled || error.code() == Code::time_limit) throw;
     return {};  // what cannot be computed is the run's error, not ours
   }
   std::vector<Tensor> tensors;
@@ -84,11 +93,15 @@ std::vector<Tensor> computed(const Node& node, const FoldOptions& options, FoldH
   return tensors;
 }
 
-void put_constant(Value* value, Tensor tensor) {
+void put_constant(Value* value, Tensor tensor, const FoldOptions& options) {
   GraphBuilder g(value->graph(), value->producer()->next());
   g.name_after(value->name());
   const Type type = tensor.type();
   Value* constant = g.constant(std::move(tensor));
+  if (options.is_for_running) {
+    value->graph().replace_all_uses(value, constant);
+    return;
+  }
   const std::vector<Use> uses(value->uses().begin(), value->uses().end());
   for (const Use& use : uses)
     if (use.node) use.node->set_input(use.index, constant);
@@ -112,47 +125,60 @@ bool feeds_only_identity_output(const Node& node) {
          std::ranges::all_of(node.output(0)->uses(), [](const Use& u) { return !u.node; });
 }
 
-void fold_in(Graph& graph, const FoldOptions& options, FoldHost& host) {
-  for (Node& node : graph.nodes()) {
-    for_each_subgraph(node, [&](Graph& g) { fold_in(g, options, host); });
-    if (node.is("Constant") || feeds_only_identity_output(node)) continue;
-    bool all_known = node.output_count() > 0;
+/// All of the node's outputs where inference knows their elements, else none.
+std::vector<Tensor> known(const Node& node) {
+  std::vector<Tensor> tensors;
+  for (const Value* v : node.outputs()) {
+    tensors.push_back(v ? known_elements(*v) : Tensor());
+    if (v && !tensors.back()) return {};
+  }
+  return tensors;
+}
+
+void fold_in(Graph& graph, const FoldOptions& options, ops::KernelHost& host) {
+  const auto order = topological_order(graph);
+  if (!order) return;
+  for (Node* node : *order) {
+    for_each_subgraph(*node, [&](Graph& g) { fold_in(g, options, host); });
     std::vector<Tensor> tensors;
-    for (const Value* v : node.outputs()) {
-      tensors.push_back(v ? known_elements(*v) : Tensor());
-      all_known &= !v || static_cast<bool>(tensors.back());
+    if (!options.is_for_running) {
+      if (node->is("Constant") || feeds_only_identity_output(*node)) continue;
+      tensors = known(*node);
     }
-    if (!all_known) tensors = computed(node, options, host);
+    if (tensors.empty()) tensors = computed(*node, options, host);
     if (tensors.empty()) continue;
-    for (std::size_t i = 0; i < node.output_count(); ++i)
-      if (node.output(i) && tensors[i]) put_constant(node.output(i), std::move(tensors[i]));
+    for (std::size_t i = 0; i < node->output_count(); ++i)
+      if (node->output(i) && tensors[i]) put_constant(node->output(i), std::move(tensors[i]), options);
   }
 }
 
 }  // namespace
 
 std::size_t drop_unread(Graph& graph) {
+  const auto order = topological_order(graph);
+  if (!order) return 0;
   std::size_t count = 0;
-  for (Node* node = graph.last(); node;) {
-    Node* previous = node->previous();
-    bool is_read = false;
-    for (const Value* v : node->outputs()) is_read |= v && !v->uses().empty();
-    if (!is_read) {
-      graph.erase(node);
+  for (std::size_t i = order->size(); i-- > 0;) {
+    Node& node = *(*order)[i];
+    if (std::ranges::all_of(node.outputs(), [](const Value* v) { return !v || v->uses().empty(); })) {
+      graph.erase(&node);
       ++count;
     } else {
-      for_each_subgraph(*node, [&](Graph& g) { count += drop_unread(g); });
+      for_each_subgraph(node, [&](Graph& g) { count += drop_unread(g); });
     }
-    node = previous;
   }
   graph.erase_initializers_if([](const Value& v) { return v.uses().empty() && !v.is_input(); });
   return count;
 }
 
-std::size_t fold_constants(Graph& graph, const FoldOptions& options) {
-  FoldHost host;
+std::size_t fold_constants(Graph& graph, const FoldOptions& options, ops::KernelHost& host) {
   fold_in(graph, options, host);
   return drop_unread(graph);
+}
+
+std::size_t fold_constants(Graph& graph, const FoldOptions& options) {
+  UnlimitedHost host;
+  return fold_constants(graph, options, host);
 }
 
 }  // namespace ingot::passes
