@@ -2,43 +2,20 @@
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <random>
 
-#include "ingot/engine/session.h"
-#include "ingot/ops/builder.h"
-#include "ingot/ops/schema.h"
+#include "tests/engine/both_ways.h"
+#include "tests/engine/random.h"
 
 namespace ingot::engine {
 namespace {
 
-class Random {
- public:
-  explicit Random(unsigned seed) : generator_(seed) {}
-  std::int64_t below(std::int64_t n) { return std::uniform_int_distribution<std::int64_t>(0, n - 1)(generator_); }
-  Tensor bytes(DType type, Dims dims) {
-    std::vector<std::uint8_t> values(static_cast<std::size_t>(tensor_size(dims)));
-    for (std::uint8_t& value : values) value = static_cast<std::uint8_t>(below(256));
-    if (type == DType::u8) return Tensor::of<std::uint8_t>(std::move(dims), values);
-    return Tensor::of<std::int8_t>(std::move(dims), std::vector<std::int8_t>(values.begin(), values.end()));
-  }
-  Tensor scales(Dims dims) {
-    std::vector<float> values(static_cast<std::size_t>(tensor_size(dims)));
-    for (float& value : values) value = std::uniform_real_distribution<float>(0.001f, 0.05f)(generator_);
-    return Tensor::of<float>(std::move(dims), values);
-  }
-  DType type() { return below(2) ? DType::u8 : DType::i8; }
-
- private:
-  std::mt19937 generator_;
-};
+DType any_type(Random& random) { return random.below(2) ? DType::u8 : DType::i8; }
+Tensor scales(Random& random, Dims dims) { return random.floats(std::move(dims), 0.001f, 0.05f); }
 
 /// A model with one node whose operands are inputs or constants.
 class Case {
  public:
-  explicit Case(unsigned seed) : random(seed) {
-    model_.ir_version = 10;
-    model_.opsets.set("", ops::newest_opset(""));
-  }
+  explicit Case(unsigned seed) : random(seed) {}
   GraphBuilder builder() { return GraphBuilder(*model_.graph); }
 
   Value* operand(Tensor tensor, bool is_constant) {
@@ -74,7 +51,7 @@ class Case {
   Random random;
 
  private:
-  Model model_;
+  Model model_ = empty_model();
   std::vector<NamedDatum> inputs_;
 };
 
@@ -88,7 +65,7 @@ TEST_P(IntegerProducts, MatMulAgreesWithAnyZeroPoints) {
   Dims a = {rows, depth}, b = {depth, columns};
   if (random.below(2)) a.insert(a.begin(), 1 + random.below(3));
   if (random.below(3) == 0) b.insert(b.begin(), a.size() == 3 ? a[0] : 2);
-  const DType left = random.type(), right = random.type(), result = random.type();
+  const DType left = any_type(random), right = any_type(random), result = any_type(random);
   const bool is_constant = random.below(2) != 0;
   Value* x = test.operand(random.bytes(left, a), false);
   Value* w = test.operand(random.bytes(right, b), is_constant);
@@ -103,9 +80,9 @@ TEST_P(IntegerProducts, MatMulAgreesWithAnyZeroPoints) {
     Value* y = has_zeros ? g.op("MatMulInteger", {x, w, x_zero, w_zero}) : g.op("MatMulInteger", {x, w});
     return test.expect_same(y, GetParam());
   }
-  Value* x_scale = test.operand(random.scales(zero_dims(rows)), false);
-  Value* w_scale = test.operand(random.scales(zero_dims(columns)), true);
-  Value* y_scale = test.operand(random.scales({}), true);
+  Value* x_scale = test.operand(scales(random, zero_dims(rows)), false);
+  Value* w_scale = test.operand(scales(random, zero_dims(columns)), true);
+  Value* y_scale = test.operand(scales(random, {}), true);
   Value* y_zero = test.operand(random.bytes(result, {}), true);
   test.expect_same(g.op("QLinearMatMul", {x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero}), GetParam());
 }
@@ -125,7 +102,7 @@ TEST_P(IntegerProducts, ConvolutionAgreesForAnyGeometry) {
   }
   for (std::size_t i = 0; i < 2 * rank; ++i) pads.push_back(random.below(3));
   const Attrs attributes = {{"group", groups}, {"strides", strides}, {"dilations", dilations}, {"pads", pads}};
-  const DType left = random.type(), right = random.type(), result = random.type();
+  const DType left = any_type(random), right = any_type(random), result = any_type(random);
   const bool is_constant = random.below(4) != 0, is_quantized = random.below(2) != 0;
   Value* x = test.operand(random.bytes(left, x_dims), false);
   Value* w = test.operand(random.bytes(right, w_dims), is_constant);
@@ -139,9 +116,9 @@ TEST_P(IntegerProducts, ConvolutionAgreesForAnyGeometry) {
         has_zeros ? g.op("ConvInteger", {x, w, x_zero, w_zero}, attributes) : g.op("ConvInteger", {x, w}, attributes);
     return test.expect_same(y, GetParam());
   }
-  Value* x_scale = test.operand(random.scales({}), true);
-  Value* w_scale = test.operand(random.scales(list), true);
-  Value* y_scale = test.operand(random.scales({}), true);
+  Value* x_scale = test.operand(scales(random, {}), true);
+  Value* w_scale = test.operand(scales(random, list), true);
+  Value* y_scale = test.operand(scales(random, {}), true);
   Value* y_zero = test.operand(random.bytes(result, {}), true);
   Values inputs = {x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero};
   if (random.below(2)) {
@@ -157,7 +134,7 @@ TEST_P(IntegerProducts, QuantisingAgreesThereAndBack) {
   Case test(GetParam() + 2000);
   Random& random = test.random;
   const bool is_wide = random.below(2) != 0;
-  const DType type = random.type();
+  const DType type = any_type(random);
   const auto zeros = [&](const Dims& list) {
     if (!is_wide) return random.bytes(type, list);
     std::vector<std::uint16_t> unsigned_zeros;

@@ -1,0 +1,78 @@
+// Forests, fast and by the reference kernel.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "tests/engine/both_ways.h"
+#include "tests/engine/random.h"
+
+namespace ingot::engine {
+namespace {
+
+/// Trees of random shape, or nearly full ones, in arrays as converters write them.
+Value* forest(GraphBuilder& g, Random& random, Value* x, std::int64_t features, std::int64_t targets, bool is_full) {
+  std::vector<std::int64_t> trees, nodes, places, yes, no, target_trees, target_nodes, target_ids;
+  std::vector<float> values, weights;
+  std::vector<std::string> modes;
+  const std::string mode = random.below(2) ? "BRANCH_LEQ" : "BRANCH_LT";
+  for (std::int64_t tree = 0; tree < 13; ++tree) {
+    std::int64_t count = 1;
+    for (std::int64_t node = 0; node < count; ++node) {
+      const bool is_leaf =
+          is_full ? node >= 15 || (node > 6 && random.below(4) == 0) : count > 60 || (node > 0 && random.below(4) == 0);
+      trees.push_back(tree);
+      nodes.push_back(node);
+      places.push_back(is_leaf ? 0 : random.below(features));
+      values.push_back(is_leaf ? 0 : static_cast<float>(random.below(20)) / 10.0f - 1);
+      modes.push_back(is_leaf ? "LEAF" : mode);
+      yes.push_back(is_leaf ? 0 : count);
+      no.push_back(is_leaf ? 0 : count + 1);
+      if (!is_leaf) {
+        count += 2;
+        continue;
+      }
+      target_trees.push_back(tree);
+      target_nodes.push_back(node);
+      target_ids.push_back(random.below(targets));
+      weights.push_back(static_cast<float>(random.below(1000)) / 1000.0f);
+    }
+  }
+  Node* node = g.node("TreeEnsembleRegressor", "ai.onnx.ml", {x},
+                      {{"n_targets", targets},
+                       {"aggregate_function", random.below(2) ? "SUM" : "AVERAGE"},
+                       {"nodes_treeids", trees},
+                       {"nodes_nodeids", nodes},
+                       {"nodes_featureids", places},
+                       {"nodes_values", values},
+                       {"nodes_truenodeids", yes},
+                       {"nodes_falsenodeids", no},
+                       {"nodes_modes", modes},
+                       {"target_treeids", target_trees},
+                       {"target_nodeids", target_nodes},
+                       {"target_ids", target_ids},
+                       {"target_weights", weights}},
+                      1);
+  return node->output(0);
+}
+
+TEST(Trees, AgreeForAnyNumberOfRows) {
+  for (unsigned seed = 0; seed < 24; ++seed)
+    for (const std::int64_t rows : {1, 7, 8, 300}) {
+      Random random(seed);
+      Model model = empty_model();
+      model.opsets.set("ai.onnx.ml", 3);
+      const std::int64_t features = 1 + random.below(9);
+      Value* x = model.graph->add_input("x", Type::tensor(DType::f32, Shape{rows, features}));
+      GraphBuilder g(*model.graph);
+      model.graph->add_output(forest(g, random, x, features, 1 + random.below(3), seed % 2 == 0));
+      std::vector<float> input = random.floats({rows, features}).to_vector<float>();
+      if (seed % 3 == 0) input[input.size() / 2] = std::numeric_limits<float>::quiet_NaN();
+      expect_same(model, Array::from(Tensor::of<float>({rows, features}, input)), 1e-5f);
+      const auto kernels = Session(model, {.threads = 1}).kernels();
+      EXPECT_TRUE(std::ranges::any_of(kernels, [](const KernelChoice& c) { return c.kernel == "trees"; }));
+    }
+}
+
+}  // namespace
+}  // namespace ingot::engine
