@@ -152,9 +152,9 @@ void Translation::find_ports() {
   std::string names;
   for (const auto& [node, port] : brought) {
     const std::string tensor = main_->node(node).name + ":" + std::to_string(port);
-    const bool is_known = std::ranges::any_of(inputs_, [&](const Port& p) {
-      return main_->resolve(p.tensor) == Source{node, port};
-    });
+    const Source source{node, port};
+    const bool is_known =
+        std::ranges::any_of(inputs_, [&](const Port& p) { return main_->resolve(p.tensor) == source; });
     if (is_known) continue;
     Port input{plain(tensor), tensor};
     const Type type = pipeline_type(*main_, node, port, input.name);
