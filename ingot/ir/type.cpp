@@ -133,7 +133,15 @@ Type refine(const Type& a, const Type& b) {
     for (std::size_t i = 0; i < t.shape->size(); ++i) (*t.shape)[i] = refine((*t.shape)[i], (*b.shape)[i]);
   }
   if (b.element) t.element = a.element ? std::make_shared<const Type>(refine(*a.element, *b.element)) : b.element;
-  if (!t.notes) t.notes = b.notes;
+  if (t.notes || !b.notes) return t;
+  t.notes = b.notes;
+  if (t.shape && b.shape && t.shape->size() != b.shape->size()) {
+    // What is said of the dimensions is said of others.
+    TypeNotes notes = *b.notes;
+    notes.dim_denotations.clear();
+    notes.dim_unknown.clear();
+    t.notes = notes == TypeNotes() ? nullptr : std::make_shared<const TypeNotes>(std::move(notes));
+  }
   return t;
 }
 
