@@ -85,10 +85,10 @@ void transpose(const std::uint32_t* HWY_RESTRICT x, std::int64_t x_stride, std::
                std::int64_t y_stride, std::int64_t rows, std::int64_t columns) {
   if (columns <= kSquare && y_stride == columns) return transpose_narrow(x, x_stride, y, rows, columns);
   const std::int64_t whole_rows = rows / kSquare * kSquare, whole_columns = columns / kSquare * kSquare;
-  // Whole lines of as many rows of x as a square has: where rows are far apart, more would push each other out.
-  for (std::int64_t r0 = 0; r0 < whole_rows; r0 += kLine)
-    for (std::int64_t k = 0; k < whole_columns; k += kSquare)
-      for (std::int64_t r = r0; r < std::min(r0 + kLine, whole_rows); r += kSquare)
+  // Whole lines of y: half a line that goes to memory costs as much.
+  for (std::int64_t k0 = 0; k0 < whole_columns; k0 += kLine)
+    for (std::int64_t r = 0; r < whole_rows; r += kSquare)
+      for (std::int64_t k = k0; k < std::min(k0 + kLine, whole_columns); k += kSquare)
         square(x + k * x_stride + r, x_stride, kSquare,
                [&](std::int64_t i, auto column) { hn::StoreU(column, Square(), y + (r + i) * y_stride + k); });
   for (std::int64_t r = 0; r < rows; ++r)
