@@ -28,8 +28,9 @@ class Maker {
     program_->slots.reserve(graph_.inputs().size() + graph_.initializers().size() + graph_.node_count());
     define_inputs();
     std::vector<Node*> order = order_of(graph_);
-    const auto updates = std::ranges::stable_partition(order, [](const Node* node) { return !is_update(*node); });
-    if (!updates.empty()) program_->first_update = order.size() - updates.size();
+    const auto first =
+        std::stable_partition(order.begin(), order.end(), [](const Node* node) { return !is_update(*node); });
+    if (first != order.end()) program_->first_update = static_cast<std::size_t>(first - order.begin());
     for (const Node* node : order)
       for (const Value* v : node->outputs())
         if (v) define(v);
