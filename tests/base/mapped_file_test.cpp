@@ -1,5 +1,6 @@
 #include "ingot/base/mapped_file.h"
 
+#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,4 +1,6 @@
 // Golden bytes both ways: what is written is exactly these bytes, and reading them gives the values back.
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <limits>
 

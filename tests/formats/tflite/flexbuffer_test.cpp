@@ -2,6 +2,7 @@
 #include "ingot/formats/tflite/flexbuffer.h"
 
 #include <flatbuffers/flexbuffers.h>
+#include <gtest/gtest.h>
 
 #include <limits>
 #include <random>
