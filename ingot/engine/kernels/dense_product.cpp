@@ -173,7 +173,6 @@ HWY_EXPORT(tiles);
 
 constexpr std::int64_t kFewestColumns = 32;  // of a piece, unless there are fewer
 constexpr std::int64_t kFewestRows = 48;
-constexpr std::int64_t kEnoughPieces = 16;
 constexpr std::int64_t kWidestPiece = 2 * kPieceColumns;
 constexpr std::int64_t kLine = 16;    // elements of a line of the cache
 constexpr std::int64_t kAhead = 12;   // rows from which lines are asked for before they are read
@@ -210,6 +209,16 @@ std::int64_t blocks(std::int64_t size, std::int64_t block) { return (size + bloc
 std::int64_t even_part(std::int64_t size, std::int64_t most, std::int64_t unit) {
   const std::int64_t parts = std::max<std::int64_t>(1, blocks(size, most));
   return std::max(unit, blocks(blocks(size, parts), unit) * unit);
+}
+
+Cut::Limits limits_for(std::int64_t rows, std::int64_t columns, std::int64_t count) {
+  constexpr std::int64_t kEnoughPieces = 16;  // of all products
+  Cut::Limits limits;
+  limits.enough = blocks(kEnoughPieces, count);
+  // Rows that are brought into order for one piece alone are still in the cache when it reads them.
+  limits.keeps_columns = columns > kPieceColumns && columns <= kWidestPiece && rows >= 2 * kPieceRows;
+  if (limits.keeps_columns) limits.columns = kWidestPiece;
+  return limits;
 }
 
 }  // namespace
@@ -318,14 +327,7 @@ Cut::Cut(std::int64_t rows, std::int64_t columns, Limits limits) {
 }
 
 DenseProduct::DenseProduct(std::int64_t rows, std::int64_t depth, std::int64_t columns, std::int64_t count)
-    : rows_(rows), depth_(depth), columns_(columns), cut_(rows, columns) {
-  Cut::Limits limits;
-  limits.enough = blocks(kEnoughPieces, count);
-  // Rows that are brought into order for one piece alone are still in the cache when it reads them.
-  limits.keeps_columns = columns > kPieceColumns && columns <= kWidestPiece && rows >= 2 * kPieceRows;
-  if (limits.keeps_columns) limits.columns = kWidestPiece;
-  cut_ = Cut(rows, columns, limits);
-}
+    : rows_(rows), depth_(depth), columns_(columns), cut_(rows, columns, limits_for(rows, columns, count)) {}
 
 std::int64_t DenseProduct::whole_rows() const { return blocks(rows_, kTileRows) * kTileRows; }
 std::int64_t DenseProduct::whole_columns() const { return blocks(columns_, panel_columns()) * panel_columns(); }
