@@ -24,30 +24,32 @@ function(ingot_find_packages)
   endforeach()
 endfunction()
 
-# One precompiled header of the standard library for all of ingot/: parsing it is most of what a small file costs.
-# Files include what they use all the same: clang compiles them without it.
-function(ingot_precompiled target)
+# A precompiled header per library and one for all tests: parsing headers is most of what a small file costs. It holds the
+# standard library and what PRECOMPILE names: headers of Ingot that most files of the folder include and few commits
+# touch. Files include what they use all the same: clang compiles them without it.
+set(ingot_std_headers <algorithm> <array> <cmath> <cstdint> <cstring> <functional> <limits> <map> <memory> <numeric>
+                      <optional> <set> <span> <string> <string_view> <unordered_map> <unordered_set> <utility> <variant>
+                      <vector>)
+function(ingot_precompile target)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     return()
   endif()
-  if(NOT TARGET ingot_std_header)
-    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/std_header.cpp CONTENT "" @ONLY)
-    add_library(ingot_std_header OBJECT ${PROJECT_BINARY_DIR}/std_header.cpp)
-    target_compile_features(ingot_std_header PRIVATE cxx_std_20)
-    target_link_libraries(ingot_std_header PRIVATE ingot_flags)
-    target_compile_options(ingot_std_header PRIVATE -fpch-preprocess)
-    target_precompile_headers(ingot_std_header PRIVATE <algorithm> <array> <cmath> <cstdint> <functional> <limits>
-                              <map> <memory> <numeric> <optional> <span> <string> <string_view> <unordered_map>
-                              <unordered_set> <variant> <vector>)
-  endif()
-  target_compile_options(${target} PRIVATE -fpch-preprocess)
-  target_precompile_headers(${target} REUSE_FROM ingot_std_header)
+  target_compile_options(${target} PRIVATE -fpch-preprocess)  # what ccache needs to cache files that use one
+  set(headers)
+  foreach(header IN LISTS ARGN)
+    if(header MATCHES "^ingot/|^tests/")
+      list(APPEND headers ${PROJECT_SOURCE_DIR}/${header})
+    else()
+      list(APPEND headers ${header})
+    endif()
+  endforeach()
+  target_precompile_headers(${target} PRIVATE ${ingot_std_headers} ${headers})
 endfunction()
 
-# ingot_library(<folder> SOURCES <file>... [DEPENDS <folder>...] [LIBRARIES <target>...])
+# ingot_library(<folder> SOURCES <file>... [DEPENDS <folder>...] [LIBRARIES <target>...] [PRECOMPILE <header>...])
 # Called from ingot/<folder>/CMakeLists.txt; files are named relative to it.
 function(ingot_library folder)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES;PRECOMPILE" ${ARGN})
   list(TRANSFORM arg_DEPENDS PREPEND Ingot::)
   ingot_find_packages(${arg_LIBRARIES})
   add_library(ingot_${folder} STATIC ${arg_SOURCES})
@@ -57,7 +59,7 @@ function(ingot_library folder)
   target_include_directories(ingot_${folder} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
                                                     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(ingot_${folder} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_LIBRARIES} $<BUILD_INTERFACE:ingot_flags>)
-  ingot_precompiled(ingot_${folder})
+  ingot_precompile(ingot_${folder} ${arg_PRECOMPILE})
   set_property(GLOBAL APPEND PROPERTY INGOT_COMPONENTS ${folder})
   if(INGOT_INSTALL)
     install(TARGETS ingot_${folder} EXPORT IngotTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -69,13 +71,16 @@ endfunction()
 
 # A program with Ingot's flags; the other recipes build on it.
 function(ingot_executable name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES;PRECOMPILE" ${ARGN})
   list(TRANSFORM arg_DEPENDS PREPEND Ingot::)
   ingot_find_packages(${arg_LIBRARIES})
   add_executable(${name} ${arg_SOURCES})
   target_compile_features(${name} PRIVATE cxx_std_20)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${arg_DEPENDS} ${arg_LIBRARIES} ingot_flags)
+  if(arg_PRECOMPILE)
+    ingot_precompile(${name} ${arg_PRECOMPILE})
+  endif()
 endfunction()
 
 # ingot_program(<name> SOURCES <file>... [DEPENDS ...] [LIBRARIES ...]): a program for users; it is installed and
@@ -88,18 +93,12 @@ function(ingot_program name)
   endif()
 endfunction()
 
-# One precompiled GoogleTest header for all test programs: it costs more than most tests' own code.
+# The header that all test programs share.
 function(ingot_test_header)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_header.cpp CONTENT "int main() {}\n" @ONLY)
   ingot_executable(ingot_test_header SOURCES ${PROJECT_BINARY_DIR}/test_header.cpp LIBRARIES GTest::gmock)
-  ingot_test_settings(ingot_test_header)
-  target_precompile_headers(ingot_test_header PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
-endfunction()
-
-function(ingot_test_settings target)
-  # What ccache needs to cache files that use a precompiled header.
-  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
-                                           "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+  ingot_precompile(ingot_test_header <gmock/gmock.h> <gtest/gtest.h> ingot/base/budget.h ingot/base/error.h
+                   ingot/engine/session.h ingot/ir/model.h ingot/onnx/text.h ingot/ops/builder.h tests/support/files.h)
 endfunction()
 
 # ingot_test(<folder> SOURCES <file>... [DEPENDS ...] [LIBRARIES ...] [LABELS <label>...] [TIMEOUT <seconds>])
@@ -112,8 +111,10 @@ function(ingot_test folder)
   if(NOT TARGET ingot_test_header)
     ingot_test_header()
   endif()
-  ingot_test_settings(ingot_test_${folder})
-  target_precompile_headers(ingot_test_${folder} REUSE_FROM ingot_test_header)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(ingot_test_${folder} PRIVATE -fpch-preprocess)
+    target_precompile_headers(ingot_test_${folder} REUSE_FROM ingot_test_header)
+  endif()
   add_test(NAME ${folder} COMMAND ingot_test_${folder})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT ${INGOT_TEST_TIMEOUT})
