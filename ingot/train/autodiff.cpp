@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "ingot/base/error.h"
+#include "ingot/ir/drop_unread.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/sequence/elements.h"
@@ -215,17 +216,14 @@ std::vector<Node*> make_differentiable(Graph& graph, Values& wrt, std::vector<Se
 }
 
 /// What a rule built and nobody reads, from the last node back to `last_before`, goes.
-void drop_unread(Graph& graph, const Node* last_before, const std::unordered_set<const Value*>& old_initializers,
-                 const std::unordered_set<const Value*>& kept) {
-  for (Node* node = graph.last(); node && node != last_before;) {
-    Node* previous = node->previous();
-    bool is_read = false;
-    for (const Value* v : node->outputs()) is_read |= v && (!v->uses().empty() || kept.contains(v));
-    if (!is_read) graph.erase(node);
-    node = previous;
-  }
-  graph.erase_initializers_if(
-      [&](const Value& v) { return v.uses().empty() && !old_initializers.contains(&v) && !kept.contains(&v); });
+void drop_unread_since(Graph& graph, const Node* last_before, const std::unordered_set<const Value*>& old_initializers,
+                       const std::unordered_set<const Value*>& kept) {
+  std::unordered_set<const Node*> built;
+  for (const Node* node = graph.last(); node && node != last_before; node = node->previous()) built.insert(node);
+  drop_unread(graph, [&](const Value& v) {
+    const bool is_new = v.producer() ? built.contains(v.producer()) : !old_initializers.contains(&v);
+    return &v.graph() != &graph || !is_new || kept.contains(&v);
+  });
 }
 
 }  // namespace
@@ -282,7 +280,7 @@ Values differentiate(Graph& graph, const std::vector<Seed>& seeds, const Values&
     const auto found = gradients.find(v);
     result.push_back(found != gradients.end() ? found->second : nullptr);
   }
-  drop_unread(graph, last_before, old_initializers, {result.begin(), result.end()});
+  drop_unread_since(graph, last_before, old_initializers, {result.begin(), result.end()});
   return result;
 }
 

@@ -5,6 +5,7 @@
 
 #include "ingot/frontends/tensorflow/recurrent_loops.h"
 #include "ingot/frontends/tensorflow/translation.h"
+#include "ingot/ir/drop_unread.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/schema.h"
 

@@ -10,6 +10,7 @@
 #include "ingot/frontends/tensorflow/recurrent_loops.h"
 #include "ingot/frontends/tensorflow/table.h"
 #include "ingot/frontends/tensorflow/tables.h"
+#include "ingot/ir/drop_unread.h"
 #include "ingot/ops/schema.h"
 #include "ingot/ops/versions.h"
 
@@ -388,22 +389,6 @@ void Translation::add_output(const Port& port, Value* value) {
 }
 
 /// Translators leave constants behind that they only looked at, and casts that nobody reads in the end.
-void Translation::drop_unread(Graph& root) {
-  std::vector<Graph*> graphs;
-  for_each_graph(root, [&](Graph& graph) { graphs.push_back(&graph); });
-  for (auto graph = graphs.rbegin(); graph != graphs.rend(); ++graph) {  // inner ones first: they read outer values
-    for (Node* node = (*graph)->last(); node;) {
-      Node* previous = node->previous();
-      const auto is_read = [](Value* v) { return v && !v->uses().empty(); };
-      if (std::ranges::none_of(node->outputs(), is_read)) (*graph)->erase(node);
-      node = previous;
-    }
-  }
-  for_each_graph(root, [](Graph& graph) {
-    graph.erase_initializers_if([](const Value& v) { return v.uses().empty() && !v.is_input(); });
-  });
-}
-
 void Translation::drop_unused() {
   std::vector<Graph*> roots;
   for (const TrainingInfo& info : model_.training)  // before the graph whose values they read

@@ -101,7 +101,6 @@ class Translation {
   void check_operators();
   void throw_problems() const;
   void drop_unused();
-  static void drop_unread(Graph& root);
   std::optional<std::string> custom_domain(std::string_view op) const;
   Operands custom(const TfNode& n, GraphBuilder& g, const std::string& domain, std::size_t outputs);
   void refine_types(const TfNode& n, const Operands& made);

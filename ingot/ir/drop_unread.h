@@ -1,0 +1,12 @@
+#pragma once
+#include <functional>
+
+#include "ingot/ir/graph.h"
+
+namespace ingot {
+
+/// Takes out nodes whose outputs nobody reads, and initializers that nobody reads; subgraphs too. What `keeps` names
+/// counts as read; empty: nothing. Returns the number of nodes taken out; none in a graph whose nodes form a cycle.
+std::size_t drop_unread(Graph& graph, const std::function<bool(const Value&)>& keeps = {});
+
+}  // namespace ingot
