@@ -9,6 +9,7 @@
 #include "ingot/base/error.h"
 #include "ingot/ir/drop_unread.h"
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/generator/constant.h"
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/sequence/elements.h"
 #include "ingot/passes/decompose.h"
@@ -179,23 +180,6 @@ class Held {
   std::size_t first_;
 };
 
-/// Constants that are stated as numbers become tensors, which is where rules look for axes and the like.
-void settle_constants(Graph& graph) {
-  for (Node& node : graph.nodes()) {
-    if (!node.is("Constant")) continue;
-    Attributes& a = node.attributes;
-    std::optional<Tensor> value;
-    if (const auto* number = a.get<std::int64_t>("value_int")) value = Tensor::scalar<std::int64_t>(*number);
-    if (const auto* numbers = a.get<std::vector<std::int64_t>>("value_ints")) value = Tensor::ints(*numbers);
-    if (const auto* real = a.get<float>("value_float")) value = Tensor::scalar<float>(*real);
-    if (const auto* reals = a.get<std::vector<float>>("value_floats"))
-      value = Tensor::of<float>({static_cast<std::int64_t>(reals->size())}, *reals);
-    if (!value) continue;
-    for (const char* name : {"value_int", "value_ints", "value_float", "value_floats"}) a.erase(name);
-    a.set(Attribute("value", AttrValue(*std::move(value))));
-  }
-}
-
 /// Expresses operators without a rule in others; lists those for which nothing helps.
 std::vector<Node*> make_differentiable(Graph& graph, Values& wrt, std::vector<Seed>& seeds, const Names& stops) {
   constexpr int kRounds = 16;  // a decomposition may use operators that must be decomposed in turn
@@ -232,7 +216,8 @@ Values differentiate(Graph& graph, const std::vector<Seed>& seeds, const Values&
   for (const std::string& name : stops)
     if (!graph.find(name))
       throw Error(Code::unknown_name, "gradients cannot stop at '" + name + "': the model has no such value");
-  settle_constants(graph);
+  for (Node& node : graph.nodes())
+    if (node.is("Constant")) ops::spell_out_constant(node);
   std::vector<Seed> current = seeds;
   Values inputs = wrt;
   const std::vector<Node*> path = make_differentiable(graph, inputs, current, stops);
