@@ -33,7 +33,7 @@ ConvolutionGroup group_of(Node& conv, const std::unordered_set<const Node*>& tak
     return reader && !taken.contains(reader) ? reader : nullptr;
   };
   if (Node* node = next(); node && node->is("BatchNormalization") && node->input(0) == tail()) {
-    group.line = line_of(*node);
+    group.line = passes::normalization_line(*node);
     if (group.line && std::ssize(group.line->factor) != constant_of(conv.input(1))->dims()[0]) group.line.reset();
     if (group.line) group.nodes.push_back(node);
   }

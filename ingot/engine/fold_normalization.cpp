@@ -2,13 +2,15 @@
 // sum.
 #include "ingot/engine/fold_normalization.h"
 
-#include <cmath>
-
 #include "ingot/engine/pattern.h"
 #include "ingot/ops/builder.h"
+#include "ingot/passes/normalization_line.h"
 
 namespace ingot::engine {
 namespace {
+
+using passes::normalization_line;
+using passes::NormalizationLine;
 
 std::optional<std::vector<double>> constant_doubles(const Value* value) {
   const Tensor* tensor = constant_of(value);
@@ -20,27 +22,6 @@ Tensor floats(Dims dims, const std::vector<double>& values) {
   return Tensor::of<float>(std::move(dims), std::vector<float>(values.begin(), values.end()));
 }
 
-}  // namespace
-
-std::optional<Line> line_of(const Node& node) {
-  if (node.attributes.int_or("training_mode", 0) != 0 || node.output(1)) return {};
-  const auto scale = constant_doubles(node.input(1)), bias = constant_doubles(node.input(2));
-  const auto mean = constant_doubles(node.input(3)), variance = constant_doubles(node.input(4));
-  if (!scale || !bias || !mean || !variance) return {};
-  const std::size_t channels = scale->size();
-  if (bias->size() != channels || mean->size() != channels || variance->size() != channels) return {};
-  const double epsilon = node.attributes.float_or("epsilon", 1e-5f);
-  Line line;
-  for (std::size_t i = 0; i < channels; ++i) {
-    const double factor = (*scale)[i] / std::sqrt((*variance)[i] + epsilon);
-    line.factor.push_back(factor);
-    line.offset.push_back((*bias)[i] - (*mean)[i] * factor);
-  }
-  return line;
-}
-
-namespace {
-
 /// The convolution that could take the normalisation in.
 Node* convolution_before(const Node& normalization) {
   Node* conv = normalization.input(0)->producer();
@@ -50,7 +31,7 @@ Node* convolution_before(const Node& normalization) {
   return only_reader(conv->output(0)) ? conv : nullptr;
 }
 
-bool fold_into_convolution(Node& normalization, const Line& line) {
+bool fold_into_convolution(Node& normalization, const NormalizationLine& line) {
   Node* conv = convolution_before(normalization);
   if (!conv) return false;
   const Value* weight = conv->input(1);
@@ -74,7 +55,7 @@ bool fold_into_convolution(Node& normalization, const Line& line) {
   return true;
 }
 
-void write_as_line(Node& node, const Line& line) {
+void write_as_line(Node& node, const NormalizationLine& line) {
   const Shape& shape = *node.input(0)->type.shape;
   Dims dims(shape.size(), 1);
   dims[1] = static_cast<std::int64_t>(line.factor.size());
@@ -96,14 +77,14 @@ void write_normalization_as_lines(Graph& graph) {
     if (!is_of_floats(node) || convolution_before(node)) continue;
     const auto& shape = node.input(0)->type.shape;
     if (!shape || shape->size() < 2) continue;
-    if (const auto line = line_of(node)) write_as_line(node, *line);
+    if (const auto line = normalization_line(node)) write_as_line(node, *line);
   }
 }
 
 void fold_normalization(Graph& graph) {
   for (Node& node : graph.nodes()) {
     if (!is_of_floats(node)) continue;
-    const auto line = line_of(node);
+    const auto line = normalization_line(node);
     if (!line || fold_into_convolution(node, *line)) continue;
     const auto& shape = node.input(0)->type.shape;
     if (shape && shape->size() >= 2) write_as_line(node, *line);
