@@ -1,10 +1,10 @@
 // Branches that are known before running, loops whose rounds are, and what loops gather.
 #include <algorithm>
 
-#include "ingot/backends/tflite/rewrite.h"
 #include "ingot/ops/infer.h"
+#include "ingot/passes/legalize/rewrites.h"
 
-namespace ingot::backends::tflite {
+namespace ingot::passes::legalize {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -41,6 +41,13 @@ Values copied(Rewriting& r, const Graph& body, Graph::ValueMap& map) {
 void add_constants(Rewriting& r, const Graph& body, Graph::ValueMap& map) {
   for (const Value* v : body.initializers())
     if (v->initializer && !v->is_input()) map[v] = r.g.constant(*v->initializer);
+}
+
+/// The body of a Loop; null where it does not fit the node.
+Graph* whole_body(const Node& loop) {
+  Graph* body = graph_of(loop, "body");
+  if (!body || loop.input_count() < 2 || body->inputs().size() != loop.input_count()) return nullptr;
+  return body->output_count() + 1 < loop.input_count() ? nullptr : body;
 }
 
 /// Whether nothing but the number of rounds ends the loop.
@@ -140,7 +147,7 @@ Values gathered_in_state(Rewriting& r, Graph& body, std::size_t states) {
 
 }  // namespace
 
-Values rewrite_if(Rewriting& r) {
+Values rewrite_known_if(Rewriting& r) {
   const auto condition = known_number(r.in());
   if (!condition) return {};
   const Graph* branch = graph_of(r.node, *condition ? "then_branch" : "else_branch");
@@ -153,13 +160,14 @@ Values rewrite_if(Rewriting& r) {
   return made;
 }
 
-Values rewrite_loop(Rewriting& r) {
-  Graph* body = graph_of(r.node, "body");
-  if (!body || r.node.input_count() < 2 || body->inputs().size() != r.node.input_count()) return {};
-  const std::size_t states = r.node.input_count() - 2;
-  if (body->output_count() < 1 + states) return {};
-  if (Values made = unrolled(r, *body, states); !made.empty()) return made;
-  return gathered_in_state(r, *body, states);
+Values rewrite_short_loop(Rewriting& r) {
+  Graph* body = whole_body(r.node);
+  return body ? unrolled(r, *body, r.node.input_count() - 2) : Values{};
 }
 
-}  // namespace ingot::backends::tflite
+Values rewrite_gathering_loop(Rewriting& r) {
+  Graph* body = whole_body(r.node);
+  return body ? gathered_in_state(r, *body, r.node.input_count() - 2) : Values{};
+}
+
+}  // namespace ingot::passes::legalize

@@ -1,12 +1,13 @@
-// Picking and moving elements where there are more axes than TFLite takes.
+// Picking and moving elements where there are more axes than a target takes.
 #include <algorithm>
 #include <limits>
 
-#include "ingot/backends/tflite/rewrite.h"
 #include "ingot/ops/infer.h"
 #include "ingot/passes/layout/axes.h"
+#include "ingot/passes/legalize/rewrites.h"
+#include "ingot/passes/legalize/target.h"
 
-namespace ingot::backends::tflite {
+namespace ingot::passes::legalize {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -92,7 +93,7 @@ Values rewrite_gather_nd(Rewriting& r) {
 /// Axes that stay side by side are one, those of size 1 none.
 Values rewrite_transpose(Rewriting& r) {
   const auto dims = r.dims(), out = r.out_dims();
-  const Ints perm = passes::perm_of(r.node);
+  const Ints perm = perm_of(r.node);
   if (!dims || !out || perm.size() != dims->size()) return {};
   std::vector<Ints> groups;  // of source axes, in the order of the result
   for (const std::int64_t axis : perm) {
@@ -120,13 +121,13 @@ Values rewrite_transpose(Rewriting& r) {
   return {r.g.reshape(x, *out)};
 }
 
-/// With more axes than TFLite slices: those that stay whole are joined with their neighbours.
-Values rewrite_slice(Rewriting& r) {
+Values slice_within(Rewriting& r, std::size_t most_axes) {
   const auto dims = r.dims(), out = r.out_dims();
   const Tensor *starts = ops::constant_of(r.in(1)), *ends = ops::constant_of(r.in(2));
   const Tensor* axes = r.in(3) ? ops::constant_of(r.in(3)) : nullptr;
   const Tensor* steps = r.in(4) ? ops::constant_of(r.in(4)) : nullptr;
-  if (!dims || !out || dims->size() <= 5 || !starts || !ends || (r.in(3) && !axes) || (r.in(4) && !steps)) return {};
+  if (!dims || !out || dims->size() <= most_axes || !starts || !ends || (r.in(3) && !axes) || (r.in(4) && !steps))
+    return {};
   const std::size_t rank = dims->size();
   std::vector<std::ptrdiff_t> cut(rank, -1);  // which entry of the lists an axis has
   for (std::int64_t k = 0; k < starts->size(); ++k) {
@@ -149,11 +150,13 @@ Values rewrite_slice(Rewriting& r) {
     along.push_back(static_cast<std::int64_t>(merged.size()) - 1);
     by.push_back(steps ? steps->to_ints()[k] : 1);
   }
-  if (merged.size() > 5) return {};
+  if (merged.size() > most_axes) return {};
   GraphBuilder& g = r.g;
   Value* x = g.reshape(r.in(), merged);
   Value *first = g.ints(from), *last = g.ints(to), *axis = g.ints(along), *step = g.ints(by);
   return {g.reshape(g.op("Slice", {x, first, last, axis, step}), *out)};
 }
 
-}  // namespace ingot::backends::tflite
+Values rewrite_slice(Rewriting& r) { return slice_within(r, r.target.most_dimensions); }
+
+}  // namespace ingot::passes::legalize

@@ -1,10 +1,11 @@
 // Resizing by sizes, scales or regions that only a run knows: the places of the elements are computed, then gathered.
 #include <algorithm>
 
-#include "ingot/backends/tflite/rewrite.h"
 #include "ingot/ops/infer.h"
+#include "ingot/passes/legalize/resize_axis.h"
+#include "ingot/passes/legalize/rewrites.h"
 
-namespace ingot::backends::tflite {
+namespace ingot::passes::legalize {
 namespace {
 
 /// One axis that changes: all of these are scalars of float, constants where they are known.
@@ -219,10 +220,10 @@ class ComputedResize {
 
 }  // namespace
 
-Values rewrite_resize_computed(Rewriting& r) {
+Values rewrite_computed_resize(Rewriting& r) {
   ComputedResize resize(r);
-  if (!resize.is_possible()) return {};
+  if (!is_resized_by_run(r.node) || !resize.is_possible()) return {};
   return {resize.run()};
 }
 
-}  // namespace ingot::backends::tflite
+}  // namespace ingot::passes::legalize

@@ -1,8 +1,8 @@
 // Padding of some axes by amounts that are computed: those of the other axes are zeros.
-#include "ingot/backends/tflite/rewrite.h"
 #include "ingot/ops/infer.h"
+#include "ingot/passes/legalize/rewrites.h"
 
-namespace ingot::backends::tflite {
+namespace ingot::passes::legalize {
 
 Values rewrite_pad(Rewriting& r) {
   const Tensor* axes = r.in(3) ? ops::constant_of(r.in(3)) : nullptr;
@@ -25,4 +25,4 @@ Values rewrite_pad(Rewriting& r) {
   return {g.op("Pad", {r.in(0), all, r.in(2)}, {{"mode", r.node.attributes.string_or("mode", "constant")}})};
 }
 
-}  // namespace ingot::backends::tflite
+}  // namespace ingot::passes::legalize

@@ -1,10 +1,10 @@
 // Reductions and ranges in their own type, where their decompositions would take a wider one.
 #include <cstdint>
 
-#include "ingot/backends/tflite/rewrite.h"
 #include "ingot/ops/infer.h"
+#include "ingot/passes/legalize/rewrites.h"
 
-namespace ingot::backends::tflite {
+namespace ingot::passes::legalize {
 
 /// ReduceL2, ReduceLogSum and ReduceLogSumExp of float, in float.
 Values rewrite_float_reduction(Rewriting& r) {
@@ -41,7 +41,8 @@ Values rewrite_float_reduction(Rewriting& r) {
   return {g.add(logarithm, offset)};
 }
 
-/// Range of int64 by 1 or -1: counted in int32, which is what TFLite's sizes are, and moved to its place in int64.
+/// Range of int64 by 1 or -1: counted in int32, which is what sizes are in many targets, and moved to its place in
+/// int64.
 Values rewrite_range(Rewriting& r) {
   const Node& node = r.node;
   GraphBuilder& g = r.g;
@@ -63,4 +64,4 @@ Values rewrite_range(Rewriting& r) {
   return {step == 1 ? g.add(wide, start) : g.sub(start, wide)};
 }
 
-}  // namespace ingot::backends::tflite
+}  // namespace ingot::passes::legalize

@@ -1,7 +1,7 @@
 // Unique slices along an axis: each is compared with each.
-#include "ingot/backends/tflite/rewrite.h"
+#include "ingot/passes/legalize/rewrites.h"
 
-namespace ingot::backends::tflite {
+namespace ingot::passes::legalize {
 
 Values rewrite_unique(Rewriting& r) {
   const auto dims = r.dims();
@@ -65,4 +65,4 @@ Values rewrite_unique(Rewriting& r) {
   return made;
 }
 
-}  // namespace ingot::backends::tflite
+}  // namespace ingot::passes::legalize

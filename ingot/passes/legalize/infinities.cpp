@@ -1,5 +1,5 @@
-// Infinities that a graph works with on purpose stay infinite where TFLite's kernels would clamp them.
-#include "ingot/backends/tflite/infinities.h"
+// Infinities that a graph works with on purpose stay infinite where a target's kernels would clamp them.
+#include "ingot/passes/legalize/infinities.h"
 
 #include <algorithm>
 #include <cstring>
@@ -10,7 +10,7 @@
 #include "ingot/ops/builder.h"
 #include "ingot/ops/infer.h"
 
-namespace ingot::backends::tflite {
+namespace ingot::passes::legalize {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -231,4 +231,4 @@ class Infinities {
 
 void keep_infinities(Graph& graph) { Infinities(graph).run(); }
 
-}  // namespace ingot::backends::tflite
+}  // namespace ingot::passes::legalize

@@ -1,12 +1,11 @@
-// Functions that TFLite has no operator for, in those that it has.
-#include <cmath>
+// Functions of real numbers in simpler ones.
 #include <limits>
 #include <numbers>
 
-#include "ingot/backends/tflite/rewrite.h"
-#include "ingot/ops/infer.h"
+#include "ingot/passes/legalize/rewrites.h"
+#include "ingot/passes/normalization_line.h"
 
-namespace ingot::backends::tflite {
+namespace ingot::passes::legalize {
 namespace {
 
 bool is_plain_float(const Rewriting& r) { return r.elem() == DType::f32 && r.in()->type.shape; }
@@ -85,27 +84,16 @@ Values rewrite_batch_normalization(Rewriting& r) {
   if (rank < 2 || node.attributes.int_or("training_mode", 0) || node.input(0)->type.elem != DType::f32) return {};
   for (std::size_t i = 1; i < 5; ++i)
     if (!node.input(i) || node.input(i)->type.elem != DType::f32) return {};
-  const double epsilon = static_cast<double>(node.attributes.float_or("epsilon", 1e-5f));
   std::vector<std::int64_t> shape(rank, 1);
-  shape[1] = -1;
   Value *factor = nullptr, *offset = nullptr;
-  const Tensor* stored[4];
-  bool are_stored = true;
-  for (std::size_t i = 0; i < 4; ++i) are_stored &= (stored[i] = ops::constant_of(node.input(i + 1))) != nullptr;
-  if (are_stored) {
-    const auto scale = stored[0]->to_doubles(), bias = stored[1]->to_doubles(), mean = stored[2]->to_doubles(),
-               variance = stored[3]->to_doubles();
-    std::vector<float> factors, offsets;
-    for (std::size_t c = 0; c < scale.size(); ++c) {
-      const double f = scale[c] / std::sqrt(variance[c] + epsilon);
-      factors.push_back(static_cast<float>(f));
-      offsets.push_back(static_cast<float>(bias[c] - mean[c] * f));
-    }
-    shape[1] = static_cast<std::int64_t>(factors.size());
-    factor = g.constant(Tensor::of<float>(shape, factors));
-    offset = g.constant(Tensor::of<float>(shape, offsets));
+  if (const auto line = normalization_line(node)) {
+    shape[1] = static_cast<std::int64_t>(line->factor.size());
+    const auto floats = [](const std::vector<double>& wide) { return std::vector<float>(wide.begin(), wide.end()); };
+    factor = g.constant(Tensor::of<float>(shape, floats(line->factor)));
+    offset = g.constant(Tensor::of<float>(shape, floats(line->offset)));
   } else {
-    Value* spread = g.add(node.input(4), epsilon);
+    shape[1] = -1;
+    Value* spread = g.add(node.input(4), static_cast<double>(node.attributes.float_or("epsilon", 1e-5f)));
     Value* root = g.op("Sqrt", {spread});
     Value* f = g.div(node.input(1), root);
     Value* moved = g.mul(node.input(3), f);
@@ -226,4 +214,4 @@ Values rewrite_eye_like(Rewriting& r) {
   return {r.g.cast(made, r.node.output(0)->type.elem)};
 }
 
-}  // namespace ingot::backends::tflite
+}  // namespace ingot::passes::legalize

@@ -1,12 +1,13 @@
-// Pools and convolutions over more axes, or in more groups, than TFLite has.
+// Pools and convolutions over more axes, or in more groups, than a target has.
+#include "ingot/ops/nn/window.h"
+
 #include <algorithm>
 #include <limits>
 
-#include "ingot/backends/tflite/rewrite.h"
 #include "ingot/ops/infer.h"
-#include "ingot/ops/nn/window.h"
+#include "ingot/passes/legalize/rewrites.h"
 
-namespace ingot::backends::tflite {
+namespace ingot::passes::legalize {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -188,13 +189,9 @@ bool is_dilated(const Node& node) {
 
 Values rewrite_global_average_pool(Rewriting& r) { return global_pool(r, "ReduceMean"); }
 Values rewrite_global_max_pool(Rewriting& r) { return global_pool(r, "ReduceMax"); }
-Values rewrite_conv(Rewriting& r) { return conv_by_groups(r); }
+Values rewrite_conv_in_groups(Rewriting& r) { return conv_by_groups(r); }
+Values rewrite_max_pool_with_places(Rewriting& r) { return r.node.output(1) ? pool_with_places(r) : Values{}; }
 
-Values rewrite_max_pool(Rewriting& r) {
-  if (r.node.output(1)) return pool_with_places(r);
-  return is_dilated(r.node) ? Values{} : pool_in_two(r);
-}
+Values rewrite_pool_in_two(Rewriting& r) { return r.node.output(1) || is_dilated(r.node) ? Values{} : pool_in_two(r); }
 
-Values rewrite_average_pool(Rewriting& r) { return is_dilated(r.node) ? Values{} : pool_in_two(r); }
-
-}  // namespace ingot::backends::tflite
+}  // namespace ingot::passes::legalize

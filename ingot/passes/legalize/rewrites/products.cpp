@@ -1,10 +1,9 @@
 // Products of integers in float: as many at a time as a float's 24 bits hold exactly.
 #include <algorithm>
 
-#include "ingot/backends/tflite/rewrite.h"
-#include "ingot/ops/infer.h"
+#include "ingot/passes/legalize/rewrites.h"
 
-namespace ingot::backends::tflite {
+namespace ingot::passes::legalize {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -87,4 +86,4 @@ Values rewrite_conv_integer(Rewriting& r) {
   return total ? Values{total} : Values{};
 }
 
-}  // namespace ingot::backends::tflite
+}  // namespace ingot::passes::legalize

@@ -1,7 +1,7 @@
-// Operators on bits by arithmetic: TFLite's own are younger than most of its runtimes.
-#include "ingot/backends/tflite/rewrite.h"
+// Operators on bits by arithmetic, for targets whose own are young or missing.
+#include "ingot/passes/legalize/rewrites.h"
 
-namespace ingot::backends::tflite {
+namespace ingot::passes::legalize {
 namespace {
 
 /// How many bits of int32 the type takes up; 0: it does not fit.
@@ -80,4 +80,4 @@ Values rewrite_bit_shift(Rewriting& r) {
   return {g.cast(shifted, DType::u8)};
 }
 
-}  // namespace ingot::backends::tflite
+}  // namespace ingot::passes::legalize

@@ -1,10 +1,12 @@
-// Sequences whose members are known become those members: TFLite has tensors only.
+// Sequences whose members are known become those members: many targets have tensors only.
+#include "ingot/passes/legalize/sequences.h"
+
 #include <unordered_map>
 
-#include "ingot/backends/tflite/rewrite.h"
+#include "ingot/ops/builder.h"
 #include "ingot/ops/infer.h"
 
-namespace ingot::backends::tflite {
+namespace ingot::passes::legalize {
 namespace {
 
 class Sequences {
@@ -122,4 +124,4 @@ std::size_t resolve_sequences(Graph& graph) {
   return changed;
 }
 
-}  // namespace ingot::backends::tflite
+}  // namespace ingot::passes::legalize

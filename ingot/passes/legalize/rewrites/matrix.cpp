@@ -1,8 +1,8 @@
 // Determinants, by elimination with the largest pivots; products with matrices without elements.
-#include "ingot/backends/tflite/rewrite.h"
 #include "ingot/ops/infer.h"
+#include "ingot/passes/legalize/rewrites.h"
 
-namespace ingot::backends::tflite {
+namespace ingot::passes::legalize {
 namespace {
 
 /// A matrix [batch, size, size] that gets smaller step by step, and the product of what was its corner.
@@ -64,7 +64,7 @@ Values rewrite_det(Rewriting& r) {
 }
 
 /// A sum of nothing is zero.
-Values rewrite_matmul(Rewriting& r) {
+Values rewrite_empty_matmul(Rewriting& r) {
   const Tensor* weights = ops::constant_of(r.in(1));
   const auto dims = r.out_dims();
   if (!weights || weights->rank() < 2 || weights->dims().end()[-2] != 0 || !dims || r.elem() != DType::f32) return {};
@@ -74,4 +74,4 @@ Values rewrite_matmul(Rewriting& r) {
   return {r.g.op("Identity", {r.g.constant(Tensor::of<float>(*dims, std::vector<float>(count, 0)))})};
 }
 
-}  // namespace ingot::backends::tflite
+}  // namespace ingot::passes::legalize

@@ -1,9 +1,9 @@
 // Forests of ai.onnx.ml as tensors.
-#include "ingot/backends/tflite/rewrite.h"
 #include "ingot/ops/ml/forest_tensors.h"
 #include "ingot/ops/ml/post_transform.h"
+#include "ingot/passes/legalize/rewrites.h"
 
-namespace ingot::backends::tflite {
+namespace ingot::passes::legalize {
 
 Values rewrite_tree_ensemble(Rewriting& r) {
   enum Aggregate : std::int64_t { kAverage, kSum };
@@ -22,4 +22,4 @@ Values rewrite_tree_ensemble(Rewriting& r) {
                                                          : "NONE")};
 }
 
-}  // namespace ingot::backends::tflite
+}  // namespace ingot::passes::legalize

@@ -2,11 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ingot/backends/tflite/resize_axis.h"
-#include "ingot/backends/tflite/rewrite.h"
-#include "ingot/ops/infer.h"
+#include "ingot/passes/legalize/resize_axis.h"
+#include "ingot/passes/legalize/rewrites.h"
 
-namespace ingot::backends::tflite {
+namespace ingot::passes::legalize {
 namespace {
 
 /// What the elements around a place add: from `first` on.
@@ -50,12 +49,10 @@ Tensor matrix(const Node& node, const ResizeAxis& axis) {
 
 }  // namespace
 
-Values rewrite_resize(Rewriting& r) {
-  const auto in = r.dims(), out = r.out_dims();
+Values rewrite_known_resize(Rewriting& r) {
   const auto text = [&](const char* name, const char* fallback) { return r.node.attributes.string_or(name, fallback); };
-  const bool is_region = text("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize";
-  if (!in || !out || is_region || (r.in(2) && !ops::constant_of(r.in(2)))) return rewrite_resize_computed(r);
-  if (in->size() < 2 || r.elem() != DType::f32 || r.attr("antialias", 0)) return {};
+  if (is_resized_by_run(r.node)) return {};
+  if (r.rank() < 2 || r.elem() != DType::f32 || r.attr("antialias", 0)) return {};
   if (text("mode", "nearest") == "nearest") return {};
   if (text("keep_aspect_ratio_policy", "stretch") != "stretch") return {};
   const std::vector<ResizeAxis> axes = resize_axes(r.node);
@@ -78,4 +75,4 @@ Values rewrite_resize(Rewriting& r) {
   return {x == r.in() ? g.op("Identity", {x}) : x};
 }
 
-}  // namespace ingot::backends::tflite
+}  // namespace ingot::passes::legalize
