@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "ingot/base/error.h"
-#include "ingot/engine/updates.h"
+#include "ingot/engine/rewrites/fuse_updates.h"
 #include "ingot/ops/catalog.h"
 
 namespace ingot::engine {

@@ -9,20 +9,20 @@
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
 #include "ingot/base/threads.h"
-#include "ingot/engine/attention.h"
-#include "ingot/engine/blocked.h"
-#include "ingot/engine/dense_initializers.h"
-#include "ingot/engine/elementwise.h"
 #include "ingot/engine/executor.h"
-#include "ingot/engine/fold_normalization.h"
-#include "ingot/engine/gradients.h"
-#include "ingot/engine/layer_normalization.h"
-#include "ingot/engine/linear.h"
-#include "ingot/engine/product.h"
-#include "ingot/engine/quantization.h"
-#include "ingot/engine/share.h"
-#include "ingot/engine/trained_normalization.h"
-#include "ingot/engine/updates.h"
+#include "ingot/engine/rewrites/block_convolutions.h"
+#include "ingot/engine/rewrites/dense_initializers.h"
+#include "ingot/engine/rewrites/fold_normalization.h"
+#include "ingot/engine/rewrites/fuse_attention.h"
+#include "ingot/engine/rewrites/fuse_elementwise.h"
+#include "ingot/engine/rewrites/fuse_gradients.h"
+#include "ingot/engine/rewrites/fuse_layer_normalization.h"
+#include "ingot/engine/rewrites/fuse_linear.h"
+#include "ingot/engine/rewrites/fuse_products.h"
+#include "ingot/engine/rewrites/fuse_quantization.h"
+#include "ingot/engine/rewrites/fuse_trained_normalization.h"
+#include "ingot/engine/rewrites/fuse_updates.h"
+#include "ingot/engine/rewrites/share_equal_nodes.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/decompose.h"
@@ -105,7 +105,7 @@ void optimize(Graph& root, const std::vector<Update>& updates, const std::vector
     share_equal_nodes(graph);
     fuse_gradients(graph);
     fuse_trained_normalization(graph);
-    join_quantization(graph);
+    fuse_quantization(graph);
     fuse_layer_normalization(graph);
     write_normalization_as_lines(graph);
     block_convolutions(graph);

@@ -1,12 +1,12 @@
 // What replaces the inputs of a run is computed at its end, in one pass over memory, and over what it replaces.
-#include "ingot/engine/updates.h"
+#include "ingot/engine/rewrites/fuse_updates.h"
 
 #include <algorithm>
 #include <unordered_map>
 
-#include "ingot/engine/blocked.h"
-#include "ingot/engine/elementwise.h"
-#include "ingot/engine/pattern.h"
+#include "ingot/engine/domain.h"
+#include "ingot/engine/element_step.h"
+#include "ingot/engine/rewrites/pattern.h"
 #include "ingot/ops/builder.h"
 
 namespace ingot::engine {

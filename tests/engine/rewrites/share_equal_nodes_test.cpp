@@ -1,5 +1,5 @@
 // Equal nodes become one, and nothing else does.
-#include "ingot/engine/share.h"
+#include "ingot/engine/rewrites/share_equal_nodes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What is computed twice in a run is computed once.
-#include "ingot/engine/share.h"
+#include "ingot/engine/rewrites/share_equal_nodes.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,12 +1,12 @@
 // Batch normalisation in training, and what differentiation made of it, become one node each.
-#include "ingot/engine/trained_normalization.h"
+#include "ingot/engine/rewrites/fuse_trained_normalization.h"
 
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
 
-#include "ingot/engine/blocked.h"
-#include "ingot/engine/pattern.h"
+#include "ingot/engine/domain.h"
+#include "ingot/engine/rewrites/pattern.h"
 #include "ingot/ops/builder.h"
 
 namespace ingot::engine {

@@ -1,9 +1,9 @@
 // Products with constant matrices take in what follows them.
-#include "ingot/engine/linear.h"
+#include "ingot/engine/rewrites/fuse_linear.h"
 
-#include "ingot/engine/blocked.h"
-#include "ingot/engine/elementwise.h"
-#include "ingot/engine/pattern.h"
+#include "ingot/engine/domain.h"
+#include "ingot/engine/element_step.h"
+#include "ingot/engine/rewrites/pattern.h"
 #include "ingot/ops/builder.h"
 
 namespace ingot::engine {

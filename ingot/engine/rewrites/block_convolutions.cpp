@@ -1,5 +1,5 @@
 // Convolutions, pools and what stands between them, on channels in blocks.
-#include "ingot/engine/blocked.h"
+#include "ingot/engine/rewrites/block_convolutions.h"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +8,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "ingot/engine/convolution_group.h"
 #include "ingot/engine/dnnl/convolution.h"
+#include "ingot/engine/domain.h"
+#include "ingot/engine/rewrites/convolution_group.h"
 #include "ingot/ops/builder.h"
 #include "ingot/ops/nn/window.h"
 

@@ -1,10 +1,10 @@
 // Normalisation of rows that was written out becomes one operator again.
-#include "ingot/engine/layer_normalization.h"
+#include "ingot/engine/rewrites/fuse_layer_normalization.h"
 
 #include <algorithm>
 #include <optional>
 
-#include "ingot/engine/pattern.h"
+#include "ingot/engine/rewrites/pattern.h"
 #include "ingot/ops/builder.h"
 
 namespace ingot::engine {

@@ -1,12 +1,12 @@
 // Floats that are quantised and dequantised at once are rounded where they are.
-#include "ingot/engine/quantization.h"
+#include "ingot/engine/rewrites/fuse_quantization.h"
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
 
-#include "ingot/engine/blocked.h"
-#include "ingot/engine/pattern.h"
+#include "ingot/engine/domain.h"
+#include "ingot/engine/rewrites/pattern.h"
 #include "ingot/ops/builder.h"
 
 namespace ingot::engine {
@@ -68,7 +68,7 @@ void join(Node& quantize) {
 
 }  // namespace
 
-void join_quantization(Graph& graph) {
+void fuse_quantization(Graph& graph) {
   std::vector<Node*> found;
   for (Node& node : graph.nodes())
     if (node.is("QuantizeLinear")) found.push_back(&node);

@@ -3,9 +3,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "ingot/engine/elementwise.h"
-#include "ingot/engine/fold_normalization.h"
-#include "ingot/engine/pattern.h"
+#include "ingot/engine/element_step.h"
+#include "ingot/engine/rewrites/fold_normalization.h"
+#include "ingot/engine/rewrites/pattern.h"
 
 namespace ingot::engine {
 

@@ -22,10 +22,6 @@ struct ElementStep {
 /// The operator as one step, its registers not yet known; nothing if there is none.
 std::optional<ElementStep> step_for(const Node& node);
 
-/// Puts each elementwise operator on floats, together with those that only it reads, into one node "Elementwise" of the
-/// engine's domain, which computes them tile by tile in the cache.
-void fuse_elementwise(Graph& graph);
-
 /// Attributes that hold steps, and the steps of a node that has them.
 Attrs attributes_of(const std::vector<ElementStep>& steps);
 std::vector<ElementStep> steps_of(const Node& node);

@@ -1,10 +1,10 @@
 // Batch normalisation with constant statistics: into the weights of the convolution before it, else a product and a
 // sum.
-#include "ingot/engine/fold_normalization.h"
+#include "ingot/engine/rewrites/fold_normalization.h"
 
 #include <cmath>
 
-#include "ingot/engine/pattern.h"
+#include "ingot/engine/rewrites/pattern.h"
 #include "ingot/ops/builder.h"
 
 namespace ingot::engine {

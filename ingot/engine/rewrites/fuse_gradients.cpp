@@ -1,10 +1,10 @@
 // What training steps are made of, for the fast kernels: weights that change from run to run, and their gradients.
-#include "ingot/engine/gradients.h"
+#include "ingot/engine/rewrites/fuse_gradients.h"
 
 #include <algorithm>
 
-#include "ingot/engine/blocked.h"
-#include "ingot/engine/pattern.h"
+#include "ingot/engine/domain.h"
+#include "ingot/engine/rewrites/pattern.h"
 #include "ingot/ops/builder.h"
 #include "ingot/ops/nn/window.h"
 

@@ -1,10 +1,10 @@
 // Attention over heads becomes one node.
-#include "ingot/engine/attention.h"
+#include "ingot/engine/rewrites/fuse_attention.h"
 
 #include <algorithm>
 
-#include "ingot/engine/blocked.h"
-#include "ingot/engine/pattern.h"
+#include "ingot/engine/domain.h"
+#include "ingot/engine/rewrites/pattern.h"
 #include "ingot/ops/builder.h"
 
 namespace ingot::engine {

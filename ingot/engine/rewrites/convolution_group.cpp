@@ -1,5 +1,5 @@
 // What a convolution takes in: the normalisation, the sum and the functions that follow it.
-#include "ingot/engine/convolution_group.h"
+#include "ingot/engine/rewrites/convolution_group.h"
 
 #include "ingot/engine/dnnl/convolution.h"
 

@@ -1,5 +1,5 @@
 // Sparse initializers as arrays.
-#include "ingot/engine/dense_initializers.h"
+#include "ingot/engine/rewrites/dense_initializers.h"
 
 #include <algorithm>
 

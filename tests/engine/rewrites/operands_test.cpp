@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "ingot/engine/elementwise.h"
-#include "ingot/engine/product.h"
+#include "ingot/engine/rewrites/fuse_elementwise.h"
+#include "ingot/engine/rewrites/fuse_products.h"
 #include "ingot/engine/session.h"
 #include "ingot/onnx/text.h"
 #include "ingot/passes/infer.h"

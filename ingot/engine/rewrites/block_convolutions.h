@@ -3,9 +3,6 @@
 
 namespace ingot::engine {
 
-/// Operators that only the plan of a session has.
-inline constexpr std::string_view kEngineDomain = "ingot.engine";
-
 /// Rewrites the convolutions of a graph (newest operator sets, types inferred) for oneDNN: batch normalisation goes
 /// into the weights, the sum and the activation behind a convolution become a part of it, and the values between
 /// convolutions, pools and elementwise operators are kept in blocks of channels.

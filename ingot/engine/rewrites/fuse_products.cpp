@@ -1,11 +1,11 @@
 // Products with changing matrices take in what is around them.
-#include "ingot/engine/product.h"
+#include "ingot/engine/rewrites/fuse_products.h"
 
 #include <numeric>
 #include <unordered_set>
 
-#include "ingot/engine/blocked.h"
-#include "ingot/engine/pattern.h"
+#include "ingot/engine/domain.h"
+#include "ingot/engine/rewrites/pattern.h"
 #include "ingot/ops/builder.h"
 
 namespace ingot::engine {

@@ -1,5 +1,5 @@
 // Questions about values and nodes.
-#include "ingot/engine/pattern.h"
+#include "ingot/engine/rewrites/pattern.h"
 
 #include <algorithm>
 #include <limits>
