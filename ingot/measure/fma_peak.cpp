@@ -1,13 +1,13 @@
 // What the machine can do at most: a loop of independent multiply-adds in registers.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ingot/verify/fma_peak.cpp"
+#define HWY_TARGET_INCLUDE "ingot/measure/fma_peak.cpp"
 // The first of these includes this file once per kind of CPU: the order counts.
 // clang-format off
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 // clang-format on
 
-#include "ingot/verify/fma_peak.h"
+#include "ingot/measure/fma_peak.h"
 
 #include <algorithm>
 #include <chrono>
@@ -17,7 +17,7 @@
 #include "ingot/base/threads.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace ingot::verify {
+namespace ingot::measure {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -44,11 +44,11 @@ double multiply_add(std::int64_t rounds, float* result) {
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace ingot::verify
+}  // namespace ingot::measure
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace ingot::verify {
+namespace ingot::measure {
 
 HWY_EXPORT(multiply_add);
 
@@ -73,5 +73,5 @@ double measure_fma_peak(int threads) {
   return best;
 }
 
-}  // namespace ingot::verify
+}  // namespace ingot::measure
 #endif

@@ -1,16 +1,17 @@
 // A tensor in a few numbers.
-#include "ingot/verify/statistics.h"
+#include "ingot/measure/statistics.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "ingot/verify/element_text.h"
 
-namespace ingot::verify {
+namespace ingot::measure {
 
 Statistics statistics_of(const Array& array) {
   Statistics s;
-  for (std::int64_t i = 0; i < std::min<std::int64_t>(6, array.size()); ++i) s.first.push_back(element_text(array, i));
+  for (std::int64_t i = 0; i < std::min<std::int64_t>(6, array.size()); ++i)
+    s.first.push_back(verify::element_text(array, i));
   if (array.dtype() == DType::string || is_complex(array.dtype())) return s;
   double sum = 0;
   std::int64_t count = 0;
@@ -29,4 +30,4 @@ Statistics statistics_of(const Array& array) {
   return s;
 }
 
-}  // namespace ingot::verify
+}  // namespace ingot::measure

@@ -1,5 +1,5 @@
 // How fast memory can be copied: the limit of models that compute little.
-#include "ingot/verify/copy_peak.h"
+#include "ingot/measure/copy_peak.h"
 
 #include <algorithm>
 #include <chrono>
@@ -9,7 +9,7 @@
 
 #include "ingot/base/threads.h"
 
-namespace ingot::verify {
+namespace ingot::measure {
 
 double measure_copy_peak(int threads) {
   constexpr std::int64_t kBytes = std::int64_t{96} << 20;  // beyond every cache of a usual machine
@@ -29,4 +29,4 @@ double measure_copy_peak(int threads) {
   return best;
 }
 
-}  // namespace ingot::verify
+}  // namespace ingot::measure

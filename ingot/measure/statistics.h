@@ -4,7 +4,7 @@
 
 #include "ingot/ir/array.h"
 
-namespace ingot::verify {
+namespace ingot::measure {
 
 /// A tensor at a glance. The numbers leave out what is not finite, which is counted.
 struct Statistics {
@@ -16,4 +16,4 @@ struct Statistics {
 
 Statistics statistics_of(const Array& array);
 
-}  // namespace ingot::verify
+}  // namespace ingot::measure

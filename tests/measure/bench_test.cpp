@@ -1,14 +1,14 @@
 // What ingot bench makes of its measurements.
-#include "ingot/verify/bench.h"
+#include "ingot/measure/bench.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "ingot/verify/fma_peak.h"
+#include "ingot/measure/fma_peak.h"
 
-namespace ingot::verify {
+namespace ingot::measure {
 namespace {
 
 std::vector<double> numbers(int count) {
@@ -56,4 +56,4 @@ TEST(FmaPeak, IsThatOfAProcessor) {
 }
 
 }  // namespace
-}  // namespace ingot::verify
+}  // namespace ingot::measure

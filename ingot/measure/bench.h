@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "ingot/driver/load.h"
+#include "ingot/measure/work.h"
 #include "ingot/verify/runtime.h"
-#include "ingot/verify/work.h"
 
-namespace ingot::verify {
+namespace ingot::measure {
 
 /// One measurement of a model file.
 struct BenchRequest {
@@ -19,8 +19,8 @@ struct BenchRequest {
   std::uint32_t seed = 1;
   std::vector<std::pair<std::string, Shape>> input_shapes;
   int threads = 0;
-  std::size_t runs = 30;     // at least; with a peer, pairs
-  std::optional<Peers> ort;  // measured beside it
+  std::size_t runs = 30;             // at least; with a peer, pairs
+  std::optional<verify::Peers> ort;  // measured beside it
 };
 
 /// Milliseconds.
@@ -70,4 +70,4 @@ Times times_of(std::vector<double> milliseconds);
 /// Needs at least one.
 Ratio ratio_of(std::vector<double> ratios);
 
-}  // namespace ingot::verify
+}  // namespace ingot::measure

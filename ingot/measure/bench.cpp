@@ -1,5 +1,5 @@
 // Measures a model: alone, or turn by turn with ONNX Runtime.
-#include "ingot/verify/bench.h"
+#include "ingot/measure/bench.h"
 
 #include <algorithm>
 #include <chrono>
@@ -15,19 +15,19 @@
 #include "ingot/driver/inputs.h"
 #include "ingot/driver/run.h"
 #include "ingot/engine/session.h"
+#include "ingot/measure/copy_peak.h"
+#include "ingot/measure/fma_peak.h"
 #include "ingot/verify/compare.h"
-#include "ingot/verify/copy_peak.h"
-#include "ingot/verify/fma_peak.h"
 #include "ingot/verify/peer.h"
 
-namespace ingot::verify {
+namespace ingot::measure {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr double kTurn = 10;     // milliseconds at least that one side runs before the other does
 constexpr double kAlone = 1000;  // milliseconds at least that a model runs without a peer
 constexpr double kMostRuns = 1000;
-constexpr Tolerance kSame{.rtol = 1e-3, .atol = 1e-5, .scale = 1e-4, .steps = 1};
+constexpr verify::Tolerance kSame{.rtol = 1e-3, .atol = 1e-5, .scale = 1e-4, .steps = 1};
 
 double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -114,33 +114,33 @@ std::size_t runs_for(double milliseconds, double one) {
 /// ONNX Runtime with a model loaded; whatever goes wrong there ends the measurement.
 class Ort {
  public:
-  Ort(const Peers& peers, const std::string& model, const std::vector<engine::NamedDatum>& inputs, int threads)
-      : peer_(Runtime::ort, peers) {
+  Ort(const verify::Peers& peers, const std::string& model, const std::vector<engine::NamedDatum>& inputs, int threads)
+      : peer_(verify::Runtime::ort, peers) {
     first = peer_.run({.model = model, .inputs = inputs, .outputs = {}, .threads = threads, .optimize = true});
     if (!first.error.empty()) refuse(first.error);
   }
   std::vector<double> run(std::size_t count) {
-    PeerTimes times = peer_.time(count);
+    verify::PeerTimes times = peer_.time(count);
     if (!times.error.empty()) refuse(times.error);
     peak_bytes = times.peak_bytes;
     return std::move(times.ms);
   }
 
-  PeerAnswer first;
+  verify::PeerAnswer first;
   std::uint64_t peak_bytes = 0;
 
  private:
   [[noreturn]] static void refuse(const std::string& why) {
     throw Error(Code::unsupported_feature, "ONNX Runtime refuses the model: " + why);
   }
-  Peer peer_;
+  verify::Peer peer_;
 };
 
-std::string difference_of(const std::vector<engine::NamedDatum>& own, const PeerAnswer& ort) {
+std::string difference_of(const std::vector<engine::NamedDatum>& own, const verify::PeerAnswer& ort) {
   for (const auto& expected : ort.outputs) {
     const auto got = std::ranges::find(own, expected.name, &engine::NamedDatum::name);
     if (got == own.end()) return "output '" + expected.name + "' is missing";
-    if (const auto text = difference(got->value, expected.value, kSame))
+    if (const auto text = verify::difference(got->value, expected.value, kSame))
       return "output '" + expected.name + "': " + *text;
   }
   if (!ort.not_passed.empty()) return "output '" + ort.not_passed[0] + "' cannot be compared";
@@ -235,4 +235,4 @@ BenchResult bench(const BenchRequest& request) try {
   throw;
 }
 
-}  // namespace ingot::verify
+}  // namespace ingot::measure
