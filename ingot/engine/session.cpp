@@ -12,7 +12,7 @@
 #include "ingot/engine/executor.h"
 #include "ingot/engine/rewrites/rewrites.h"
 #include "ingot/ops/catalog.h"
-#include "ingot/passes/convert_version.h"
+#include "ingot/passes/canonicalize.h"
 #include "ingot/passes/decompose.h"
 #include "ingot/passes/inline_functions.h"
 
