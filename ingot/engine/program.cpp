@@ -182,7 +182,7 @@ void choose_kernels(Programs& programs) {
     }
 }
 
-void settle_constants(Programs& programs) {
+void materialize_constants(Programs& programs) {
   std::unordered_map<const Program*, std::vector<bool>> is_read;
   for (const auto& [graph, program] : programs) is_read[program.get()].resize(program->slots.size());
   const auto mark = [&](const Program& from, const Ref& ref) {

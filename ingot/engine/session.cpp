@@ -96,7 +96,7 @@ struct Session::State {
     rewrite(*m.graph, {made->ledger, budget, *m.graph, options.updates, made->output_names}, options.is_fast);
     made->programs = make_programs(*m.graph);
     if (options.is_fast) choose_kernels(made->programs);
-    settle_constants(made->programs);
+    materialize_constants(made->programs);
     check_mapped_files();
     return made;
   }

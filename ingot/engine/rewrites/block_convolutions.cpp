@@ -151,12 +151,12 @@ class Blocking {
     const Attrs functions = attributes_of(group.functions);
     if (!group.functions.empty()) attrs.insert(attrs.end(), functions.begin(), functions.end());
     Value *bias = conv.input(2), *factor = nullptr;
-    if (group.line) {
-      std::vector<float> factors(group.line->factor.begin(), group.line->factor.end()), offsets;
+    if (group.affine) {
+      std::vector<float> factors(group.affine->factor.begin(), group.affine->factor.end()), offsets;
       const Tensor* old = constant_of(bias);
       for (std::size_t i = 0; i < factors.size(); ++i) {
         const double before = old ? static_cast<double>(old->at<float>(static_cast<std::int64_t>(i))) : 0;
-        offsets.push_back(static_cast<float>(before * group.line->factor[i] + group.line->offset[i]));
+        offsets.push_back(static_cast<float>(before * group.affine->factor[i] + group.affine->offset[i]));
       }
       factor = g.constant(Tensor::of<float>({weight[0]}, factors));
       bias = g.constant(Tensor::of<float>({weight[0]}, offsets));

@@ -33,9 +33,9 @@ ConvolutionGroup group_of(Node& conv, const std::unordered_set<const Node*>& tak
     return reader && !taken.contains(reader) ? reader : nullptr;
   };
   if (Node* node = next(); node && node->is("BatchNormalization") && node->input(0) == tail()) {
-    group.line = line_of(*node);
-    if (group.line && std::ssize(group.line->factor) != constant_of(conv.input(1))->dims()[0]) group.line.reset();
-    if (group.line) group.nodes.push_back(node);
+    group.affine = affine_of(*node);
+    if (group.affine && std::ssize(group.affine->factor) != constant_of(conv.input(1))->dims()[0]) group.affine.reset();
+    if (group.affine) group.nodes.push_back(node);
   }
   if (Node* node = next(); node && node->is("Add")) {
     Value* other = node->input(0) == tail() ? node->input(1) : node->input(0);

@@ -12,9 +12,9 @@ namespace ingot::engine {
 /// A convolution and the nodes behind it that become a part of it, in the order in which they are applied.
 struct ConvolutionGroup {
   Node* conv = nullptr;
-  std::optional<Line> line;  // of the batch normalisation behind it
-  Node* sum = nullptr;       // adds something else to the convolution:
-  std::size_t residual = 0;  // which of its inputs
+  std::optional<Affine> affine;  // of the batch normalisation behind it
+  Node* sum = nullptr;           // adds something else to the convolution:
+  std::size_t residual = 0;      // which of its inputs
   std::optional<Limits> limits;
   std::vector<ElementStep> functions;
   std::vector<Node*> nodes;  // conv first

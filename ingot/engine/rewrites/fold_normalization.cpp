@@ -22,7 +22,7 @@ Tensor floats(Dims dims, const std::vector<double>& values) {
 
 }  // namespace
 
-std::optional<Line> line_of(const Node& node) {
+std::optional<Affine> affine_of(const Node& node) {
   if (node.attributes.int_or("training_mode", 0) != 0 || node.output(1)) return {};
   const auto scale = constant_doubles(node.input(1)), bias = constant_doubles(node.input(2));
   const auto mean = constant_doubles(node.input(3)), variance = constant_doubles(node.input(4));
@@ -30,13 +30,13 @@ std::optional<Line> line_of(const Node& node) {
   const std::size_t channels = scale->size();
   if (bias->size() != channels || mean->size() != channels || variance->size() != channels) return {};
   const double epsilon = node.attributes.float_or("epsilon", 1e-5f);
-  Line line;
+  Affine affine;
   for (std::size_t i = 0; i < channels; ++i) {
     const double factor = (*scale)[i] / std::sqrt((*variance)[i] + epsilon);
-    line.factor.push_back(factor);
-    line.offset.push_back((*bias)[i] - (*mean)[i] * factor);
+    affine.factor.push_back(factor);
+    affine.offset.push_back((*bias)[i] - (*mean)[i] * factor);
   }
-  return line;
+  return affine;
 }
 
 namespace {
@@ -50,12 +50,12 @@ Node* convolution_before(const Node& normalization) {
   return only_reader(conv->output(0)) ? conv : nullptr;
 }
 
-bool fold_into_convolution(Node& normalization, const Line& line) {
+bool fold_into_convolution(Node& normalization, const Affine& affine) {
   Node* conv = convolution_before(normalization);
   if (!conv) return false;
   const Value* weight = conv->input(1);
   auto values = constant_doubles(weight);
-  const std::size_t channels = line.factor.size();
+  const std::size_t channels = affine.factor.size();
   if (static_cast<std::size_t>(weight->initializer->dims()[0]) != channels) return false;
   std::vector<double> bias(channels, 0);
   if (conv->input(2)) {
@@ -64,8 +64,8 @@ bool fold_into_convolution(Node& normalization, const Line& line) {
     bias = *old;
   }
   const std::size_t per_channel = values->size() / channels;
-  for (std::size_t i = 0; i < values->size(); ++i) (*values)[i] *= line.factor[i / per_channel];
-  for (std::size_t i = 0; i < channels; ++i) bias[i] = bias[i] * line.factor[i] + line.offset[i];
+  for (std::size_t i = 0; i < values->size(); ++i) (*values)[i] *= affine.factor[i / per_channel];
+  for (std::size_t i = 0; i < channels; ++i) bias[i] = bias[i] * affine.factor[i] + affine.offset[i];
   GraphBuilder g(normalization.graph(), conv);
   conv->set_input(1, g.constant(floats(weight->initializer->dims(), *values)));
   conv->set_input(2, g.constant(floats({static_cast<std::int64_t>(channels)}, bias)));
@@ -74,13 +74,13 @@ bool fold_into_convolution(Node& normalization, const Line& line) {
   return true;
 }
 
-void write_as_line(Node& node, const Line& line) {
+void lower(Node& node, const Affine& affine) {
   const Shape& shape = *node.input(0)->type.shape;
   Dims dims(shape.size(), 1);
-  dims[1] = static_cast<std::int64_t>(line.factor.size());
+  dims[1] = static_cast<std::int64_t>(affine.factor.size());
   GraphBuilder g(node.graph(), &node);
-  Value* scaled = g.mul(node.input(0), g.constant(floats(dims, line.factor)));
-  Value* y = g.add(scaled, g.constant(floats(dims, line.offset)));
+  Value* scaled = g.mul(node.input(0), g.constant(floats(dims, affine.factor)));
+  Value* y = g.add(scaled, g.constant(floats(dims, affine.offset)));
   node.graph().replace_all_uses(node.output(0), y);
   node.graph().erase(&node);
 }
@@ -91,22 +91,22 @@ bool is_of_floats(const Node& node) {
 
 }  // namespace
 
-void write_normalization_as_lines(Graph& graph) {
+void lower_normalization(Graph& graph) {
   for (Node& node : graph.nodes()) {
     if (!is_of_floats(node) || convolution_before(node)) continue;
     const auto& shape = node.input(0)->type.shape;
     if (!shape || shape->size() < 2) continue;
-    if (const auto line = line_of(node)) write_as_line(node, *line);
+    if (const auto affine = affine_of(node)) lower(node, *affine);
   }
 }
 
 void fold_normalization(Graph& graph) {
   for (Node& node : graph.nodes()) {
     if (!is_of_floats(node)) continue;
-    const auto line = line_of(node);
-    if (!line || fold_into_convolution(node, *line)) continue;
+    const auto affine = affine_of(node);
+    if (!affine || fold_into_convolution(node, *affine)) continue;
     const auto& shape = node.input(0)->type.shape;
-    if (shape && shape->size() >= 2) write_as_line(node, *line);
+    if (shape && shape->size() >= 2) lower(node, *affine);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "ingot/engine/rewrites/block_convolutions.h"
 #include "ingot/engine/rewrites/dense_initializers.h"
+#include "ingot/engine/rewrites/eliminate_common_subexpressions.h"
 #include "ingot/engine/rewrites/fold_constants.h"
 #include "ingot/engine/rewrites/fold_normalization.h"
 #include "ingot/engine/rewrites/fuse_attention.h"
@@ -14,7 +15,6 @@
 #include "ingot/engine/rewrites/fuse_quantization.h"
 #include "ingot/engine/rewrites/fuse_trained_normalization.h"
 #include "ingot/engine/rewrites/fuse_updates.h"
-#include "ingot/engine/rewrites/share_equal_nodes.h"
 
 namespace ingot::engine {
 namespace {
@@ -33,12 +33,12 @@ void update(Graph& graph, const RewriteContext& context) {
 constexpr Rewrite kRewrites[] = {
     {"make_initializers_dense", make_dense, Rewrite::Kind::always},
     {"fold_constants", fold, Rewrite::Kind::always},
-    {"share_equal_nodes", alone<share_equal_nodes>},
+    {"eliminate_common_subexpressions", alone<eliminate_common_subexpressions>},
     {"fuse_gradients", alone<fuse_gradients>},
     {"fuse_trained_normalization", alone<fuse_trained_normalization>},
     {"fuse_quantization", alone<fuse_quantization>},
     {"fuse_layer_normalization", alone<fuse_layer_normalization>},
-    {"write_normalization_as_lines", alone<write_normalization_as_lines>},
+    {"lower_normalization", alone<lower_normalization>},
     {"block_convolutions", alone<block_convolutions>},
     {"fold_normalization", alone<fold_normalization>},
     {"fuse_attention", alone<fuse_attention>},
@@ -50,11 +50,15 @@ constexpr Rewrite kRewrites[] = {
 
 constexpr Precedence kPrecedences[] = {
     {"make_initializers_dense", "fold_constants", "kernels know no sparse tensors"},
-    {"fold_constants", "share_equal_nodes", "rewrites look for constants where exporters wrote operators of constants"},
+    {"fold_constants", "eliminate_common_subexpressions",
+     "rewrites look for constants where exporters wrote operators of constants"},
 
-    {"share_equal_nodes", "fuse_trained_normalization", "the gradient's parts are compared by the values they read"},
-    {"share_equal_nodes", "block_convolutions", "a value has one twin in blocks; equal values would have two"},
-    {"share_equal_nodes", "fuse_elementwise", "in a chain, an operator is no longer seen to equal another"},
+    {"eliminate_common_subexpressions", "fuse_trained_normalization",
+     "the gradient's parts are compared by the values they read"},
+    {"eliminate_common_subexpressions", "block_convolutions",
+     "a value has one twin in blocks; equal values would have two"},
+    {"eliminate_common_subexpressions", "fuse_elementwise",
+     "in a chain, an operator is no longer seen to equal another"},
 
     {"fuse_gradients", "fuse_trained_normalization", "the gradient of a normalisation takes in the Gate behind it"},
     {"fuse_gradients", "block_convolutions", "a Gate asks for the Relu, which becomes a convolution's limit"},
@@ -71,8 +75,7 @@ constexpr Precedence kPrecedences[] = {
     {"fuse_layer_normalization", "block_convolutions", "the pattern is of plain operators, which blocks would replace"},
     {"fuse_layer_normalization", "fuse_elementwise", "the pattern is of plain operators, which chains would take in"},
 
-    {"write_normalization_as_lines", "block_convolutions",
-     "products and sums run on blocks, BatchNormalization does not"},
+    {"lower_normalization", "block_convolutions", "products and sums run on blocks, BatchNormalization does not"},
     {"block_convolutions", "fold_normalization",
      "a factor goes into weights as they are packed, without a second copy"},
     {"block_convolutions", "fuse_elementwise", "only plain operators are moved to blocks"},

@@ -1,5 +1,5 @@
 // What is computed twice in a run is computed once.
-#include "ingot/engine/rewrites/share_equal_nodes.h"
+#include "ingot/engine/rewrites/eliminate_common_subexpressions.h"
 
 #include <algorithm>
 #include <bit>
@@ -94,7 +94,7 @@ std::size_t hash_of(const Node& node) {
 
 }  // namespace
 
-void share_equal_nodes(Graph& graph) {
+void eliminate_common_subexpressions(Graph& graph) {
   const auto order = topological_order(graph);
   if (!order) return;
   std::unordered_map<std::size_t, Node*> known;

@@ -1,5 +1,5 @@
 // Equal nodes become one, and nothing else does.
-#include "ingot/engine/rewrites/share_equal_nodes.h"
+#include "ingot/engine/rewrites/eliminate_common_subexpressions.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace {
 
 std::size_t nodes_after(const std::string& body) {
   const Model model = onnx::parse_text("<ir_version: 10, opset_import: [\"\" : 21]>\n" + body);
-  share_equal_nodes(*model.graph);
+  eliminate_common_subexpressions(*model.graph);
   return model.graph->node_count();
 }
 
@@ -23,7 +23,7 @@ TEST(Share, OutputsOfTheGraphStayApart) {
   const Model model = onnx::parse_text(
       "<ir_version: 10, opset_import: [\"\" : 21]>\ng (float[2] x) => (float[2] y, float[2] z) { y = Neg(x) z = Neg(x) "
       "}");
-  share_equal_nodes(*model.graph);
+  eliminate_common_subexpressions(*model.graph);
   EXPECT_EQ(model.graph->output_count(), 2u);
   EXPECT_EQ(model.graph->output(0), model.graph->output(1));
 }

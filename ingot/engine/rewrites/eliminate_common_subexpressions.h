@@ -4,6 +4,6 @@
 namespace ingot::engine {
 
 /// Nodes that compute the same from the same values become one; what they draw at random is not the same.
-void share_equal_nodes(Graph& graph);
+void eliminate_common_subexpressions(Graph& graph);
 
 }  // namespace ingot::engine
