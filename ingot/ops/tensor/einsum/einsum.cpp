@@ -5,9 +5,9 @@
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
-#include "ingot/ops/tensor/einsum_body.h"
-#include "ingot/ops/tensor/einsum_equation.h"
-#include "ingot/ops/tensor/einsum_kernel.h"
+#include "ingot/ops/tensor/einsum/body.h"
+#include "ingot/ops/tensor/einsum/equation.h"
+#include "ingot/ops/tensor/einsum/kernel.h"
 
 namespace ingot::ops {
 namespace {

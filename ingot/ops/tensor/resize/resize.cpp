@@ -5,10 +5,10 @@
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/nn/sizes.h"
-#include "ingot/ops/tensor/resize_body.h"
-#include "ingot/ops/tensor/resize_kernel.h"
-#include "ingot/ops/tensor/resize_shape.h"
-#include "ingot/ops/tensor/resize_steps.h"
+#include "ingot/ops/tensor/resize/body.h"
+#include "ingot/ops/tensor/resize/kernel.h"
+#include "ingot/ops/tensor/resize/shape.h"
+#include "ingot/ops/tensor/resize/steps.h"
 
 namespace ingot::ops {
 namespace {

@@ -1,5 +1,5 @@
 // GridSample in any number of dimensions: per place, the pixels around it along each axis, and all their products.
-#include "ingot/ops/tensor/grid_sample_kernel.h"
+#include "ingot/ops/tensor/grid_sample/kernel.h"
 
 #include <algorithm>
 #include <array>

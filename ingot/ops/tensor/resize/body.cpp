@@ -1,5 +1,5 @@
 // Resize in simpler operators: along each axis the neighbours of each place, gathered, weighted and added up.
-#include "ingot/ops/tensor/resize_body.h"
+#include "ingot/ops/tensor/resize/body.h"
 
 #include <numeric>
 

@@ -1,7 +1,7 @@
 // GridSample: an image read at given places between its pixels.
 #include "ingot/ops/infer.h"
-#include "ingot/ops/tensor/grid_sample_body.h"
-#include "ingot/ops/tensor/grid_sample_kernel.h"
+#include "ingot/ops/tensor/grid_sample/body.h"
+#include "ingot/ops/tensor/grid_sample/kernel.h"
 
 namespace ingot::ops {
 namespace {

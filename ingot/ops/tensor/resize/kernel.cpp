@@ -1,13 +1,13 @@
 // Resize: one axis after the other, in double precision.
-#include "ingot/ops/tensor/resize_kernel.h"
+#include "ingot/ops/tensor/resize/kernel.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "ingot/ops/tensor/blocks.h"
 #include "ingot/ops/tensor/index_maps.h"
-#include "ingot/ops/tensor/resize_axis.h"
-#include "ingot/ops/tensor/resize_shape.h"
+#include "ingot/ops/tensor/resize/axis.h"
+#include "ingot/ops/tensor/resize/shape.h"
 
 namespace ingot::ops {
 namespace {

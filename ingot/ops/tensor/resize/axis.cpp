@@ -1,5 +1,5 @@
 // The arithmetic of Resize along one axis: where pixels come from and how their neighbours are weighted.
-#include "ingot/ops/tensor/resize_axis.h"
+#include "ingot/ops/tensor/resize/axis.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
 // Einsum at run time: one factor after the other, by plain sums of products.
-#include "ingot/ops/tensor/einsum_kernel.h"
+#include "ingot/ops/tensor/einsum/kernel.h"
 
 #include <algorithm>
 
 #include "ingot/ops/infer.h"
-#include "ingot/ops/tensor/einsum_equation.h"
+#include "ingot/ops/tensor/einsum/equation.h"
 #include "ingot/ops/walk.h"
 
 namespace ingot::ops {

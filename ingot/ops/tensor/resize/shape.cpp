@@ -1,5 +1,5 @@
 // The sizes that scales lead to.
-#include "ingot/ops/tensor/resize_shape.h"
+#include "ingot/ops/tensor/resize/shape.h"
 
 #include <algorithm>
 #include <cmath>

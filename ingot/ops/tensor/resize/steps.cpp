@@ -1,10 +1,10 @@
 // Resize between its versions: 10 was always asymmetric, 13 made inputs optional, 18 added axes, 19 a coordinate mode.
-#include "ingot/ops/tensor/resize_steps.h"
+#include "ingot/ops/tensor/resize/steps.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "ingot/ops/tensor/resize_shape.h"
+#include "ingot/ops/tensor/resize/shape.h"
 
 namespace ingot::ops {
 namespace {

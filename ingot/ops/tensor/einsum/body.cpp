@@ -1,9 +1,9 @@
 // Einsum in other operators: operands meet two at a time, as matrix products where they can.
-#include "ingot/ops/tensor/einsum_body.h"
+#include "ingot/ops/tensor/einsum/body.h"
 
 #include "ingot/base/error.h"
 #include "ingot/ops/infer.h"
-#include "ingot/ops/tensor/einsum_equation.h"
+#include "ingot/ops/tensor/einsum/equation.h"
 
 namespace ingot::ops {
 namespace {

@@ -1,5 +1,5 @@
 // GridSample in simpler operators: the pixels around each place are gathered and weighted.
-#include "ingot/ops/tensor/grid_sample_body.h"
+#include "ingot/ops/tensor/grid_sample/body.h"
 
 namespace ingot::ops {
 namespace {
