@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "ingot/ops/nn/sizes.h"
+#include "ingot/ops/tensor/resize/shape.h"
 
 namespace ingot::ops {
 namespace {
@@ -133,9 +134,6 @@ class Body {
   bool is_antialiased_, excludes_outside_;
 };
 
-/// In older files an empty tensor stands for an absent one.
-bool is_given(const DecomposeContext& c, std::size_t i) { return c.has(i) && !same(stated_size(c.in(i), 0), 0); }
-
 std::vector<Extent> extents(DecomposeContext& c, const std::vector<std::int64_t>& axes) {
   GraphBuilder& g = c.g;
   std::vector<Extent> all;
@@ -145,7 +143,7 @@ std::vector<Extent> extents(DecomposeContext& c, const std::vector<std::int64_t>
     Value *first = g.ints({i}), *end = g.ints({i + 1});
     return g.op("Slice", {list, first, end});
   };
-  if (!is_given(c, 3)) {
+  if (!is_given(c.node, 3)) {
     for (std::size_t k = 0; k < all.size(); ++k) {
       Value* scale = entry(c.in(2), k);
       Value* size = g.mul(g.cast(all[k].from, DType::f32), scale);
@@ -176,7 +174,7 @@ std::vector<Extent> extents(DecomposeContext& c, const std::vector<std::int64_t>
 
 Values decompose_resize(DecomposeContext& c) {
   const std::string coordinates = c.attr("coordinate_transformation_mode", "half_pixel");
-  const bool keeps_ratio = is_given(c, 3) && c.attr("keep_aspect_ratio_policy", "stretch") != "stretch";
+  const bool keeps_ratio = is_given(c.node, 3) && c.attr("keep_aspect_ratio_policy", "stretch") != "stretch";
   const bool is_nearest = c.attr("mode", "nearest") == "nearest";
   const bool is_antialiased = c.attr("antialias", std::int64_t{0}) != 0;
   const auto rank = c.rank(0);
@@ -184,7 +182,7 @@ Values decompose_resize(DecomposeContext& c) {
   if (!is_antialiased && coordinates != "half_pixel_symmetric" && !keeps_ratio) return {};
   if (!rank || elem == DType::undefined || coordinates == "tf_crop_and_resize") return {};
   if (!is_nearest && !is_float(elem) && !is_integer(elem)) return {};
-  if (!is_given(c, 2) && !is_given(c, 3)) return {};
+  if (!is_given(c.node, 2) && !is_given(c.node, 3)) return {};
   std::vector<std::int64_t> axes(static_cast<std::size_t>(*rank));
   std::iota(axes.begin(), axes.end(), 0);
   axes = c.node.attributes.ints_or("axes", axes);
@@ -193,7 +191,7 @@ Values decompose_resize(DecomposeContext& c) {
     if (a < 0) a += *rank;
   }
   const std::vector<Extent> all = extents(c, axes);
-  const Tensor* scales = is_given(c, 3) ? nullptr : c.constant(2);
+  const Tensor* scales = is_given(c.node, 3) ? nullptr : c.constant(2);
   const auto known = scales ? scales->to_doubles() : std::vector<double>();
   if (scales && known.size() != axes.size()) return {};
   Body body(c);

@@ -12,9 +12,6 @@
 namespace ingot::ops {
 namespace {
 
-// In older files an empty tensor stands for an absent one.
-bool is_given(const KernelContext& c, std::size_t i) { return c.has(i) && c.in(i).size() > 0; }
-
 std::vector<double> numbers(KernelContext& c, std::size_t i, std::size_t count) {
   const Array list = converted(c.in(i), DType::f64, c.host());
   if (list.rank() != 1 || static_cast<std::size_t>(list.size()) != count)

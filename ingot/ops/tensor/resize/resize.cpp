@@ -13,12 +13,6 @@
 namespace ingot::ops {
 namespace {
 
-// In older files an empty tensor stands for an absent one.
-bool is_given(const InferContext& c, std::size_t i) {
-  const auto count = c.dim(i, 0).as_int();
-  return c.has(i) && !(count && *count == 0);
-}
-
 void check_count(const InferContext& c, std::size_t i, std::size_t wanted) {
   const auto count = c.dim(i, 0).as_int();
   if (count && *count != static_cast<std::int64_t>(wanted))
@@ -27,7 +21,7 @@ void check_count(const InferContext& c, std::size_t i, std::size_t wanted) {
 
 void infer(InferContext& c) {
   const Shape* x = c.shape(0);
-  const bool has_scales = is_given(c, 2), has_sizes = is_given(c, 3);
+  const bool has_scales = is_given(c.node(), 2), has_sizes = is_given(c.node(), 3);
   if (has_scales && has_sizes && c.dim(2, 0).is_known()) c.fail("both scales and sizes are given");
   if (!x) return;
   const auto rank = static_cast<std::int64_t>(x->size());
@@ -84,8 +78,6 @@ constexpr Step kSteps[] = {
     {.since = 19, .down = resize_19_to_18},
 };
 
-bool has_sizes(const GradContext& c) { return c.has(3) && !same(stated_size(c.x(3), 0), 0); }
-
 /// Resizing is linear and works along each axis on its own: what it makes of the unit vectors along an axis is the
 /// matrix of that axis, and the gradient multiplies by it the other way round.
 Value* matrix_along(GradContext& c, std::int64_t axis, std::int64_t k, std::int64_t count) {
@@ -97,7 +89,7 @@ Value* matrix_along(GradContext& c, std::int64_t axis, std::int64_t k, std::int6
   Value *roi = nullptr, *scale = nullptr, *wanted = nullptr;
   if (c.attr("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize")
     roi = g.op("Gather", {c.x(1), g.ints({k, k + count})});
-  if (has_sizes(c))
+  if (is_given(c.node, 3))
     wanted = size_along(g, c.dy(), axis);
   else
     scale = g.op("Gather", {c.x(2), g.ints({k})});
@@ -118,7 +110,7 @@ Values gradient_resize(GradContext& c) {
   const Tensor* scales = c.constant(2);
   const auto count = static_cast<std::int64_t>(axes.size());
   // One scale for all axes is not what their sizes say, which are rounded.
-  const bool keeps_ratio = has_sizes(c) && c.attr("keep_aspect_ratio_policy", "stretch") != "stretch";
+  const bool keeps_ratio = is_given(c.node, 3) && c.attr("keep_aspect_ratio_policy", "stretch") != "stretch";
   Values matrices;
   if (keeps_ratio) {
     if (crops) c.fail("the gradient of a crop that keeps the aspect ratio is not known; state the sizes");

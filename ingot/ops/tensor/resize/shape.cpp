@@ -1,12 +1,19 @@
-// The sizes that scales lead to.
+// Which of scales and sizes are given, and the sizes that scales lead to.
 #include "ingot/ops/tensor/resize/shape.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "ingot/base/checked.h"
+#include "ingot/ops/nn/sizes.h"
 
 namespace ingot::ops {
+
+bool is_given(const Node& node, std::size_t input) {
+  return node.input(input) && !same(stated_size(node.input(input), 0), 0);
+}
+
+bool is_given(const KernelContext& c, std::size_t input) { return c.has(input) && c.in(input).size() > 0; }
 
 Dim scaled_size(const Dim& size, double scale) {
   if (!(scale > 0) || scale > 1e9) return {};

@@ -1,7 +1,13 @@
 #pragma once
 #include "ingot/ops/infer.h"
+#include "ingot/ops/kernel.h"
 
 namespace ingot::ops {
+
+/// Whether a list (the region, scales, sizes) is there: in older files an empty tensor stands for an absent one. Before
+/// a run, a list of unknown length counts as given.
+bool is_given(const Node& node, std::size_t input);
+bool is_given(const KernelContext& c, std::size_t input);
 
 /// floor(size * scale) in single precision, as runtimes compute it; of a symbolic size where the scale is a fraction
 /// that is exact. Unknown for scales that are not positive.
