@@ -3,7 +3,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/passes/fold.h"
-#include "ingot/passes/layout.h"
+#include "ingot/passes/layout/layout.h"
 #include "ingot/passes/move_quantized.h"
 
 namespace ingot::driver {

@@ -1,6 +1,7 @@
 // What a model's results owe to rounding.
 #include "ingot/driver/noise.h"
 
+#include "ingot/passes/shake.h"
 #include "ingot/passes/widen.h"
 
 namespace ingot::driver {

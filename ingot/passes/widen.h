@@ -16,10 +16,4 @@ void widen_floats(Model& model, const WidenOptions& options = {});
 /// float, float16 and bfloat16.
 bool is_narrow_float(DType dtype);
 
-/// Shakes a quantised model by what another implementation may round differently: each value that is quantised, by up
-/// to half a step; each float operand of a product with 8-bit weights, by up to half a step of its own range, since
-/// runtimes may quantise that one while they run. Draws are seeded. Returns the number of places. Requirements as
-/// above.
-std::size_t shake_quantization(Model& model, std::uint32_t seed);
-
 }  // namespace ingot::passes

@@ -6,7 +6,7 @@
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
 #include "ingot/ops/infer.h"
-#include "ingot/passes/check.h"
+#include "ingot/passes/check/check.h"
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/fit_ir_version.h"
 #include "ingot/passes/inline_functions.h"

@@ -4,7 +4,7 @@
 
 #include "ingot/formats/tflite/model.h"
 #include "ingot/ir/model.h"
-#include "ingot/passes/layout.h"
+#include "ingot/passes/layout/layout.h"
 
 namespace ingot::backends::tflite {
 

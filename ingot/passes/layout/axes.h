@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "ingot/ir/graph.h"
-#include "ingot/passes/layout.h"
+#include "ingot/passes/layout/layout.h"
 
 namespace ingot::passes {
 
