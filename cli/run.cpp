@@ -9,7 +9,7 @@
 #include "command.h"
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
-#include "ingot/driver/convert.h"
+#include "ingot/driver/options.h"
 #include "ingot/verify/statistics.h"
 #include "operator_times.h"
 #include "terminal.h"
