@@ -8,7 +8,7 @@
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
 #include "ingot/base/json.h"
-#include "ingot/driver/convert.h"
+#include "ingot/driver/options.h"
 #include "ingot/measure/statistics.h"
 #include "operator_times.h"
 #include "terminal.h"

@@ -11,7 +11,7 @@
 #include "ingot/base/error.h"
 #include "ingot/base/peak_memory.h"
 #include "ingot/base/threads.h"
-#include "ingot/driver/convert.h"
+#include "ingot/driver/adjust.h"
 #include "ingot/driver/inputs.h"
 #include "ingot/driver/run.h"
 #include "ingot/engine/session.h"
@@ -53,9 +53,7 @@ class Own {
   Own(const BenchRequest& request, Measured& measured) {
     auto start = Clock::now();
     model_ = driver::load(request.model, request.load).model;
-    driver::ConvertOptions shapes;
-    shapes.input_shapes = request.input_shapes;
-    driver::convert(model_, shapes);
+    driver::set_input_shapes(model_, request.input_shapes);
     measured.set_up = ms_since(start);
     inputs_ = driver::load_inputs(model_, request.inputs, request.load).values;
     for (auto& drawn : driver::random_inputs(model_, request.seed, inputs_)) inputs_.push_back(std::move(drawn));
@@ -92,12 +90,12 @@ class Own {
 
   /// With the shapes that the inputs have.
   Work work() {
-    driver::ConvertOptions known;
+    driver::AdjustOptions known;
     known.infer_types = true;
     for (const auto& input : inputs_)
       if (const Array* array = input.value.array())
         known.input_shapes.emplace_back(input.name, Shape(array->dims().begin(), array->dims().end()));
-    driver::convert(model_, known);
+    driver::adjust(model_, known);
     return work_of(model_);
   }
 
