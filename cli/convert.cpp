@@ -1,24 +1,21 @@
 // ingot convert: from one file to another.
 #include "ingot/driver/convert.h"
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "command.h"
 #include "convert_report.h"
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
+#include "ingot/base/json.h"
 #include "ingot/driver/export.h"
 #include "terminal.h"
 #include "verdict.h"
 
 namespace ingot::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string input, output, from, to, target, report, threshold = "1K";
@@ -116,9 +113,7 @@ void print(const Conversion& done, bool is_foreign) {
 
 void write_report(const std::string& path, const Json& json) {
   AtomicFile file(path);
-  file.write(path.ends_with(".html") || path.ends_with(".htm")
-                 ? to_html(json)
-                 : json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  file.write(path.ends_with(".html") || path.ends_with(".htm") ? to_html(json) : json.dump(2) + "\n");
   file.commit();
 }
 
@@ -171,7 +166,7 @@ int run(const Options& options, const Global& global) {
   const Json json = to_json(done);
   if (!options.report.empty()) write_report(options.report, json);
   if (options.json)
-    std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    std::printf("%s\n", json.dump(2).c_str());
   else if (!global.quiet)
     print(done, (!driver::is_onnx(loaded.format) || is_export) && !options.no_verify);
   return done.verdict && done.verdict->answer == verify::Verdict::Answer::different ? 1 : 0;
@@ -179,10 +174,9 @@ int run(const Options& options, const Global& global) {
 
 }  // namespace
 
-Command add_convert(CLI::App& program, const Global& global) {
+Command add_convert(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
-  CLI::App* app =
-      program.add_subcommand("convert", "From one model file to another: format, operator set, shapes, names");
+  App* app = program.add_subcommand("convert", "From one model file to another: format, operator set, shapes, names");
   app->footer(
       "The formats follow from contents and extensions: .onnx, .onnxtxt (the ONNX text syntax), .tflite,\n"
       ".json (a description, output only). Without --opset and --for, an ONNX model keeps its operator sets, and one "
@@ -196,8 +190,8 @@ Command add_convert(CLI::App& program, const Global& global) {
       "  ingot convert model.onnx -o big.onnx --external-data");
   app->add_option("IN", options->input, "The model to convert")->required();
   app->add_option("-o,--output", options->output, "The file to write")->required();
-  CLI::Option* opset = app->add_option("--opset", options->opset, "Operator set version of ai.onnx to write");
-  opset->check(CLI::PositiveNumber);
+  Option* opset = app->add_option("--opset", options->opset, "Operator set version of ai.onnx to write");
+  opset->positive();
   app->add_option("--for", options->target, "Write what this program reads: ort-1.15, onnx-1.12 (see 'ops --targets')")
       ->excludes(opset);
   app->add_option("--input-shape", options->input_shapes, "Fix an input's dimensions: x:1,3,224,224 (? keeps one)");
@@ -213,7 +207,7 @@ Command add_convert(CLI::App& program, const Global& global) {
                   "An ONNX file whose functions say what custom operators of the same names mean");
   app->add_option("--mode", options->import.mode,
                   "What of a model that can learn: inference (default), training or both")
-      ->check(CLI::IsMember({"inference", "training", "both"}));
+      ->one_of({"inference", "training", "both"});
   app->add_flag("--keep-functions", options->import.keep_functions,
                 "Keep TensorFlow's functions as functions of the model instead of inlining them");
   app->add_flag("--dequantize", options->import.dequantize, "Turn quantised tensors into float");

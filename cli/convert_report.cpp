@@ -9,8 +9,6 @@
 namespace ingot::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::string property_of(const Metadata& metadata, const std::string& key) {
   for (const auto& [name, value] : metadata)
     if (name == key) return value;

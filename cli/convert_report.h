@@ -1,9 +1,9 @@
 #pragma once
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "ingot/base/json.h"
 #include "ingot/driver/convert.h"
 #include "ingot/driver/load.h"
 #include "ingot/verify/verify.h"
@@ -14,7 +14,7 @@ namespace ingot::cli {
 struct Conversion {
   std::string input{}, output{};
   std::string input_format{}, output_format{};  // titles
-  const Model* model = nullptr;             // as it was written, or handed to the writer of another format
+  const Model* model = nullptr;                 // as it was written, or handed to the writer of another format
   driver::ConvertReport report{};
   std::optional<verify::Verdict> verdict{};
   std::string not_verified{};  // why there is no verdict
@@ -22,9 +22,9 @@ struct Conversion {
 };
 
 /// For programs.
-nlohmann::ordered_json to_json(const Conversion& conversion);
+Json to_json(const Conversion& conversion);
 
 /// For people: one page that needs no other file, made from what to_json gives.
-std::string to_html(const nlohmann::ordered_json& report);
+std::string to_html(const Json& report);
 
 }  // namespace ingot::cli

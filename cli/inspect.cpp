@@ -1,18 +1,15 @@
 // ingot inspect: what is in a model.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "ingot/base/json.h"
 #include "ingot/driver/print.h"
 #include "ingot/driver/summary.h"
 #include "terminal.h"
 
 namespace ingot::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string model, from;
@@ -140,8 +137,7 @@ int run(const Options& options, const Global& global) {
   }
   const driver::Summary summary = driver::summarise(loaded.model);
   if (options.json)
-    std::printf("%s\n",
-                to_json(summary, options, loaded.format).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    std::printf("%s\n", to_json(summary, options, loaded.format).dump(2).c_str());
   else
     print_summary(summary, options, loaded.format);
   return 0;
@@ -149,10 +145,9 @@ int run(const Options& options, const Global& global) {
 
 }  // namespace
 
-Command add_inspect(CLI::App& program, const Global& global) {
+Command add_inspect(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
-  CLI::App* app =
-      program.add_subcommand("inspect", "What is in a model: inputs, outputs, operators, parameters, opsets");
+  App* app = program.add_subcommand("inspect", "What is in a model: inputs, outputs, operators, parameters, opsets");
   app->footer("Reads the graph, not the weights: models of many GB are described in milliseconds.");
   app->add_option("MODEL", options->model, "The model file")->required();
   app->add_flag("--text", options->text, "Print the graph as text, long weights left out");

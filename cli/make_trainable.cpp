@@ -1,5 +1,4 @@
 // ingot make-trainable and strip-training: training information written into a model, and taken out.
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 
@@ -70,9 +69,9 @@ int run(const Options& options, const Global& global) {
 
 }  // namespace
 
-Command add_make_trainable(CLI::App& program, const Global& global) {
+Command add_make_trainable(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = program.add_subcommand("make-trainable", "Write how to train into a model");
+  App* app = program.add_subcommand("make-trainable", "Write how to train into a model");
   app->add_option("model", options->model, "The model")->required();
   app->add_option("--from", options->from, "Format of the model; default: the file tells");
   app->add_option("-o,--out", options->output, "The model with training information");
@@ -89,9 +88,9 @@ Command add_make_trainable(CLI::App& program, const Global& global) {
   return {app, [options, &global] { return run(*options, global); }};
 }
 
-Command add_strip_training(CLI::App& program, const Global& global) {
+Command add_strip_training(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = program.add_subcommand("strip-training", "Take training information out of a model");
+  App* app = program.add_subcommand("strip-training", "Take training information out of a model");
   app->add_option("model", options->model, "The model")->required();
   app->add_option("--from", options->from, "Format of the model; default: the file tells");
   app->add_option("-o,--out", options->output, "The model without")->required();

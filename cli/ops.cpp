@@ -1,9 +1,8 @@
 // ingot ops: which operators there are and what Ingot can do with them.
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "ingot/base/json.h"
 #include "ingot/driver/catalogue.h"
 #include "ingot/driver/export.h"
 #include "ingot/train/coverage.h"
@@ -11,8 +10,6 @@
 
 namespace ingot::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string model, from, to;
@@ -210,9 +207,9 @@ int run(const Options& options, const Global& global) {
 
 }  // namespace
 
-Command add_ops(CLI::App& program, const Global& global) {
+Command add_ops(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = program.add_subcommand("ops", "Which operators Ingot knows and what it can do with each");
+  App* app = program.add_subcommand("ops", "Which operators Ingot knows and what it can do with each");
   app->footer(
       "--versions shows, for each operator, its versions and where converting between two of them rewrites the node.\n"
       "Versions without a rewrite differ in element types or attributes only, which the schemas tell. An operator "

@@ -1,16 +1,15 @@
 // ingot train: makes a model fit its data.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "command.h"
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
+#include "ingot/base/json.h"
 #include "ingot/base/peak_memory.h"
 #include "ingot/driver/dataset.h"
 #include "ingot/train/initialization.h"
@@ -23,7 +22,6 @@
 namespace ingot::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 struct Options {
@@ -299,9 +297,9 @@ int run_train(const Options& given, const Global& global) {
 
 }  // namespace
 
-Command add_train(CLI::App& program, const Global& global) {
+Command add_train(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = program.add_subcommand("train", "Train a model, or run the training that it carries");
+  App* app = program.add_subcommand("train", "Train a model, or run the training that it carries");
   app->footer(
       "A model without training information gets loss, gradients and optimizer from Ingot (--loss, --optimizer); one "
       "with\nit is trained as it says. Results go to --export; docs/training.md explains all of it.\n\n"
@@ -313,8 +311,7 @@ Command add_train(CLI::App& program, const Global& global) {
   add_data_options(*app, options->data, options->dataset);
   app->add_option("--val-data", options->validation_data, "Data that judges each epoch, in the form of --data");
   app->add_option("--val-target", options->step.validation_target, "Its targets, where they are another file");
-  app->add_option("--val-split", options->validation, "Part of the data held back, to judge each epoch")
-      ->check(CLI::Range(0.0, 1.0));
+  app->add_option("--val-split", options->validation, "Part of the data held back, to judge each epoch")->between(0, 1);
   app->add_option("--epochs", options->loop.epochs, "How often all examples are seen");
   app->add_option("--steps", options->loop.steps, "So many steps, whatever the epochs");
   app->add_option("--batch", options->loop.batch, "Examples per step");
