@@ -96,7 +96,7 @@ bool has_cast(const Node* first, const Node* end) {
   return false;
 }
 
-std::string set_name(std::string_view domain) { return domain.empty() ? "ai.onnx" : std::string(domain); }
+std::string domain_name(std::string_view domain) { return domain.empty() ? "ai.onnx" : std::string(domain); }
 
 class Converter {
  public:
@@ -204,7 +204,7 @@ class Converter {
     if (const int first = versions.front().since; first > target) {
       if (expand(node, *def, *current)) return;
       obstacle(node,
-               "exists since opset " + std::to_string(first) + " of " + set_name(domain) + " only" +
+               "exists since opset " + std::to_string(first) + " of " + domain_name(domain) + " only" +
                    (def->decompose ? ", and this use of it cannot be expressed in older operators" : ""),
                "use --opset " + std::to_string(first) + " or newer");
       return;
@@ -467,7 +467,7 @@ VersionReport convert_version(Model& model, const OpsetImports& targets) {
     const int newest = ops::newest_opset(normal_domain(t.domain));
     if (newest && (t.version < 1 || t.version > newest))
       throw Error(Code::unknown_opset,
-                  "opset " + std::to_string(t.version) + " of " + set_name(t.domain) + " does not exist")
+                  "opset " + std::to_string(t.version) + " of " + domain_name(t.domain) + " does not exist")
           .hint("versions 1 to " + std::to_string(newest) + " do");
   }
   InferOptions options;
@@ -479,7 +479,7 @@ VersionReport convert_version(Model& model, const OpsetImports& targets) {
   convert_all(model, targets, nullptr, report, obstacles);
   std::string goal;
   for (const OpsetImport& t : targets)
-    goal += (goal.empty() ? "" : ", ") + set_name(t.domain) + " " + std::to_string(t.version);
+    goal += (goal.empty() ? "" : ", ") + domain_name(t.domain) + " " + std::to_string(t.version);
   refuse(obstacles, Code::cannot_downgrade, "opset " + goal);
   return report;
 }
