@@ -1,8 +1,5 @@
 // Which function translates which operator.
-#include "ingot/frontends/tflite/table.h"
-
-#include <algorithm>
-#include <iterator>
+#include "ingot/frontends/tflite/operator_table.h"
 
 #include "ingot/frontends/tflite/translators.h"
 
@@ -15,16 +12,16 @@ bool always(const Op&) { return true; }
 
 constexpr Row kRows[] = {
     {"ABS", unary<defs::Abs>},
-    {"ADD", add, false, is_odd_sum},
+    {"ADD", add, {.becomes_function = is_odd_sum}},
     {"ADD_N", add_n},
     {"ARG_MAX", arg_max},
     {"ARG_MIN", arg_min},
     {"ASSIGN_VARIABLE", assign_variable},
-    {"ATAN2", atan2, false, always},
+    {"ATAN2", atan2, {.becomes_function = always}},
     {"AVERAGE_POOL_2D", average_pool_2d},
-    {"BATCH_MATMUL", batch_matmul, false, has_two_widths},
+    {"BATCH_MATMUL", batch_matmul, {.becomes_function = has_two_widths}},
     {"BATCH_TO_SPACE_ND", batch_to_space},
-    {"BIDIRECTIONAL_SEQUENCE_LSTM", bidirectional_sequence_lstm, false, is_unusual_lstm},
+    {"BIDIRECTIONAL_SEQUENCE_LSTM", bidirectional_sequence_lstm, {.becomes_function = is_unusual_lstm}},
     {"BIDIRECTIONAL_SEQUENCE_RNN", bidirectional_sequence_rnn},
     {"BITCAST", bitcast},
     {"BITWISE_XOR", binary<defs::BitwiseXor>},
@@ -35,7 +32,7 @@ constexpr Row kRows[] = {
     {"CALL_ONCE", call_once},
     {"CAST", cast},
     {"CEIL", unary<defs::Ceil>},
-    {"COMPLEX_ABS", complex_abs, true},
+    {"COMPLEX_ABS", complex_abs, {.takes_complex = true}},
     {"CONCATENATION", concatenation},
     {"CONV_2D", conv_2d},
     {"CONV_3D", conv_3d},
@@ -54,12 +51,12 @@ constexpr Row kRows[] = {
     {"CUSTOM:FlexSoftplus", unary<defs::Softplus>},
     {"CUSTOM:FlexSoftsign", unary<defs::Softsign>},
     {"CUSTOM:FlexTan", unary<defs::Tan>},
-    {"CUSTOM:Landmarks2TransformMatrix", landmarks_to_transform_matrix, false, always},
+    {"CUSTOM:Landmarks2TransformMatrix", landmarks_to_transform_matrix, {.becomes_function = always}},
     {"CUSTOM:MaxPoolingWithArgmax2D", max_pool_with_argmax},
     {"CUSTOM:MaxUnpooling2D", max_unpool},
     {"CUSTOM:Sinh", unary<defs::Sinh>},
     {"CUSTOM:TFLite_Detection_PostProcess", detection_post_process},
-    {"CUSTOM:TransformLandmarks", transform_landmarks, false, always},
+    {"CUSTOM:TransformLandmarks", transform_landmarks, {.becomes_function = always}},
     {"CUSTOM:TransformTensorBilinear", transform_tensor_bilinear},
     {"DENSIFY", densify},
     {"DEPTHWISE_CONV_2D", depthwise_conv_2d},
@@ -92,7 +89,7 @@ constexpr Row kRows[] = {
     {"HASHTABLE_LOOKUP", hashtable_lookup},
     {"HASHTABLE_SIZE", hashtable_size},
     {"IF", if_else},
-    {"IMAG", imaginary_part, true},
+    {"IMAG", imaginary_part, {.takes_complex = true}},
     {"L2_NORMALIZATION", l2_normalization},
     {"L2_POOL_2D", l2_pool_2d},
     {"LEAKY_RELU", leaky_relu},
@@ -105,14 +102,14 @@ constexpr Row kRows[] = {
     {"LOGICAL_OR", binary<defs::Or>},
     {"LOGISTIC", unary<defs::Sigmoid>},
     {"LOG_SOFTMAX", log_softmax},
-    {"LSTM", lstm, false, always},
+    {"LSTM", lstm, {.becomes_function = always}},
     {"MATRIX_DIAG", matrix_diag},
     {"MATRIX_SET_DIAG", matrix_set_diag},
     {"MAXIMUM", binary<defs::Max>},
     {"MAX_POOL_2D", max_pool_2d},
     {"MEAN", mean},
     {"MINIMUM", binary<defs::Min>},
-    {"MIRROR_PAD", mirror_pad, false, repeats_edge},
+    {"MIRROR_PAD", mirror_pad, {.becomes_function = repeats_edge}},
     {"MUL", arithmetic<defs::Mul>},
     {"MULTINOMIAL", multinomial},
     {"NEG", unary<defs::Neg>},
@@ -125,13 +122,13 @@ constexpr Row kRows[] = {
     {"PADV2", pad},
     {"POW", binary<defs::Pow>},
     {"PRELU", prelu},
-    {"QUANTIZE", quantize, false, is_quantized_wide},
+    {"QUANTIZE", quantize, {.becomes_function = is_quantized_wide}},
     {"RANDOM_STANDARD_NORMAL", random_standard_normal},
     {"RANDOM_UNIFORM", random_uniform},
     {"RANGE", range},
     {"RANK", rank_of},
     {"READ_VARIABLE", read_variable},
-    {"REAL", real_part, true},
+    {"REAL", real_part, {.takes_complex = true}},
     {"REDUCE_ALL", reduce_all},
     {"REDUCE_ANY", reduce_any},
     {"REDUCE_MAX", reduce_max},
@@ -146,11 +143,11 @@ constexpr Row kRows[] = {
     {"RESIZE_NEAREST_NEIGHBOR", resize_nearest},
     {"REVERSE_SEQUENCE", reverse_sequence},
     {"REVERSE_V2", reverse},
-    {"RFFT2D", rfft_2d, true},
+    {"RFFT2D", rfft_2d, {.takes_complex = true}},
     {"RIGHT_SHIFT", right_shift},
-    {"RNN", rnn, false, always},
+    {"RNN", rnn, {.becomes_function = always}},
     {"ROUND", unary<defs::Round>},
-    {"RSQRT", rsqrt, false, is_wide_root},
+    {"RSQRT", rsqrt, {.becomes_function = is_wide_root}},
     {"SCATTER_ND", scatter_nd},
     {"SEGMENT_SUM", segment_sum},
     {"SELECT", select},
@@ -159,7 +156,7 @@ constexpr Row kRows[] = {
     {"SIGN", unary<defs::Sign>},
     {"SIN", unary<defs::Sin>},
     {"SLICE", slice},
-    {"SOFTMAX", softmax, false, is_widened},
+    {"SOFTMAX", softmax, {.becomes_function = is_widened}},
     {"SPACE_TO_BATCH_ND", space_to_batch},
     {"SPACE_TO_DEPTH", space_to_depth},
     {"SPARSE_TO_DENSE", sparse_to_dense},
@@ -209,13 +206,13 @@ constexpr Row kRows[] = {
     {"STRIDED_SLICE", strided_slice},
     {"SUB", arithmetic<defs::Sub>},
     {"SUM", reduce_sum},
-    {"SVDF", svdf, false, always},
+    {"SVDF", svdf, {.becomes_function = always}},
     {"TANH", unary<defs::Tanh>},
     {"TILE", tile},
     {"TOPK_V2", top_k},
     {"TRANSPOSE", transpose},
     {"TRANSPOSE_CONV", transpose_conv},
-    {"UNIDIRECTIONAL_SEQUENCE_LSTM", unidirectional_sequence_lstm, false, is_unusual_lstm},
+    {"UNIDIRECTIONAL_SEQUENCE_LSTM", unidirectional_sequence_lstm, {.becomes_function = is_unusual_lstm}},
     {"UNIDIRECTIONAL_SEQUENCE_RNN", unidirectional_sequence_rnn},
     {"UNIQUE", unique},
     {"UNPACK", unpack},
@@ -228,16 +225,12 @@ constexpr Row kRows[] = {
     {"WHILE", while_loop},
     {"ZEROS_LIKE", zeros_like},
 };
-static_assert(std::ranges::is_sorted(kRows, {}, &Row::name), "find_row() searches by halves");
+static_assert(is_sorted_table<Row>(kRows), "rows ascend by name, each once");
 
 }  // namespace
 
 std::span<const Row> all_rows() { return kRows; }
 
-const Row* find_row(const tfl::OperatorCode& code) {
-  const std::string name = tfl::describe(code);
-  const Row* row = std::ranges::lower_bound(kRows, name, {}, &Row::name);
-  return row != std::end(kRows) && row->name == name ? row : nullptr;
-}
+const Row* find_row(const tfl::OperatorCode& code) { return find_translator<Row>(kRows, tfl::describe(code)); }
 
 }  // namespace ingot::frontends::tflite

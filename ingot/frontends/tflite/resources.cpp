@@ -60,16 +60,16 @@ void hashtable(Op& op) {
 void hashtable_import(Op& op) {
   const auto keys = op.constant(1), values = op.constant(2);
   op.require(keys && values, "a table must be filled with constants");
-  op.import.tables[resource_of(op, 0)] = {*keys, *values};
+  op.import.lookup_tables[resource_of(op, 0)] = {*keys, *values};
 }
 
 void hashtable_find(Op& op) {
-  const auto found = op.import.tables.find(resource_of(op, 0));
-  op.require(found != op.import.tables.end(), "the table is never filled");
+  const auto found = op.import.lookup_tables.find(resource_of(op, 0));
+  op.require(found != op.import.lookup_tables.end(), "the table is never filled");
   const auto otherwise = op.constant(2);
   op.require(otherwise && otherwise->size() == 1, "the default must be a constant");
   Value* keys = op.stored(1);
-  const Table& table = found->second;
+  const LookupTable& table = found->second;
   op.set(0, op.b.op("LabelEncoder", {keys},
                     {{"keys_tensor", table.keys.reshaped({table.keys.size()})},
                      {"values_tensor", table.values.reshaped({table.values.size()})},
@@ -77,8 +77,8 @@ void hashtable_find(Op& op) {
 }
 
 void hashtable_size(Op& op) {
-  const auto found = op.import.tables.find(resource_of(op, 0));
-  op.require(found != op.import.tables.end(), "the table is never filled");
+  const auto found = op.import.lookup_tables.find(resource_of(op, 0));
+  op.require(found != op.import.lookup_tables.end(), "the table is never filled");
   op.set(0, op.b.constant(Tensor::of<std::int64_t>({1}, {found->second.keys.size()})));
 }
 

@@ -1,21 +1,20 @@
 #pragma once
-#include <span>
-#include <string_view>
-
 #include "ingot/formats/tflite/model.h"
+#include "ingot/frontends/translator.h"
 
 namespace ingot::frontends::tflite {
 
 class Op;
 
-/// How one operator of TFLite is said in ONNX.
-struct Row {
-  std::string_view name;  ///< "CONV_2D", "CUSTOM:TFLite_Detection_PostProcess"
-  void (*translate)(Op&);
+/// What is asked before an operator is translated.
+struct Guard {
   bool takes_complex = false;  ///< knows that complex numbers stand as pairs of floats
   /// Whether ONNX has no words for this use of it, so that it becomes a function of the model. Null: it never does.
-  bool (*is_apart)(const Op&) = nullptr;
+  bool (*becomes_function)(const Op&) = nullptr;
 };
+
+/// Custom operators are named as "CUSTOM:TFLite_Detection_PostProcess".
+using Row = Translator<void(Op&), Guard>;
 
 /// All rows, sorted by name.
 std::span<const Row> all_rows();
