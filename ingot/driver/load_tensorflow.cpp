@@ -13,11 +13,12 @@
 #include "ingot/formats/tensorflow/checkpoint.h"
 #include "ingot/formats/tensorflow/reader.h"
 #include "ingot/formats/tfjs/graph_model.h"
+#include "ingot/frontends/tensorflow/checkpoint_keys.h"
 #include "ingot/frontends/tensorflow/constants.h"
 #include "ingot/frontends/tensorflow/freeze.h"
 #include "ingot/frontends/tensorflow/import.h"
-#include "ingot/frontends/tensorflow/variables.h"
 #include "ingot/passes/fold.h"
+#include "ingot/passes/recurrent_loops.h"
 #include "ingot/train/initialization.h"
 
 namespace ingot::driver {
@@ -48,6 +49,9 @@ Loaded imported(const tf::GraphDef& graph, front::ImportOptions& import, Format 
   OwnFunctions functions(options);
   functions.allow(import.custom);
   front::ImportResult result = front::import_graph(graph, import, files);
+  if (const std::size_t loops = passes::recognise_recurrent_loops(result.model))
+    result.notes.push_back(std::to_string(loops) + (loops == 1 ? " loop is" : " loops are") +
+                           " written as LSTM, GRU or RNN");
   // Weights are transposed here, once, and sizes of fixed shapes are numbers; what is trained stays as it is.
   if (import.mode == front::ImportMode::inference) {
     passes::fold_constants(*result.model.graph);

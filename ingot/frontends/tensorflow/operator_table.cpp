@@ -1,5 +1,5 @@
-// The table of operators.
-#include "ingot/frontends/tensorflow/table.h"
+// Which function translates which operator.
+#include "ingot/frontends/tensorflow/operator_table.h"
 
 #include <algorithm>
 
@@ -17,21 +17,28 @@ namespace ingot::frontends::tensorflow {
 
 namespace {
 
-/// The ONNX operator of the same meaning.
-template <const ops::OpDef& kDef> Values same(const TfNode& n, GraphBuilder& g) {
-  return {g.op(ops::Name(kDef), n.inputs(), {}, 1)};
+/// Most translators make values of values; those that deal in handles and functions make operands.
+template <Values (*kTranslate)(const TfNode&, GraphBuilder&)> Operands of_values(const TfNode& n, GraphBuilder& g) {
+  Operands made;
+  for (Value* value : kTranslate(n, g)) made.push_back({value});
+  return made;
 }
 
-constexpr Translator kTable[] = {
-#define INGOT_TF(op, function) {#op, function, nullptr},
-#define INGOT_TF_OPERANDS(op, function) {#op, nullptr, function},
-#define INGOT_TF_SAME(op, onnx) {#op, same<ops::defs::onnx>, nullptr},
+/// The ONNX operator of the same meaning.
+template <const ops::OpDef& kDef> Operands same(const TfNode& n, GraphBuilder& g) {
+  return {{g.op(ops::Name(kDef), n.inputs(), {}, 1).front()}};
+}
+
+constexpr Row kRows[] = {
+#define INGOT_TF(op, function) {#op, of_values<function>},
+#define INGOT_TF_OPERANDS(op, function) {#op, function},
+#define INGOT_TF_SAME(op, onnx) {#op, same<ops::defs::onnx>},
 #include "ingot/frontends/tensorflow/operators.def"
 #undef INGOT_TF
 #undef INGOT_TF_OPERANDS
 #undef INGOT_TF_SAME
 };
-static_assert(std::ranges::is_sorted(kTable, {}, &Translator::op), "keep the table sorted");
+static_assert(is_sorted_table<Row>(kRows), "rows ascend by name, each once");
 
 constexpr std::string_view kCovered[] = {
 #define INGOT_TF_COVERED(op) #op,
@@ -41,16 +48,13 @@ constexpr std::string_view kCovered[] = {
 
 }  // namespace
 
-std::span<const Translator> all_translators() { return kTable; }
+std::span<const Row> all_rows() { return kRows; }
 
-const Translator* find_translator(std::string_view op) {
-  const auto row = std::ranges::lower_bound(kTable, op, {}, &Translator::op);
-  return row != std::end(kTable) && row->op == op ? row : nullptr;
-}
+const Row* find_row(std::string_view op) { return find_translator<Row>(kRows, op); }
 
 std::vector<std::string_view> supported_operators() {
   std::vector<std::string_view> names{"Exit", "Merge"};  // the loops and conditions that are found as wholes
-  for (const Translator& row : kTable) names.push_back(row.op);
+  for (const Row& row : kRows) names.push_back(row.name);
   std::ranges::sort(names);
   return names;
 }

@@ -1,11 +1,12 @@
 // Lookup tables: what fills them, and how keys are looked up.
-#include "ingot/frontends/tensorflow/tables.h"
+#include "ingot/frontends/tensorflow/lookup_tables.h"
 
 #include <charconv>
 
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/frontends/tensorflow/constants.h"
+#include "ingot/frontends/tensorflow/translation.h"
 #include "ingot/ops/schema.h"
 
 namespace ingot::frontends::tensorflow {
@@ -57,7 +58,7 @@ Tensor column_of(std::vector<std::string> texts, DType t) {
 }
 
 /// The columns of a text file: -2 is the whole line, -1 its number.
-Table from_text(const tf::NodeDef& node, std::string_view text, DType keys, DType values) {
+LookupTable from_text(const tf::NodeDef& node, std::string_view text, DType keys, DType values) {
   const std::int64_t key = attr_or<std::int64_t>(node, "key_index", -2);
   const std::int64_t value = attr_or<std::int64_t>(node, "value_index", -1);
   const std::int64_t most = attr_or<std::int64_t>(node, "vocab_size", -1);
@@ -96,9 +97,10 @@ Table from_text(const tf::NodeDef& node, std::string_view text, DType keys, DTyp
 
 class Filling {
  public:
-  Filling(Translation& translation, const Body& graph) : translation_(translation), graph_(graph) {}
+  Filling(Bodies& bodies, const ModelFiles& files, Budget& budget)
+      : bodies_(bodies), files_(files), budget_(budget), graph_(bodies.main()) {}
 
-  std::map<std::string, Table> all() {
+  std::map<std::string, LookupTable> all() {
     visit(graph_, {}, 0);
     return std::move(tables_);
   }
@@ -124,7 +126,7 @@ class Filling {
     }
     const tf::TensorProto* proto = node ? constant_value(*node) : nullptr;
     if (!proto) return std::nullopt;
-    return to_tensor(*proto, translation_.budget());
+    return to_tensor(*proto, budget_);
   }
 
   std::string name_of_source(const Body& body, const Bound& arguments, Source source) const {
@@ -142,13 +144,13 @@ class Filling {
     if (table < 0) return;
     const tf::NodeDef& owner = graph_.node(table);
     if (node.op.starts_with("InitializeTableFromTextFile")) {
-      if (!translation_.files().asset) return;
-      auto text = translation_.files().asset(name_of_source(body, arguments, inputs[1]));
+      if (!files_.asset) return;
+      auto text = files_.asset(name_of_source(body, arguments, inputs[1]));
       if (!text) {
         const auto path = tensor(body, arguments, inputs[1]);
         if (!path || path->dtype() != DType::string || path->size() != 1) return;
         const std::string& full = path->strings()[0];
-        text = translation_.files().asset(full.substr(full.rfind('/') + 1));
+        text = files_.asset(full.substr(full.rfind('/') + 1));
       }
       if (!text) return;
       const DType keys = tf::dtype_of(attr_or(owner, "key_dtype", tf::DataType::string));
@@ -160,7 +162,7 @@ class Filling {
     auto keys = tensor(body, arguments, inputs[1]);
     auto values = tensor(body, arguments, inputs[2]);
     if (keys && values && keys->size() > 0)
-      tables_.insert_or_assign(owner.name, Table{std::move(*keys), std::move(*values), std::nullopt});
+      tables_.insert_or_assign(owner.name, LookupTable{std::move(*keys), std::move(*values), std::nullopt});
   }
 
   void visit(const Body& body, const Bound& arguments, int depth) {
@@ -170,11 +172,11 @@ class Filling {
       if (node.op.starts_with("InitializeTable") || node.op.starts_with("LookupTableImport")) fill(body, arguments, i);
       const tf::AttrValue* attr = node.op.ends_with("PartitionedCall") ? node.find("f") : nullptr;
       const auto* name = attr ? std::get_if<std::shared_ptr<const tf::FunctionName>>(attr) : nullptr;
-      const tf::FunctionDef* function = name ? translation_.find_function((*name)->name) : nullptr;
+      const tf::FunctionDef* function = name ? bodies_.find_function((*name)->name) : nullptr;
       if (!function || !fills(*function, depth + 1)) continue;
       Bound inner;
       for (const Source& s : body.inputs(i)) inner.push_back(origin(body, arguments, s));
-      visit(translation_.body_of(*function), inner, depth + 1);
+      visit(bodies_.body_of(*function), inner, depth + 1);
     }
   }
 
@@ -187,22 +189,24 @@ class Filling {
       found |= node.op.starts_with("InitializeTable") || node.op.starts_with("LookupTableImport");
       const tf::AttrValue* attr = node.op.ends_with("PartitionedCall") ? node.find("f") : nullptr;
       const auto* name = attr ? std::get_if<std::shared_ptr<const tf::FunctionName>>(attr) : nullptr;
-      const tf::FunctionDef* inner = name ? translation_.find_function((*name)->name) : nullptr;
+      const tf::FunctionDef* inner = name ? bodies_.find_function((*name)->name) : nullptr;
       if (inner && depth < kMostNested) found |= fills(*inner, depth + 1);
     }
     return fills_[&function] = found;
   }
 
-  Translation& translation_;
+  Bodies& bodies_;
+  const ModelFiles& files_;
+  Budget& budget_;
   const Body& graph_;
-  std::map<std::string, Table> tables_;
+  std::map<std::string, LookupTable> tables_;
   std::map<const tf::FunctionDef*, bool> fills_;
 };
 
-const Table& table_of(const TfNode& n, std::size_t i) {
+const LookupTable& table_of(const TfNode& n, std::size_t i) {
   const Operand& o = n.operand(i);
   if (!o.resource || o.resource->kind != Resource::Kind::table) n.unsupported("the handle is not that of a table");
-  const Table* table = n.translation().table(o.resource->name);
+  const LookupTable* table = n.translation().lookup_tables().find(o.resource->name);
   if (!table) n.unsupported("what table '" + o.resource->name + "' holds is not known");
   return *table;
 }
@@ -223,8 +227,10 @@ bool append_keys(Attrs& attrs, const Tensor& keys) {
 
 }  // namespace
 
-std::map<std::string, Table> table_contents(Translation& translation, const Body& graph) {
-  return Filling(translation, graph).all();
+const LookupTable* LookupTables::find(const std::string& name) {
+  if (!tables_) tables_ = Filling(bodies_, files_, budget_).all();
+  const auto found = tables_->find(name);
+  return found == tables_->end() ? nullptr : &found->second;
 }
 
 Operands hash_table(const TfNode& n, GraphBuilder&) {
@@ -237,7 +243,7 @@ Operands hash_table(const TfNode& n, GraphBuilder&) {
 
 Operands lookup_table_find(const TfNode& n, GraphBuilder& g) {
   // The place of each key, then the value at the place, or the default.
-  const Table& table = table_of(n, 0);
+  const LookupTable& table = table_of(n, 0);
   Value* keys = n.input(1);
   if (is_integer(keys->type.elem)) keys = g.cast(keys, DType::i64);
   Attrs attrs;
@@ -260,7 +266,7 @@ Operands lookup_table_size(const TfNode& n, GraphBuilder& g) {
 }
 
 Operands lookup_table_export(const TfNode& n, GraphBuilder& g) {
-  const Table& table = table_of(n, 0);
+  const LookupTable& table = table_of(n, 0);
   Value* keys = g.constant(table.keys);
   return {{keys}, {g.constant(table.values)}};
 }
