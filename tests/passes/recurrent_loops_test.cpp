@@ -1,5 +1,5 @@
 // Loops that are recurrent cells, and loops that are not quite.
-#include "ingot/passes/recurrent_loops.h"
+#include "ingot/passes/recurrent_loops/recurrent_loops.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

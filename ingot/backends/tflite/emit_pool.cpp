@@ -4,7 +4,7 @@
 
 #include "ingot/backends/tflite/rows.h"
 #include "ingot/backends/tflite/spatial.h"
-#include "ingot/passes/layout.h"
+#include "ingot/passes/layout/layout.h"
 
 namespace ingot::backends::tflite {
 namespace {

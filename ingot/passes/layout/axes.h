@@ -5,7 +5,7 @@
 
 #include "ingot/ir/graph.h"
 #include "ingot/ir/transpose.h"
-#include "ingot/passes/layout.h"
+#include "ingot/passes/layout/layout.h"
 
 namespace ingot::passes {
 

@@ -1,5 +1,5 @@
 // Recurrent cells that a graph spells out as a loop over steps.
-#include "ingot/passes/recurrent_loops.h"
+#include "ingot/passes/recurrent_loops/recurrent_loops.h"
 
 #include "ingot/passes/fold.h"
 #include "ingot/passes/recurrent_loops/cells.h"
