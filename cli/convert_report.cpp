@@ -4,22 +4,17 @@
 #include <map>
 
 #include "ingot/driver/summary.h"
+#include "ingot/ir/source_notes.h"
 #include "verdict.h"
 
 namespace ingot::cli {
 namespace {
 
-std::string property_of(const Metadata& metadata, const std::string& key) {
-  for (const auto& [name, value] : metadata)
-    if (name == key) return value;
-  return {};
-}
-
 Json ports(const std::vector<driver::Summary::Port>& list, const Metadata& metadata) {
   Json json = Json::array();
   for (const auto& port : list) {
     json.push_back({{"name", port.name}, {"type", port.type}});
-    const std::string layout = property_of(metadata, "ingot.layout." + port.name);
+    const std::string layout(note_of(metadata, "ingot.layout." + port.name));
     if (!layout.empty()) json.back()["layout"] = layout;
   }
   return json;
@@ -30,8 +25,7 @@ Json sources(const Model& model) {
   std::map<std::string, std::map<std::string, std::size_t>> by_source;
   for (const GraphPlace& place : all_graphs(model))
     for (const Node& node : place.graph->nodes())
-      if (const std::string source = property_of(node.metadata, "ingot.source_op"); !source.empty())
-        ++by_source[source][node.op];
+      if (const std::string source(note_of(node.metadata, kSourceOp)); !source.empty()) ++by_source[source][node.op];
   Json json = Json::object();
   for (const auto& [source, nodes] : by_source) json[source] = nodes;
   return json;

@@ -8,10 +8,18 @@
 #include "ingot/driver/import_layout.h"
 #include "ingot/driver/own_functions.h"
 #include "ingot/passes/fold.h"
+#include "ingot/passes/recurrent_loops/recurrent_loops.h"
 #include "ingot/train/initialization.h"
 
 namespace ingot::driver {
 namespace {
+
+void recognise_cells(Imported& imported) {
+  const std::size_t loops = passes::recognise_recurrent_loops(imported.model);
+  if (loops)
+    imported.notes.push_back(std::to_string(loops) + (loops == 1 ? " loop is" : " loops are") +
+                             " written as LSTM, GRU or RNN");
+}
 
 void fold(Model& model) {
   passes::fold_constants(*model.graph);
@@ -31,6 +39,7 @@ void begin_blank(Imported& imported) {
 }  // namespace
 
 void finish_import(Imported& imported, const ImportOptions& options, OwnFunctions& functions) {
+  if (imported.spells_out_cells) recognise_cells(imported);
   set_input_shapes(imported.model, options.input_shapes);
   if (imported.folds_constants) fold(imported.model);
   if (imported.is_channels_last)

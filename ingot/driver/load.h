@@ -35,8 +35,9 @@ struct LoadOptions {
   Budget* budget = nullptr;
 };
 
-/// What a format's reader gives. The rest happens in load(), for all formats in one order: constants are folded, the
-/// layout is settled, variables get their first values, the user's own functions come in.
+/// What a format's reader gives. The rest happens in load(), for all formats in one order: recurrent
+/// loops become operators, constants are folded, the layout is settled, variables get their first values, the user's
+/// own functions come in.
 struct Imported {
   Model model;
   std::vector<std::string> notes{};
@@ -45,6 +46,8 @@ struct Imported {
   bool folds_constants = false;
   /// Spatial operators stand between transposes from and to channels last.
   bool is_channels_last = false;
+  /// Recurrent cells may be written out as loops over steps.
+  bool spells_out_cells = false;
   std::vector<std::string> blank{};  // variables that no file holds a value of
 };
 

@@ -14,6 +14,7 @@
 #include "ingot/engine/session.h"
 #include "ingot/formats/tflite/reader.h"
 #include "ingot/formats/tflite/writer.h"
+#include "ingot/ir/source_notes.h"
 #include "ingot/verify/scratch_directory.h"
 
 namespace ingot::verify {
@@ -46,12 +47,6 @@ Model with_outputs(const Model& model, const std::vector<std::string>& names) {
     if (v && std::ranges::find(outputs, v) == outputs.end()) copy.graph->add_output(v);
   }
   return copy;
-}
-
-std::string metadata_of(const Node& node, std::string_view key) {
-  for (const auto& [name, value] : node.metadata)
-    if (name == key) return value;
-  return {};
 }
 
 std::string tflite_note(const tfl::Model& model, std::string_view key) {
@@ -298,11 +293,11 @@ std::vector<Point> Contender::points() const {
   } else if (s.tfjs) {
     // The order of the file means nothing in TensorFlow; that of the import is a running order.
     for (const Node& node : s.loaded.model.graph->nodes())
-      if (const std::string name = metadata_of(node, "ingot.source"); std::ranges::binary_search(s.tfjs->nodes, name))
+      if (const std::string name(note_of(node.metadata, kSource)); std::ranges::binary_search(s.tfjs->nodes, name))
         add({name, driver::operator_of(*s.tfjs, name), {}});
   } else {
     for (const Node& node : s.loaded.model.graph->nodes()) {
-      const std::string source = metadata_of(node, "ingot.source");
+      const std::string source(note_of(node.metadata, kSource));
       for (const Value* v : node.outputs())
         if (v && !v->name().empty()) add({v->name(), node.op, source});
     }

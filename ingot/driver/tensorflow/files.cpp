@@ -11,8 +11,8 @@
 #include "ingot/base/safe_path.h"
 #include "ingot/formats/tensorflow/checkpoint.h"
 #include "ingot/formats/tfjs/graph_model.h"
+#include "ingot/frontends/tensorflow/checkpoint_keys.h"
 #include "ingot/frontends/tensorflow/constants.h"
-#include "ingot/frontends/tensorflow/variables.h"
 
 namespace ingot::driver::tensorflow {
 namespace {

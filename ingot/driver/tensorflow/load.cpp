@@ -40,6 +40,7 @@ Imported imported(const tf::GraphDef& graph, const front::ImportOptions& import,
           .notes = std::move(result.notes),
           .folds_constants = answers,
           .is_channels_last = answers,
+          .spells_out_cells = true,
           .blank = std::move(result.blank)};
 }
 
