@@ -40,12 +40,12 @@ Json sources(const Model& model) {
 }  // namespace
 
 Json to_json(const Conversion& c) {
-  const driver::Summary summary = driver::summarise(*c.model);
+  const driver::Summary summary = driver::summarise(c.report.model);
   Json json{{"input", c.input},
             {"output", c.output},
-            {"input_format", c.input_format},
-            {"output_format", c.output_format},
-            {"ir_version", c.model->ir_version},
+            {"input_format", c.report.from->title},
+            {"output_format", c.report.to->title},
+            {"ir_version", c.report.model.ir_version},
             {"nodes_changed", c.report.nodes_changed},
             {"nodes_added", c.report.nodes_added},
             {"notes", c.report.notes}};
@@ -57,7 +57,7 @@ Json to_json(const Conversion& c) {
   json["parameters"] = summary.parameter_elements;
   json["parameter_bytes"] = summary.parameter_bytes;
   json["operators"] = summary.operators;
-  json["source_operators"] = sources(*c.model);
+  json["source_operators"] = sources(c.report.model);
   const auto count = [&](const char* op) {
     const auto it = summary.operators.find(op);
     return it == summary.operators.end() ? std::size_t{0} : it->second;
@@ -73,8 +73,9 @@ Json to_json(const Conversion& c) {
   if (c.verdict)
     json["verification"] = to_json(*c.verdict);
   else
-    json["verification"] = {{"answer", "none"}, {"why", c.not_verified}};
-  json["seconds"] = {{"load", c.load_seconds}, {"convert", c.convert_seconds}, {"write", c.write_seconds}};
+    json["verification"] = {{"answer", "none"}, {"why", c.report.not_verified}};
+  json["seconds"] = {
+      {"load", c.report.load_seconds}, {"convert", c.report.convert_seconds}, {"write", c.report.write_seconds}};
   if (c.verdict) json["seconds"]["verify"] = c.verdict->seconds;
   return json;
 }

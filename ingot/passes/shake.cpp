@@ -2,7 +2,7 @@
 #include "ingot/passes/shake.h"
 
 #include "ingot/ops/builder.h"
-#include "ingot/passes/convert_version.h"
+#include "ingot/passes/canonicalize.h"
 #include "ingot/passes/inline_functions.h"
 
 namespace ingot::passes {

@@ -9,7 +9,7 @@
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
-#include "ingot/driver/convert.h"
+#include "ingot/driver/adjust.h"
 #include "ingot/driver/tfjs.h"
 #include "ingot/engine/session.h"
 #include "ingot/formats/tflite/reader.h"
@@ -96,11 +96,11 @@ struct Contender::State {
     PeerRequest request{.model = file, .inputs = inputs};
     std::vector<std::string> names;
     for (const Value* v : loaded.model.graph->outputs()) names.push_back(v->name());
-    if (!points.empty() || loaded.format != Format::onnx) {
+    if (!points.empty() || loaded.format != &driver::format_by_name("onnx")) {
       Model more = with_outputs(loaded.model, points);
-      driver::ConvertOptions typed;  // it wants to know the types of its outputs
+      driver::AdjustOptions typed;  // it wants to know the types of its outputs
       typed.infer_types = true;
-      driver::convert(more, typed);
+      driver::adjust(more, typed);
       request.model = path_in_scratch("points.onnx");
       driver::save(more, request.model);
       names.clear();
@@ -204,17 +204,17 @@ Contender::Answer run_in_ingot(const Model& model, const std::vector<engine::Nam
 
 namespace {
 
-Runtime chosen(Format format, const std::vector<Runtime>& wanted, const Peers& peers, Contender::Role role) {
+Runtime chosen(const Format& format, const std::vector<Runtime>& wanted, const Peers& peers, Contender::Role role) {
   const std::vector<Runtime> able = runtimes_for(format);
   for (const Runtime r : wanted)
     if (std::ranges::find(able, r) != able.end()) return r;
   if (!wanted.empty())
-    throw Error(Code::bad_usage, std::string(info_of(wanted[0]).title) + " does not run " +
-                                     std::string(driver::info_of(format).title) + " files");
-  if (role == Contender::Role::candidate && driver::is_onnx(format)) return Runtime::ingot;
+    throw Error(Code::bad_usage,
+                std::string(info_of(wanted[0]).title) + " does not run " + std::string(format.title) + " files");
+  if (role == Contender::Role::candidate && format.is_onnx) return Runtime::ingot;
   for (const Runtime r : able)
     if (r != Runtime::ingot && !why_missing(peers, r)) return r;
-  return role == Contender::Role::candidate || driver::is_onnx(format) ? Runtime::ingot : able.front();
+  return role == Contender::Role::candidate || format.is_onnx ? Runtime::ingot : able.front();
 }
 
 }  // namespace
@@ -225,13 +225,15 @@ Contender::Contender(const std::string& file, const std::vector<Runtime>& runtim
   State& s = *state_;
   s.load = load;
   s.loaded = driver::load(file, load);
-  s.runtime = chosen(s.loaded.format, runtimes, peers, role);
-  if (s.loaded.format == Format::tflite) s.tflite = tfl::read(map_file(file), {.budget = load.budget});
+  const Format& format = *s.loaded.format;
+  s.runtime = chosen(format, runtimes, peers, role);
+  const std::vector<Runtime> able = runtimes_for(format);
+  if (std::ranges::find(able, Runtime::tflite) != able.end())
+    s.tflite = tfl::read(map_file(file), {.budget = load.budget});
   s.peers = peers;
   if (runtimes.empty())
-    for (const Runtime r : runtimes_for(s.loaded.format))
-      if (r != s.runtime && !why_missing(peers, r) && (r != Runtime::ingot || driver::is_onnx(s.loaded.format)))
-        s.untried.push_back(r);
+    for (const Runtime r : able)
+      if (r != s.runtime && !why_missing(peers, r) && (r != Runtime::ingot || format.is_onnx)) s.untried.push_back(r);
   if (s.runtime == Runtime::ingot) s.untried.clear();
   if (s.runtime == Runtime::tfjs) s.tfjs = driver::wrap_for_tfjs(file, s.loaded.model, load, s.scratch.path().string());
   if (s.runtime != Runtime::ingot) s.peer = std::make_unique<Peer>(s.runtime, peers);
@@ -243,7 +245,7 @@ Contender::Contender(const std::string& file, const std::vector<Runtime>& runtim
 Contender::~Contender() = default;
 
 const std::string& Contender::file() const { return state_->file; }
-driver::Format Contender::format() const { return state_->loaded.format; }
+const Format& Contender::format() const { return *state_->loaded.format; }
 Runtime Contender::runtime() const { return state_->runtime; }
 const Model& Contender::model() const { return state_->loaded.model; }
 
