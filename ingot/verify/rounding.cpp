@@ -2,6 +2,7 @@
 #include "ingot/verify/rounding.h"
 
 #include "ingot/base/error.h"
+#include "ingot/passes/shake.h"
 #include "ingot/passes/widen.h"
 #include "ingot/verify/contender.h"
 
