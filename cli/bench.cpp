@@ -1,5 +1,5 @@
 // ingot bench: how fast a model is, alone or beside ONNX Runtime.
-#include "ingot/verify/bench.h"
+#include "ingot/measure/bench.h"
 
 #include <chrono>
 #include <cstdio>
@@ -7,14 +7,14 @@
 #include "command.h"
 #include "ingot/base/error.h"
 #include "ingot/base/json.h"
-#include "ingot/driver/convert.h"
+#include "ingot/driver/options.h"
 #include "terminal.h"
 
 namespace ingot::cli {
 namespace {
 
-using verify::BenchResult;
-using verify::Measured;
+using measure::BenchResult;
+using measure::Measured;
 
 struct Options {
   std::string model, from, peer, peers;
@@ -130,7 +130,7 @@ void print(const BenchResult& result, const Options& options) {
 }
 
 int run(const Options& options, const Global& global) {
-  verify::BenchRequest request;
+  measure::BenchRequest request;
   request.model = options.model;
   request.load = global.load_options(options.from);
   request.inputs = options.inputs;
@@ -145,7 +145,7 @@ int run(const Options& options, const Global& global) {
       throw Error(Code::cannot_open, "ONNX Runtime cannot be measured: " + *missing)
           .hint("script/bootstrap installs it in a source tree");
   }
-  const BenchResult result = verify::bench(request);
+  const BenchResult result = measure::bench(request);
   if (options.json)
     std::printf("%s\n", to_json(result, options).dump(2).c_str());
   else

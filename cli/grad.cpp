@@ -4,7 +4,7 @@
 
 #include "command.h"
 #include "ingot/base/error.h"
-#include "ingot/driver/convert.h"
+#include "ingot/driver/adjust.h"
 #include "ingot/driver/inputs.h"
 #include "ingot/train/gradcheck.h"
 #include "ingot/train/gradient_model.h"
@@ -30,9 +30,9 @@ int run_grad(const Options& options, const Global& global) {
   if (options.is_jacobian) gradient.kind = Kind::jacobian;
   if (options.is_hessian) gradient.kind = Kind::hessian_vector;
   Model made = train::gradient_model(loaded.model, gradient);
-  driver::ConvertOptions down;
+  driver::AdjustOptions down;
   down.opset = options.opset;
-  driver::convert(made, down);
+  driver::adjust(made, down);
   driver::save(made, options.output);
   std::printf("%s written:", options.output.c_str());
   for (const Value* v : made.graph->outputs()) std::printf(" %s", v->name().c_str());

@@ -4,7 +4,6 @@
 
 #include "command.h"
 #include "ingot/base/json.h"
-#include "ingot/driver/print.h"
 #include "ingot/driver/summary.h"
 #include "terminal.h"
 
@@ -26,10 +25,10 @@ Table ports_table(const std::vector<driver::Summary::Port>& ports) {
   return table;
 }
 
-Table head_table(const driver::Summary& s, const Options& options, driver::Format format) {
+Table head_table(const driver::Summary& s, const Options& options, const driver::Format& format) {
   Table head;
   head.add({"model", options.model});
-  head.add({"format", std::string(driver::info_of(format).title) + ", IR version " + std::to_string(s.ir_version)});
+  head.add({"format", std::string(format.title) + ", IR version " + std::to_string(s.ir_version)});
   std::string opsets;
   for (const auto& [domain, version] : s.opsets)
     opsets += (opsets.empty() ? "" : ", ") + domain + " " + std::to_string(version);
@@ -52,7 +51,7 @@ Table operators_table(const driver::Summary& s) {
   return table;
 }
 
-void print_summary(const driver::Summary& s, const Options& options, driver::Format format) {
+void print_summary(const driver::Summary& s, const Options& options, const driver::Format& format) {
   std::fputs(head_table(s, options, format).str("").c_str(), stdout);
   print_section("inputs", ports_table(s.inputs));
   print_section("outputs", ports_table(s.outputs));
@@ -95,11 +94,10 @@ Json ports_json(const std::vector<driver::Summary::Port>& ports) {
   return array;
 }
 
-Json to_json(const driver::Summary& s, const Options& options, driver::Format format) {
-  Json json{{"model", options.model},     {"format", driver::info_of(format).name},
-            {"ir_version", s.ir_version}, {"producer", s.producer},
-            {"graph", s.graph_name},      {"model_version", s.model_version},
-            {"domain", s.domain},         {"doc_string", s.doc_string}};
+Json to_json(const driver::Summary& s, const Options& options, const driver::Format& format) {
+  Json json{{"model", options.model}, {"format", format.name},     {"ir_version", s.ir_version},
+            {"producer", s.producer}, {"graph", s.graph_name},     {"model_version", s.model_version},
+            {"domain", s.domain},     {"doc_string", s.doc_string}};
   json["opsets"] = Json::object();
   for (const auto& [domain, version] : s.opsets) json["opsets"][domain] = version;
   json["inputs"] = ports_json(s.inputs);
@@ -137,9 +135,9 @@ int run(const Options& options, const Global& global) {
   }
   const driver::Summary summary = driver::summarise(loaded.model);
   if (options.json)
-    std::printf("%s\n", to_json(summary, options, loaded.format).dump(2).c_str());
+    std::printf("%s\n", to_json(summary, options, *loaded.format).dump(2).c_str());
   else
-    print_summary(summary, options, loaded.format);
+    print_summary(summary, options, *loaded.format);
   return 0;
 }
 

@@ -4,8 +4,8 @@
 
 #include "command.h"
 #include "ingot/base/error.h"
+#include "ingot/driver/adjust.h"
 #include "ingot/driver/array_file.h"
-#include "ingot/driver/convert.h"
 #include "ingot/train/training_info.h"
 #include "train_options.h"
 
@@ -55,9 +55,9 @@ int run(const Options& options, const Global& global) {
   }
   if (!options.step_graph.empty()) {
     Model step = train::step_graph(training);
-    driver::ConvertOptions down;
+    driver::AdjustOptions down;
     down.opset = options.opset ? options.opset : kStepOpset;
-    driver::convert(step, down);
+    driver::adjust(step, down);
     driver::save(step, options.step_graph);
     std::printf("%s written: outputs NAME.next are the inputs NAME of the next step\n", options.step_graph.c_str());
     const std::string state = std::filesystem::path(options.step_graph).replace_extension(".npz").string();

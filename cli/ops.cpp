@@ -4,7 +4,6 @@
 #include "command.h"
 #include "ingot/base/json.h"
 #include "ingot/driver/catalogue.h"
-#include "ingot/driver/export.h"
 #include "ingot/train/coverage.h"
 #include "terminal.h"
 
@@ -107,7 +106,7 @@ int list_translated(const Options& options) {
 
 /// What another framework has for the operators, of a model or all.
 int list_exported(const Options& options, const Global& global) {
-  const driver::Format format = driver::format_by_name(options.to);
+  const driver::Format& format = driver::format_by_name(options.to);
   std::vector<driver::ExportLine> lines = driver::exported_operators(format);
   std::vector<driver::ExportObstacle> obstacles;
   if (!options.model.empty()) {
@@ -218,8 +217,11 @@ Command add_ops(App& program, const Global& global) {
   app->add_flag("--versions", options->versions, "Versions, rewrites between them, decompositions");
   app->add_flag("--gradients", options->gradients, "Which have gradients, and what the tests compare them with");
   app->add_option("--model", options->model, "Only the operators of this model, and what can be done with them");
-  app->add_option("--from", options->from, "The operators of another framework that become ONNX: tensorflow, tflite");
-  app->add_option("--to", options->to, "What a format has for each operator: tflite");
+  app->add_option(
+      "--from", options->from,
+      "The operators of another framework that become ONNX: " + driver::format_names(driver::has_translations));
+  app->add_option("--to", options->to,
+                  "What a format has for each operator: " + driver::format_names(driver::has_exports));
   app->add_flag("--targets", options->targets, "The names that 'convert --for' takes, with their versions");
   app->add_flag("--markdown", options->markdown, "As a Markdown table");
   app->add_flag("--json", options->json, "For programs");

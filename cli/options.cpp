@@ -68,6 +68,8 @@ template Option* App::add_option(const std::string&, std::uint32_t&, const std::
 template Option* App::add_option(const std::string&, std::uint64_t&, const std::string&);
 template Option* App::add_option(const std::string&, double&, const std::string&);
 template Option* App::add_option(const std::string&, std::optional<double>&, const std::string&);
+template Option* App::add_option(const std::string&, std::optional<std::int64_t>&, const std::string&);
+template Option* App::add_option(const std::string&, std::optional<std::string>&, const std::string&);
 template Option* App::add_option(const std::string&, std::optional<std::uint32_t>&, const std::string&);
 template Option* App::add_option(const std::string&, std::vector<std::uint64_t>&, const std::string&);
 template Option* App::add_option_function(const std::string&, const std::function<void(const std::string&)>&,

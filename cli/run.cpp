@@ -8,8 +8,8 @@
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
 #include "ingot/base/json.h"
-#include "ingot/driver/convert.h"
-#include "ingot/verify/statistics.h"
+#include "ingot/driver/options.h"
+#include "ingot/measure/statistics.h"
 #include "operator_times.h"
 #include "terminal.h"
 
@@ -32,7 +32,7 @@ std::string short_number(double v) {
 
 void add_row(Table& table, const std::string& name, const Datum& value) {
   if (const Array* array = value.array()) {
-    const verify::Statistics s = verify::statistics_of(*array);
+    const measure::Statistics s = measure::statistics_of(*array);
     std::string numbers =
         s.has_numbers ? "min " + short_number(s.min) + "  mean " + short_number(s.mean) + "  max " + short_number(s.max)
                       : "";
@@ -58,7 +58,7 @@ void add_row(Table& table, const std::string& name, const Datum& value) {
 
 Json to_json(const Datum& value) {
   if (const Array* array = value.array()) {
-    const verify::Statistics s = verify::statistics_of(*array);
+    const measure::Statistics s = measure::statistics_of(*array);
     Json json{{"type", std::string(name_of(array->dtype()))}, {"shape", array->dims()}};
     if (s.has_numbers) json.update({{"min", s.min}, {"mean", s.mean}, {"max", s.max}});
     if (s.not_finite) json["not_finite"] = s.not_finite;

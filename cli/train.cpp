@@ -213,6 +213,33 @@ void print_end(const train::LoopReport& report, const Watch& watch) {
   std::printf("peak memory %s\n", human_bytes(peak_memory()).c_str());
 }
 
+/// What the training is judged by, taken from a file of its own or from the data; nothing if it is not judged.
+std::optional<train::Dataset> held_back(const Options& options, train::Dataset& data, const Model& model,
+                                        const Global& global) {
+  if (!options.validation_data.empty()) {
+    train::DatasetOptions other = options.dataset;
+    other.part = "test";
+    if (!options.step.validation_target.empty()) other.target = options.step.validation_target;
+    return driver::load_dataset(options.validation_data, other, model, global.load_options());
+  }
+  if (options.validation <= 0) return std::nullopt;
+  return train::split_off(data, options.validation,
+                          options.keeps_order ? std::nullopt : std::optional(options.loop.seed));
+}
+
+void save(const Options& options, const train::Trainer& trainer, const Model& trained, bool is_stored) {
+  if (!options.output.empty()) {
+    driver::save(trained, options.output);
+    std::printf("%s written\n", options.output.c_str());
+  }
+  if (options.training_output.empty()) return;
+  if (!is_stored)
+    throw Error(Code::bad_usage, "--export-training needs a model that carries its training")
+        .hint("make-trainable writes one");
+  driver::save(trainer.trained(true), options.training_output);
+  std::printf("%s written, with the state of its training\n", options.training_output.c_str());
+}
+
 int run_train(const Options& given, const Global& global) {
   Options options = given;
   options.loop.shuffles = !options.keeps_order;
@@ -235,16 +262,7 @@ int run_train(const Options& given, const Global& global) {
   if (options.loop.resumes && options.loop.checkpoints.empty())
     throw Error(Code::bad_usage, "--resume needs --checkpoint, the directory to resume from");
   train::Dataset data = driver::load_dataset(options.data, options.dataset, loaded.model, global.load_options());
-  std::optional<train::Dataset> judged;
-  if (!options.validation_data.empty()) {
-    train::DatasetOptions other = options.dataset;
-    other.part = "test";
-    if (!options.step.validation_target.empty()) other.target = options.step.validation_target;
-    judged = driver::load_dataset(options.validation_data, other, loaded.model, global.load_options());
-  } else if (options.validation > 0) {
-    judged = train::split_off(data, options.validation,
-                              options.keeps_order ? std::nullopt : std::optional(options.loop.seed));
-  }
+  const std::optional<train::Dataset> judged = held_back(options, data, loaded.model, global);
   if (!options.has_batch) options.loop.batch = train::fixed_batch(loaded.model).value_or(options.loop.batch);
   options.loop.lr = options.step.training.optimizer.lr;
   if (!is_stored) options.loop.lr = train::learning_rate(options.step.training.optimizer);
@@ -281,17 +299,7 @@ int run_train(const Options& given, const Global& global) {
   if (!options.profile.empty()) report_profile(profile, options.profile, global.quiet);
   const Model trained = trainer.trained();
   if (can_judge) print_evaluation("held back", train::evaluate(trained, *judged, evaluation));
-  if (!options.output.empty()) {
-    driver::save(trained, options.output);
-    std::printf("%s written\n", options.output.c_str());
-  }
-  if (!options.training_output.empty()) {
-    if (!is_stored)
-      throw Error(Code::bad_usage, "--export-training needs a model that carries its training")
-          .hint("make-trainable writes one");
-    driver::save(trainer.trained(true), options.training_output);
-    std::printf("%s written, with the state of its training\n", options.training_output.c_str());
-  }
+  save(options, trainer, trained, is_stored);
   return report.was_stopped ? 128 + static_cast<int>(stop_signal) : 0;
 }
 

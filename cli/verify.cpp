@@ -6,7 +6,7 @@
 #include "command.h"
 #include "ingot/base/error.h"
 #include "ingot/base/json.h"
-#include "ingot/driver/convert.h"
+#include "ingot/driver/options.h"
 #include "terminal.h"
 #include "verdict.h"
 

@@ -23,4 +23,11 @@ std::size_t drop_unread(Graph& graph, const std::function<bool(const Value&)>& k
   return count;
 }
 
+void drop_unread(Model& model) {
+  for (const TrainingInfo& info : model.training)
+    for (Graph* graph : {info.algorithm.get(), info.initialization.get()})
+      if (graph) drop_unread(*graph);
+  drop_unread(*model.graph);
+}
+
 }  // namespace ingot

@@ -33,6 +33,7 @@ const Function* Model::find_function(std::string_view function_domain, std::stri
 }
 
 Function::Function() : body(std::make_unique<Graph>()) { body->is_function_body = true; }
+Function::Function(Function&&) noexcept = default;
 Function::~Function() = default;
 
 Model::Model() : graph(std::make_unique<Graph>()) {}

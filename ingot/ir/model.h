@@ -26,6 +26,7 @@ class OpsetImports : public std::vector<OpsetImport> {
 /// A model-local function: an operator that the model defines by a graph.
 struct Function {
   Function();
+  Function(Function&&) noexcept;
   ~Function();
 
   std::string domain, name, overload, doc_string;

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "ingot/base/error.h"
-#include "ingot/driver/convert.h"
+#include "ingot/driver/adjust.h"
 #include "ingot/driver/inputs.h"
 #include "ingot/ir/source_notes.h"
 #include "ingot/verify/alignment.h"
@@ -314,9 +314,7 @@ Verdict verify(const VerifyRequest& request) {
   Contender a(request.a.file, request.a.runtimes, a_load, request.peers, Contender::Role::reference);
   Contender b(request.b.file, request.b.runtimes, request.b.load, request.peers, Contender::Role::candidate);
   Model shaped = a.model().clone();
-  driver::ConvertOptions shapes;
-  shapes.input_shapes = request.input_shapes;
-  driver::convert(shaped, shapes);
+  driver::set_input_shapes(shaped, request.input_shapes);
   Inputs a_inputs = driver::load_inputs(shaped, request.inputs, request.a.load).values;
   for (const engine::NamedDatum& given : a_inputs)
     if (const Array* array = given.value.array())

@@ -4,7 +4,7 @@
 
 #include "ingot/formats/tflite/model.h"
 #include "ingot/ir/model.h"
-#include "ingot/passes/layout.h"
+#include "ingot/passes/layout/layout.h"
 #include "ingot/passes/legalize/legalize.h"
 
 namespace ingot::backends::tflite {

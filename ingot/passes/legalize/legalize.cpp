@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "ingot/ir/operator_pattern.h"
 #include "ingot/base/error.h"
 #include "ingot/ops/generator/constant.h"
 #include "ingot/ops/infer.h"
@@ -130,19 +131,12 @@ class Rounds {
   FoldOptions fold_;
 };
 
-/// "Op" or "Op:domain".
-bool is_custom(const Node& node, const std::string& allowed) {
-  const std::size_t colon = allowed.find(':');
-  return node.op == allowed.substr(0, colon) &&
-         (colon == std::string::npos || node.domain == allowed.substr(colon + 1));
-}
-
 }  // namespace
 
 std::optional<Refusal> refusal_of(const Node& node, const Target& target, const Options& options) {
   if (node.is("Constant")) return std::nullopt;
   for (const std::string& allowed : options.allow_custom)
-    if (is_custom(node, allowed)) return std::nullopt;
+    if (OperatorPattern::parse(allowed).matches(node.op, node.domain)) return std::nullopt;
   return target.refuses(node);
 }
 

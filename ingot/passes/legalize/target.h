@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ingot/ir/model.h"
-#include "ingot/passes/layout.h"
+#include "ingot/passes/layout/layout.h"
 #include "ingot/passes/legalize/refusal.h"
 #include "ingot/passes/legalize/rewrite.h"
 

@@ -3,7 +3,7 @@
 #include <numbers>
 
 #include "ingot/passes/legalize/rewrites.h"
-#include "ingot/passes/normalization_line.h"
+#include "ingot/passes/affine.h"
 
 namespace ingot::passes::legalize {
 namespace {
@@ -86,7 +86,7 @@ Values rewrite_batch_normalization(Rewriting& r) {
     if (!node.input(i) || node.input(i)->type.elem != DType::f32) return {};
   std::vector<std::int64_t> shape(rank, 1);
   Value *factor = nullptr, *offset = nullptr;
-  if (const auto line = normalization_line(node)) {
+  if (const auto line = affine_of(node)) {
     shape[1] = static_cast<std::int64_t>(line->factor.size());
     const auto floats = [](const std::vector<double>& wide) { return std::vector<float>(wide.begin(), wide.end()); };
     factor = g.constant(Tensor::of<float>(shape, floats(line->factor)));
