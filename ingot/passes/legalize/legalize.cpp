@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "ingot/ir/operator_pattern.h"
 #include "ingot/base/error.h"
+#include "ingot/ir/operator_pattern.h"
 #include "ingot/ops/generator/constant.h"
 #include "ingot/ops/infer.h"
 #include "ingot/passes/convert_version.h"
