@@ -111,7 +111,7 @@ TEST(Legalize, WhatIsKnownBeforeRunningIsNotThereWhenRunning) {
       flat = Reshape(x, count)
       kept = Dropout(flat)
       y = Mul(kept, two) })"),
-              ElementsAre("Reshape", "Constant", "Mul"));
+              ElementsAre("Constant", "Reshape", "Mul"));
 }
 
 TEST(Legalize, KnownBranchesAndShortLoopsAreWrittenOut) {
