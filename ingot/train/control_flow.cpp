@@ -1,6 +1,7 @@
 // Gradients of If, Loop, Scan and SequenceMap: the same node again, with the bodies' gradients as bodies.
 #include "ingot/train/control_flow.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "ingot/base/error.h"
@@ -95,8 +96,22 @@ struct Rounds {
   std::vector<Axis> ins, outs;  // what is scanned and put together
 };
 
+/// The numbers of inputs and outputs of the node and of its body, which all that follows counts on.
+void require_fit(const Node& node, const Graph& body, std::size_t scanned) {
+  const bool is_loop = node.is("Loop");
+  const std::size_t inputs = is_loop ? std::max<std::size_t>(node.input_count(), 2) : node.input_count();
+  const std::size_t others = is_loop ? 2 : scanned;
+  const bool has_inputs = body.inputs().size() == inputs && inputs >= others && (is_loop || scanned > 0);
+  const std::size_t results = body.output_count() - (is_loop && body.output_count() ? 1 : 0);
+  if (has_inputs && (!is_loop || body.output_count()) && results >= inputs - others && node.output_count() <= results)
+    return;
+  throw Error(Code::bad_subgraph, "the inputs and outputs of the body do not fit those of the node");
+}
+
 Rounds read_rounds(const Node& node) {
   const Graph& body = body_of(node, "body");
+  const std::int64_t stated = node.attributes.int_or("num_scan_inputs", 0);
+  require_fit(node, body, static_cast<std::size_t>(std::max<std::int64_t>(stated, 0)));
   Rounds r;
   r.is_loop = node.is("Loop");
   if (r.is_loop) {
@@ -106,7 +121,7 @@ Rounds read_rounds(const Node& node) {
     r.outs.resize(body.output_count() - 1 - r.states);
     return r;
   }
-  const auto scanned = static_cast<std::size_t>(node.attributes.int_or("num_scan_inputs", 0));
+  const auto scanned = static_cast<std::size_t>(stated);
   r.states = body.inputs().size() - scanned;
   r.ins.resize(scanned);
   r.outs.resize(body.output_count() - r.states);
@@ -163,6 +178,8 @@ Values rounds_gradient(ops::GradContext& c, const Values& reads) {
   const std::size_t input_count = node.input_count();
   Graph& body = body_of(node, "body");
   const std::string base = node.output() ? node.output()->name() : node.op;
+  // What the node leaves out at the end has its place before what is recorded.
+  while (node.output_count() + (r.is_loop ? 1 : 0) < body.output_count()) node.add_output({});
 
   // The forward loop records the state that each round began with, and a Loop the number of each round.
   Values began, numbers;
@@ -282,10 +299,12 @@ Value* sum_of_elements(GraphBuilder& g, Value* sequence, Value* like) {
 Values map_gradient(ops::GradContext& c, const Values& reads) {
   GraphBuilder& g = c.g;
   GraphPtr body = body_of(c.node, "body").clone(&g.graph(), *std::make_unique<Graph::ValueMap>());
+  if (body->inputs().size() != c.node.input_count()) c.fail("the body does not have the inputs of the node");
   Values inputs = c.node.inputs();
   std::vector<Seed> seeds;
   for (std::size_t i = 0; i < c.node.output_count(); ++i) {
     if (!c.dy(i)) continue;
+    if (!body->output(i)) c.fail("the body does not give all outputs of the node");
     inputs.push_back(c.dy(i));
     seeds.push_back({body->output(i), body->add_input(g.graph().fresh_name("weight"), c.dy(i)->type.inner())});
   }

@@ -7,6 +7,7 @@
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
 #include "ingot/ops/quantization/scales.h"
+#include "ingot/ops/well_formed.h"
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/inline_functions.h"
 #include "ingot/train/autodiff.h"
@@ -153,6 +154,7 @@ Model in_double(const Model& model) {
   passes::canonicalize(wide);
   passes::inline_functions(wide);
   expand_gradients(*wide.graph);
+  ops::require_well_formed(*wide.graph);
   for_each_graph(*wide.graph, [](Graph& graph) {
     for (Value* v : graph.inputs())
       if (!is_always_single(*v)) widen(v->type);

@@ -2,12 +2,14 @@
 #include "ingot/train/training_graph.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "ingot/base/error.h"
 #include "ingot/base/hash.h"
 #include "ingot/ops/builder.h"
 #include "ingot/ops/generator/random.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/well_formed.h"
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/inline_functions.h"
 #include "ingot/train/autodiff.h"
@@ -224,7 +226,7 @@ std::string next_name(const std::string& state) { return state + ".next"; }
 
 TrainingGraph make_training_graph(const Model& model, const TrainingOptions& options) {
   TrainingGraph training;
-  std::vector<std::string> differentiable;
+  std::unordered_set<std::string> differentiable;
   if (options.keeps_gradient_op) {
     if (!options.stops.empty())
       throw Error(Code::bad_usage, "the operator Gradient cannot say where gradients stop")
@@ -233,7 +235,7 @@ TrainingGraph make_training_graph(const Model& model, const TrainingOptions& opt
     TrainingOptions expanded = options;
     expanded.keeps_gradient_op = false;
     const TrainingGraph probe = make_training_graph(model, expanded);
-    for (std::size_t i = 0; i < probe.parameter_count; ++i) differentiable.push_back(probe.state[i].name);
+    for (std::size_t i = 0; i < probe.parameter_count; ++i) differentiable.insert(probe.state[i].name);
   }
   training.model = model.clone();
   training.model.training.clear();
@@ -241,6 +243,7 @@ TrainingGraph make_training_graph(const Model& model, const TrainingOptions& opt
   passes::inline_functions(training.model);
   expand_gradients(*training.model.graph);
   Graph& graph = *training.model.graph;
+  ops::require_well_formed(graph);
   for (Value* v : Values(graph.initializers().begin(), graph.initializers().end()))
     if (v->is_input()) graph.set_is_input(v, false);
   lift_constants(graph, options.parameters);
@@ -258,8 +261,7 @@ TrainingGraph make_training_graph(const Model& model, const TrainingOptions& opt
   training.parameters = choose_parameters(graph, options.parameters);
   Values parameters;
   for (ParameterChoice& choice : training.parameters) {
-    const bool has_gradient =
-        !options.keeps_gradient_op || std::ranges::find(differentiable, choice.name) != differentiable.end();
+    const bool has_gradient = !options.keeps_gradient_op || differentiable.contains(choice.name);
     if (choice.is_trained && has_gradient) parameters.push_back(graph.find(choice.name));
   }
   if (parameters.empty()) nothing_to_train(training.parameters);
@@ -272,15 +274,19 @@ TrainingGraph make_training_graph(const Model& model, const TrainingOptions& opt
     training.notes.push_back(std::to_string(added) + " nodes of the forward pass are computed twice to save memory");
   }
   Values trained, arriving;
+  std::unordered_set<std::string> left_out;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (gradients[i]) {
       trained.push_back(parameters[i]);
       arriving.push_back(gradients[i]);
       continue;
     }
-    const auto choice = std::ranges::find(training.parameters, parameters[i]->name(), &ParameterChoice::name);
-    choice->is_trained = false;
-    choice->reason = "the loss does not depend on it";
+    left_out.insert(parameters[i]->name());
+  }
+  for (ParameterChoice& choice : training.parameters) {
+    if (!left_out.contains(choice.name)) continue;
+    choice.is_trained = false;
+    choice.reason = "the loss does not depend on it";
   }
   if (trained.empty()) throw Error(Code::bad_usage, "the loss depends on none of the parameters");
 
@@ -338,18 +344,22 @@ Model step_graph(const TrainingGraph& training) {
   // What nobody changes but somebody may want to, such as the learning rate, comes in too.
   std::vector<std::string> inputs;
   for (const TrainingGraph::State& state : training.state) inputs.push_back(state.name);
+  std::unordered_set<std::string> known(inputs.begin(), inputs.end());
   const auto add = [&](const std::string& name) {
-    if (!name.empty() && std::ranges::find(inputs, name) == inputs.end()) inputs.push_back(name);
+    if (!name.empty() && known.insert(name).second) inputs.push_back(name);
   };
   add(training.lr);
   for (const std::string& name : training.shared) add(name);
+  std::unordered_set<const Value*> replaced;
+  Values made;
   for (const std::string& name : inputs) {
     Value* variable = graph.find(name);
-    Value* in = graph.add_input(graph.fresh_name(name), variable->type);
-    graph.replace_all_uses(variable, in);
-    graph.erase_initializers_if([&](const Value& v) { return &v == variable; });
-    graph.rename(in, name);
+    made.push_back(graph.add_input(graph.fresh_name(name), variable->type));
+    graph.replace_all_uses(variable, made.back());
+    replaced.insert(variable);
   }
+  graph.erase_initializers_if([&](const Value& v) { return replaced.contains(&v); });
+  for (std::size_t i = 0; i < made.size(); ++i) graph.rename(made[i], inputs[i]);
   return model;
 }
 
