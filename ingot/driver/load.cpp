@@ -54,10 +54,13 @@ Loaded load(const std::string& path, const LoadOptions& options) try {
   if (std::filesystem::is_directory(path)) return load_tensorflow_directory(path, options);
   const Bytes contents = map_file(path);
   const Format format = options.from ? *options.from : recognise(path, contents);
-  const onnx::ReadOptions read_options{.allow_links = options.allow_links, .budget = options.budget};
+  std::vector<std::string> notes;
+  const onnx::ReadOptions read_options{.allow_links = options.allow_links, .budget = options.budget, .notes = &notes};
   switch (format) {
-    case Format::onnx:
-      return {onnx::read(contents, directory_of(path), read_options), format, {}};
+    case Format::onnx: {
+      Model model = onnx::read(contents, directory_of(path), read_options);
+      return {std::move(model), format, std::move(notes)};
+    }
     case Format::onnx_text:
       return {onnx::parse_text(contents.text(), directory_of(path), read_options), format, {}};
     case Format::tflite:
