@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <stdexcept>
 
 #include "command.h"
 #include "ingot/base/budget.h"
@@ -111,20 +112,13 @@ int run(int argc, char** argv) {
   program.add_option("--max-time", global.max_time, "Longest time to take, such as 60s (default: no limit)");
 
   const std::vector<Command> commands = {
-      add_inspect(program, global),
-      add_check(program, global),
-      add_convert(program, global),
-      add_run(program, global),
-      add_verify(program, global),
-      add_test(program, global),
-      add_bench(program, global),
-      add_ops(program, global),
-      add_train(program, global),
-      add_eval(program, global),
-      add_grad(program, global),
-      add_gradcheck(program, global),
-      add_make_trainable(program, global),
-      add_strip_training(program, global),
+      add_inspect(program, global),        add_check(program, global),
+      add_convert(program, global),        add_run(program, global),
+      add_verify(program, global),         add_test(program, global),
+      add_bench(program, global),          add_ops(program, global),
+      add_train(program, global),          add_eval(program, global),
+      add_grad(program, global),           add_gradcheck(program, global),
+      add_make_trainable(program, global), add_strip_training(program, global),
   };
   try {
     program.parse(argc, argv);
@@ -164,6 +158,9 @@ int main(int argc, char** argv) {
     if (caught_signal) return 128 + caught_signal;
     report(error);
     return error.exit_code();
+  } catch (const std::length_error&) {
+    report(Error(Code::out_of_memory, "a tensor would be larger than any memory").hint("state smaller sizes"));
+    return 5;
   } catch (const std::bad_alloc&) {
     report(Error(Code::out_of_memory, "the system has no memory left").hint("a smaller model, or more memory"));
     return 5;
