@@ -12,6 +12,7 @@
 #include "ingot/ops/generator/constant.h"
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/sequence/elements.h"
+#include "ingot/ops/well_formed.h"
 #include "ingot/passes/decompose.h"
 #include "ingot/train/control_flow.h"
 
@@ -251,6 +252,7 @@ Values differentiate(Graph& graph, const std::vector<Seed>& seeds, const Values&
     ops::GradContext context(g, node, std::move(dys), wants);
     Values dxs;
     try {
+      ops::require_well_formed(node);
       dxs = is_control_flow(node) ? control_flow_gradient(context, reads) : ops::find(node)->gradient(context);
     } catch (Error& error) {
       error.in_node(node.name, node.op);
