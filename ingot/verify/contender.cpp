@@ -10,6 +10,7 @@
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
 #include "ingot/driver/convert.h"
+#include "ingot/driver/provenance.h"
 #include "ingot/driver/tfjs.h"
 #include "ingot/engine/session.h"
 #include "ingot/formats/tflite/reader.h"
@@ -98,7 +99,8 @@ struct Contender::State {
     for (const Value* v : loaded.model.graph->outputs()) names.push_back(v->name());
     if (!points.empty() || loaded.format != Format::onnx) {
       Model more = with_outputs(loaded.model, points);
-      driver::ConvertOptions typed;  // it wants to know the types of its outputs
+      for (Node& node : more.graph->nodes()) node.metadata.clear();  // old IR versions have none on nodes
+      driver::ConvertOptions typed;                                  // it wants to know the types of its outputs
       typed.infer_types = true;
       driver::convert(more, typed);
       request.model = path_in_scratch("points.onnx");
@@ -225,6 +227,7 @@ Contender::Contender(const std::string& file, const std::vector<Runtime>& runtim
   State& s = *state_;
   s.load = load;
   s.loaded = driver::load(file, load);
+  driver::restore_provenance(s.loaded.model);
   s.runtime = chosen(s.loaded.format, runtimes, peers, role);
   if (s.loaded.format == Format::tflite) s.tflite = tfl::read(map_file(file), {.budget = load.budget});
   s.peers = peers;
