@@ -1,22 +1,20 @@
 // ingot bench: how fast a model is, alone or beside ONNX Runtime.
-#include "ingot/verify/bench.h"
+#include "ingot/measure/bench.h"
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "command.h"
 #include "ingot/base/error.h"
-#include "ingot/driver/convert.h"
+#include "ingot/base/json.h"
+#include "ingot/driver/options.h"
 #include "terminal.h"
 
 namespace ingot::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-using verify::BenchResult;
-using verify::Measured;
+using measure::BenchResult;
+using measure::Measured;
 
 struct Options {
   std::string model, from, peer, peers;
@@ -132,7 +130,7 @@ void print(const BenchResult& result, const Options& options) {
 }
 
 int run(const Options& options, const Global& global) {
-  verify::BenchRequest request;
+  measure::BenchRequest request;
   request.model = options.model;
   request.load = global.load_options(options.from);
   request.inputs = options.inputs;
@@ -147,9 +145,9 @@ int run(const Options& options, const Global& global) {
       throw Error(Code::cannot_open, "ONNX Runtime cannot be measured: " + *missing)
           .hint("script/bootstrap installs it in a source tree");
   }
-  const BenchResult result = verify::bench(request);
+  const BenchResult result = measure::bench(request);
   if (options.json)
-    std::printf("%s\n", to_json(result, options).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    std::printf("%s\n", to_json(result, options).dump(2).c_str());
   else
     print(result, options);
   return result.ort && !result.ort->difference.empty() ? 1 : 0;
@@ -157,9 +155,9 @@ int run(const Options& options, const Global& global) {
 
 }  // namespace
 
-Command add_bench(CLI::App& program, const Global& global) {
+Command add_bench(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = program.add_subcommand("bench", "Measure a model, alone or beside ONNX Runtime");
+  App* app = program.add_subcommand("bench", "Measure a model, alone or beside ONNX Runtime");
   app->footer(
       "Inputs that are not given are drawn from --random, as by 'ingot run'. With --vs ort, ONNX Runtime runs the "
       "same\n"
@@ -168,14 +166,13 @@ Command add_bench(CLI::App& program, const Global& global) {
       "  ingot bench model.onnx --threads 1\n"
       "  ingot bench model.onnx --vs ort --input-shape x:8,3,224,224 --json");
   app->add_option("MODEL", options->model, "The model file")->required();
-  app->add_option("--vs", options->peer, "Compare with this: ort")->check(CLI::IsMember({"ort"}));
+  app->add_option("--vs", options->peer, "Compare with this: ort")->one_of({"ort"});
   app->add_option("--peers", options->peers, "The node_modules folder with onnxruntime-node (default: $INGOT_PEERS)");
-  app->add_option("--threads", options->threads, "Threads to use (default: all cores)")->check(CLI::PositiveNumber);
+  app->add_option("--threads", options->threads, "Threads to use (default: all cores)")->positive();
   app->add_option("--in", options->inputs, "NAME=x.npy, NAME=x.pb, x.npz or a directory; may be repeated");
   app->add_option("--random", options->seed, "Draw the inputs that are not given from this seed (default: 1)");
   app->add_option("--input-shape", options->input_shapes, "Fix an input's dimensions: x:1,3,224,224 (? keeps one)");
-  app->add_option("--runs", options->runs, "Runs, or pairs of turns, at least (default: 30)")
-      ->check(CLI::PositiveNumber);
+  app->add_option("--runs", options->runs, "Runs, or pairs of turns, at least (default: 30)")->positive();
   app->add_option("--from", options->from, "The file's format, when it does not tell itself");
   app->add_flag("--json", options->json, "For programs");
   return {app, [options, &global] { return run(*options, global); }};

@@ -1,19 +1,16 @@
 // ingot check: is it valid ONNX?
 #include "ingot/driver/check.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "command.h"
 #include "ingot/base/error.h"
+#include "ingot/base/json.h"
 #include "terminal.h"
 
 namespace ingot::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Options {
   std::vector<std::string> models;
@@ -77,16 +74,15 @@ int run(const Options& options, const Global& global) {
     else
       print(path, verdict, global);
   }
-  if (options.json)
-    std::printf("%s\n", (all.size() == 1 ? all[0] : all).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  if (options.json) std::printf("%s\n", (all.size() == 1 ? all[0] : all).dump(2).c_str());
   return is_valid ? 0 : 1;
 }
 
 }  // namespace
 
-Command add_check(CLI::App& program, const Global& global) {
+Command add_check(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = program.add_subcommand("check", "Is it valid ONNX: every problem, with its place and a remedy");
+  App* app = program.add_subcommand("check", "Is it valid ONNX: every problem, with its place and a remedy");
   app->footer(
       "All rules of the ONNX IR and of its operators, for the graph, its subgraphs, functions and training graphs, "
       "with\n"

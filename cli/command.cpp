@@ -10,7 +10,7 @@ driver::LoadOptions Global::load_options(const std::string& from) const {
   driver::LoadOptions options;
   options.allow_links = allow_links;
   options.budget = budget;
-  if (!from.empty()) options.from = driver::format_by_name(from);
+  if (!from.empty()) options.from = &driver::format_by_name(from);
   return options;
 }
 

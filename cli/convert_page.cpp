@@ -6,8 +6,6 @@
 namespace ingot::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr const char* kStyle = R"(
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; color: #222; }
 h1 { font-size: 1.5em; } h2 { font-size: 1.15em; margin-top: 2em; border-bottom: 1px solid #ddd; }
@@ -37,7 +35,7 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-std::string text_of(const Json& json) { return escaped(json.is_string() ? json.get<std::string>() : json.dump()); }
+std::string text_of(const Json& json) { return escaped(json.is_string() ? json.text() : json.dump()); }
 std::string code(const Json& json) { return "<code>" + text_of(json) + "</code>"; }
 
 std::string row(const std::vector<std::string>& cells, const char* tag = "td") {
@@ -54,7 +52,7 @@ std::string list(const Json& items) {
 
 std::string percent(const Json& share) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.2f %%", 100 * share.get<double>());
+  std::snprintf(text, sizeof text, "%.2f %%", 100 * share.number());
   return text;
 }
 
@@ -76,7 +74,7 @@ std::string layers(const Json& v) {
 }
 
 std::string verification(const Json& v) {
-  const std::string answer = v.at("answer");
+  const std::string answer = v["answer"].text();
   std::string words = "not verified: " + (v.contains("why") ? text_of(v["why"]) : "");
   if (answer == "same") words = "verified: source and result give the same numbers";
   if (answer == "different") words = "source and result differ";
@@ -87,7 +85,7 @@ std::string verification(const Json& v) {
           ", on:</p>\n" + list(v["inputs"]);
   text += "<table>\n" + row({"output", "", "apart by", "may be", "because"}, "th");
   for (const Json& o : v["outputs"]) {
-    const char* word = !o["agrees"] ? "different\">differs" : o["decided"] ? "same\">agrees" : "unknown\">is undecided";
+    const char* word = !o["agrees"].is_true() ? "different\">differs" : o["decided"].is_true() ? "same\">agrees" : "unknown\">is undecided";
     text += row({code(o["a"]), std::string("<span class=\"") + word + "</span>", text_of(o["figure"]),
                  text_of(o["threshold"]), text_of(o["source"])});
   }
@@ -106,10 +104,11 @@ std::string verification(const Json& v) {
 
 std::string operators(const Json& report) {
   std::size_t most = 1;
-  for (const auto& [name, count] : report["operators"].items()) most = std::max(most, count.get<std::size_t>());
+  for (const auto& [name, count] : report["operators"].items())
+    most = std::max(most, static_cast<std::size_t>(count.number()));
   std::string text = "<h2>Operators</h2>\n<table>\n" + row({"operator", "nodes", ""}, "th");
   for (const auto& [name, count] : report["operators"].items()) {
-    const std::size_t width = 200 * count.get<std::size_t>() / most;
+    const std::size_t width = 200 * static_cast<std::size_t>(count.number()) / most;
     text += row({code(name), count.dump(), "<span class=bar style=\"width:" + std::to_string(width) + "px\"></span>"});
   }
   text += "</table>\n";
@@ -126,7 +125,7 @@ std::string operators(const Json& report) {
 
 std::string seconds(const Json& json) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.3f s", json.get<double>());
+  std::snprintf(text, sizeof text, "%.3f s", json.number());
   return text;
 }
 

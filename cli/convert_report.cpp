@@ -4,24 +4,17 @@
 #include <map>
 
 #include "ingot/driver/summary.h"
+#include "ingot/ir/source_notes.h"
 #include "verdict.h"
 
 namespace ingot::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-std::string property_of(const Metadata& metadata, const std::string& key) {
-  for (const auto& [name, value] : metadata)
-    if (name == key) return value;
-  return {};
-}
-
 Json ports(const std::vector<driver::Summary::Port>& list, const Metadata& metadata) {
   Json json = Json::array();
   for (const auto& port : list) {
     json.push_back({{"name", port.name}, {"type", port.type}});
-    const std::string layout = property_of(metadata, "ingot.layout." + port.name);
+    const std::string layout(note_of(metadata, "ingot.layout." + port.name));
     if (!layout.empty()) json.back()["layout"] = layout;
   }
   return json;
@@ -32,8 +25,7 @@ Json sources(const Model& model) {
   std::map<std::string, std::map<std::string, std::size_t>> by_source;
   for (const GraphPlace& place : all_graphs(model))
     for (const Node& node : place.graph->nodes())
-      if (const std::string source = property_of(node.metadata, "ingot.source_op"); !source.empty())
-        ++by_source[source][node.op];
+      if (const std::string source(note_of(node.metadata, kSourceOp)); !source.empty()) ++by_source[source][node.op];
   Json json = Json::object();
   for (const auto& [source, nodes] : by_source) json[source] = nodes;
   return json;
@@ -42,12 +34,12 @@ Json sources(const Model& model) {
 }  // namespace
 
 Json to_json(const Conversion& c) {
-  const driver::Summary summary = driver::summarise(*c.model);
+  const driver::Summary summary = driver::summarise(c.report.model);
   Json json{{"input", c.input},
             {"output", c.output},
-            {"input_format", c.input_format},
-            {"output_format", c.output_format},
-            {"ir_version", c.model->ir_version},
+            {"input_format", c.report.from->title},
+            {"output_format", c.report.to->title},
+            {"ir_version", c.report.model.ir_version},
             {"nodes_changed", c.report.nodes_changed},
             {"nodes_added", c.report.nodes_added},
             {"notes", c.report.notes}};
@@ -59,7 +51,7 @@ Json to_json(const Conversion& c) {
   json["parameters"] = summary.parameter_elements;
   json["parameter_bytes"] = summary.parameter_bytes;
   json["operators"] = summary.operators;
-  json["source_operators"] = sources(*c.model);
+  json["source_operators"] = sources(c.report.model);
   const auto count = [&](const char* op) {
     const auto it = summary.operators.find(op);
     return it == summary.operators.end() ? std::size_t{0} : it->second;
@@ -75,8 +67,9 @@ Json to_json(const Conversion& c) {
   if (c.verdict)
     json["verification"] = to_json(*c.verdict);
   else
-    json["verification"] = {{"answer", "none"}, {"why", c.not_verified}};
-  json["seconds"] = {{"load", c.load_seconds}, {"convert", c.convert_seconds}, {"write", c.write_seconds}};
+    json["verification"] = {{"answer", "none"}, {"why", c.report.not_verified}};
+  json["seconds"] = {
+      {"load", c.report.load_seconds}, {"convert", c.report.convert_seconds}, {"write", c.report.write_seconds}};
   if (c.verdict) json["seconds"]["verify"] = c.verdict->seconds;
   return json;
 }

@@ -1,9 +1,8 @@
 // ingot eval: judges a model by data.
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "ingot/base/json.h"
 #include "ingot/driver/dataset.h"
 #include "ingot/train/evaluation.h"
 #include "terminal.h"
@@ -11,8 +10,6 @@
 
 namespace ingot::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string model, from, data;
@@ -69,10 +66,10 @@ void print_evaluation(const char* what, const train::Evaluation& e) {
   std::printf(" over %lld examples\n", static_cast<long long>(e.examples));
 }
 
-Command add_eval(CLI::App& program, const Global& global) {
+Command add_eval(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
   options->dataset.part = "test";
-  CLI::App* app = program.add_subcommand("eval", "Judge a model by data: loss, accuracy, errors");
+  App* app = program.add_subcommand("eval", "Judge a model by data: loss, accuracy, errors");
   app->add_option("model", options->model, "The model")->required();
   app->add_option("--from", options->from, "Format of the model; default: the file tells");
   app->add_option("--loss", options->evaluation.loss.name, "The loss");

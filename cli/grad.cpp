@@ -1,11 +1,10 @@
 // ingot grad and gradcheck: gradients as models, and whether they are right.
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
 
 #include "command.h"
 #include "ingot/base/error.h"
-#include "ingot/driver/convert.h"
+#include "ingot/driver/adjust.h"
 #include "ingot/driver/inputs.h"
 #include "ingot/train/gradcheck.h"
 #include "ingot/train/gradient_model.h"
@@ -31,9 +30,9 @@ int run_grad(const Options& options, const Global& global) {
   if (options.is_jacobian) gradient.kind = Kind::jacobian;
   if (options.is_hessian) gradient.kind = Kind::hessian_vector;
   Model made = train::gradient_model(loaded.model, gradient);
-  driver::ConvertOptions down;
+  driver::AdjustOptions down;
   down.opset = options.opset;
-  driver::convert(made, down);
+  driver::adjust(made, down);
   driver::save(made, options.output);
   std::printf("%s written:", options.output.c_str());
   for (const Value* v : made.graph->outputs()) std::printf(" %s", v->name().c_str());
@@ -64,9 +63,9 @@ int run_gradcheck(const Options& options, const Global& global) {
 
 }  // namespace
 
-Command add_grad(CLI::App& program, const Global& global) {
+Command add_grad(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = program.add_subcommand("grad", "A model that computes a gradient: forces, saliency, guidance");
+  App* app = program.add_subcommand("grad", "A model that computes a gradient: forces, saliency, guidance");
   app->add_option("model", options->model, "The model")->required();
   app->add_option("--from", options->from, "Format of the model; default: the file tells");
   app->add_option("--of", options->gradient.of,
@@ -75,7 +74,7 @@ Command add_grad(CLI::App& program, const Global& global) {
       ->delimiter(',');
   app->add_option("--stop-gradient", options->gradient.stops, "No gradient flows back through these values")
       ->delimiter(',');
-  CLI::Option* jacobian =
+  Option* jacobian =
       app->add_flag("--jacobian", options->is_jacobian, "Of each element, instead of their sum: dimensions of both");
   app->add_flag("--hvp", options->is_hessian, "The second derivative times a vector, which is a further input v/NAME")
       ->excludes(jacobian);
@@ -85,9 +84,9 @@ Command add_grad(CLI::App& program, const Global& global) {
   return {app, [options, &global] { return run_grad(*options, global); }};
 }
 
-Command add_gradcheck(CLI::App& program, const Global& global) {
+Command add_gradcheck(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = program.add_subcommand("gradcheck", "Compare a model's gradients with central differences");
+  App* app = program.add_subcommand("gradcheck", "Compare a model's gradients with central differences");
   app->add_option("model", options->model, "The model")->required();
   app->add_option("--from", options->from, "Format of the model; default: the file tells");
   app->add_option("--seed", options->seed, "Of the random inputs and directions");

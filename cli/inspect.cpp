@@ -1,18 +1,14 @@
 // ingot inspect: what is in a model.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "command.h"
-#include "ingot/driver/print.h"
+#include "ingot/base/json.h"
 #include "ingot/driver/summary.h"
 #include "terminal.h"
 
 namespace ingot::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string model, from;
@@ -29,10 +25,10 @@ Table ports_table(const std::vector<driver::Summary::Port>& ports) {
   return table;
 }
 
-Table head_table(const driver::Summary& s, const Options& options, driver::Format format) {
+Table head_table(const driver::Summary& s, const Options& options, const driver::Format& format) {
   Table head;
   head.add({"model", options.model});
-  head.add({"format", std::string(driver::info_of(format).title) + ", IR version " + std::to_string(s.ir_version)});
+  head.add({"format", std::string(format.title) + ", IR version " + std::to_string(s.ir_version)});
   std::string opsets;
   for (const auto& [domain, version] : s.opsets)
     opsets += (opsets.empty() ? "" : ", ") + domain + " " + std::to_string(version);
@@ -55,7 +51,7 @@ Table operators_table(const driver::Summary& s) {
   return table;
 }
 
-void print_summary(const driver::Summary& s, const Options& options, driver::Format format) {
+void print_summary(const driver::Summary& s, const Options& options, const driver::Format& format) {
   std::fputs(head_table(s, options, format).str("").c_str(), stdout);
   print_section("inputs", ports_table(s.inputs));
   print_section("outputs", ports_table(s.outputs));
@@ -98,11 +94,10 @@ Json ports_json(const std::vector<driver::Summary::Port>& ports) {
   return array;
 }
 
-Json to_json(const driver::Summary& s, const Options& options, driver::Format format) {
-  Json json{{"model", options.model},     {"format", driver::info_of(format).name},
-            {"ir_version", s.ir_version}, {"producer", s.producer},
-            {"graph", s.graph_name},      {"model_version", s.model_version},
-            {"domain", s.domain},         {"doc_string", s.doc_string}};
+Json to_json(const driver::Summary& s, const Options& options, const driver::Format& format) {
+  Json json{{"model", options.model}, {"format", format.name},     {"ir_version", s.ir_version},
+            {"producer", s.producer}, {"graph", s.graph_name},     {"model_version", s.model_version},
+            {"domain", s.domain},     {"doc_string", s.doc_string}};
   json["opsets"] = Json::object();
   for (const auto& [domain, version] : s.opsets) json["opsets"][domain] = version;
   json["inputs"] = ports_json(s.inputs);
@@ -140,19 +135,17 @@ int run(const Options& options, const Global& global) {
   }
   const driver::Summary summary = driver::summarise(loaded.model);
   if (options.json)
-    std::printf("%s\n",
-                to_json(summary, options, loaded.format).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    std::printf("%s\n", to_json(summary, options, *loaded.format).dump(2).c_str());
   else
-    print_summary(summary, options, loaded.format);
+    print_summary(summary, options, *loaded.format);
   return 0;
 }
 
 }  // namespace
 
-Command add_inspect(CLI::App& program, const Global& global) {
+Command add_inspect(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
-  CLI::App* app =
-      program.add_subcommand("inspect", "What is in a model: inputs, outputs, operators, parameters, opsets");
+  App* app = program.add_subcommand("inspect", "What is in a model: inputs, outputs, operators, parameters, opsets");
   app->footer("Reads the graph, not the weights: models of many GB are described in milliseconds.");
   app->add_option("MODEL", options->model, "The model file")->required();
   app->add_flag("--text", options->text, "Print the graph as text, long weights left out");

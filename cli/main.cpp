@@ -2,7 +2,6 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -97,12 +96,8 @@ void report(const Error& error) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App program(kAbout, "ingot");
-  program.set_version_flag("--version", "ingot " INGOT_VERSION);
-  program.require_subcommand(0, 1);
+  App program(kAbout, "ingot", "ingot " INGOT_VERSION);
   program.footer(kFirstSteps);
-  program.get_formatter()->column_width(34);
-  program.fallthrough();
   Global global;
   program.add_flag("-q,--quiet", global.quiet, "No progress, no notes: results and errors only");
   program.add_flag("--allow-links", global.allow_links, "Follow links from a model's directory (hub caches use them)");
@@ -126,13 +121,7 @@ int run(int argc, char** argv) {
       add_make_trainable(program, global),
       add_strip_training(program, global),
   };
-  try {
-    program.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
-    report(Error(Code::bad_usage, error.what()).hint("'ingot --help' and 'ingot COMMAND --help' show what there is"));
-    return 2;
-  }
+  if (const std::optional<int> code = program.parse(argc, argv)) return *code;
   Budget budget(limits_of(global));
   global.budget = current_budget = &budget;
   std::signal(SIGINT, on_signal);

@@ -1,12 +1,11 @@
 // ingot make-trainable and strip-training: training information written into a model, and taken out.
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 
 #include "command.h"
 #include "ingot/base/error.h"
+#include "ingot/driver/adjust.h"
 #include "ingot/driver/array_file.h"
-#include "ingot/driver/convert.h"
 #include "ingot/train/training_info.h"
 #include "train_options.h"
 
@@ -56,9 +55,9 @@ int run(const Options& options, const Global& global) {
   }
   if (!options.step_graph.empty()) {
     Model step = train::step_graph(training);
-    driver::ConvertOptions down;
+    driver::AdjustOptions down;
     down.opset = options.opset ? options.opset : kStepOpset;
-    driver::convert(step, down);
+    driver::adjust(step, down);
     driver::save(step, options.step_graph);
     std::printf("%s written: outputs NAME.next are the inputs NAME of the next step\n", options.step_graph.c_str());
     const std::string state = std::filesystem::path(options.step_graph).replace_extension(".npz").string();
@@ -70,9 +69,9 @@ int run(const Options& options, const Global& global) {
 
 }  // namespace
 
-Command add_make_trainable(CLI::App& program, const Global& global) {
+Command add_make_trainable(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = program.add_subcommand("make-trainable", "Write how to train into a model");
+  App* app = program.add_subcommand("make-trainable", "Write how to train into a model");
   app->add_option("model", options->model, "The model")->required();
   app->add_option("--from", options->from, "Format of the model; default: the file tells");
   app->add_option("-o,--out", options->output, "The model with training information");
@@ -89,9 +88,9 @@ Command add_make_trainable(CLI::App& program, const Global& global) {
   return {app, [options, &global] { return run(*options, global); }};
 }
 
-Command add_strip_training(CLI::App& program, const Global& global) {
+Command add_strip_training(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = program.add_subcommand("strip-training", "Take training information out of a model");
+  App* app = program.add_subcommand("strip-training", "Take training information out of a model");
   app->add_option("model", options->model, "The model")->required();
   app->add_option("--from", options->from, "Format of the model; default: the file tells");
   app->add_option("-o,--out", options->output, "The model without")->required();

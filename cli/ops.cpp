@@ -1,18 +1,14 @@
 // ingot ops: which operators there are and what Ingot can do with them.
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "command.h"
+#include "ingot/base/json.h"
 #include "ingot/driver/catalogue.h"
-#include "ingot/driver/export.h"
 #include "ingot/train/coverage.h"
 #include "terminal.h"
 
 namespace ingot::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string model, from, to;
@@ -110,7 +106,7 @@ int list_translated(const Options& options) {
 
 /// What another framework has for the operators, of a model or all.
 int list_exported(const Options& options, const Global& global) {
-  const driver::Format format = driver::format_by_name(options.to);
+  const driver::Format& format = driver::format_by_name(options.to);
   std::vector<driver::ExportLine> lines = driver::exported_operators(format);
   std::vector<driver::ExportObstacle> obstacles;
   if (!options.model.empty()) {
@@ -210,9 +206,9 @@ int run(const Options& options, const Global& global) {
 
 }  // namespace
 
-Command add_ops(CLI::App& program, const Global& global) {
+Command add_ops(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = program.add_subcommand("ops", "Which operators Ingot knows and what it can do with each");
+  App* app = program.add_subcommand("ops", "Which operators Ingot knows and what it can do with each");
   app->footer(
       "--versions shows, for each operator, its versions and where converting between two of them rewrites the node.\n"
       "Versions without a rewrite differ in element types or attributes only, which the schemas tell. An operator "
@@ -221,8 +217,11 @@ Command add_ops(CLI::App& program, const Global& global) {
   app->add_flag("--versions", options->versions, "Versions, rewrites between them, decompositions");
   app->add_flag("--gradients", options->gradients, "Which have gradients, and what the tests compare them with");
   app->add_option("--model", options->model, "Only the operators of this model, and what can be done with them");
-  app->add_option("--from", options->from, "The operators of another framework that become ONNX: tensorflow, tflite");
-  app->add_option("--to", options->to, "What a format has for each operator: tflite");
+  app->add_option(
+      "--from", options->from,
+      "The operators of another framework that become ONNX: " + driver::format_names(driver::has_translations));
+  app->add_option("--to", options->to,
+                  "What a format has for each operator: " + driver::format_names(driver::has_exports));
   app->add_flag("--targets", options->targets, "The names that 'convert --for' takes, with their versions");
   app->add_flag("--markdown", options->markdown, "As a Markdown table");
   app->add_flag("--json", options->json, "For programs");

@@ -1,23 +1,20 @@
 // ingot run: from inputs to outputs.
 #include "ingot/driver/run.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "command.h"
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
-#include "ingot/driver/convert.h"
-#include "ingot/verify/statistics.h"
+#include "ingot/base/json.h"
+#include "ingot/driver/options.h"
+#include "ingot/measure/statistics.h"
 #include "operator_times.h"
 #include "terminal.h"
 
 namespace ingot::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string model, from, out, profile;
@@ -35,7 +32,7 @@ std::string short_number(double v) {
 
 void add_row(Table& table, const std::string& name, const Datum& value) {
   if (const Array* array = value.array()) {
-    const verify::Statistics s = verify::statistics_of(*array);
+    const measure::Statistics s = measure::statistics_of(*array);
     std::string numbers =
         s.has_numbers ? "min " + short_number(s.min) + "  mean " + short_number(s.mean) + "  max " + short_number(s.max)
                       : "";
@@ -61,7 +58,7 @@ void add_row(Table& table, const std::string& name, const Datum& value) {
 
 Json to_json(const Datum& value) {
   if (const Array* array = value.array()) {
-    const verify::Statistics s = verify::statistics_of(*array);
+    const measure::Statistics s = measure::statistics_of(*array);
     Json json{{"type", std::string(name_of(array->dtype()))}, {"shape", array->dims()}};
     if (s.has_numbers) json.update({{"min", s.min}, {"mean", s.mean}, {"max", s.max}});
     if (s.not_finite) json["not_finite"] = s.not_finite;
@@ -121,7 +118,7 @@ int run(const Options& options, const Global& global) {
       for (const auto& k : result.kernels)
         json["kernels"].push_back({{"node", k.node}, {"op", k.op}, {"kernel", k.kernel}});
     }
-    std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    std::printf("%s\n", json.dump(2).c_str());
     return 0;
   }
   if (options.explain) print_kernels(result.kernels);
@@ -135,9 +132,9 @@ int run(const Options& options, const Global& global) {
 
 }  // namespace
 
-Command add_run(CLI::App& program, const Global& global) {
+Command add_run(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = program.add_subcommand("run", "Run a model: from inputs to outputs");
+  App* app = program.add_subcommand("run", "Run a model: from inputs to outputs");
   app->footer(
       "Inputs are .npy files by name, a .npz file of all, or a directory in the form of the official test data\n"
       "(input_0.pb, ...). --random draws those that are not given, the same values on every machine; sizes that the\n"
@@ -150,7 +147,7 @@ Command add_run(CLI::App& program, const Global& global) {
   app->add_option("--random", options->seed, "Draw the inputs that are not given from this seed");
   app->add_option("--input-shape", options->input_shapes, "Fix an input's dimensions: x:1,3,224,224 (? keeps one)");
   app->add_option("--out", options->out, "Write the outputs to this directory");
-  app->add_option("--threads", options->threads, "Threads to use (default: all cores)")->check(CLI::PositiveNumber);
+  app->add_option("--threads", options->threads, "Threads to use (default: all cores)")->positive();
   app->add_option("--profile", options->profile, "Write a trace for chrome://tracing and show the slowest operators");
   app->add_flag("--explain", options->explain, "Say which kernel each node got and why a faster one refused");
   app->add_flag("--reference", options->reference, "Reference kernels only, no fast ones");

@@ -1,11 +1,10 @@
 // ingot test: stored cases, run and compared.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "command.h"
 #include "ingot/base/error.h"
+#include "ingot/base/json.h"
 #include "ingot/base/progress.h"
 #include "ingot/verify/test_suite.h"
 #include "terminal.h"
@@ -13,7 +12,6 @@
 namespace ingot::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Outcome = verify::TestResult::Outcome;
 
 struct Options {
@@ -147,7 +145,7 @@ void print_json(const std::vector<verify::TestResult>& results, const Counts& co
     if (!r.reason.empty()) one["reason"] = r.reason;
     json["cases"].push_back(std::move(one));
   }
-  std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  std::printf("%s\n", json.dump(2).c_str());
 }
 
 int run(const Options& options, const Global& global) {
@@ -179,9 +177,9 @@ int run(const Options& options, const Global& global) {
 
 }  // namespace
 
-Command add_test(CLI::App& program, const Global& global) {
+Command add_test(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = program.add_subcommand("test", "Run stored test cases and compare their outputs");
+  App* app = program.add_subcommand("test", "Run stored test cases and compare their outputs");
   app->footer(
       "A case is a directory in the layout of the official ONNX backend tests: model.onnx, "
       "test_data_set_0/input_0.pb,\n"
@@ -194,13 +192,12 @@ Command add_test(CLI::App& program, const Global& global) {
   app->add_option("--filter", options->filters, "Only cases with such a name; * and ? stand for any characters");
   app->add_option("--unknown-shapes", options->unknown_shapes,
                   "Hide the inputs' shapes: only names, or not even a rank")
-      ->check(CLI::IsMember({"symbolic", "rank"}));
-  app->add_option("--opset", options->opset, "Convert the models to this operator set first")
-      ->check(CLI::PositiveNumber);
+      ->one_of({"symbolic", "rank"});
+  app->add_option("--opset", options->opset, "Convert the models to this operator set first")->positive();
   app->add_option("--emit", options->emit, "Write the cases as they were run to this directory");
   app->add_option("--known-failures", options->known_failures,
                   "A file of lines 'name: reason': exactly these may fail");
-  app->add_option("--threads", options->threads, "Cases at once (default: all cores)")->check(CLI::PositiveNumber);
+  app->add_option("--threads", options->threads, "Cases at once (default: all cores)")->positive();
   app->add_flag("--fail-fast", options->fail_fast, "Stop at the first failure");
   app->add_flag("-v,--verbose", options->verbose, "Name the cases that passed too");
   app->add_flag("--json", options->json, "For programs");

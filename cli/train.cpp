@@ -1,16 +1,15 @@
 // ingot train: makes a model fit its data.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "command.h"
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
+#include "ingot/base/json.h"
 #include "ingot/base/peak_memory.h"
 #include "ingot/driver/dataset.h"
 #include "ingot/train/initialization.h"
@@ -23,7 +22,6 @@
 namespace ingot::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 struct Options {
@@ -215,6 +213,33 @@ void print_end(const train::LoopReport& report, const Watch& watch) {
   std::printf("peak memory %s\n", human_bytes(peak_memory()).c_str());
 }
 
+/// What the training is judged by, taken from a file of its own or from the data; nothing if it is not judged.
+std::optional<train::Dataset> held_back(const Options& options, train::Dataset& data, const Model& model,
+                                        const Global& global) {
+  if (!options.validation_data.empty()) {
+    train::DatasetOptions other = options.dataset;
+    other.part = "test";
+    if (!options.step.validation_target.empty()) other.target = options.step.validation_target;
+    return driver::load_dataset(options.validation_data, other, model, global.load_options());
+  }
+  if (options.validation <= 0) return std::nullopt;
+  return train::split_off(data, options.validation,
+                          options.keeps_order ? std::nullopt : std::optional(options.loop.seed));
+}
+
+void save(const Options& options, const train::Trainer& trainer, const Model& trained, bool is_stored) {
+  if (!options.output.empty()) {
+    driver::save(trained, options.output);
+    std::printf("%s written\n", options.output.c_str());
+  }
+  if (options.training_output.empty()) return;
+  if (!is_stored)
+    throw Error(Code::bad_usage, "--export-training needs a model that carries its training")
+        .hint("make-trainable writes one");
+  driver::save(trainer.trained(true), options.training_output);
+  std::printf("%s written, with the state of its training\n", options.training_output.c_str());
+}
+
 int run_train(const Options& given, const Global& global) {
   Options options = given;
   options.loop.shuffles = !options.keeps_order;
@@ -237,16 +262,7 @@ int run_train(const Options& given, const Global& global) {
   if (options.loop.resumes && options.loop.checkpoints.empty())
     throw Error(Code::bad_usage, "--resume needs --checkpoint, the directory to resume from");
   train::Dataset data = driver::load_dataset(options.data, options.dataset, loaded.model, global.load_options());
-  std::optional<train::Dataset> judged;
-  if (!options.validation_data.empty()) {
-    train::DatasetOptions other = options.dataset;
-    other.part = "test";
-    if (!options.step.validation_target.empty()) other.target = options.step.validation_target;
-    judged = driver::load_dataset(options.validation_data, other, loaded.model, global.load_options());
-  } else if (options.validation > 0) {
-    judged = train::split_off(data, options.validation,
-                              options.keeps_order ? std::nullopt : std::optional(options.loop.seed));
-  }
+  const std::optional<train::Dataset> judged = held_back(options, data, loaded.model, global);
   if (!options.has_batch) options.loop.batch = train::fixed_batch(loaded.model).value_or(options.loop.batch);
   options.loop.lr = options.step.training.optimizer.lr;
   if (!is_stored) options.loop.lr = train::learning_rate(options.step.training.optimizer);
@@ -283,25 +299,15 @@ int run_train(const Options& given, const Global& global) {
   if (!options.profile.empty()) report_profile(profile, options.profile, global.quiet);
   const Model trained = trainer.trained();
   if (can_judge) print_evaluation("held back", train::evaluate(trained, *judged, evaluation));
-  if (!options.output.empty()) {
-    driver::save(trained, options.output);
-    std::printf("%s written\n", options.output.c_str());
-  }
-  if (!options.training_output.empty()) {
-    if (!is_stored)
-      throw Error(Code::bad_usage, "--export-training needs a model that carries its training")
-          .hint("make-trainable writes one");
-    driver::save(trainer.trained(true), options.training_output);
-    std::printf("%s written, with the state of its training\n", options.training_output.c_str());
-  }
+  save(options, trainer, trained, is_stored);
   return report.was_stopped ? 128 + static_cast<int>(stop_signal) : 0;
 }
 
 }  // namespace
 
-Command add_train(CLI::App& program, const Global& global) {
+Command add_train(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = program.add_subcommand("train", "Train a model, or run the training that it carries");
+  App* app = program.add_subcommand("train", "Train a model, or run the training that it carries");
   app->footer(
       "A model without training information gets loss, gradients and optimizer from Ingot (--loss, --optimizer); one "
       "with\nit is trained as it says. Results go to --export; docs/training.md explains all of it.\n\n"
@@ -313,8 +319,7 @@ Command add_train(CLI::App& program, const Global& global) {
   add_data_options(*app, options->data, options->dataset);
   app->add_option("--val-data", options->validation_data, "Data that judges each epoch, in the form of --data");
   app->add_option("--val-target", options->step.validation_target, "Its targets, where they are another file");
-  app->add_option("--val-split", options->validation, "Part of the data held back, to judge each epoch")
-      ->check(CLI::Range(0.0, 1.0));
+  app->add_option("--val-split", options->validation, "Part of the data held back, to judge each epoch")->between(0, 1);
   app->add_option("--epochs", options->loop.epochs, "How often all examples are seen");
   app->add_option("--steps", options->loop.steps, "So many steps, whatever the epochs");
   app->add_option("--batch", options->loop.batch, "Examples per step");

@@ -1,7 +1,6 @@
 // Options that the training commands share.
 #include "train_options.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "command.h"
@@ -11,7 +10,7 @@
 namespace ingot::cli {
 namespace {
 
-template <class T> void add_optional(CLI::App& app, const char* name, std::optional<T>& value, const char* help) {
+template <class T> void add_optional(App& app, const char* name, std::optional<T>& value, const char* help) {
   app.add_option_function<T>(
       name, [&value](const T& given) { value = given; }, help);
 }
@@ -32,7 +31,7 @@ double parse_scale(const std::string& text) {
     end = 0;
   }
   if (end == 0 || end + (is_inverse ? 2 : 0) != text.size() || !(number > 0))
-    throw CLI::ValidationError("--scale", "'" + text + "' is no scale: such as 255 or 1/255");
+    refuse_argument("--scale", "'" + text + "' is no scale: such as 255 or 1/255");
   return number;
 }
 
@@ -45,18 +44,18 @@ train::TrainingOptions StepOptions::load(const Global& global) const {
   return options;
 }
 
-void add_step_options(CLI::App& app, StepOptions& step) {
+void add_step_options(App& app, StepOptions& step) {
   train::TrainingOptions& options = step.training;
   std::string losses, optimizers;
   for (const std::string& name : train::loss_names()) losses += (losses.empty() ? "" : ", ") + name;
   for (const std::string& name : train::optimizer_names()) optimizers += (optimizers.empty() ? "" : ", ") + name;
-  CLI::Option* loss = app.add_option("--loss", options.loss.name, "What is made small: " + losses);
+  Option* loss = app.add_option("--loss", options.loss.name, "What is made small: " + losses);
   app.add_option("--loss-graph", step.loss_graph, "A model that is the loss: inputs prediction and target")
       ->excludes(loss);
   app.add_option("--label-smoothing", options.loss.label_smoothing, "Part of the target spread over all classes");
   add_optional(app, "--ignore-index", options.loss.ignore_index, "Targets of this class do not count");
   app.add_option("--delta", options.loss.delta, "Where the square of huber and smooth_l1 ends");
-  CLI::Option* optimizer = app.add_option(
+  Option* optimizer = app.add_option(
       "--optimizer", options.optimizer.name,
       "How weights follow gradients: " + optimizers + "; with a flavour: adam@torch, adam@keras, adam@onnx");
   app.add_option("--optimizer-graph", step.optimizer_graph,
@@ -76,8 +75,7 @@ void add_step_options(CLI::App& app, StepOptions& step) {
   app.add_option("--clip-norm", options.clip_norm, "Longest gradient over all parameters");
   app.add_option("--clip-tensor", options.clip_tensor, "Longest gradient of each parameter");
   app.add_option("--clip-value", options.clip_value, "Largest element of a gradient");
-  app.add_option("--accumulate", options.accumulate, "Gradients of so many batches make one step")
-      ->check(CLI::PositiveNumber);
+  app.add_option("--accumulate", options.accumulate, "Gradients of so many batches make one step")->positive();
   app.add_flag("--recompute", options.recomputes, "Compute activations twice instead of keeping them: less memory");
   app.add_option("--output", options.prediction, "The output that is compared with the targets; default: the first");
   app.add_option("--trainable", options.parameters.trainable, "Train these: names with * and ?, or op:Gemm")
@@ -89,7 +87,7 @@ void add_step_options(CLI::App& app, StepOptions& step) {
   app.add_option("--last", options.parameters.last, "Train the last so many layers only");
 }
 
-void add_data_options(CLI::App& app, std::string& path, train::DatasetOptions& options) {
+void add_data_options(App& app, std::string& path, train::DatasetOptions& options) {
   app.add_option("--data", path, "Examples: .npz, .npy, .csv, idx (also .gz), a directory of .npy or .pb batches");
   app.add_option("--target", options.target, "Targets: another file, or the name of a column or array");
   app.add_option_function<std::vector<std::string>>(
@@ -97,7 +95,7 @@ void add_data_options(CLI::App& app, std::string& path, train::DatasetOptions& o
          [&options](const std::vector<std::string>& entries) {
            for (const std::string& entry : entries) {
              const std::size_t equals = entry.find('=');
-             if (equals == std::string::npos) throw CLI::ValidationError("--map", "'" + entry + "' is not as x=input");
+             if (equals == std::string::npos) refuse_argument("--map", "'" + entry + "' is not as x=input");
              options.map.emplace_back(entry.substr(0, equals), entry.substr(equals + 1));
            }
          },
@@ -107,7 +105,7 @@ void add_data_options(CLI::App& app, std::string& path, train::DatasetOptions& o
       "--scale", [&options](const std::string& text) { options.scale = parse_scale(text); },
       "Divide whole numbers by this, such as 255 for pixels");
   app.add_option("--mean", options.mean, "Then take this off");
-  app.add_option("--std", options.deviation, "And divide by this")->check(CLI::PositiveNumber);
+  app.add_option("--std", options.deviation, "And divide by this")->positive();
   app.add_option("--part", options.part, "Of a .npz with x_train and x_test, which part");
 }
 

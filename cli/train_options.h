@@ -5,10 +5,7 @@
 #include "ingot/train/dataset.h"
 #include "ingot/train/evaluation.h"
 #include "ingot/train/training_graph.h"
-
-namespace CLI {
-class App;
-}
+#include "options.h"
 
 namespace ingot::cli {
 
@@ -23,9 +20,9 @@ struct StepOptions {
   train::TrainingOptions load(const Global& global) const;
 };
 
-void add_step_options(CLI::App& app, StepOptions& options);
+void add_step_options(App& app, StepOptions& options);
 /// Where examples come from, as train and eval ask for it.
-void add_data_options(CLI::App& app, std::string& path, train::DatasetOptions& options);
+void add_data_options(App& app, std::string& path, train::DatasetOptions& options);
 
 /// A table of all parameters with what was decided of each, and why.
 void print_parameters(const train::TrainingGraph& training);

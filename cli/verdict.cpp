@@ -2,16 +2,15 @@
 #include "verdict.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "command.h"
 #include "ingot/base/budget.h"
+#include "ingot/base/json.h"
 #include "terminal.h"
 
 namespace ingot::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using verify::Verdict;
 
 const char* word_of(Verdict::Answer answer) {

@@ -1,20 +1,18 @@
 // ingot verify: do two models give the same numbers?
 #include "ingot/verify/verify.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "command.h"
 #include "ingot/base/error.h"
-#include "ingot/driver/convert.h"
+#include "ingot/base/json.h"
+#include "ingot/driver/options.h"
 #include "terminal.h"
 #include "verdict.h"
 
 namespace ingot::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using verify::Runtime;
 using verify::Verdict;
 
@@ -117,16 +115,16 @@ int run(const Options& options, const Global& global) {
   }
   if (options.json) {
     const Json& shown = json.size() == 1 ? json[0] : json;
-    std::printf("%s\n", shown.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    std::printf("%s\n", shown.dump(2).c_str());
   }
   return differs ? 1 : is_unknown ? 4 : 0;
 }
 
 }  // namespace
 
-Command add_verify(CLI::App& program, const Global& global) {
+Command add_verify(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = program.add_subcommand("verify", "Do two models give the same numbers? If not, where do they part?");
+  App* app = program.add_subcommand("verify", "Do two models give the same numbers? If not, where do they part?");
   app->footer(
       "Both run on the same inputs; A is what B is measured by. A file runs in the runtime that its format is made "
       "for,\n"

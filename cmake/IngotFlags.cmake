@@ -19,5 +19,10 @@ if(INGOT_HARDENING)
   target_link_options(ingot_hardening INTERFACE "$<$<CONFIG:Release>:LINKER:-z,relro>" LINKER:-z,now)
 endif()
 
+# g++ collects its garbage as soon as it has a third more than what it began with, and with a precompiled header that is
+# much: a tenth of the time of a small file.
+add_library(ingot_speed INTERFACE)
+target_compile_options(ingot_speed INTERFACE $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1000000>)
+
 add_library(ingot_flags INTERFACE)
-target_link_libraries(ingot_flags INTERFACE ingot_warnings ingot_numerics ingot_hardening)
+target_link_libraries(ingot_flags INTERFACE ingot_warnings ingot_numerics ingot_hardening ingot_speed)

@@ -132,19 +132,22 @@ endfunction()
 
 # ingot_fuzz(<name> [SOURCES <file>...] [DEPENDS ...] [LIBRARIES ...])
 # tests/fuzz/<name>_fuzz.cpp defines LLVMFuzzerTestOneInput. With INGOT_FUZZ it becomes the libFuzzer program
-# ingot_fuzz_<name>; otherwise a program that replays tests/fuzz/corpus/<name>, run by ctest as fuzz_<name>.
+# ingot_fuzz_<name>; otherwise a program that replays tests/fuzz/corpus/<name>.tar and what lies in
+# tests/fuzz/regressions/<name>, run by ctest as fuzz_<name>.
 function(ingot_fuzz name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
   set(sources ${name}_fuzz.cpp ${arg_SOURCES})
   if(NOT INGOT_FUZZ)
     list(APPEND sources ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.cpp)
+    list(APPEND arg_LIBRARIES ingot_test_support)
   endif()
   ingot_executable(ingot_fuzz_${name} SOURCES ${sources} DEPENDS ${arg_DEPENDS} LIBRARIES ${arg_LIBRARIES})
   if(INGOT_FUZZ)
     target_link_options(ingot_fuzz_${name} PRIVATE -fsanitize=fuzzer)
     set_target_properties(ingot_fuzz_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/targets)
   else()
-    add_test(NAME fuzz_${name} COMMAND ingot_fuzz_${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name})
+    add_test(NAME fuzz_${name} COMMAND ingot_fuzz_${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name}.tar
+                                       ${PROJECT_SOURCE_DIR}/tests/fuzz/regressions/${name})
     set_tests_properties(fuzz_${name} PROPERTIES LABELS fuzz TIMEOUT 300)
   endif()
 endfunction()

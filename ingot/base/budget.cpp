@@ -56,6 +56,12 @@ void Budget::charge_memory(std::uint64_t bytes) {
   }
 }
 
+std::uint64_t Budget::memory() const { return memory_.load(std::memory_order_relaxed); }
+std::uint64_t Budget::peak_memory() const { return peak_memory_.load(std::memory_order_relaxed); }
+
+void Budget::cancel() noexcept { cancelled_.store(true, std::memory_order_relaxed); }
+bool Budget::cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed); }
+
 void Budget::release_memory(std::uint64_t bytes) { memory_.fetch_sub(bytes, std::memory_order_relaxed); }
 
 void Budget::charge_nodes(std::uint64_t count) {

@@ -29,16 +29,16 @@ class Budget {
 
   void charge_memory(std::uint64_t bytes);
   void release_memory(std::uint64_t bytes);
-  std::uint64_t memory() const { return memory_.load(std::memory_order_relaxed); }
-  std::uint64_t peak_memory() const { return peak_memory_.load(std::memory_order_relaxed); }
+  std::uint64_t memory() const;
+  std::uint64_t peak_memory() const;
 
   void charge_nodes(std::uint64_t count);
 
   /// Throws if the time is over or the work was cancelled.
   void poll() const;
   /// May be called from a signal handler.
-  void cancel() noexcept { cancelled_.store(true, std::memory_order_relaxed); }
-  bool cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed); }
+  void cancel() noexcept;
+  bool cancelled() const noexcept;
 
   /// One level of nesting, until the guard goes.
   class DepthGuard {

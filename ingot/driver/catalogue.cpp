@@ -4,8 +4,6 @@
 #include <map>
 
 #include "ingot/base/error.h"
-#include "ingot/frontends/tensorflow/import.h"
-#include "ingot/frontends/tflite/import.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/schema.h"
 #include "ingot/ops/versions.h"
@@ -73,12 +71,21 @@ std::vector<TargetLine> targets() {
   return lines;
 }
 
-std::vector<std::string> translated_operators(Format from) {
-  if (from == Format::tflite) return frontends::tflite::translated_operators();
-  std::vector<std::string> names;
-  if (from == Format::tensorflow || from == Format::saved_model || from == Format::tfjs)
-    for (const std::string_view op : frontends::tensorflow::covered_operators()) names.emplace_back(op);
-  return names;
+std::vector<std::string> translated_operators(const Format& from) {
+  if (has_translations(from)) return from.operators->translated();
+  throw Error(Code::bad_usage, "the operators of " + std::string(from.title) + " files are not translated")
+      .hint("formats whose operators are: " + format_names(has_translations));
+}
+
+std::vector<ExportLine> exported_operators(const Format& to) {
+  if (has_exports(to)) return to.operators->exported();
+  throw Error(Code::bad_usage, "ONNX's operators are not translated into those of " + std::string(to.title) + " files")
+      .hint("formats with operators of their own that can be written: " + format_names(has_exports));
+}
+
+std::vector<ExportObstacle> export_obstacles(const Model& model, const Format& to, const SaveOptions& options) {
+  return to.operators && to.operators->obstacles ? to.operators->obstacles(model, options)
+                                                 : std::vector<ExportObstacle>();
 }
 
 }  // namespace ingot::driver

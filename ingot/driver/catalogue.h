@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "ingot/driver/format.h"
+#include "ingot/driver/load.h"
 #include "ingot/ir/model.h"
 
 namespace ingot::driver {
@@ -27,8 +27,12 @@ struct UsedOperator {
 std::vector<UsedOperator> operators_of(const Model& model);
 
 /// The operators of another framework that have a translation into ONNX, sorted (of TensorFlow, those whose values are
-/// compared by tests); empty for formats that need none.
-std::vector<std::string> translated_operators(Format from);
+/// compared by tests); refuses formats that need none.
+std::vector<std::string> translated_operators(const Format& from);
+/// What a framework has for each ONNX operator; refuses formats that hold ONNX or cannot be written.
+std::vector<ExportLine> exported_operators(const Format& to);
+/// What stands in the way of writing a model, found without writing anything.
+std::vector<ExportObstacle> export_obstacles(const Model& model, const Format& to, const SaveOptions& options = {});
 
 /// Names for --for: "onnx-1.12", "ort-1.15", with their versions.
 struct TargetLine {

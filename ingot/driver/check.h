@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "ingot/ir/model.h"
-#include "ingot/passes/check.h"
+#include "ingot/passes/check/check.h"
 
 namespace ingot::driver {
 

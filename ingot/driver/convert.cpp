@@ -1,175 +1,193 @@
-// From one model to another as the user asks: shapes, names, operator sets, IR version.
+// From one file to another: all that decides what becomes of a model on the way.
 #include "ingot/driver/convert.h"
 
-#include <algorithm>
+#include <chrono>
+#include <filesystem>
 
 #include "ingot/base/error.h"
-#include "ingot/driver/import_layout.h"
-#include "ingot/ops/schema.h"
-#include "ingot/ops/versions.h"
-#include "ingot/passes/cast_types.h"
-#include "ingot/passes/convert_version.h"
-#include "ingot/passes/fit_ir_version.h"
-#include "ingot/passes/infer.h"
-#include "ingot/passes/rename.h"
+#include "ingot/driver/adjust.h"
 
 namespace ingot::driver {
 namespace {
 
-Value* find_input(const Model& model, const std::string& name) {
-  std::string known;
-  for (Value* v : model.graph->inputs()) {
-    if (v->name() == name) return v;
-    known += (known.empty() ? "" : ", ") + v->name();
-  }
-  throw Error(Code::unknown_name, "the model has no input '" + name + "'").hint("its inputs are: " + known);
+/// What the runtimes of the last years read.
+constexpr std::int64_t kUsualOpset = 21;
+
+double seconds_since(std::chrono::steady_clock::time_point& start) {
+  const auto now = std::chrono::steady_clock::now();
+  const double seconds = std::chrono::duration<double>(now - start).count();
+  start = now;
+  return seconds;
 }
 
-void set_input_shape(const Model& model, const std::string& name, const Shape& shape) {
-  Value* input = find_input(model, name);
-  if (input->type.kind != Type::Kind::tensor && input->type)
-    throw Error(Code::bad_usage, "input '" + name + "' is " + input->type.str() + ": only tensors have a shape");
-  Shape wanted = shape;
-  if (const auto& old = input->type.shape) {
-    if (old->size() != wanted.size())
-      throw Error(Code::bad_usage, "input '" + name + "' is " + input->type.str() + ": its rank is not " +
-                                       std::to_string(wanted.size()));
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      if (wanted[i].is_unknown()) wanted[i] = (*old)[i];
-      if (!may_equal(wanted[i], (*old)[i]))
-        throw Error(Code::bad_usage, "input '" + name + "' is " + input->type.str() + ": dimension " +
-                                         std::to_string(i) + " cannot be " + wanted[i].str());
-    }
-  }
-  input->type.shape = std::move(wanted);
+/// The request in parts for those who do the work.
+struct Plan {
+  LoadOptions load;
+  AdjustOptions adjust;
+  SaveOptions save;
+};
+
+ImportOptions import_part(const ConvertRequest& request) {
+  ImportOptions import;
+  import.signature = request.signature;
+  import.tag = request.tag;
+  import.inputs = request.inputs;
+  import.outputs = request.outputs;
+  import.input_shapes = request.input_shapes;
+  import.allow_custom = request.allow_custom;
+  import.functions = request.functions;
+  import.dequantize = request.dequantize;
+  import.keep_functions = request.keep_functions;
+  import.layout = request.layout;
+  import.mode = request.mode;
+  return import;
 }
 
-/// The versions of all standard domains that belong together.
-OpsetImports imports_of(const ops::Target& target) {
-  OpsetImports imports;
-  imports.set("", target.opset);
-  imports.set("ai.onnx.ml", target.ml_opset);
-  if (target.training_opset) {
-    imports.set("ai.onnx.training", target.training_opset);
-    imports.set("ai.onnx.preview.training", target.training_opset);
-  }
-  return imports;
+SaveOptions save_part(const ConvertRequest& request) {
+  SaveOptions save;
+  save.external_data = request.external_data;
+  save.external_threshold = request.external_threshold;
+  save.auto_cast = request.auto_cast;
+  save.weights = request.weights;
+  save.native_lstm = request.native_lstm;
+  save.layout = request.layout;
+  save.allow_custom = request.allow_custom;
+  return save;
 }
 
-OpsetImports imports_of_opset(std::int64_t opset) {
-  for (const ops::Target& t : ops::all_targets())
-    if (t.name.starts_with("onnx-") && t.opset >= opset) {
-      OpsetImports imports = imports_of(t);
-      imports.set("", opset);
-      return imports;
-    }
-  OpsetImports newest;
-  newest.set("", opset);
-  return newest;
+OptionSet given(const ConvertRequest& request) {
+  OptionSet set = driver::given(import_part(request)) | driver::given(save_part(request));
+  set.add(Option::opset, request.opset.has_value());
+  set.add(Option::target, !request.target.empty());
+  set.add(Option::infer_types, request.infer_types);
+  return set;
 }
 
-/// Only domains that the model uses are moved.
-OpsetImports used(const OpsetImports& targets, const Model& model) {
-  OpsetImports kept;
-  for (const OpsetImport& t : targets) {
-    bool is_used = model.opsets.version(t.domain) != 0;
-    for (const auto& f : model.functions) is_used |= f->opsets.version(t.domain) != 0;
-    if (is_used || normal_domain(t.domain).empty()) kept.push_back(t);
-  }
-  return kept;
+/// Leaves to each end what it takes, and what both take to one of them.
+void divide(ImportOptions& import, SaveOptions& save, const Format& from, const Format& to) {
+  if (!from.import_options.has(Option::allow_custom)) import.allow_custom.clear();
+  if (!to.export_options.has(Option::allow_custom)) save.allow_custom.clear();
+  // The operator sets that the model moves to say which types are lacking.
+  if (to.is_onnx) save.auto_cast.reset();
+  // A backend that decides how its inputs and outputs lie does so best for a model that is ONNX already.
+  const auto is_for_source = [&](Option option) {
+    return from.import_options.has(option) && !(from.is_onnx && to.export_options.has(option));
+  };
+  (is_for_source(Option::inputs_as) ? save.layout.inputs_as : import.layout.inputs_as).reset();
+  (is_for_source(Option::outputs_as) ? save.layout.outputs_as : import.layout.outputs_as).reset();
 }
 
-passes::CastRule cast_rule(const std::string& word) {
-  if (word == "none") return passes::CastRule::none;
-  if (word == "up") return passes::CastRule::up;
-  if (word == "all") return passes::CastRule::all;
-  throw Error(Code::bad_usage, "'" + word + "' is not a rule for casts").hint("none, up or all");
+/// Which operator sets the model gets. Another framework's file has none: its writer takes the model as it is.
+AdjustOptions adjust_options(const ConvertRequest& request, const Format& from, const Format& to) {
+  AdjustOptions adjust;
+  adjust.opset = request.opset;
+  adjust.target = request.target;
+  adjust.renames = request.renames;
+  adjust.infer_types = request.infer_types;
+  if (to.is_onnx) adjust.auto_cast = request.auto_cast.value_or(AutoCast::none);
+  if (to.is_onnx && !from.is_onnx && !adjust.opset && adjust.target.empty()) adjust.opset = kUsualOpset;
+  return adjust;
 }
 
-/// Casts where the operators of the target lack a type; for that, everything is brought to its newest version first.
-void cast_for(Model& model, std::int64_t opset, const std::string& rule, ConvertReport& report) {
-  if (cast_rule(rule) == passes::CastRule::none) return;
-  passes::canonicalize(model);
-  for (std::string& line : passes::cast_types(*model.graph, opset, cast_rule(rule)))
-    report.notes.push_back(std::move(line));
+/// Options that would do nothing without others.
+void require_company(const ConvertRequest& request, const AdjustOptions& adjust, const Format& to) {
+  if (request.opset && !request.target.empty())
+    throw Error(Code::bad_usage, "--opset and --for exclude each other").hint("--for names the operator sets too");
+  if (request.external_threshold && !request.external_data)
+    throw Error(Code::bad_usage, "--external-threshold does nothing by itself").hint("add --external-data");
+  const bool casts = request.auto_cast.value_or(AutoCast::none) != AutoCast::none;
+  if (casts && to.is_onnx && !adjust.opset && adjust.target.empty())
+    throw Error(Code::bad_usage, "--auto-cast does nothing: the model keeps its operator sets")
+        .hint("name others with --opset or --for");
 }
 
-void move_versions(Model& model, const OpsetImports& targets, std::optional<std::int64_t> ir_version,
-                   ConvertReport& report) {
-  passes::VersionReport versions = passes::convert_version(model, used(targets, model));
-  report.nodes_changed += versions.nodes_changed;
-  report.nodes_added += versions.nodes_added;
-  for (std::string& line : versions.casts) report.notes.push_back(std::move(line));
-  const std::int64_t table = ops::ir_version_for(model.opsets);
-  // IR 3 has every initializer as an input; that form is written only for programs that want it.
-  std::int64_t ir = ir_version.value_or(std::max<std::int64_t>(4, table));
-  if (!ir_version) {
-    const passes::IrNeed need = passes::needed_ir_version(model);
-    const bool can_do_without = need.version <= 10 && (ir < 8 || ir < 10);
-    if (need.version > ir && !can_do_without) {
-      report.notes.push_back("IR version " + std::to_string(need.version) + " instead of " + std::to_string(ir) + ": " +
-                             need.why + " needs it");
-      ir = need.version;
-    }
-  }
-  for (std::string& note : passes::fit_ir_version(model, ir)) report.notes.push_back(std::move(note));
+/// Why the source's own runtime cannot be asked about the result; empty if it can.
+std::string why_not_verified(const ConvertRequest& request, const ConvertReport& done, const ImportOptions& import) {
+  if (!request.verify) return "as asked for";
+  if (!done.is_translated) return "source and result are ONNX; 'ingot verify' compares them";
+  if (!request.allow_runtimes) return "other runtimes are off under --untrusted";
+  if (!done.from->is_onnx && done.from->runtimes.empty())
+    return "no runtime runs " + std::string(done.from->title) + " models";
+  if (done.from->why_not_verified)
+    if (std::string why = done.from->why_not_verified(import); !why.empty()) return why;
+  if (!done.to->why_not_run.empty()) return std::string(done.to->why_not_run);
+  if (!done.to->load) return std::string(done.to->title) + " files cannot be read back";
+  std::error_code unknown;
+  if (std::filesystem::equivalent(request.input, request.output, unknown)) return "the result took the source's place";
+  return {};
+}
+
+/// Both as they can be run: what changes the numbers, or what is asked for, is said to the source once more.
+Comparison comparison_of(const ConvertRequest& request, const LoadOptions& load) {
+  Comparison comparison{.source = request.input, .result = request.output, .input_shapes = request.input_shapes};
+  comparison.load_source = {.from = request.from, .allow_links = load.allow_links, .budget = load.budget};
+  comparison.load_result = {.from = request.to, .allow_links = load.allow_links, .budget = load.budget};
+  ImportOptions& import = comparison.load_source.import;
+  import.signature = load.import.signature;
+  import.tag = load.import.tag;
+  import.inputs = load.import.inputs;
+  import.outputs = load.import.outputs;
+  import.allow_custom = load.import.allow_custom;
+  import.functions = load.import.functions;
+  return comparison;
+}
+
+Plan plan_of(const ConvertRequest& request, const Format& from, const Format& to) {
+  require_taken(given(request), &from, &to);
+  Plan plan;
+  plan.load = {.from = &from, .allow_links = request.allow_links, .budget = request.budget};
+  plan.load.import = import_part(request);
+  plan.save = save_part(request);
+  plan.save.to = &to;
+  divide(plan.load.import, plan.save, from, to);
+  plan.adjust = adjust_options(request, from, to);
+  require_company(request, plan.adjust, to);
+  return plan;
+}
+
+Source source_of(const std::string& path) try { return open_source(path); } catch (Error& error) {
+  error.in_file(path);
+  throw;
+}
+
+void append(std::vector<std::string>& notes, std::vector<std::string> more) {
+  notes.insert(notes.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
 }  // namespace
 
-ConvertReport convert(Model& model, const ConvertOptions& options) {
-  ConvertReport report;
-  for (const auto& [name, shape] : options.input_shapes) set_input_shape(model, name, shape);
-  if (!options.target.empty()) {
-    const ops::Target& target = ops::target_by_name(options.target);
-    cast_for(model, target.opset, options.auto_cast, report);
-    move_versions(model, imports_of(target), target.ir_version, report);
-  } else if (options.opset) {
-    cast_for(model, *options.opset, options.auto_cast, report);
-    move_versions(model, imports_of_opset(*options.opset), std::nullopt, report);
-  }
-  if (!options.renames.empty()) {
-    passes::rename_values(model, options.renames);
-    for (auto& [key, value] : model.metadata)
-      for (const auto& [before, after] : options.renames)
-        if (key == std::string(kLayoutProperty) + before) {
-          key = std::string(kLayoutProperty) + after;
-          break;
-        }
-  }
-  if (options.infer_types) {
-    passes::InferOptions infer_options;
-    infer_options.keep_declared = true;
-    passes::infer(model, infer_options);
-    for (const GraphPlace& place : all_graphs(model))
-      for (Node& node : place.graph->nodes())
-        for (Value* v : node.outputs())
-          if (v && v->type) v->is_declared = true;
-  }
-  return report;
-}
+ConvertReport convert(const ConvertRequest& request) {
+  ConvertReport done;
+  done.to = &format_to_write(request.output, request.to);
+  auto clock = std::chrono::steady_clock::now();
+  const Source source = source_of(request.input);
+  const Format& from = request.from ? *request.from : recognise(source);
+  const Plan plan = plan_of(request, from, *done.to);
 
-std::pair<std::string, Shape> parse_input_shape(const std::string& text) {
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string::npos || colon == 0)
-    throw Error(Code::bad_usage, "'" + text + "' is not an input shape").hint("such as x:1,3,224,224 or x:N,?,10");
-  Shape shape;
-  std::string rest = text.substr(colon + 1);
-  for (std::size_t start = 0; !rest.empty() && start <= rest.size();) {
-    const std::size_t end = std::min(rest.find(',', start), rest.size());
-    const std::string word = rest.substr(start, end - start);
-    const bool is_number = !word.empty() && std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
-    if (word.empty() || word.size() > 100 || (is_number && word.size() > 18))
-      throw Error(Code::bad_usage, "'" + text + "' is not an input shape").hint("such as x:1,3,224,224 or x:N,?,10");
-    if (is_number)
-      shape.push_back(Dim(std::stoll(word)));
-    else if (word == "?" || word == "-1")
-      shape.push_back(Dim());
-    else
-      shape.push_back(Dim::symbol(word));
-    start = end + 1;
+  Loaded loaded = load(source, from, plan.load);
+  done.load_seconds = seconds_since(clock);
+  done.from = loaded.format;
+  done.model = std::move(loaded.model);
+  done.is_translated = !done.from->is_onnx || !done.to->is_onnx;
+  append(done.notes, std::move(loaded.notes));
+  try {
+    AdjustReport adjusted = adjust(done.model, plan.adjust);
+    done.convert_seconds = seconds_since(clock);
+    done.nodes_changed = adjusted.nodes_changed;
+    done.nodes_added = adjusted.nodes_added;
+    append(done.notes, std::move(adjusted.notes));
+    // What another framework cannot express is a matter of the source.
+    if (!done.to->is_onnx) append(done.notes, done.to->save(done.model, request.output, plan.save));
+  } catch (Error& error) {
+    error.in_file(request.input);
+    throw;
   }
-  return {text.substr(0, colon), std::move(shape)};
+  if (done.to->is_onnx) append(done.notes, save(done.model, request.output, plan.save));
+  done.write_seconds = seconds_since(clock);
+
+  done.not_verified = why_not_verified(request, done, plan.load.import);
+  if (done.not_verified.empty()) done.not_verified = request.verify(comparison_of(request, plan.load));
+  return done;
 }
 
 }  // namespace ingot::driver

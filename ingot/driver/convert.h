@@ -1,33 +1,73 @@
 #pragma once
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "ingot/ir/model.h"
+#include "ingot/driver/load.h"
 
 namespace ingot::driver {
 
-struct ConvertOptions {
-  std::optional<std::int64_t> opset;  // of ai.onnx; the other standard domains follow the release that brought it
-  std::string target;                 // "ort-1.15", "onnx-1.12": opsets and IR version of that program
-  /// Input name -> dimensions; a negative or unknown one stays as it is.
-  std::vector<std::pair<std::string, Shape>> input_shapes;
-  std::vector<std::pair<std::string, std::string>> renames;  // old -> new
-  bool infer_types = false;                                  // write the types of all values
-  /// "none", "up" or "all": what may be done about element types that the operator set asked for lacks.
-  std::string auto_cast = "none";
+/// Source and result of a conversion, as they can be run beside each other.
+struct Comparison {
+  std::string source{}, result{};
+  LoadOptions load_source{}, load_result{};
+  InputShapes input_shapes{};  // of the source
+};
+/// Compares the two and keeps the answer to itself; returns why there is none, empty if there is one.
+using Verifier = std::function<std::string(const Comparison&)>;
+
+/// Everything that can be asked of a conversion. What the formats at hand do not take is refused, never ignored.
+struct ConvertRequest {
+  std::string input{}, output{};
+  const Format* from = nullptr;  // null: the file tells
+  const Format* to = nullptr;    // null: the extension tells
+
+  // Of the model. Without `opset` and `target` an ONNX model keeps its operator sets, and one of another framework that
+  // becomes ONNX gets opset 21.
+  std::optional<std::int64_t> opset{};  // of ai.onnx; the other standard domains follow the release that brought it
+  std::string target{};                 // "ort-1.15", "onnx-1.12": opsets and IR version of that program
+  std::optional<AutoCast> auto_cast{};
+  InputShapes input_shapes{};
+  Renames renames{};
+  bool infer_types = false;  // write the types of all values
+  LayoutWish layout{};
+  std::vector<std::string> allow_custom{};
+
+  // Of the source: see ImportOptions.
+  std::string signature{}, tag{};
+  std::vector<std::string> inputs{}, outputs{};
+  std::string functions{};
+  std::optional<Mode> mode{};
+  bool keep_functions = false, dequantize = false;
+
+  // Of the result: see SaveOptions.
+  std::optional<WeightForm> weights{};
+  bool native_lstm = false, external_data = false;
+  std::optional<std::uint64_t> external_threshold{};
+
+  bool allow_links = false;
+  Budget* budget = nullptr;
+
+  /// Called where source and result can be compared; empty: nobody wants to know.
+  Verifier verify{};
+  bool allow_runtimes = true;  // off: no other program may see the files
 };
 
+/// What a conversion did.
 struct ConvertReport {
-  std::vector<std::string> notes;  // every change that was not asked for by name, a line each
+  const Format *from = nullptr, *to = nullptr;
+  Model model;                       // as it was written, or handed to the writer of another framework's format
+  std::vector<std::string> notes{};  // every change that was not asked for by name, a line each
   std::size_t nodes_changed = 0, nodes_added = 0;
+  bool is_translated = false;  // one of the two formats is another framework's
+  std::string not_verified{};  // why source and result were not compared; empty: `verify` gave an answer
+  double load_seconds = 0, convert_seconds = 0, write_seconds = 0;
 };
 
-/// Changes a model as asked. Nothing asked, nothing changed.
-ConvertReport convert(Model& model, const ConvertOptions& options);
-
-/// "x:1,3,224,224" -> name and dimensions; a word is a symbolic dimension, "?" or -1 keeps what the model says.
-std::pair<std::string, Shape> parse_input_shape(const std::string& text);
+/// From one file to another. Errors name the file; nothing is written then, except that an error of `verify` comes
+/// after writing.
+ConvertReport convert(const ConvertRequest& request);
 
 }  // namespace ingot::driver

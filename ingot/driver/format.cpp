@@ -3,87 +3,123 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
+#include <mutex>
 
 #include "ingot/base/error.h"
-#include "ingot/formats/tensorflow/reader.h"
-#include "ingot/formats/tfjs/graph_model.h"
-#include "ingot/formats/tflite/reader.h"
-#include "ingot/onnx/reader.h"
+#include "ingot/base/mapped_file.h"
+#include "ingot/driver/formats/rows.h"
 
 namespace ingot::driver {
 namespace {
 
-/// A model in the textual syntax begins, after blanks and comments, with its header in angle brackets.
-bool looks_like_text(const Bytes& contents) {
-  std::string_view text = contents.text().substr(0, 65536);
-  while (!text.empty()) {
-    if (text.front() == '#' || text.starts_with("//")) {
-      text.remove_prefix(std::min(text.size(), text.find('\n')));
-    } else if (std::isspace(static_cast<unsigned char>(text.front()))) {
-      text.remove_prefix(1);
-    } else {
-      break;
+namespace fs = std::filesystem;
+
+/// The built-in rows are constant; plug-ins add theirs while the program runs.
+struct Registry {
+  std::mutex mutex;
+  std::vector<const Format*> rows{&rows::kOnnx,       &rows::kOnnxText,     &rows::kTflite, &rows::kTensorflow,
+                                  &rows::kSavedModel, &rows::kTensorflowJs, &rows::kJson};
+};
+
+Registry& registry() {
+  static Registry made;
+  return made;
+}
+
+bool ends_with(std::string_view path, std::string_view extension) {
+  const auto lower = [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); };
+  return path.size() >= extension.size() &&
+         std::ranges::equal(path.substr(path.size() - extension.size()), extension, {}, lower);
+}
+
+const Format* surest(const Source& source) {
+  const Format* best = nullptr;
+  Certainty how_sure = Certainty::no;
+  for (const Format* format : all_formats()) {
+    const Certainty now = format->recognise ? format->recognise(source) : Certainty::no;
+    if (now > how_sure) {
+      best = format;
+      how_sure = now;
     }
   }
-  const std::string_view start = text.substr(0, 64);
-  return start.starts_with('<') && std::ranges::none_of(start, [](char c) { return c >= 0 && c < 9; });
+  return best;
+}
+
+Error unknown_directory(const std::string& path) {
+  Error error(Code::unknown_format, "the directory holds no model of a format that Ingot knows");
+  // Programs that serve models keep their versions in directories side by side.
+  std::error_code unreadable;
+  std::string inner;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, unreadable))
+    if (entry.is_directory(unreadable) && surest({.path = entry.path().string(), .is_directory = true}))
+      inner = std::max(inner, entry.path().string());
+  if (!inner.empty()) error.hint("there is one in " + inner);
+  return error;
 }
 
 }  // namespace
 
-const std::vector<FormatInfo>& all_formats() {
-  static const std::vector<FormatInfo> formats = {
-      {Format::onnx, "onnx", "ONNX", {".onnx"}, true, true},
-      {Format::onnx_text, "onnxtxt", "ONNX text", {".onnxtxt", ".onnxtext", ".txt"}, true, true},
-      {Format::tflite, "tflite", "TFLite", {".tflite"}, true, true},
-      {Format::tensorflow, "tensorflow", "TensorFlow graph", {".pb", ".pbtxt", ".meta"}, true, false},
-      {Format::saved_model, "savedmodel", "TensorFlow SavedModel", {}, true, false},
-      {Format::tfjs, "tfjs", "TensorFlow.js graph-model", {}, true, false},
-      {Format::json, "json", "JSON description", {".json"}, false, true},
-  };
-  return formats;
+std::string Source::directory() const {
+  if (is_directory) return path;
+  const fs::path parent = fs::path(path).parent_path();
+  return parent.empty() ? "." : parent.string();
 }
 
-const FormatInfo& info_of(Format format) { return *std::ranges::find(all_formats(), format, &FormatInfo::format); }
-
-Format format_by_name(std::string_view name) {
-  std::string known;
-  for (const FormatInfo& info : all_formats()) {
-    if (info.name == name) return info.format;
-    known += (known.empty() ? "" : ", ") + std::string(info.name);
-  }
-  throw Error(Code::bad_usage, "there is no format '" + std::string(name) + "'").hint("known formats: " + known);
+Source open_source(const std::string& path) {
+  if (fs::is_directory(path)) return {.path = path, .is_directory = true};
+  return {.path = path, .contents = map_file(path)};
 }
 
-std::optional<Format> format_by_extension(std::string_view path) {
-  const auto lower = [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); };
-  for (const FormatInfo& info : all_formats())
-    for (const std::string_view extension : info.extensions)
-      if (path.size() >= extension.size() &&
-          std::ranges::equal(path.substr(path.size() - extension.size()), extension, {}, lower))
-        return info.format;
-  return std::nullopt;
+std::vector<const Format*> all_formats() {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  return all.rows;
 }
 
-Format recognise(std::string_view path, const Bytes& contents) {
-  if (formats::tflite::looks_like_tflite(contents)) return Format::tflite;
-  if (const auto kind = formats::tensorflow::kind_of(contents)) {
-    using formats::tensorflow::FileKind;
-    return *kind == FileKind::saved_model ? Format::saved_model : Format::tensorflow;
-  }
-  if (formats::tfjs::looks_like_graph_model(contents) || formats::tfjs::looks_like_layers_model(contents))
-    return Format::tfjs;
-  if (looks_like_text(contents)) return Format::onnx_text;
-  if (const auto kind = formats::tensorflow::kind_of_text(contents.text().substr(0, 4096))) {
-    using formats::tensorflow::FileKind;
-    return *kind == FileKind::saved_model ? Format::saved_model : Format::tensorflow;
-  }
-  if (onnx::looks_like_onnx(contents)) return Format::onnx;
-  const auto named = format_by_extension(path);
-  if (named && info_of(*named).reads) return *named;
+void register_format(const Format& format) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  for (const Format* known : all.rows)
+    if (known->name == format.name)
+      throw Error(Code::bad_usage, "there is a format '" + std::string(format.name) + "' already");
+  all.rows.push_back(&format);
+}
+
+const Format& format_by_name(std::string_view name) {
+  for (const Format* format : all_formats())
+    if (format->name == name) return *format;
+  throw Error(Code::bad_usage, "there is no format '" + std::string(name) + "'")
+      .hint("known formats: " + format_names([](const Format&) { return true; }));
+}
+
+const Format* format_by_extension(std::string_view path) {
+  for (const Format* format : all_formats())
+    for (const std::string_view extension : format->extensions)
+      if (ends_with(path, extension)) return format;
+  return nullptr;
+}
+
+const Format& recognise(const Source& source) {
+  if (const Format* format = surest(source)) return *format;
+  if (source.is_directory) throw unknown_directory(source.path).in_file(source.path);
+  const Format* named = format_by_extension(source.path);
+  if (named && named->load) return *named;
   throw Error(Code::unknown_format, "the format of this file is not recognised")
-      .in_file(std::string(path))
-      .hint("name it with --from");
+      .in_file(source.path)
+      .hint("name it with --from: " + format_names(is_readable));
 }
+
+std::string format_names(bool (*has)(const Format&)) {
+  std::string names;
+  for (const Format* format : all_formats())
+    if (has(*format)) names += (names.empty() ? "" : ", ") + std::string(format->name);
+  return names;
+}
+
+bool is_readable(const Format& format) { return format.load; }
+bool is_writable(const Format& format) { return format.save; }
+bool has_translations(const Format& format) { return format.load && format.operators && format.operators->translated; }
+bool has_exports(const Format& format) { return format.save && format.operators && format.operators->exported; }
 
 }  // namespace ingot::driver

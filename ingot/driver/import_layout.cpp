@@ -1,21 +1,12 @@
 // The layout of imported models: few transposes, and inputs and outputs as they were or as the user wants them.
 #include "ingot/driver/import_layout.h"
 
-#include "ingot/base/error.h"
 #include "ingot/passes/fold.h"
-#include "ingot/passes/layout.h"
+#include "ingot/passes/layout/layout.h"
 #include "ingot/passes/move_quantized.h"
 
 namespace ingot::driver {
 namespace {
-
-using passes::Layout;
-
-std::optional<Layout> parsed(const std::string& word) {
-  if (word.empty()) return std::nullopt;
-  if (const auto layout = passes::layout_by_name(word)) return layout;
-  throw Error(Code::bad_usage, "'" + word + "' is not a layout").hint("nchw or nhwc");
-}
 
 std::string name_of(Layout layout, std::size_t rank) {
   const std::string spatial = rank == 3 ? "W" : rank == 4 ? "HW" : "DHW";
@@ -58,10 +49,9 @@ void write_properties(Model& model, const passes::PortLayouts& known) {
 
 void settle_layout(Model& model, const LayoutWish& wish, std::vector<std::string>& notes) {
   Graph& graph = *model.graph;
-  const auto inputs_as = parsed(wish.inputs_as), outputs_as = parsed(wish.outputs_as);
   passes::PortLayouts known = passes::port_layouts(graph);
-  fulfil(graph, inputs_as, known.inputs, true, notes);
-  fulfil(graph, outputs_as, known.outputs, false, notes);
+  fulfil(graph, wish.inputs_as, known.inputs, true, notes);
+  fulfil(graph, wish.outputs_as, known.outputs, false, notes);
   std::vector<Graph*> graphs{&graph};
   for (const auto& function : model.functions) graphs.push_back(function->body.get());
   std::size_t before = 0, after = 0;
@@ -90,8 +80,8 @@ void wish_layout(Model& model, const LayoutWish& wish, std::vector<std::string>&
   passes::PortLayouts known;
   for (const Value* v : graph.inputs()) known.inputs.push_back(v->initializer ? std::nullopt : first(v));
   for (std::size_t i = 0; i < graph.output_count(); ++i) known.outputs.push_back(first(graph.output(i)));
-  fulfil(graph, parsed(wish.inputs_as), known.inputs, true, notes);
-  fulfil(graph, parsed(wish.outputs_as), known.outputs, false, notes);
+  fulfil(graph, wish.inputs_as, known.inputs, true, notes);
+  fulfil(graph, wish.outputs_as, known.outputs, false, notes);
 }
 
 }  // namespace ingot::driver

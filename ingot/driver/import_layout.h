@@ -2,14 +2,10 @@
 #include <string>
 #include <vector>
 
+#include "ingot/driver/options.h"
 #include "ingot/ir/model.h"
 
 namespace ingot::driver {
-
-/// In which layout inputs and outputs are wanted: "" as they are, "nchw", "nhwc".
-struct LayoutWish {
-  std::string inputs_as, outputs_as;
-};
 
 /// Property of a model that tells the layout of an input or output: "ingot.layout.NAME" -> "NHWC".
 inline constexpr std::string_view kLayoutProperty = "ingot.layout.";

@@ -1,97 +1,101 @@
 // Any file in, any file out.
 #include "ingot/driver/load.h"
 
-#include <filesystem>
-
-#include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
-#include "ingot/base/mapped_file.h"
-#include "ingot/driver/load_tensorflow.h"
+#include "ingot/driver/adjust.h"
+#include "ingot/driver/finish_import.h"
+#include "ingot/driver/import_layout.h"
 #include "ingot/driver/own_functions.h"
-#include "ingot/formats/tflite/reader.h"
-#include "ingot/frontends/tflite/import.h"
-#include "ingot/onnx/json.h"
-#include "ingot/onnx/reader.h"
-#include "ingot/onnx/text.h"
-#include "ingot/onnx/writer.h"
+#include "ingot/passes/extract.h"
 
 namespace ingot::driver {
 namespace {
 
-std::string directory_of(const std::string& path) {
-  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
-  return parent.empty() ? "." : parent.string();
-}
-
-void write_text(const std::string& path, const std::string& text) {
-  AtomicFile file(path);
-  file.write(text);
-  file.commit();
-}
-
-Loaded load_tflite(const Bytes& contents, const LoadOptions& options) {
-  const formats::tflite::Model source = formats::tflite::read(contents, {.budget = options.budget});
-  frontends::tflite::ImportOptions import;
-  import.dequantize = options.import.dequantize;
-  import.signature = options.import.signature;
-  import.inputs = options.import.inputs;
-  import.outputs = options.import.outputs;
-  import.input_shapes = options.import.input_shapes;
-  import.allow_custom = options.import.allow_custom;
-  OwnFunctions functions(options);
-  functions.allow(import.allow_custom);
-  frontends::tflite::Imported imported = frontends::tflite::import_model(source, import);
-  settle_layout(imported.model, options.import.layout, imported.notes);
-  functions.add_to(imported.model);
-  return {std::move(imported.model), Format::tflite, std::move(imported.notes)};
+/// ONNX stays as it is, but for what was asked.
+void finish_onnx(Imported& imported, const ImportOptions& options) {
+  passes::extract(imported.model, options.inputs, options.outputs);
+  wish_layout(imported.model, options.layout, imported.notes);
+  set_input_shapes(imported.model, options.input_shapes);
 }
 
 }  // namespace
 
-bool is_onnx(Format format) { return format == Format::onnx || format == Format::onnx_text || format == Format::json; }
+OptionSet given(const ImportOptions& options) {
+  OptionSet set;
+  set.add(Option::signature, !options.signature.empty());
+  set.add(Option::tag, !options.tag.empty());
+  set.add(Option::inputs, !options.inputs.empty());
+  set.add(Option::outputs, !options.outputs.empty());
+  set.add(Option::functions, !options.functions.empty());
+  set.add(Option::mode, options.mode.has_value());
+  set.add(Option::keep_functions, options.keep_functions);
+  set.add(Option::dequantize, options.dequantize);
+  set.add(Option::allow_custom, !options.allow_custom.empty());
+  set.add(Option::inputs_as, options.layout.inputs_as.has_value());
+  set.add(Option::outputs_as, options.layout.outputs_as.has_value());
+  return set;
+}
+
+OptionSet given(const SaveOptions& options) {
+  OptionSet set;
+  set.add(Option::external_data, options.external_data);
+  set.add(Option::external_threshold, options.external_threshold.has_value());
+  set.add(Option::auto_cast, options.auto_cast.has_value());
+  set.add(Option::weights, options.weights.has_value());
+  set.add(Option::native_lstm, options.native_lstm);
+  set.add(Option::allow_custom, !options.allow_custom.empty());
+  set.add(Option::inputs_as, options.layout.inputs_as.has_value());
+  set.add(Option::outputs_as, options.layout.outputs_as.has_value());
+  return set;
+}
 
 Loaded load(const std::string& path, const LoadOptions& options) try {
-  if (std::filesystem::is_directory(path)) return load_tensorflow_directory(path, options);
-  const Bytes contents = map_file(path);
-  const Format format = options.from ? *options.from : recognise(path, contents);
-  const onnx::ReadOptions read_options{.allow_links = options.allow_links, .budget = options.budget};
-  switch (format) {
-    case Format::onnx:
-      return {onnx::read(contents, directory_of(path), read_options), format, {}};
-    case Format::onnx_text:
-      return {onnx::parse_text(contents.text(), directory_of(path), read_options), format, {}};
-    case Format::tflite:
-      return load_tflite(contents, options);
-    case Format::tensorflow:
-    case Format::saved_model:
-    case Format::tfjs:
-      return load_tensorflow(path, contents, format, options);
-    default:
-      break;
-  }
-  throw Error(Code::bad_usage, std::string(info_of(format).title) + " files cannot be read");
+  const Source source = open_source(path);
+  return load(source, options.from ? *options.from : recognise(source), options);
 } catch (Error& error) {
   error.in_file(path);
   throw;
 }
 
-void save(const Model& model, const std::string& path, const SaveOptions& options) try {
-  const auto format = options.to ? options.to : format_by_extension(path);
-  if (!format)
-    throw Error(Code::bad_usage, "the extension of the output does not name a format").hint("name it with --to");
-  switch (*format) {
-    case Format::onnx:
-      onnx::write(model, path,
-                  {.external_data = options.external_data, .external_threshold = options.external_threshold});
-      return;
-    case Format::onnx_text:
-      return write_text(path, onnx::to_text(model));
-    case Format::json:
-      return write_text(path, onnx::to_json(model));
-    default:
-      break;
+Loaded load(const Source& source, const Format& format, const LoadOptions& options) try {
+  if (!format.load)
+    throw Error(Code::bad_usage, std::string(format.title) + " files cannot be read")
+        .hint("formats that can: " + format_names(is_readable));
+  require_taken(given(options.import), &format, nullptr);
+  Imported imported;
+  if (format.is_onnx) {
+    imported = format.load(source, options);
+    finish_onnx(imported, options.import);
+  } else {
+    OwnFunctions functions(options);
+    LoadOptions with_custom = options;
+    functions.allow(with_custom.import.allow_custom);
+    imported = format.load(source, with_custom);
+    finish_import(imported, options.import, functions);
   }
-  throw Error(Code::bad_usage, std::string(info_of(*format).title) + " files cannot be written");
+  return {std::move(imported.model), imported.format ? imported.format : &format, std::move(imported.notes)};
+} catch (Error& error) {
+  error.in_file(source.path);
+  throw;
+}
+
+const Format& format_to_write(const std::string& path, const Format* to) {
+  const Format* format = to ? to : format_by_extension(path);
+  if (!format)
+    throw Error(Code::bad_usage, "the extension of the output does not name a format")
+        .in_file(path)
+        .hint("name it with --to: " + format_names(is_writable));
+  if (!format->save)
+    throw Error(Code::bad_usage, std::string(format->title) + " files cannot be written")
+        .in_file(path)
+        .hint("formats that can: " + format_names(is_writable));
+  return *format;
+}
+
+std::vector<std::string> save(const Model& model, const std::string& path, const SaveOptions& options) try {
+  const Format& format = format_to_write(path, options.to);
+  require_taken(given(options), nullptr, &format);
+  return format.save(model, path, options);
 } catch (Error& error) {
   error.in_file(path);
   throw;

@@ -1,11 +1,10 @@
 #pragma once
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "ingot/driver/format.h"
-#include "ingot/driver/import_layout.h"
+#include "ingot/driver/options.h"
 #include "ingot/ir/model.h"
 
 namespace ingot {
@@ -14,46 +13,72 @@ class Budget;
 
 namespace ingot::driver {
 
-/// What models of other frameworks may have to be told; ONNX files need none of it.
+/// What the reader of a model may have to be told. A format refuses what it does not take.
 struct ImportOptions {
-  std::string signature;                                    // which of several entry points
-  std::string tag;                                          // which of several graphs of a SavedModel
-  std::vector<std::string> inputs, outputs;                 // where to cut, by name
-  std::vector<std::pair<std::string, Shape>> input_shapes;  // input name -> dimensions; an unknown one stays as it is
-  std::vector<std::string> allow_custom;                    // "Op" or "Op:domain": stays as a custom node
-  std::string functions;           // an ONNX file whose functions give custom nodes of their names a meaning
-  bool dequantize = false;         // quantised tensors become float
-  bool keep_functions = false;     // functions of the source become functions of the model
-  LayoutWish layout;               // of inputs and outputs
-  std::string mode = "inference";  // or training, or both: what of a model that can learn is wanted
+  std::string signature{};                       // which of several entry points
+  std::string tag{};                             // which of several graphs of a SavedModel
+  std::vector<std::string> inputs{}, outputs{};  // where to cut, by name
+  InputShapes input_shapes{};
+  std::vector<std::string> allow_custom{};  // "Op" or "Op:domain": stays as a custom node
+  std::string functions{};                  // an ONNX file whose functions give custom nodes of their names a meaning
+  bool dequantize = false;                  // quantised tensors become float
+  bool keep_functions = false;              // functions of the source become functions of the model
+  LayoutWish layout{};                      // of inputs and outputs
+  std::optional<Mode> mode{};               // nothing: inference
 };
+OptionSet given(const ImportOptions& options);
 
 struct LoadOptions {
-  std::optional<Format> from;  // absent: the file tells
-  ImportOptions import;
+  const Format* from = nullptr;  // null: the file tells
+  ImportOptions import{};
   bool allow_links = false;
   Budget* budget = nullptr;
 };
 
-struct Loaded {
+/// What a format's reader gives. The rest happens in load(), for all formats in one order: recurrent
+/// loops become operators, constants are folded, the layout is settled, variables get their first values, the user's
+/// own functions come in.
+struct Imported {
   Model model;
-  Format format;
-  std::vector<std::string> notes;  // what a reader of a report should know about the import, a line each
+  std::vector<std::string> notes{};
+  const Format* format = nullptr;  // where the source turns out to be of another one than was named
+  /// Weights are left to be transposed and sizes to be computed, once. Off for graphs that are trained or quantised.
+  bool folds_constants = false;
+  /// Spatial operators stand between transposes from and to channels last.
+  bool is_channels_last = false;
+  /// Recurrent cells may be written out as loops over steps.
+  bool spells_out_cells = false;
+  std::vector<std::string> blank{};  // variables that no file holds a value of
 };
 
-/// Whether files of this format hold ONNX, whose operator sets are kept unless others are asked for.
-bool is_onnx(Format format);
+struct Loaded {
+  Model model;
+  const Format* format = nullptr;
+  std::vector<std::string> notes{};  // what a reader of a report should know about the import, a line each
+};
 
 /// Reads a model of any format that Ingot knows. Errors name the file.
 Loaded load(const std::string& path, const LoadOptions& options = {});
+/// The same where source and format are at hand; `options.from` does not matter.
+Loaded load(const Source& source, const Format& format, const LoadOptions& options);
 
+/// What decides how a model is written. A format refuses what it does not take.
 struct SaveOptions {
-  std::optional<Format> to;  // absent: the extension tells
+  const Format* to = nullptr;  // null: the extension tells
   bool external_data = false;
-  std::uint64_t external_threshold = 1024;
+  std::optional<std::uint64_t> external_threshold{};  // nothing: 1024 bytes
+  std::optional<AutoCast> auto_cast{};                // nothing: none
+  std::optional<WeightForm> weights{};                // nothing: as they are
+  bool native_lstm = false;                           // TFLite: LSTM as one operator, which LiteRT does not load
+  LayoutWish layout{};                                // of inputs and outputs
+  std::vector<std::string> allow_custom{};            // "Op" or "Op:domain": the runtime must bring it
 };
+OptionSet given(const SaveOptions& options);
 
-/// Writes a model, whole or not at all.
-void save(const Model& model, const std::string& path, const SaveOptions& options = {});
+/// The format that a file is written in; refuses a path that does not tell, and formats that cannot be written.
+const Format& format_to_write(const std::string& path, const Format* to);
+
+/// Writes a model, whole or not at all. Returns what a reader of a report should know, a line each.
+std::vector<std::string> save(const Model& model, const std::string& path, const SaveOptions& options = {});
 
 }  // namespace ingot::driver

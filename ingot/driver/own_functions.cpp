@@ -9,7 +9,7 @@ namespace ingot::driver {
 OwnFunctions::OwnFunctions(const LoadOptions& options) {
   if (options.import.functions.empty()) return;
   LoadOptions plain = options;
-  plain.from.reset();
+  plain.from = nullptr;
   plain.import = {};
   source_ = load(options.import.functions, plain).model;
   if (source_.functions.empty())

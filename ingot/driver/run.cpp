@@ -2,7 +2,7 @@
 #include "ingot/driver/run.h"
 
 #include "ingot/base/error.h"
-#include "ingot/driver/convert.h"
+#include "ingot/driver/adjust.h"
 #include "ingot/train/expand_gradients.h"
 
 namespace ingot::driver {
@@ -17,9 +17,7 @@ std::optional<Model> runnable_form(const Model& model) {
 RunResult run(const RunRequest& request) try {
   RunResult result;
   result.model = load(request.model, request.load).model;
-  ConvertOptions shapes;
-  shapes.input_shapes = request.input_shapes;
-  convert(result.model, shapes);
+  set_input_shapes(result.model, request.input_shapes);
   Inputs inputs = load_inputs(result.model, request.inputs, request.load);
   result.form = inputs.form;
   if (request.seed)

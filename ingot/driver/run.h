@@ -17,9 +17,9 @@ using engine::KernelChoice;
 struct RunRequest {
   std::string model;
   LoadOptions load;
-  std::vector<std::string> inputs;                          // see load_inputs
-  std::optional<std::uint32_t> seed;                        // draws the inputs that are not given
-  std::vector<std::pair<std::string, Shape>> input_shapes;  // see ConvertOptions
+  std::vector<std::string> inputs;    // see load_inputs
+  std::optional<std::uint32_t> seed;  // draws the inputs that are not given
+  InputShapes input_shapes;
   int threads = 0;
   bool is_fast = true;
   bool wants_profile = false;

@@ -3,6 +3,8 @@
 
 #include <unordered_map>
 
+#include "ingot/onnx/text.h"
+
 namespace ingot::driver {
 namespace {
 
@@ -69,5 +71,7 @@ Summary summarise(const Model& model) {
   }
   return s;
 }
+
+std::string readable_text(const Model& model) { return onnx::to_text(model, onnx::TextOptions::for_people()); }
 
 }  // namespace ingot::driver

@@ -44,4 +44,7 @@ struct Summary {
 
 Summary summarise(const Model& model);
 
+/// The model in the ONNX text syntax for people: long weights are left out.
+std::string readable_text(const Model& model);
+
 }  // namespace ingot::driver

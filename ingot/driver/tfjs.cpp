@@ -8,7 +8,7 @@
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
-#include "ingot/driver/load_tensorflow.h"
+#include "ingot/driver/tensorflow/freeze.h"
 #include "ingot/formats/tfjs/graph_model.h"
 #include "ingot/formats/tfjs/graph_model_writer.h"
 
@@ -60,7 +60,7 @@ TfjsModel wrap_for_tfjs(const std::string& path, const Model& imported, const Lo
   }
   std::vector<std::string> outputs;
   for (const Value* v : imported.graph->outputs()) outputs.push_back(v->name());
-  FrozenGraph frozen = freeze_tensorflow(path, outputs, options);
+  tensorflow::FrozenGraph frozen = tensorflow::freeze(path, outputs, options);
   model.inputs = std::move(frozen.inputs);
   model.outputs = std::move(frozen.outputs);
   list_nodes(model, frozen.graph);

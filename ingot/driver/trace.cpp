@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
+
+#include "ingot/base/json.h"
 
 namespace ingot::driver {
 
 std::string chrome_trace(const engine::Profile& profile) {
-  using Json = nlohmann::ordered_json;
   Json events = Json::array();
   for (const engine::NodeEvent& e : profile.events)
     events.push_back({{"name", e.op},
@@ -20,7 +20,7 @@ std::string chrome_trace(const engine::Profile& profile) {
                       {"tid", 1},
                       {"args", {{"node", e.node}, {"kernel", e.kernel}, {"outputs", e.outputs}}}});
   const Json trace{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}};
-  return trace.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return trace.dump(1) + "\n";
 }
 
 std::vector<OperatorTime> slowest_operators(const engine::Profile& profile) {

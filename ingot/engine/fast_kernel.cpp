@@ -1,7 +1,7 @@
 // The table of fast kernels.
 #include "ingot/engine/fast_kernel.h"
 
-#include "ingot/engine/blocked.h"
+#include "ingot/engine/domain.h"
 #include "ingot/engine/kernels/kernels.h"
 
 namespace ingot::engine {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "ingot/base/error.h"
-#include "ingot/engine/updates.h"
+#include "ingot/engine/rewrites/fuse_updates.h"
 #include "ingot/ops/catalog.h"
 
 namespace ingot::engine {
@@ -182,7 +182,7 @@ void choose_kernels(Programs& programs) {
     }
 }
 
-void settle_constants(Programs& programs) {
+void materialize_constants(Programs& programs) {
   std::unordered_map<const Program*, std::vector<bool>> is_read;
   for (const auto& [graph, program] : programs) is_read[program.get()].resize(program->slots.size());
   const auto mark = [&](const Program& from, const Ref& ref) {

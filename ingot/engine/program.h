@@ -70,6 +70,6 @@ void choose_kernels(Programs& programs);
 
 /// Makes the constants ready that a step reads when it is run, and lets go of the others: a fast kernel has its own
 /// form of most weights.
-void settle_constants(Programs& programs);
+void materialize_constants(Programs& programs);
 
 }  // namespace ingot::engine

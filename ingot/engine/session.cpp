@@ -9,24 +9,11 @@
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
 #include "ingot/base/threads.h"
-#include "ingot/engine/attention.h"
-#include "ingot/engine/blocked.h"
-#include "ingot/engine/dense_initializers.h"
-#include "ingot/engine/elementwise.h"
 #include "ingot/engine/executor.h"
-#include "ingot/engine/fold_normalization.h"
-#include "ingot/engine/gradients.h"
-#include "ingot/engine/layer_normalization.h"
-#include "ingot/engine/linear.h"
-#include "ingot/engine/product.h"
-#include "ingot/engine/quantization.h"
-#include "ingot/engine/share.h"
-#include "ingot/engine/trained_normalization.h"
-#include "ingot/engine/updates.h"
+#include "ingot/engine/rewrites/rewrites.h"
 #include "ingot/ops/catalog.h"
-#include "ingot/passes/convert_version.h"
+#include "ingot/passes/canonicalize.h"
 #include "ingot/passes/decompose.h"
-#include "ingot/passes/fold.h"
 #include "ingot/passes/inline_functions.h"
 
 namespace ingot::engine {
@@ -71,53 +58,6 @@ struct Plan {
   std::vector<std::string> output_names;  // as the user knows them
 };
 
-constexpr std::int64_t kMostFolded = 8 << 20;  // elements of one result: larger ones are made anew by each run
-
-/// Lends memory of the plan to kernels that compute what is the same in every run.
-class FoldHost final : public ops::KernelHost {
- public:
-  FoldHost(Ledger& ledger, Budget& budget) : ledger_(ledger), budget_(budget) {}
-  Array allocate(DType dtype, Dims dims) override {
-    if (tensor_size(dims) > kMostFolded) throw Error(Code::memory_limit, "the result is too large to be kept");
-    return ledger_.allocate(dtype, std::move(dims));
-  }
-  Budget& budget() override { return budget_; }
-  std::vector<Datum> run_graph(const Graph&, const std::vector<Datum>&) override {
-    throw Error(Code::execution_failed, "subgraphs are run at run time");
-  }
-
- private:
-  Ledger& ledger_;
-  Budget& budget_;
-};
-
-void fold(Graph& graph, Ledger& ledger, Budget& budget) {
-  FoldHost host(ledger, budget);
-  passes::FoldOptions options;
-  options.most_bytes = 8 * kMostFolded;
-  options.is_for_running = true;
-  passes::fold_constants(graph, options, host);
-}
-
-/// Rewrites the graphs for fast kernels.
-void optimize(Graph& root, const std::vector<Update>& updates, const std::vector<std::string>& output_names) {
-  for_each_graph(root, [&](Graph& graph) {
-    share_equal_nodes(graph);
-    fuse_gradients(graph);
-    fuse_trained_normalization(graph);
-    join_quantization(graph);
-    fuse_layer_normalization(graph);
-    write_normalization_as_lines(graph);
-    block_convolutions(graph);
-    fold_normalization(graph);
-    fuse_attention(graph);
-    fuse_linear(graph);
-    fuse_products(graph);
-    if (&graph == &root && !updates.empty()) fuse_updates(graph, updates, output_names);
-    fuse_elementwise(graph);
-  });
-}
-
 /// The model's inputs alone.
 Model signature_of(const Model& model) {
   Model inputs;
@@ -152,13 +92,11 @@ struct Session::State {
       return nullptr;
     }
     for (const Value* v : m.graph->outputs()) made->output_names.push_back(v->name());
-    make_initializers_dense(*m.graph, made->ledger);
     require_order(*m.graph);
-    fold(*m.graph, made->ledger, budget);
-    if (options.is_fast) optimize(*m.graph, options.updates, made->output_names);
+    rewrite(*m.graph, {made->ledger, budget, *m.graph, options.updates, made->output_names}, options.is_fast);
     made->programs = make_programs(*m.graph);
     if (options.is_fast) choose_kernels(made->programs);
-    settle_constants(made->programs);
+    materialize_constants(made->programs);
     check_mapped_files();
     return made;
   }

@@ -31,6 +31,11 @@ using Packed = Types<UInt4, Int4, UInt2, Int2, Float4E2M1>;
 using Whole = Types<bool, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
                     std::int64_t, std::uint64_t, Int4, UInt4, Int2, UInt2>;
 
+template <class T, class Variant> const T* pointee(const Variant& value) {
+  const auto* p = std::get_if<std::shared_ptr<const T>>(&value);
+  return p ? p->get() : nullptr;
+}
+
 }  // namespace
 
 Array::Array(DType dtype, Dims dims) : dtype_(dtype), dims_(std::move(dims)), size_(tensor_size(dims_)) {
@@ -131,5 +136,21 @@ void Array::expect(DType wanted) const {
     throw Error(Code::type_mismatch,
                 "an array holds " + std::string(name_of(dtype_)) + ", not " + std::string(name_of(wanted)));
 }
+
+Datum::Datum() noexcept = default;
+Datum::Datum(Array array) : value_(std::move(array)) {}
+Datum::Datum(Sequence sequence) : value_(std::make_shared<const Sequence>(std::move(sequence))) {}
+Datum::Datum(MapData map) : value_(std::make_shared<const MapData>(std::move(map))) {}
+Datum::Datum(SparseArray sparse) : value_(std::make_shared<const SparseArray>(std::move(sparse))) {}
+Datum::Datum(const Datum&) = default;
+Datum::Datum(Datum&&) noexcept = default;
+Datum& Datum::operator=(const Datum&) = default;
+Datum& Datum::operator=(Datum&&) noexcept = default;
+Datum::~Datum() = default;
+
+const Array* Datum::array() const { return std::get_if<Array>(&value_); }
+const Sequence* Datum::sequence() const { return pointee<Sequence>(value_); }
+const MapData* Datum::map() const { return pointee<MapData>(value_); }
+const SparseArray* Datum::sparse() const { return pointee<SparseArray>(value_); }
 
 }  // namespace ingot

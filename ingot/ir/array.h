@@ -83,23 +83,24 @@ struct SparseArray {
 /// Any value at run time. Nothing at all is an absent input or an empty optional.
 class Datum {
  public:
-  Datum() = default;
-  Datum(Array array) : value_(std::move(array)) {}
-  Datum(Sequence sequence) : value_(std::make_shared<const Sequence>(std::move(sequence))) {}
-  Datum(MapData map) : value_(std::make_shared<const MapData>(std::move(map))) {}
-  Datum(SparseArray sparse) : value_(std::make_shared<const SparseArray>(std::move(sparse))) {}
+  Datum() noexcept;
+  Datum(Array array);
+  Datum(Sequence sequence);
+  Datum(MapData map);
+  Datum(SparseArray sparse);
+  Datum(const Datum&);
+  Datum(Datum&&) noexcept;
+  Datum& operator=(const Datum&);
+  Datum& operator=(Datum&&) noexcept;
+  ~Datum();
 
   explicit operator bool() const { return value_.index() != 0; }
-  const Array* array() const { return std::get_if<Array>(&value_); }
-  const Sequence* sequence() const { return get<Sequence>(); }
-  const MapData* map() const { return get<MapData>(); }
-  const SparseArray* sparse() const { return get<SparseArray>(); }
+  const Array* array() const;
+  const Sequence* sequence() const;
+  const MapData* map() const;
+  const SparseArray* sparse() const;
 
  private:
-  template <class T> const T* get() const {
-    const auto* p = std::get_if<std::shared_ptr<const T>>(&value_);
-    return p ? p->get() : nullptr;
-  }
   std::variant<std::monostate, Array, std::shared_ptr<const Sequence>, std::shared_ptr<const MapData>,
                std::shared_ptr<const SparseArray>>
       value_;

@@ -23,6 +23,13 @@ AttrType Attribute::type() const {
   return static_cast<AttrType>(value.index());
 }
 
+Attributes::Attributes() = default;
+Attributes::Attributes(Attributes&&) noexcept = default;
+Attributes& Attributes::operator=(Attributes&&) noexcept = default;
+Attributes::~Attributes() = default;
+
+void Attributes::append(Attribute attribute) { list_.push_back(std::move(attribute)); }
+
 const Attribute* Attributes::find(std::string_view name) const {
   for (const Attribute& a : list_)
     if (a.name == name) return &a;

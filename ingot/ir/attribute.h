@@ -47,9 +47,10 @@ struct Attribute {
 /// A node's attributes, in file order; few, so a search is a walk.
 class Attributes {
  public:
-  Attributes() = default;
-  Attributes(Attributes&&) noexcept = default;
-  Attributes& operator=(Attributes&&) noexcept = default;
+  Attributes();
+  Attributes(Attributes&&) noexcept;
+  Attributes& operator=(Attributes&&) noexcept;
+  ~Attributes();
 
   const Attribute* find(std::string_view name) const;
   Attribute* find(std::string_view name);
@@ -68,7 +69,7 @@ class Attributes {
   void set(Attribute attribute);
   bool erase(std::string_view name);
   /// Adds without looking for the name: readers keep what the file says, twice if need be.
-  void append(Attribute attribute) { list_.push_back(std::move(attribute)); }
+  void append(Attribute attribute);
 
   auto begin() { return list_.begin(); }
   auto end() { return list_.end(); }

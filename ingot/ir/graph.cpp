@@ -28,6 +28,12 @@ struct Graph::Names {
   std::unordered_map<std::string, std::uint32_t> last_suffix;
 };
 
+Value::Value(Graph& graph, std::string name) : graph_(&graph), name_(std::move(name)) {}
+Value::~Value() = default;
+
+Node::Node(Graph& graph) : graph_(&graph) {}
+Node::~Node() = default;
+
 Values Node::inputs() const {
   Values values;
   values.reserve(inputs_.size());

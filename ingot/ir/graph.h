@@ -30,6 +30,7 @@ struct Use {
 class Value {
  public:
   Value(const Value&) = delete;
+  ~Value();
 
   const std::string& name() const { return name_; }
   /// Null: a graph input, an initializer, or a name nothing defines.
@@ -56,7 +57,7 @@ class Value {
  private:
   friend class Graph;
   friend class Node;
-  Value(Graph& graph, std::string name) : graph_(&graph), name_(std::move(name)) {}
+  Value(Graph& graph, std::string name);
 
   Graph* graph_;
   std::string name_;
@@ -76,6 +77,7 @@ struct Slot {
 class Node {
  public:
   Node(const Node&) = delete;
+  ~Node();
 
   std::string name, domain, op, overload, doc_string;
   Attributes attributes;
@@ -112,7 +114,7 @@ class Node {
 
  private:
   friend class Graph;
-  explicit Node(Graph& graph) : graph_(&graph) {}
+  explicit Node(Graph& graph);
 
   Graph* graph_;
   Node *next_ = nullptr, *previous_ = nullptr;

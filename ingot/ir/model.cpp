@@ -32,6 +32,14 @@ const Function* Model::find_function(std::string_view function_domain, std::stri
   return nullptr;
 }
 
+Function::Function() : body(std::make_unique<Graph>()) { body->is_function_body = true; }
+Function::Function(Function&&) noexcept = default;
+Function::~Function() = default;
+
+Model::Model() : graph(std::make_unique<Graph>()) {}
+Model::Model(Model&&) noexcept = default;
+Model::~Model() = default;
+
 Model& Model::operator=(Model&& other) noexcept {
   // The training graphs read values of the main graph: they go first.
   training.clear();

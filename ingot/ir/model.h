@@ -25,7 +25,9 @@ class OpsetImports : public std::vector<OpsetImport> {
 
 /// A model-local function: an operator that the model defines by a graph.
 struct Function {
-  Function() { body->is_function_body = true; }
+  Function();
+  Function(Function&&) noexcept;
+  ~Function();
 
   std::string domain, name, overload, doc_string;
   OpsetImports opsets;
@@ -34,7 +36,7 @@ struct Function {
   Metadata metadata;
   std::string unknown;
   /// Inputs and outputs are the function's formal ones, in order, as a rule without types.
-  std::unique_ptr<Graph> body = std::make_unique<Graph>();
+  std::unique_ptr<Graph> body;
 };
 
 /// TrainingInfoProto: how to initialise the state and how to make one step.
@@ -57,16 +59,17 @@ struct DeviceConfiguration {
 /// A whole ONNX model.
 class Model {
  public:
-  Model() = default;
-  Model(Model&&) noexcept = default;
+  Model();
+  Model(Model&&) noexcept;
   Model& operator=(Model&& other) noexcept;
+  ~Model();
 
   std::int64_t ir_version = 0;
   OpsetImports opsets;
   std::string producer_name, producer_version, domain, doc_string;
   std::int64_t model_version = 0;
   Metadata metadata;
-  std::unique_ptr<Graph> graph = std::make_unique<Graph>();
+  std::unique_ptr<Graph> graph;
   std::vector<std::unique_ptr<Function>> functions;
   std::vector<TrainingInfo> training;
   std::vector<DeviceConfiguration> device_configurations;

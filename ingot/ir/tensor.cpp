@@ -97,6 +97,10 @@ std::vector<double> Tensor::to_doubles() const {
   return values;
 }
 
+Tensor Tensor::ints(const std::vector<std::int64_t>& values) {
+  return of<std::int64_t>({static_cast<std::int64_t>(values.size())}, values);
+}
+
 Tensor Tensor::scalar(double value, DType dtype) {
   std::vector<std::byte> bytes(byte_count(dtype, 1).value_or(0));
   const auto store = [&]<class T>() {

@@ -43,9 +43,7 @@ class Tensor {
     return of(std::move(dims), std::span<const T>(values));
   }
   template <class T> static Tensor scalar(T value) { return of<T>({}, std::span<const T>(&value, 1)); }
-  static Tensor ints(const std::vector<std::int64_t>& values) {
-    return of<std::int64_t>({static_cast<std::int64_t>(values.size())}, values);
-  }
+  static Tensor ints(const std::vector<std::int64_t>& values);
   /// A scalar of any numeric type from a double (rounded as a cast would).
   static Tensor scalar(double value, DType dtype);
 

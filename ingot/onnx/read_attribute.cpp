@@ -87,108 +87,129 @@ AttrValue default_value(AttrType type) {
 
 }  // namespace
 
-Attribute GraphReader::read_attribute(protobuf::Reader message, Graph* parent) {
-  const std::size_t offset = message.offset();
-  Attribute a;
+/// What is read of an attribute so far. Single messages may come in parts.
+struct GraphReader::AttributeParts {
+  Attribute attribute;
   AttrType stated = AttrType::undefined, found = AttrType::undefined;
-  // Single messages may come in parts.
-  std::vector<protobuf::Reader> graph_parts;
+  std::vector<protobuf::Reader> graph;
   TensorFields tensor;
   SparseTensorFields sparse;
+};
+
+Attribute GraphReader::read_attribute(protobuf::Reader message, Graph* parent) {
+  const std::size_t offset = message.offset();
+  AttributeParts parts;
+  Attribute& a = parts.attribute;
   while (message.next()) {
     const AttrType holds = type_of_field(message.field());
     if (holds != AttrType::undefined) {
-      if (found != AttrType::undefined && found != holds)
+      if (parts.found != AttrType::undefined && parts.found != holds)
         throw Error(Code::conflicting_data,
                     fmt::format("attribute '{}' at byte {} has values of two types", a.name, offset));
-      found = holds;
+      parts.found = holds;
     }
     switch (message.field()) {
       case AttributeField::name:
         a.name = message.string();
         break;
-      case AttributeField::f:
-        a.value = message.fixed_float();
-        break;
-      case AttributeField::i:
-        a.value = message.int64();
-        break;
-      case AttributeField::s:
-        a.value = message.string();
-        break;
-      case AttributeField::t:
-        tensor.read(message.message());
-        break;
-      case AttributeField::g:
-        graph_parts.push_back(message.message());
-        break;
-      case AttributeField::floats:
-        message.floats(value_as<std::vector<float>>(a));
-        break;
-      case AttributeField::ints:
-        message.ints(value_as<std::vector<std::int64_t>>(a));
-        break;
-      case AttributeField::strings:
-        value_as<std::vector<std::string>>(a).push_back(message.string());
-        break;
-      case AttributeField::tensors: {
-        TensorFields one;
-        one.read(message.message());
-        value_as<std::vector<Tensor>>(a).push_back(one.finish(context_));
-        break;
-      }
-      case AttributeField::graphs:
-        value_as<std::vector<GraphPtr>>(a).push_back(nested(parent, {message.message()}));
-        break;
       case AttributeField::doc_string:
         a.doc_string = message.string();
-        break;
-      case AttributeField::tp:
-        read_type(message.message(), value_as<Type>(a));
-        break;
-      case AttributeField::type_protos:
-        read_type(message.message(), value_as<std::vector<Type>>(a).emplace_back());
         break;
       case AttributeField::type: {
         const std::uint64_t type = message.varint();
         if (type > 255)
           throw Error(Code::bad_attribute, fmt::format("attribute type {} at byte {} does not exist", type, offset));
-        stated = static_cast<AttrType>(type);
+        parts.stated = static_cast<AttrType>(type);
         break;
       }
       case AttributeField::ref_attr_name:
         a.reference = message.string();
         break;
-      case AttributeField::sparse_tensor:
-        sparse.read(message.message());
-        break;
-      case AttributeField::sparse_tensors: {
-        SparseTensorFields one;
-        one.read(message.message());
-        value_as<std::vector<SparseTensor>>(a).push_back(one.finish(context_));
-        break;
-      }
       default:
-        keep(message, a.unknown);
+        if (holds == AttrType::undefined)
+          keep(message, a.unknown);
+        else
+          read_value(message, parent, parts);
     }
   }
-  if (found != AttrType::undefined && stated != AttrType::undefined && stated != found)
+  if (parts.found != AttrType::undefined && parts.stated != AttrType::undefined && parts.stated != parts.found)
     throw Error(Code::conflicting_data,
                 fmt::format("attribute '{}' at byte {} is of type {} but has a value of type {}", a.name, offset,
-                            static_cast<int>(stated), static_cast<int>(found)));
-  if (found == AttrType::tensor) {
-    a.value = tensor.finish(context_);
-  } else if (found == AttrType::sparse_tensor) {
-    a.value = sparse.finish(context_);
-  } else if (found == AttrType::graph) {
-    a.value = nested(parent, std::move(graph_parts));
-  } else if (found == AttrType::undefined && a.reference.empty() && stated == AttrType::graph) {
-    a.value = nested(parent, {});
-  } else if (found == AttrType::undefined && a.reference.empty()) {
-    a.value = default_value(stated);
+                            static_cast<int>(parts.stated), static_cast<int>(parts.found)));
+  finish(parts, parent);
+  return std::move(a);
+}
+
+void GraphReader::read_value(protobuf::Reader& message, Graph* parent, AttributeParts& parts) {
+  Attribute& a = parts.attribute;
+  switch (message.field()) {
+    case AttributeField::f:
+      a.value = message.fixed_float();
+      break;
+    case AttributeField::i:
+      a.value = message.int64();
+      break;
+    case AttributeField::s:
+      a.value = message.string();
+      break;
+    case AttributeField::t:
+      parts.tensor.read(message.message());
+      break;
+    case AttributeField::g:
+      parts.graph.push_back(message.message());
+      break;
+    case AttributeField::floats:
+      message.floats(value_as<std::vector<float>>(a));
+      break;
+    case AttributeField::ints:
+      message.ints(value_as<std::vector<std::int64_t>>(a));
+      break;
+    case AttributeField::strings:
+      value_as<std::vector<std::string>>(a).push_back(message.string());
+      break;
+    case AttributeField::tensors: {
+      TensorFields one;
+      one.read(message.message());
+      value_as<std::vector<Tensor>>(a).push_back(one.finish(context_));
+      break;
+    }
+    case AttributeField::graphs:
+      value_as<std::vector<GraphPtr>>(a).push_back(nested(parent, {message.message()}));
+      break;
+    case AttributeField::tp:
+      read_type(message.message(), value_as<Type>(a));
+      break;
+    case AttributeField::type_protos:
+      read_type(message.message(), value_as<std::vector<Type>>(a).emplace_back());
+      break;
+    case AttributeField::sparse_tensor:
+      parts.sparse.read(message.message());
+      break;
+    case AttributeField::sparse_tensors: {
+      SparseTensorFields one;
+      one.read(message.message());
+      value_as<std::vector<SparseTensor>>(a).push_back(one.finish(context_));
+      break;
+    }
+    default:
+      break;
   }
-  if (std::holds_alternative<std::monostate>(a.value)) a.reference_type = stated;
-  return a;
+}
+
+void GraphReader::finish(AttributeParts& parts, Graph* parent) {
+  Attribute& a = parts.attribute;
+  if (parts.found == AttrType::tensor) {
+    a.value = parts.tensor.finish(context_);
+  } else if (parts.found == AttrType::sparse_tensor) {
+    a.value = parts.sparse.finish(context_);
+  } else if (parts.found == AttrType::graph) {
+    a.value = nested(parent, std::move(parts.graph));
+  } else if (parts.found == AttrType::undefined && a.reference.empty() && parts.stated == AttrType::graph) {
+    a.value = nested(parent, {});
+  } else if (parts.found == AttrType::undefined && a.reference.empty()) {
+    a.value = default_value(parts.stated);
+  }
+  if (std::holds_alternative<std::monostate>(a.value)) a.reference_type = parts.stated;
 }
 
 }  // namespace ingot::onnx

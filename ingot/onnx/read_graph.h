@@ -25,11 +25,15 @@ class GraphReader {
     int depth;
   };
 
+  struct AttributeParts;
+
   void read_one(const Pending& pending);
   void read_nested();
   void read_node(const protobuf::Reader& field, GraphAssembly& assembly);
   void read_node_fields(protobuf::Reader message, Node& node, GraphAssembly& assembly);
   Attribute read_attribute(protobuf::Reader message, Graph* parent);
+  void read_value(protobuf::Reader& message, Graph* parent, AttributeParts& parts);
+  void finish(AttributeParts& parts, Graph* parent);
   void read_initializers(const std::vector<protobuf::Reader>& parts, Graph& graph);
   GraphPtr nested(Graph* parent, std::vector<protobuf::Reader> parts);
 

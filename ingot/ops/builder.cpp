@@ -13,6 +13,32 @@ AttrValue to_attr_value(const Attr& attr) {
 
 }  // namespace
 
+Attr::Attr(std::string_view n, int v) : name(n), value(std::int64_t{v}) {}
+Attr::Attr(std::string_view n, bool v) : name(n), value(std::int64_t{v}) {}
+Attr::Attr(std::string_view n, std::int64_t v) : name(n), value(v) {}
+Attr::Attr(std::string_view n, double v) : name(n), value(static_cast<float>(v)) {}
+Attr::Attr(std::string_view n, float v) : name(n), value(v) {}
+Attr::Attr(std::string_view n, DType v) : name(n), value(static_cast<std::int64_t>(v)) {}
+Attr::Attr(std::string_view n, const char* v) : name(n), value(std::string(v)) {}
+Attr::Attr(std::string_view n, std::string v) : name(n), value(std::move(v)) {}
+Attr::Attr(std::string_view n, std::initializer_list<std::int64_t> v) : name(n), value(std::vector<std::int64_t>(v)) {}
+Attr::Attr(std::string_view n, std::vector<std::int64_t> v) : name(n), value(std::move(v)) {}
+Attr::Attr(std::string_view n, std::vector<float> v) : name(n), value(std::move(v)) {}
+Attr::Attr(std::string_view n, std::vector<std::string> v) : name(n), value(std::move(v)) {}
+Attr::Attr(std::string_view n, Tensor v) : name(n), value(std::move(v)) {}
+Attr::Attr(std::string_view n, Type v) : name(n), value(std::move(v)) {}
+Attr::Attr(const Attr&) = default;
+Attr::Attr(Attr&&) noexcept = default;
+Attr& Attr::operator=(const Attr&) = default;
+Attr& Attr::operator=(Attr&&) noexcept = default;
+Attr::~Attr() = default;
+
+GraphBuilder::GraphBuilder(Graph& graph, Node* before, bool infers) : graph_(graph), before_(before), infers_(infers) {}
+GraphBuilder::~GraphBuilder() = default;
+
+void GraphBuilder::name_after(std::string scope) { scope_ = std::move(scope); }
+void GraphBuilder::set_metadata(Metadata metadata) { metadata_ = std::move(metadata); }
+
 void GraphBuilder::name_after(const Node& source) {
   scope_ = source.name.empty() && source.output() ? source.output()->name() : source.name;
   metadata_ = source.metadata;
@@ -53,6 +79,32 @@ Values GraphBuilder::op(ops::Name type, const Values& inputs, const Attrs& attrs
 Value* GraphBuilder::op(ops::Name type, const Values& inputs, const Attrs& attrs) {
   return op(type, inputs, attrs, 1).front();
 }
+
+Value* GraphBuilder::add(Value* a, Value* b) { return op("Add", {a, b}); }
+Value* GraphBuilder::sub(Value* a, Value* b) { return op("Sub", {a, b}); }
+Value* GraphBuilder::mul(Value* a, Value* b) { return op("Mul", {a, b}); }
+Value* GraphBuilder::div(Value* a, Value* b) { return op("Div", {a, b}); }
+Value* GraphBuilder::add(Value* a, double b) { return add(a, scalar(b, a->type.elem)); }
+Value* GraphBuilder::sub(Value* a, double b) { return sub(a, scalar(b, a->type.elem)); }
+Value* GraphBuilder::sub(double a, Value* b) { return sub(scalar(a, b->type.elem), b); }
+Value* GraphBuilder::mul(Value* a, double b) { return mul(a, scalar(b, a->type.elem)); }
+Value* GraphBuilder::div(Value* a, double b) { return div(a, scalar(b, a->type.elem)); }
+Value* GraphBuilder::div(double a, Value* b) { return div(scalar(a, b->type.elem), b); }
+Value* GraphBuilder::neg(Value* x) { return op("Neg", {x}); }
+Value* GraphBuilder::transpose(Value* x, std::vector<std::int64_t> perm) {
+  return op("Transpose", {x}, {{"perm", std::move(perm)}});
+}
+Value* GraphBuilder::reshape(Value* x, const std::vector<std::int64_t>& dims) { return op("Reshape", {x, ints(dims)}); }
+Value* GraphBuilder::squeeze(Value* x, const std::vector<std::int64_t>& axes) { return op("Squeeze", {x, ints(axes)}); }
+Value* GraphBuilder::unsqueeze(Value* x, const std::vector<std::int64_t>& axes) {
+  return op("Unsqueeze", {x, ints(axes)});
+}
+Value* GraphBuilder::concat(const Values& xs, std::int64_t axis) { return op("Concat", xs, {{"axis", axis}}); }
+Value* GraphBuilder::shape(Value* x) { return op("Shape", {x}); }
+Value* GraphBuilder::reduce_sum(Value* x, const std::vector<std::int64_t>& axes, bool keepdims) {
+  return op("ReduceSum", {x, ints(axes)}, {{"keepdims", keepdims}});
+}
+Value* GraphBuilder::where(Value* condition, Value* yes, Value* no) { return op("Where", {condition, yes, no}); }
 
 Value* GraphBuilder::constant(Tensor value) {
   if (graph_.is_function_body) {

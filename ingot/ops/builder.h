@@ -10,20 +10,25 @@ namespace ingot {
 
 /// One attribute in a call of GraphBuilder::op: {"axis", 1}, {"pads", {0, 1}}, {"mode", "linear"}, {"to", DType::f32}.
 struct Attr {
-  Attr(std::string_view n, int v) : name(n), value(std::int64_t{v}) {}
-  Attr(std::string_view n, bool v) : name(n), value(std::int64_t{v}) {}
-  Attr(std::string_view n, std::int64_t v) : name(n), value(v) {}
-  Attr(std::string_view n, double v) : name(n), value(static_cast<float>(v)) {}
-  Attr(std::string_view n, float v) : name(n), value(v) {}
-  Attr(std::string_view n, DType v) : name(n), value(static_cast<std::int64_t>(v)) {}
-  Attr(std::string_view n, const char* v) : name(n), value(std::string(v)) {}
-  Attr(std::string_view n, std::string v) : name(n), value(std::move(v)) {}
-  Attr(std::string_view n, std::initializer_list<std::int64_t> v) : name(n), value(std::vector<std::int64_t>(v)) {}
-  Attr(std::string_view n, std::vector<std::int64_t> v) : name(n), value(std::move(v)) {}
-  Attr(std::string_view n, std::vector<float> v) : name(n), value(std::move(v)) {}
-  Attr(std::string_view n, std::vector<std::string> v) : name(n), value(std::move(v)) {}
-  Attr(std::string_view n, Tensor v) : name(n), value(std::move(v)) {}
-  Attr(std::string_view n, Type v) : name(n), value(std::move(v)) {}
+  Attr(std::string_view name, int value);
+  Attr(std::string_view name, bool value);
+  Attr(std::string_view name, std::int64_t value);
+  Attr(std::string_view name, double value);
+  Attr(std::string_view name, float value);
+  Attr(std::string_view name, DType value);
+  Attr(std::string_view name, const char* value);
+  Attr(std::string_view name, std::string value);
+  Attr(std::string_view name, std::initializer_list<std::int64_t> value);
+  Attr(std::string_view name, std::vector<std::int64_t> value);
+  Attr(std::string_view name, std::vector<float> value);
+  Attr(std::string_view name, std::vector<std::string> value);
+  Attr(std::string_view name, Tensor value);
+  Attr(std::string_view name, Type value);
+  Attr(const Attr&);
+  Attr(Attr&&) noexcept;
+  Attr& operator=(const Attr&);
+  Attr& operator=(Attr&&) noexcept;
+  ~Attr();
 
   std::string_view name;
   std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, std::vector<float>,
@@ -37,8 +42,8 @@ class GraphBuilder {
  public:
   /// Nodes go before `before`, or to the end of the graph. `infers` is off where nodes are written in an
   /// older operator set than the newest, whose inference would misread them.
-  explicit GraphBuilder(Graph& graph, Node* before = nullptr, bool infers = true)
-      : graph_(graph), before_(before), infers_(infers) {}
+  explicit GraphBuilder(Graph& graph, Node* before = nullptr, bool infers = true);
+  ~GraphBuilder();
 
   /// The one way in: an operator by its ONNX name, newest version. The rest is shorthand.
   /// If inference refuses the node, it is taken out again and the error names it.
@@ -54,39 +59,35 @@ class GraphBuilder {
   Value* ints(const std::vector<std::int64_t>& values);  // rank 1
   Value* index(std::int64_t value);                      // int64, rank 0
 
-  Value* add(Value* a, Value* b) { return op("Add", {a, b}); }
-  Value* sub(Value* a, Value* b) { return op("Sub", {a, b}); }
-  Value* mul(Value* a, Value* b) { return op("Mul", {a, b}); }
-  Value* div(Value* a, Value* b) { return op("Div", {a, b}); }
+  Value* add(Value* a, Value* b);
+  Value* sub(Value* a, Value* b);
+  Value* mul(Value* a, Value* b);
+  Value* div(Value* a, Value* b);
   /// With a number: a scalar of the other operand's element type.
-  Value* add(Value* a, double b) { return add(a, scalar(b, a->type.elem)); }
-  Value* sub(Value* a, double b) { return sub(a, scalar(b, a->type.elem)); }
-  Value* sub(double a, Value* b) { return sub(scalar(a, b->type.elem), b); }
-  Value* mul(Value* a, double b) { return mul(a, scalar(b, a->type.elem)); }
-  Value* div(Value* a, double b) { return div(a, scalar(b, a->type.elem)); }
-  Value* div(double a, Value* b) { return div(scalar(a, b->type.elem), b); }
-  Value* neg(Value* x) { return op("Neg", {x}); }
+  Value* add(Value* a, double b);
+  Value* sub(Value* a, double b);
+  Value* sub(double a, Value* b);
+  Value* mul(Value* a, double b);
+  Value* div(Value* a, double b);
+  Value* div(double a, Value* b);
+  Value* neg(Value* x);
   Value* cast(Value* x, DType to);  // x itself when it has that type
-  Value* transpose(Value* x, std::vector<std::int64_t> perm) {
-    return op("Transpose", {x}, {{"perm", std::move(perm)}});
-  }
-  Value* reshape(Value* x, const std::vector<std::int64_t>& dims) { return op("Reshape", {x, ints(dims)}); }
-  Value* squeeze(Value* x, const std::vector<std::int64_t>& axes) { return op("Squeeze", {x, ints(axes)}); }
-  Value* unsqueeze(Value* x, const std::vector<std::int64_t>& axes) { return op("Unsqueeze", {x, ints(axes)}); }
-  Value* concat(const Values& xs, std::int64_t axis) { return op("Concat", xs, {{"axis", axis}}); }
-  Value* shape(Value* x) { return op("Shape", {x}); }
-  Value* reduce_sum(Value* x, const std::vector<std::int64_t>& axes, bool keepdims = true) {
-    return op("ReduceSum", {x, ints(axes)}, {{"keepdims", keepdims}});
-  }
-  Value* where(Value* condition, Value* yes, Value* no) { return op("Where", {condition, yes, no}); }
+  Value* transpose(Value* x, std::vector<std::int64_t> perm);
+  Value* reshape(Value* x, const std::vector<std::int64_t>& dims);
+  Value* squeeze(Value* x, const std::vector<std::int64_t>& axes);
+  Value* unsqueeze(Value* x, const std::vector<std::int64_t>& axes);
+  Value* concat(const Values& xs, std::int64_t axis);
+  Value* shape(Value* x);
+  Value* reduce_sum(Value* x, const std::vector<std::int64_t>& axes, bool keepdims = true);
+  Value* where(Value* condition, Value* yes, Value* no);
 
   Graph& graph() { return graph_; }
   Node* before() const { return before_; }
   bool infers() const { return infers_; }
   /// New values are named `scope` (made unique), and new nodes carry the metadata of `source`.
   void name_after(const Node& source);
-  void name_after(std::string scope) { scope_ = std::move(scope); }
-  void set_metadata(Metadata metadata) { metadata_ = std::move(metadata); }
+  void name_after(std::string scope);
+  void set_metadata(Metadata metadata);
 
  private:
   Graph& graph_;

@@ -9,6 +9,16 @@ namespace ingot::ops {
 
 Values gradient_zero(GradContext&) { return {}; }
 
+GradContext::GradContext(GraphBuilder& builder, Node& n, Values output_gradients, std::vector<bool> wanted)
+    : g(builder), node(n), dys_(std::move(output_gradients)), wanted_(std::move(wanted)) {}
+GradContext::~GradContext() = default;
+
+bool GradContext::wants_read(std::size_t i) const { return wanted_.empty() || (i < wanted_.size() && wanted_[i]); }
+
+Value* GradContext::keep(Value* condition, Value* x) { return g.where(condition, x, g.scalar(0, x->type.elem)); }
+Value* GradContext::less(Value* a, Value* b) { return g.op("Less", {a, b}); }
+Value* GradContext::equal(Value* a, Value* b) { return g.op("Equal", {a, b}); }
+
 void GradContext::fail(std::string message) const {
   throw Error(Code::not_differentiable, std::move(message)).in_node(node.name, node.op);
 }

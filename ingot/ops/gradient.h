@@ -8,8 +8,8 @@ namespace ingot::ops {
 class GradContext {
  public:
   /// `wanted[i]`: somebody asks for the gradient of input i; empty: of all.
-  GradContext(GraphBuilder& builder, Node& n, Values output_gradients, std::vector<bool> wanted = {})
-      : g(builder), node(n), dys_(std::move(output_gradients)), wanted_(std::move(wanted)) {}
+  GradContext(GraphBuilder& builder, Node& n, Values output_gradients, std::vector<bool> wanted = {});
+  ~GradContext();
 
   GraphBuilder& g;
   Node& node;
@@ -18,9 +18,9 @@ class GradContext {
   /// Null: the loss does not depend on this output.
   Value* dy(std::size_t i = 0) const { return i < dys_.size() ? dys_[i] : nullptr; }
   bool has(std::size_t i) const { return node.input(i) != nullptr; }
-  bool wants(std::size_t i) const { return has(i) && (wanted_.empty() || (i < wanted_.size() && wanted_[i])); }
+  bool wants(std::size_t i) const { return has(i) && wants_read(i); }
   /// The same for a value that a subgraph of the node reads: those are counted after the inputs.
-  bool wants_read(std::size_t i) const { return wanted_.empty() || (i < wanted_.size() && wanted_[i]); }
+  bool wants_read(std::size_t i) const;
   DType elem(std::size_t i = 0) const { return node.input(i) ? node.input(i)->type.elem : DType::undefined; }
   /// The rank of an input; refuses the node where it is not known.
   std::int64_t rank(std::size_t i = 0) const;
@@ -50,9 +50,9 @@ class GradContext {
   /// x stretched to the dimensions of `like`.
   Value* stretched(Value* x, Value* like);
   /// x where the condition holds, else zero.
-  Value* keep(Value* condition, Value* x) { return g.where(condition, x, g.scalar(0, x->type.elem)); }
-  Value* less(Value* a, Value* b) { return g.op("Less", {a, b}); }
-  Value* equal(Value* a, Value* b) { return g.op("Equal", {a, b}); }
+  Value* keep(Value* condition, Value* x);
+  Value* less(Value* a, Value* b);
+  Value* equal(Value* a, Value* b);
   /// Sums x over the axes that broadcasting stretched, back to the shape of `like`; by run-time shapes where the
   /// static ones are not known.
   Value* sum_to(Value* x, Value* like);

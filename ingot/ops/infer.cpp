@@ -108,6 +108,10 @@ std::optional<std::vector<double>> InferContext::const_doubles(std::size_t i) co
   return t->to_doubles();
 }
 
+const std::vector<std::int64_t>* InferContext::attr_ints(std::string_view name) const {
+  return node_.attributes.get<std::vector<std::int64_t>>(name);
+}
+
 std::optional<std::int64_t> InferContext::need_int(std::string_view name) const {
   const Attribute* a = node_.attributes.find(name);
   if (a && a->is_reference()) return std::nullopt;
@@ -155,6 +159,8 @@ void InferContext::out_like(std::size_t i, std::size_t from) {
 void InferContext::out_shape_like(std::size_t i, std::size_t from) {
   if (const Shape* s = shape(from)) out_shape(i, *s);
 }
+
+const Type& InferContext::out_type(std::size_t i) const { return types_.at(i); }
 
 void InferContext::out_ints(std::size_t i, std::vector<Dim> values) {
   if (i >= ints_.size() || values.size() > static_cast<std::size_t>(kMostKnownInts)) return;
@@ -219,6 +225,10 @@ std::int64_t InferContext::axis(std::int64_t axis, std::int64_t rank, std::strin
                 std::string(what) + " " + std::to_string(axis) + " is out of range for rank " + std::to_string(rank))
         .in_node(node_.name, node_.op);
   return axis < 0 ? axis + rank : axis;
+}
+
+void InferContext::require(bool condition, std::string_view message) const {
+  if (!condition) fail(std::string(message));
 }
 
 void InferContext::fail(std::string message) const {

@@ -81,9 +81,7 @@ class InferContext {
   std::string attr(std::string_view name, const char* fallback) const {
     return node_.attributes.string_or(name, fallback);
   }
-  const std::vector<std::int64_t>* attr_ints(std::string_view name) const {
-    return node_.attributes.get<std::vector<std::int64_t>>(name);
-  }
+  const std::vector<std::int64_t>* attr_ints(std::string_view name) const;
 
   /// A required attribute: the node is refused without it. Nothing: a reference that a function's call resolves.
   std::optional<std::int64_t> need_int(std::string_view name) const;
@@ -100,7 +98,7 @@ class InferContext {
   void out_like(std::size_t i, std::size_t from);
   void out_shape_like(std::size_t i, std::size_t from);
   void out_ints(std::size_t i, std::vector<Dim> values);  // the elements are known (rank from the shape)
-  const Type& out_type(std::size_t i) const { return types_.at(i); }
+  const Type& out_type(std::size_t i) const;
   /// A size that only the data decides: a name of its own, stable for this output and axis.
   Dim data_dim(std::size_t i, std::int64_t axis) const;
   /// Gives the sizes of output i that are still unknown such names: the node reads them from its inputs' elements.
@@ -113,9 +111,7 @@ class InferContext {
   /// Normalised to 0 <= axis < rank; refuses others.
   std::int64_t axis(std::int64_t axis, std::int64_t rank, std::string_view what = "axis") const;
   [[noreturn]] void fail(std::string message) const;
-  void require(bool condition, std::string_view message) const {
-    if (!condition) fail(std::string(message));
-  }
+  void require(bool condition, std::string_view message) const;
 
   /// Writes what was found into the node's outputs.
   void commit();

@@ -17,6 +17,14 @@ Array& KernelContext::make(std::size_t i, DType dtype, Dims dims) {
   return const_cast<Array&>(*outputs_[i].array());
 }
 
+void KernelContext::set(std::size_t i, Datum value) {
+  if (i < outputs_.size()) outputs_[i] = std::move(value);
+}
+
+std::vector<std::int64_t> KernelContext::attr_ints(std::string_view name) const {
+  return node.attributes.ints_or(name, {});
+}
+
 std::int64_t KernelContext::axis(std::int64_t axis, std::int64_t rank) const {
   if (axis < -rank || axis >= rank)
     throw Error(Code::axis_out_of_range,

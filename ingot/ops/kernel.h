@@ -41,9 +41,7 @@ class KernelContext {
   std::size_t output_count() const { return outputs_.size(); }
   bool wants(std::size_t i) const { return i < outputs_.size() && node.output(i); }
   Array& make(std::size_t i, DType dtype, Dims dims);
-  void set(std::size_t i, Datum value) {
-    if (i < outputs_.size()) outputs_[i] = std::move(value);
-  }
+  void set(std::size_t i, Datum value);
 
   std::int64_t attr(std::string_view name, std::int64_t fallback) const {
     return node.attributes.int_or(name, fallback);
@@ -52,7 +50,7 @@ class KernelContext {
   std::string attr(std::string_view name, const char* fallback) const {
     return node.attributes.string_or(name, fallback);
   }
-  std::vector<std::int64_t> attr_ints(std::string_view name) const { return node.attributes.ints_or(name, {}); }
+  std::vector<std::int64_t> attr_ints(std::string_view name) const;
 
   /// Normalised to 0 <= axis < rank; refuses others.
   std::int64_t axis(std::int64_t axis, std::int64_t rank) const;

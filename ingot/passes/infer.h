@@ -33,7 +33,4 @@ struct InferredTypes {
 /// callbacks see.
 InferredTypes infer_types(const Model& model, Model copy, const InferOptions& options = {});
 
-/// Sets a session up for this model: its functions, and what its IR version says of defaults.
-void prepare(ops::InferSession& session, const Model& model);
-
 }  // namespace ingot::passes

@@ -1,8 +1,9 @@
 // A quantised model, each rounding of which may fall the other way.
+#include "ingot/passes/shake.h"
+
 #include "ingot/ops/builder.h"
-#include "ingot/passes/convert_version.h"
+#include "ingot/passes/canonicalize.h"
 #include "ingot/passes/inline_functions.h"
-#include "ingot/passes/widen.h"
 
 namespace ingot::passes {
 namespace {

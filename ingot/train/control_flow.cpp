@@ -3,36 +3,13 @@
 
 #include <unordered_set>
 
-#include "ingot/base/error.h"
-#include "ingot/ops/infer.h"
 #include "ingot/ops/sequence/elements.h"
 #include "ingot/train/autodiff.h"
+#include "ingot/train/loop_gradient.h"
+#include "ingot/train/subgraphs.h"
 
 namespace ingot::train {
 namespace {
-
-bool is_real(const Value* v) { return v && v->type.is_tensor() && is_float(v->type.elem); }
-
-Graph& body_of(const Node& node, std::string_view name) {
-  const GraphPtr* body = node.attributes.get<GraphPtr>(name);
-  if (!body || !*body) throw Error(Code::not_differentiable, "attribute '" + std::string(name) + "' is missing");
-  return **body;
-}
-
-void infer_again(Node& node) {
-  ops::InferSession session;
-  ops::infer_node(node, session);
-}
-
-/// A gradient as an output of `graph`: made there, zeros where there is none.
-void put_out(GraphBuilder& g, Value* gradient, Value* like) {
-  if (!gradient) {
-    gradient = ops::zeros_like(g, like);
-  } else if (&gradient->graph() != &g.graph() || !gradient->producer()) {
-    gradient = g.op("Identity", {gradient});
-  }
-  g.graph().add_output(gradient);
-}
 
 /// Whether a value of one type can have the other: no axis is known to differ.
 bool may_be_same(const Type& a, const Type& b) {
@@ -59,7 +36,7 @@ GraphPtr branch_gradient(ops::GradContext& c, const Graph& branch, const Values&
   const Values gradients = may_run ? differentiate(*copy, seeds, wanted) : Values(wanted.size());
   copy->resize_outputs(0);
   GraphBuilder g(*copy);
-  for (std::size_t i = 0; i < wanted.size(); ++i) put_out(g, gradients[i], wanted[i]);
+  for (std::size_t i = 0; i < wanted.size(); ++i) add_gradient_output(g, gradients[i], wanted[i]);
   return copy;
 }
 
@@ -78,196 +55,6 @@ Values if_gradient(ops::GradContext& c, const Values& reads) {
   std::size_t next = 0;
   for (std::size_t i = 1; i < reads.size(); ++i)
     if (c.wants_read(i)) dxs[i] = made->output(next++);
-  return dxs;
-}
-
-/// How Loop and Scan differ, in one form. Along scanned axes, `reversed` ones run from the end.
-struct Rounds {
-  struct Axis {
-    std::int64_t axis = 0;
-    bool is_reversed = false;
-  };
-  bool is_loop = false;
-  std::size_t first_state = 0;     // input of the node with the first state
-  std::size_t first_body_in = 0;   // input of the body with the first state
-  std::size_t first_body_out = 0;  // output of the body with the first state
-  std::size_t states = 0;
-  std::vector<Axis> ins, outs;  // what is scanned and put together
-};
-
-Rounds read_rounds(const Node& node) {
-  const Graph& body = body_of(node, "body");
-  Rounds r;
-  r.is_loop = node.is("Loop");
-  if (r.is_loop) {
-    r.first_state = r.first_body_in = 2;
-    r.first_body_out = 1;
-    r.states = body.inputs().size() - 2;
-    r.outs.resize(body.output_count() - 1 - r.states);
-    return r;
-  }
-  const auto scanned = static_cast<std::size_t>(node.attributes.int_or("num_scan_inputs", 0));
-  r.states = body.inputs().size() - scanned;
-  r.ins.resize(scanned);
-  r.outs.resize(body.output_count() - r.states);
-  const auto fill = [&](std::vector<Rounds::Axis>& axes, const char* numbers, const char* directions) {
-    const auto at = node.attributes.ints_or(numbers, {}), ways = node.attributes.ints_or(directions, {});
-    for (std::size_t i = 0; i < axes.size(); ++i)
-      axes[i] = {i < at.size() ? at[i] : 0, i < ways.size() && ways[i] != 0};
-  };
-  fill(r.ins, "scan_input_axes", "scan_input_directions");
-  fill(r.outs, "scan_output_axes", "scan_output_directions");
-  return r;
-}
-
-/// Makes the node put out one more value of each round; returns it, stacked along axis 0.
-Value* record(Node& node, Value* of_body, const std::string& base) {
-  Graph& body = body_of(node, "body");
-  GraphBuilder inner(body);
-  body.add_output(inner.op("Identity", {of_body}));
-  if (node.is("Scan")) {
-    for (const char* name : {"scan_output_axes", "scan_output_directions"}) {
-      auto numbers = node.attributes.ints_or(name, {});
-      if (numbers.empty()) continue;
-      numbers.push_back(0);
-      node.attributes.set(Attribute(name, AttrValue(numbers)));
-    }
-  }
-  return node.add_output(node.graph().fresh_name(base));
-}
-
-/// The body's nodes with other values as inputs, inside another graph.
-void copy_body(const Graph& body, Graph& into, Graph::ValueMap& map) {
-  for (const Value* v : body.initializers())
-    if (v->initializer && !map.contains(v)) map[v] = into.add_initializer(into.fresh_name(v->name()), *v->initializer);
-  const auto order = topological_order(body);
-  if (!order) throw Error(Code::not_sorted, "a loop's body has a cycle");
-  for (const Node* node : *order) {
-    Node* copy = into.add_copy(*node, map);
-    for (std::size_t i = 0; i < copy->output_count(); ++i)
-      if (copy->output(i) && node->output(i)) copy->output(i)->type = node->output(i)->type;
-    ops::InferSession session;
-    ops::infer_node(*copy, session);
-  }
-}
-
-/// Zeros or the gradient that arrives, for a state that is carried backwards.
-Value* or_zeros(GraphBuilder& g, Value* gradient, Value* like) {
-  return gradient ? gradient : ops::zeros_like(g, like);
-}
-
-Values rounds_gradient(ops::GradContext& c, const Values& reads) {
-  GraphBuilder& g = c.g;
-  Node& node = c.node;
-  const Rounds r = read_rounds(node);
-  const std::size_t input_count = node.input_count();
-  Graph& body = body_of(node, "body");
-  const std::string base = node.output() ? node.output()->name() : node.op;
-
-  // The forward loop records the state that each round began with, and a Loop the number of each round.
-  Values began, numbers;
-  for (std::size_t i = 0; i < r.states; ++i) {
-    if (!body.inputs()[r.first_body_in + i]->type.is_tensor()) c.fail("a loop's state is no tensor");
-    began.push_back(record(node, body.inputs()[r.first_body_in + i], base + "/state"));
-  }
-  Value* numbered = r.is_loop ? record(node, body.inputs()[0], base + "/round") : nullptr;
-  infer_again(node);
-  Value* count = nullptr;
-  if (r.is_loop)
-    count = g.op("Size", {numbered});
-  else
-    count = g.op("Gather", {g.shape(node.input(r.states)), g.index(r.ins.at(0).axis)});
-
-  // What the backward loop carries: gradients of the states, and sums for what the body captures.
-  std::vector<std::size_t> real_states, captures;
-  for (std::size_t i = 0; i < r.states; ++i)
-    if (is_real(node.output(i)) && is_real(node.input(r.first_state + i))) real_states.push_back(i);
-  for (std::size_t i = input_count; i < reads.size(); ++i)
-    if (c.wants_read(i)) captures.push_back(i);
-  Values carried = {count, nullptr};
-  for (const std::size_t i : real_states) carried.push_back(or_zeros(g, c.dy(i), node.output(i)));
-  for (const std::size_t i : captures) carried.push_back(or_zeros(g, nullptr, reads[i]));
-
-  auto back = std::make_unique<Graph>(&g.graph());
-  back->name = "backwards";
-  Value* round = back->add_input(g.graph().fresh_name("round"), Type::tensor(DType::i64, Shape{}));
-  Value* goes_on = back->add_input(g.graph().fresh_name("goes_on"), Type::tensor(DType::boolean, Shape{}));
-  Values carried_in;
-  for (std::size_t i = 2; i < carried.size(); ++i)
-    carried_in.push_back(back->add_input(g.graph().fresh_name("carried"), carried[i]->type));
-  GraphBuilder inner(*back);
-  inner.name_after("backwards");
-  Value* last = inner.sub(count, inner.index(1));
-  Value* at = inner.sub(last, round);  // the round that is undone
-  const auto place = [&](bool is_reversed) { return is_reversed ? round : at; };
-  Graph::ValueMap map;
-  if (r.is_loop) {
-    map[body.inputs()[0]] = at;
-    map[body.inputs()[1]] = inner.constant(Tensor::of<bool>({}, {true}));
-  }
-  for (std::size_t i = 0; i < r.states; ++i)
-    map[body.inputs()[r.first_body_in + i]] = inner.op("Gather", {began[i], at});
-  for (std::size_t i = 0; i < r.ins.size(); ++i)
-    map[body.inputs()[r.states + i]] =
-        inner.op("Gather", {node.input(r.states + i), place(r.ins[i].is_reversed)}, {{"axis", r.ins[i].axis}});
-  copy_body(body, *back, map);
-  const auto copied = [&](Value* v) {
-    const auto found = map.find(v);
-    return found == map.end() ? v : found->second;
-  };
-
-  std::vector<Seed> seeds;
-  for (std::size_t k = 0; k < real_states.size(); ++k)
-    seeds.push_back({copied(body.output(r.first_body_out + real_states[k])), carried_in[k]});
-  for (std::size_t i = 0; i < r.outs.size(); ++i) {
-    Value* dy = c.dy(r.states + i);
-    if (!dy) continue;
-    Value* slice = inner.op("Gather", {dy, place(r.outs[i].is_reversed)}, {{"axis", r.outs[i].axis}});
-    seeds.push_back({copied(body.output(r.first_body_out + r.states + i)), slice});
-  }
-  Values wrt;
-  for (const std::size_t i : real_states) wrt.push_back(copied(body.inputs()[r.first_body_in + i]));
-  for (const std::size_t i : captures) wrt.push_back(reads[i]);
-  std::vector<std::size_t> scanned;
-  for (std::size_t i = 0; i < r.ins.size(); ++i)
-    if (c.wants_read(r.states + i)) {
-      scanned.push_back(i);
-      wrt.push_back(copied(body.inputs()[r.states + i]));
-    }
-  const Values gradients = seeds.empty() ? Values(wrt.size()) : differentiate(*back, seeds, wrt);
-  back->add_output(inner.op("Identity", {goes_on}));
-  for (std::size_t k = 0; k < wrt.size(); ++k) {
-    const bool is_sum = k >= real_states.size() && k < real_states.size() + captures.size();
-    Value* gradient = gradients[k];
-    if (is_sum) gradient = gradient ? inner.add(carried_in[k], gradient) : carried_in[k];
-    put_out(inner, gradient, wrt[k]);
-  }
-
-  carried[1] = g.constant(Tensor::of<bool>({}, {true}));
-  Node* made = g.node("Loop", "", carried, {}, wrt.size());
-  made->attributes.append(Attribute("body", AttrValue(std::move(back))));
-  infer_again(*made);
-  Values dxs(reads.size());
-  for (std::size_t k = 0; k < real_states.size(); ++k) dxs[r.first_state + real_states[k]] = made->output(k);
-  for (std::size_t k = 0; k < captures.size(); ++k) dxs[captures[k]] = made->output(real_states.size() + k);
-  for (std::size_t k = 0; k < scanned.size(); ++k) {
-    // Stacked in the order of the backward rounds, along axis 0.
-    Value* dx = made->output(real_states.size() + captures.size() + k);
-    const Rounds::Axis& axis = r.ins[scanned[k]];
-    if (!axis.is_reversed) {
-      constexpr std::int64_t kBeforeFirst = std::numeric_limits<std::int64_t>::min();
-      dx = g.op("Slice", {dx, g.ints({-1}), g.ints({kBeforeFirst}), g.ints({0}), g.ints({-1})});
-    }
-    if (axis.axis != 0) {
-      const std::int64_t rank = c.rank(r.states + scanned[k]);
-      const std::int64_t to = axis.axis < 0 ? axis.axis + rank : axis.axis;
-      std::vector<std::int64_t> perm;
-      for (std::int64_t i = 1; i < rank; ++i) perm.push_back(i);
-      perm.insert(perm.begin() + to, 0);
-      dx = g.transpose(dx, perm);
-    }
-    dxs[r.states + scanned[k]] = dx;
-  }
   return dxs;
 }
 
@@ -301,7 +88,7 @@ Values map_gradient(ops::GradContext& c, const Values& reads) {
   const Values gradients = differentiate(*body, seeds, wrt);
   body->resize_outputs(0);
   GraphBuilder inner(*body);
-  for (std::size_t k = 0; k < wrt.size(); ++k) put_out(inner, gradients[k], wrt[k]);
+  for (std::size_t k = 0; k < wrt.size(); ++k) add_gradient_output(inner, gradients[k], wrt[k]);
   Node* made = g.node("SequenceMap", "", inputs, {}, wanted.size());
   made->attributes.append(Attribute("body", AttrValue(std::move(body))));
   infer_again(*made);
@@ -343,7 +130,7 @@ Values captured_values(const Node& node) {
 
 Values control_flow_gradient(ops::GradContext& c, const Values& reads) {
   if (c.node.is("If")) return if_gradient(c, reads);
-  return c.node.is("SequenceMap") ? map_gradient(c, reads) : rounds_gradient(c, reads);
+  return c.node.is("SequenceMap") ? map_gradient(c, reads) : loop_gradient(c, reads);
 }
 
 }  // namespace ingot::train

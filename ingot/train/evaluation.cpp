@@ -7,7 +7,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
-#include "ingot/passes/convert_version.h"
+#include "ingot/passes/canonicalize.h"
 
 namespace ingot::train {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/ops/infer.h"
-#include "ingot/passes/convert_version.h"
+#include "ingot/passes/canonicalize.h"
 #include "ingot/passes/inline_functions.h"
 
 namespace ingot::train {

@@ -4,62 +4,17 @@
 #include <algorithm>
 
 #include "ingot/base/error.h"
-#include "ingot/base/hash.h"
 #include "ingot/ops/builder.h"
-#include "ingot/ops/generator/random.h"
-#include "ingot/ops/infer.h"
-#include "ingot/passes/convert_version.h"
+#include "ingot/passes/canonicalize.h"
 #include "ingot/passes/inline_functions.h"
 #include "ingot/train/autodiff.h"
 #include "ingot/train/expand_gradients.h"
 #include "ingot/train/recompute.h"
 #include "ingot/train/splice.h"
+#include "ingot/train/training_mode.h"
 
 namespace ingot::train {
 namespace {
-
-/// What draws numbers is seeded by its name as the model has it, since names change where a step is written down.
-void seed_draws(Node& node) {
-  if (!ops::is_random(node) || node.attributes.has("seed")) return;
-  Hasher hasher;
-  std::string name = node.name;
-  for (const Value* v : node.outputs())
-    if (name.empty() && v) name = v->name();
-  hasher.update(std::as_bytes(std::span(name)));
-  constexpr std::uint64_t kDigits = 0xffffff;  // exact in a float
-  const std::uint64_t seed = hasher.digest() & kDigits;
-  if (node.is("Dropout"))
-    node.attributes.set({"seed", AttrValue(static_cast<std::int64_t>(seed))});
-  else
-    node.attributes.set({"seed", AttrValue(static_cast<float>(seed))});
-}
-
-/// Operators that behave otherwise in training do so; running statistics become state.
-std::vector<std::pair<Value*, std::string>> enter_training_mode(Graph& graph) {
-  for_each_graph(graph, [](Graph& inner) {
-    for (Node& node : inner.nodes()) {
-      seed_draws(node);
-      if (!node.is("Dropout")) continue;
-      GraphBuilder g(inner, &node);
-      g.name_after(node);
-      node.set_input(2, g.constant(Tensor::of<bool>({}, {true})));
-    }
-  });
-  std::vector<std::pair<Value*, std::string>> statistics;  // initializer, name of its successor
-  for (Node& node : graph.nodes()) {
-    if (node.is("BatchNormalization") && node.attributes.int_or("training_mode", 0) == 0) {
-      node.attributes.set({"training_mode", 1});
-      for (std::size_t i = 1; i <= 2; ++i) {
-        Value* next =
-            node.output(i) ? node.output(i) : node.add_output(graph.fresh_name(node.input(i + 2)->name() + "/next"));
-        if (node.input(i + 2)->initializer) statistics.emplace_back(node.input(i + 2), next->name());
-      }
-      ops::InferSession session;
-      ops::infer_node(node, session);
-    }
-  }
-  return statistics;
-}
 
 Value* find_prediction(Graph& graph, const std::string& name) {
   for (Value* v : graph.outputs())
@@ -218,23 +173,21 @@ Accumulation accumulate(GraphBuilder& g, std::uint64_t count, Value* step, const
   return made;
 }
 
-}  // namespace
+/// The names of the parameters that have gradients. Whether these exist, and which are zero, only expansion tells.
+std::vector<std::string> differentiable_parameters(const Model& model, const TrainingOptions& options) {
+  if (!options.stops.empty())
+    throw Error(Code::bad_usage, "the operator Gradient cannot say where gradients stop")
+        .hint("leave --gradient-op or --stop-gradient out");
+  TrainingOptions expanded = options;
+  expanded.keeps_gradient_op = false;
+  const TrainingGraph probe = make_training_graph(model, expanded);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < probe.parameter_count; ++i) names.push_back(probe.state[i].name);
+  return names;
+}
 
-std::string next_name(const std::string& state) { return state + ".next"; }
-
-TrainingGraph make_training_graph(const Model& model, const TrainingOptions& options) {
-  TrainingGraph training;
-  std::vector<std::string> differentiable;
-  if (options.keeps_gradient_op) {
-    if (!options.stops.empty())
-      throw Error(Code::bad_usage, "the operator Gradient cannot say where gradients stop")
-          .hint("leave --gradient-op or --stop-gradient out");
-    // Whether the gradients exist, and which are zero, only the expansion tells.
-    TrainingOptions expanded = options;
-    expanded.keeps_gradient_op = false;
-    const TrainingGraph probe = make_training_graph(model, expanded);
-    for (std::size_t i = 0; i < probe.parameter_count; ++i) differentiable.push_back(probe.state[i].name);
-  }
+/// The model in plain operators, with weights that are initializers of their own.
+void prepare(TrainingGraph& training, const Model& model, const ParameterOptions& options) {
   training.model = model.clone();
   training.model.training.clear();
   passes::canonicalize(training.model);
@@ -243,49 +196,65 @@ TrainingGraph make_training_graph(const Model& model, const TrainingOptions& opt
   Graph& graph = *training.model.graph;
   for (Value* v : Values(graph.initializers().begin(), graph.initializers().end()))
     if (v->is_input()) graph.set_is_input(v, false);
-  lift_constants(graph, options.parameters);
+  lift_constants(graph, options);
   training.notes = separate_statistics(graph);
   note_copies(training, separate_copies(graph, [&](const std::string& name) {
-                return std::ranges::none_of(options.parameters.tied,
-                                            [&](const std::string& p) { return matches_glob(p, name); });
+                return std::ranges::none_of(options.tied, [&](const std::string& p) { return matches_glob(p, name); });
               }));
-  const auto statistics = enter_training_mode(graph);
+}
 
-  Value* prediction = find_prediction(graph, options.prediction);
-  training.prediction = prediction->name();
-  Value* loss = put_loss(training, prediction, options);
+/// Parameters and the gradients that arrive at them.
+struct Trained {
+  Values parameters, gradients;
+};
 
-  training.parameters = choose_parameters(graph, options.parameters);
-  Values parameters;
-  for (ParameterChoice& choice : training.parameters) {
-    const bool has_gradient =
-        !options.keeps_gradient_op || std::ranges::find(differentiable, choice.name) != differentiable.end();
-    if (choice.is_trained && has_gradient) parameters.push_back(graph.find(choice.name));
+Values gradients_of(TrainingGraph& training, Value* loss, const Values& parameters, const TrainingOptions& options) {
+  Graph& graph = *training.model.graph;
+  if (options.keeps_gradient_op) {
+    training.model.opsets.set("ai.onnx.preview.training", 1);
+    return gradient_operator(loss, parameters);
   }
-  if (parameters.empty()) nothing_to_train(training.parameters);
-  if (options.keeps_gradient_op) training.model.opsets.set("ai.onnx.preview.training", 1);
-  const Values gradients = options.keeps_gradient_op
-                               ? gradient_operator(loss, parameters)
-                               : differentiate(graph, {{loss, nullptr}}, parameters, options.stops);
-  if (options.recomputes && !options.keeps_gradient_op) {
+  const Values gradients = differentiate(graph, {{loss, nullptr}}, parameters, options.stops);
+  if (options.recomputes) {
     const std::size_t added = recompute_activations(graph, graph.find(training.loss)->producer());
     training.notes.push_back(std::to_string(added) + " nodes of the forward pass are computed twice to save memory");
   }
-  Values trained, arriving;
+  return gradients;
+}
+
+/// Differentiates the loss by the parameters that are chosen, and of those `differentiable` names if it is given.
+Trained add_gradients(TrainingGraph& training, Value* loss, const std::vector<std::string>* differentiable,
+                      const TrainingOptions& options) {
+  Graph& graph = *training.model.graph;
+  training.parameters = choose_parameters(graph, options.parameters);
+  Values parameters;
+  for (const ParameterChoice& choice : training.parameters) {
+    const bool has_gradient =
+        !differentiable || std::ranges::find(*differentiable, choice.name) != differentiable->end();
+    if (choice.is_trained && has_gradient) parameters.push_back(graph.find(choice.name));
+  }
+  if (parameters.empty()) nothing_to_train(training.parameters);
+  const Values gradients = gradients_of(training, loss, parameters, options);
+  Trained trained;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (gradients[i]) {
-      trained.push_back(parameters[i]);
-      arriving.push_back(gradients[i]);
+      trained.parameters.push_back(parameters[i]);
+      trained.gradients.push_back(gradients[i]);
       continue;
     }
     const auto choice = std::ranges::find(training.parameters, parameters[i]->name(), &ParameterChoice::name);
     choice->is_trained = false;
     choice->reason = "the loss does not depend on it";
   }
-  if (trained.empty()) throw Error(Code::bad_usage, "the loss depends on none of the parameters");
+  if (trained.parameters.empty()) throw Error(Code::bad_usage, "the loss depends on none of the parameters");
+  return trained;
+}
 
-  GraphBuilder g(graph);
-  g.name_after("train");
+/// What becomes of the parameters, the optimizer's variables and the statistics; returns the length of the gradient
+/// where it is computed.
+Value* add_updates(GraphBuilder& g, TrainingGraph& training, Trained trained, const std::vector<Statistic>& statistics,
+                   const TrainingOptions& options) {
+  Graph& graph = g.graph();
   Value* lr = graph.add_initializer(graph.fresh_name("train/lr"), Tensor::scalar(learning_rate(options.optimizer)));
   Value* step = graph.add_initializer(graph.fresh_name("train/step"), Tensor::scalar<std::int64_t>(0));
   training.lr = lr->name();
@@ -293,15 +262,16 @@ TrainingGraph make_training_graph(const Model& model, const TrainingOptions& opt
   Accumulation accumulation;
   Value* count = step;
   if (options.accumulate > 1) {
-    accumulation = accumulate(g, options.accumulate, step, trained, arriving);
+    accumulation = accumulate(g, options.accumulate, step, trained.parameters, trained.gradients);
     count = g.op("Div", {step, g.index(static_cast<std::int64_t>(options.accumulate))});
   }
-  Value* norm = options.reports_norm || options.clip_norm > 0 ? norm_of(g, arriving) : nullptr;
-  clip(g, options, norm, arriving);
-  const std::vector<StateVariable> updates = options.optimizer_graph
-                                                 ? add_optimizer(*options.optimizer_graph, trained, arriving, lr, count)
-                                                 : add_optimizer(options.optimizer, trained, arriving, lr, count);
-  training.parameter_count = trained.size();
+  Value* norm = options.reports_norm || options.clip_norm > 0 ? norm_of(g, trained.gradients) : nullptr;
+  clip(g, options, norm, trained.gradients);
+  const std::vector<StateVariable> updates =
+      options.optimizer_graph
+          ? add_optimizer(*options.optimizer_graph, trained.parameters, trained.gradients, lr, count)
+          : add_optimizer(options.optimizer, trained.parameters, trained.gradients, lr, count);
+  training.parameter_count = trained.parameters.size();
   for (const StateVariable& update : updates) {
     Value* next = accumulation.is_due ? g.where(accumulation.is_due, update.next, update.now) : update.next;
     training.state.push_back({update.now->name(), named(g, next, next_name(update.now->name()))->name()});
@@ -311,6 +281,27 @@ TrainingGraph make_training_graph(const Model& model, const TrainingOptions& opt
   for (const auto& [statistic, next] : statistics) training.state.push_back({statistic->name(), next});
   Value* later = named(g, g.add(step, g.index(1)), next_name(step->name()));
   training.state.push_back({step->name(), later->name()});
+  return norm;
+}
+
+}  // namespace
+
+std::string next_name(const std::string& state) { return state + ".next"; }
+
+TrainingGraph make_training_graph(const Model& model, const TrainingOptions& options) {
+  std::vector<std::string> differentiable;
+  if (options.keeps_gradient_op) differentiable = differentiable_parameters(model, options);
+  TrainingGraph training;
+  prepare(training, model, options.parameters);
+  Graph& graph = *training.model.graph;
+  const std::vector<Statistic> statistics = enter_training_mode(graph);
+  Value* prediction = find_prediction(graph, options.prediction);
+  training.prediction = prediction->name();
+  Value* loss = put_loss(training, prediction, options);
+  Trained trained = add_gradients(training, loss, options.keeps_gradient_op ? &differentiable : nullptr, options);
+  GraphBuilder g(graph);
+  g.name_after("train");
+  Value* norm = add_updates(g, training, std::move(trained), statistics, options);
 
   prediction = graph.find(training.prediction);
   loss = graph.find(training.loss);

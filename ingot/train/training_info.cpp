@@ -6,7 +6,7 @@
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
 #include "ingot/ops/infer.h"
-#include "ingot/passes/check.h"
+#include "ingot/passes/check/check.h"
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/fit_ir_version.h"
 #include "ingot/passes/inline_functions.h"
@@ -62,6 +62,113 @@ void require_good_training_info(const Model& model) {
   if (!text.empty())
     throw Error(Code::bad_training_info, "the training information is broken:" + text)
         .hint("'ingot check' lists all problems with their remedies");
+}
+
+/// Names that values of the graph get once they are free.
+using Renames = std::vector<std::pair<Value*, std::string>>;
+
+/// The algorithm's inputs, variables and nodes in the inference graph, and its outputs behind that graph's own.
+Renames copy_algorithm(const Graph& algorithm, Graph& graph) {
+  Graph::ValueMap map;
+  Renames renames;
+  for (const Value* v : algorithm.inputs()) {
+    map[v] = graph.add_input(graph.fresh_name(v->name()), v->type);
+    renames.emplace_back(map[v], v->name());
+  }
+  for (const Value* v : algorithm.initializers()) {
+    map[v] = graph.add_initializer(graph.fresh_name(v->name()), *v->initializer);
+    renames.emplace_back(map[v], v->name());
+  }
+  for (const Node& node : algorithm.nodes()) {
+    Node* copy = graph.add_copy(node, map);
+    for (std::size_t i = 0; i < copy->output_count(); ++i) {
+      if (!copy->output(i)) continue;
+      copy->output(i)->type = node.output(i)->type;
+      renames.emplace_back(copy->output(i), node.output(i)->name());
+    }
+  }
+  for (const Value* v : algorithm.outputs()) {
+    const auto found = map.find(v);
+    graph.add_output(found == map.end() ? const_cast<Value*>(v) : found->second);
+  }
+  return renames;
+}
+
+/// Inference graph and algorithm as one graph, all in the newest operator sets.
+void join_algorithm(Model& model, std::size_t which) {
+  Graph& graph = *model.graph;
+  for (Value* v : Values(graph.initializers().begin(), graph.initializers().end()))
+    if (v->is_input()) graph.set_is_input(v, false);
+  const Renames renames = copy_algorithm(*model.training[which].algorithm, graph);
+  model.training.clear();  // the algorithm's names are free again when it is gone
+  for (const auto& [value, name] : renames)
+    if (value->name() != name && !graph.find(name)) graph.rename(value, name);
+  expand_gradients(graph);
+  ops::InferSession session;
+  ops::infer_graph(graph, session);
+}
+
+std::vector<TrainingGraph::State> bound_state(const Graph& graph, const Metadata& bindings) {
+  std::vector<TrainingGraph::State> state;
+  for (const auto& [key, next] : bindings) {
+    const Value* variable = graph.find(key);
+    if (!variable || !variable->initializer)
+      throw Error(Code::bad_training_info, "'" + key + "' is bound but is no initializer");
+    if (!graph.find(next))
+      throw Error(Code::bad_training_info, "'" + key + "' is bound to '" + next + "', which is not there");
+    state.push_back({key, next});
+  }
+  return state;
+}
+
+/// The loss is the first scalar that the algorithm puts out and that is no state.
+std::string find_loss(const Graph& graph, std::size_t first, const std::vector<TrainingGraph::State>& state) {
+  for (std::size_t i = first; i < graph.output_count(); ++i) {
+    const Value* v = graph.output(i);
+    const bool is_state = std::ranges::find(state, v->name(), &TrainingGraph::State::next) != state.end();
+    if (!is_state && is_float(v->type.elem) && (!v->type.shape || v->type.shape->empty()) && !v->name().empty())
+      return v->name();
+  }
+  throw Error(Code::bad_training_info, "the algorithm puts out no loss: a single real number");
+}
+
+/// The model's variables that other algorithms change and this one does not.
+std::vector<std::string> shared_variables(const Model& model, std::size_t which,
+                                          const std::vector<TrainingGraph::State>& state) {
+  std::vector<std::string> shared;
+  for (std::size_t i = 0; i < model.training.size(); ++i) {
+    for (const auto& [key, next] : model.training[i].update_binding) {
+      const auto is_it = [&name = key](const TrainingGraph::State& one) { return one.name == name; };
+      const Value* v = model.graph->find(key);
+      if (i != which && v && v->initializer && std::ranges::none_of(state, is_it)) shared.push_back(key);
+    }
+  }
+  return shared;
+}
+
+std::string find_learning_rate(const Graph& graph) {
+  for (const char* name : {"train/lr", "lr", "learning_rate", "R"})
+    if (const Value* v = graph.find(name); v && v->initializer && is_float(v->initializer->dtype())) return name;
+  return "";
+}
+
+/// Variables of one name in two algorithms are two, unless they are the model's.
+void separate_variables(const Model& model, std::size_t which, TrainingGraph& training) {
+  Graph& graph = *training.model.graph;
+  const auto rename = [&](std::string& name) {
+    Value* v = graph.find(name);
+    if (model.graph->find(name) || !v || !v->initializer) return;
+    const std::string own = own_variable(model, which, name);
+    if (own != name) graph.rename(v, graph.fresh_name(own));
+    name = v->name();
+  };
+  const auto is_lr = [&](const TrainingGraph::State& state) { return state.name == training.lr; };
+  const auto changes_lr = std::ranges::find_if(training.state, is_lr);
+  for (TrainingGraph::State& state : training.state) rename(state.name);
+  if (changes_lr != training.state.end())
+    training.lr = changes_lr->name;
+  else if (!training.lr.empty())
+    rename(training.lr);
 }
 
 }  // namespace
@@ -151,61 +258,13 @@ TrainingGraph read_training_info(const Model& model, std::size_t which) {
   training.model = model.clone();
   passes::canonicalize(training.model);
   passes::inline_functions(training.model);
-  const TrainingInfo info = std::move(training.model.training[which]);
+  const Metadata bindings = training.model.training[which].update_binding;
   Graph& graph = *training.model.graph;
-  for (Value* v : Values(graph.initializers().begin(), graph.initializers().end()))
-    if (v->is_input()) graph.set_is_input(v, false);
-  Graph::ValueMap map;
-  const Graph& algorithm = *info.algorithm;
-  std::vector<std::pair<Value*, std::string>> renames;  // the algorithm's names are free again when it is gone
-  for (const Value* v : algorithm.inputs()) {
-    map[v] = graph.add_input(graph.fresh_name(v->name()), v->type);
-    renames.emplace_back(map[v], v->name());
-  }
-  for (const Value* v : algorithm.initializers()) {
-    map[v] = graph.add_initializer(graph.fresh_name(v->name()), *v->initializer);
-    renames.emplace_back(map[v], v->name());
-  }
-  for (const Node& node : algorithm.nodes()) {
-    Node* copy = graph.add_copy(node, map);
-    for (std::size_t i = 0; i < copy->output_count(); ++i) {
-      if (!copy->output(i)) continue;
-      copy->output(i)->type = node.output(i)->type;
-      renames.emplace_back(copy->output(i), node.output(i)->name());
-    }
-  }
   const std::size_t inference_outputs = graph.output_count();
-  for (const Value* v : algorithm.outputs()) {
-    const auto found = map.find(v);
-    graph.add_output(found == map.end() ? const_cast<Value*>(v) : found->second);
-  }
-  Metadata bindings = info.update_binding;
-  training.model.training.clear();
-  const_cast<std::unique_ptr<Graph>&>(info.algorithm).reset();
-  for (const auto& [value, name] : renames)
-    if (value->name() != name && !graph.find(name)) graph.rename(value, name);
+  join_algorithm(training.model, which);
 
-  expand_gradients(graph);
-  ops::InferSession session;
-  ops::infer_graph(graph, session);
-  // The loss is the first scalar that the algorithm puts out and that is no state.
-  std::vector<std::string> bound;
-  for (const auto& [key, next] : bindings) {
-    const Value* variable = graph.find(key);
-    if (!variable || !variable->initializer)
-      throw Error(Code::bad_training_info, "'" + key + "' is bound but is no initializer");
-    if (!graph.find(next))
-      throw Error(Code::bad_training_info, "'" + key + "' is bound to '" + next + "', which is not there");
-    training.state.push_back({key, next});
-    bound.push_back(next);
-  }
-  for (std::size_t i = inference_outputs; i < graph.output_count() && training.loss.empty(); ++i) {
-    const Value* v = graph.output(i);
-    const bool is_state = std::ranges::find(bound, v->name()) != bound.end();
-    if (!is_state && is_float(v->type.elem) && (!v->type.shape || v->type.shape->empty())) training.loss = v->name();
-  }
-  if (training.loss.empty())
-    throw Error(Code::bad_training_info, "the algorithm puts out no loss: a single real number");
+  training.state = bound_state(graph, bindings);
+  training.loss = find_loss(graph, inference_outputs, training.state);
   training.prediction = inference_outputs ? graph.output(0)->name() : "";
   Value *loss = graph.find(training.loss), *prediction = graph.find(training.prediction);
   graph.resize_outputs(0);
@@ -213,37 +272,12 @@ TrainingGraph read_training_info(const Model& model, std::size_t which) {
   if (prediction) graph.add_output(prediction);
   for (const Value* v : graph.inputs())
     if (!model.graph->find(v->name())) training.target = v->name();
-  for (const TrainingGraph::State& state : training.state)
-    if (model.graph->find(state.name)) ++training.parameter_count;
-  std::stable_partition(training.state.begin(), training.state.end(),
-                        [&](const auto& s) { return model.graph->find(s.name) != nullptr; });
-  for (std::size_t i = 0; i < model.training.size(); ++i) {
-    for (const auto& [key, next] : model.training[i].update_binding) {
-      const auto is_it = [&name = key](const TrainingGraph::State& state) { return state.name == name; };
-      const Value* v = model.graph->find(key);
-      if (i != which && v && v->initializer && std::ranges::none_of(training.state, is_it))
-        training.shared.push_back(key);
-    }
-  }
-  for (const char* name : {"train/lr", "lr", "learning_rate", "R"})
-    if (const Value* v = graph.find(name);
-        v && v->initializer && is_float(v->initializer->dtype()) && training.lr.empty())
-      training.lr = name;
-  // Variables of one name in two algorithms are two, unless they are the model's.
-  const auto rename = [&](std::string& name) {
-    Value* v = graph.find(name);
-    if (model.graph->find(name) || !v || !v->initializer) return;
-    const std::string own = own_variable(model, which, name);
-    if (own != name) graph.rename(v, graph.fresh_name(own));
-    name = v->name();
-  };
-  const auto is_lr = [&](const TrainingGraph::State& state) { return state.name == training.lr; };
-  const auto changes_lr = std::ranges::find_if(training.state, is_lr);
-  for (TrainingGraph::State& state : training.state) rename(state.name);
-  if (changes_lr != training.state.end())
-    training.lr = changes_lr->name;
-  else if (!training.lr.empty())
-    rename(training.lr);
+  const auto is_parameter = [&](const TrainingGraph::State& s) { return model.graph->find(s.name) != nullptr; };
+  training.parameter_count = static_cast<std::size_t>(std::ranges::count_if(training.state, is_parameter));
+  std::stable_partition(training.state.begin(), training.state.end(), is_parameter);
+  training.shared = shared_variables(model, which, training.state);
+  training.lr = find_learning_rate(graph);
+  separate_variables(model, which, training);
   return training;
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "ingot/base/elements.h"
+#include "ingot/ir/transpose.h"
 
 namespace ingot::verify {
 namespace {
@@ -19,12 +20,6 @@ bool fits(const Dims& dims, const std::optional<Shape>& shape) {
   return true;
 }
 
-Dims permuted(const Dims& dims, const std::vector<std::int64_t>& perm) {
-  Dims result;
-  for (const std::int64_t p : perm) result.push_back(dims[static_cast<std::size_t>(p)]);
-  return result;
-}
-
 }  // namespace
 
 ChannelPlace stated_place(const Model& model, const std::string& name) {
@@ -36,39 +31,12 @@ ChannelPlace stated_place(const Model& model, const std::string& name) {
   return ChannelPlace::unstated;
 }
 
-std::vector<std::int64_t> to_channels_first(std::size_t rank) {
-  std::vector<std::int64_t> perm{0, static_cast<std::int64_t>(rank) - 1};
-  for (std::size_t i = 1; i + 1 < rank; ++i) perm.push_back(static_cast<std::int64_t>(i));
-  return perm;
-}
-
-std::vector<std::int64_t> to_channels_last(std::size_t rank) {
-  std::vector<std::int64_t> perm{0};
-  for (std::size_t i = 2; i < rank; ++i) perm.push_back(static_cast<std::int64_t>(i));
-  perm.push_back(1);
-  return perm;
-}
-
 Array transposed(const Array& array, const std::vector<std::int64_t>& perm) {
-  const std::size_t rank = perm.size();
-  const Dims dims = permuted(array.dims(), perm);
-  Array result(array.dtype(), dims);
-  std::vector<std::int64_t> strides(rank, 1);
-  for (std::size_t i = rank; i-- > 1;) strides[i - 1] = strides[i] * array.dims()[i];
-  std::vector<std::int64_t> at(rank, 0);
-  std::vector<std::int64_t> order(static_cast<std::size_t>(array.size()));
-  for (std::int64_t& from : order) {
-    from = 0;
-    for (std::size_t i = 0; i < rank; ++i) from += at[i] * strides[static_cast<std::size_t>(perm[i])];
-    for (std::size_t i = rank; i-- > 0;) {
-      if (++at[i] < dims[i]) break;
-      at[i] = 0;
-    }
-  }
+  Array result(array.dtype(), permuted(array.dims(), perm));
   dispatch(array.dtype(), Any{}, [&]<class T>() {
     const auto from = array.data<T>();
     const auto to = result.mutable_data<T>();
-    for (std::size_t i = 0; i < order.size(); ++i) to[i] = from[static_cast<std::size_t>(order[i])];
+    for_each_transposed(array.dims(), perm, [&](std::size_t at, std::size_t source) { to[at] = from[source]; });
   });
   return result;
 }

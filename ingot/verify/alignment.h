@@ -14,10 +14,6 @@ enum class ChannelPlace { unstated, first, last };
 /// What the model states about one of its inputs or outputs.
 ChannelPlace stated_place(const Model& model, const std::string& name);
 
-/// The orders of axes that turn channels last into channels first, and back.
-std::vector<std::int64_t> to_channels_first(std::size_t rank);
-std::vector<std::int64_t> to_channels_last(std::size_t rank);
-
 /// Axis j of the result is axis perm[j] of the array.
 Array transposed(const Array& array, const std::vector<std::int64_t>& perm);
 /// Elements as numbers of another type; texts cannot be.

@@ -9,12 +9,13 @@
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
-#include "ingot/driver/convert.h"
-#include "ingot/driver/provenance.h"
+#include "ingot/driver/adjust.h"
 #include "ingot/driver/tfjs.h"
 #include "ingot/engine/session.h"
 #include "ingot/formats/tflite/reader.h"
 #include "ingot/formats/tflite/writer.h"
+#include "ingot/ir/source_notes.h"
+#include "ingot/passes/fit_ir_version.h"
 #include "ingot/verify/scratch_directory.h"
 
 namespace ingot::verify {
@@ -47,12 +48,6 @@ Model with_outputs(const Model& model, const std::vector<std::string>& names) {
     if (v && std::ranges::find(outputs, v) == outputs.end()) copy.graph->add_output(v);
   }
   return copy;
-}
-
-std::string metadata_of(const Node& node, std::string_view key) {
-  for (const auto& [name, value] : node.metadata)
-    if (name == key) return value;
-  return {};
 }
 
 std::string tflite_note(const tfl::Model& model, std::string_view key) {
@@ -97,12 +92,12 @@ struct Contender::State {
     PeerRequest request{.model = file, .inputs = inputs};
     std::vector<std::string> names;
     for (const Value* v : loaded.model.graph->outputs()) names.push_back(v->name());
-    if (!points.empty() || loaded.format != Format::onnx) {
+    if (!points.empty() || loaded.format != &driver::format_by_name("onnx")) {
       Model more = with_outputs(loaded.model, points);
       for (Node& node : more.graph->nodes()) node.metadata.clear();  // old IR versions have none on nodes
-      driver::ConvertOptions typed;                                  // it wants to know the types of its outputs
+      driver::AdjustOptions typed;  // it wants to know the types of its outputs
       typed.infer_types = true;
-      driver::convert(more, typed);
+      driver::adjust(more, typed);
       request.model = path_in_scratch("points.onnx");
       driver::save(more, request.model);
       names.clear();
@@ -206,17 +201,17 @@ Contender::Answer run_in_ingot(const Model& model, const std::vector<engine::Nam
 
 namespace {
 
-Runtime chosen(Format format, const std::vector<Runtime>& wanted, const Peers& peers, Contender::Role role) {
+Runtime chosen(const Format& format, const std::vector<Runtime>& wanted, const Peers& peers, Contender::Role role) {
   const std::vector<Runtime> able = runtimes_for(format);
   for (const Runtime r : wanted)
     if (std::ranges::find(able, r) != able.end()) return r;
   if (!wanted.empty())
-    throw Error(Code::bad_usage, std::string(info_of(wanted[0]).title) + " does not run " +
-                                     std::string(driver::info_of(format).title) + " files");
-  if (role == Contender::Role::candidate && driver::is_onnx(format)) return Runtime::ingot;
+    throw Error(Code::bad_usage,
+                std::string(info_of(wanted[0]).title) + " does not run " + std::string(format.title) + " files");
+  if (role == Contender::Role::candidate && format.is_onnx) return Runtime::ingot;
   for (const Runtime r : able)
     if (r != Runtime::ingot && !why_missing(peers, r)) return r;
-  return role == Contender::Role::candidate || driver::is_onnx(format) ? Runtime::ingot : able.front();
+  return role == Contender::Role::candidate || format.is_onnx ? Runtime::ingot : able.front();
 }
 
 }  // namespace
@@ -227,14 +222,16 @@ Contender::Contender(const std::string& file, const std::vector<Runtime>& runtim
   State& s = *state_;
   s.load = load;
   s.loaded = driver::load(file, load);
-  driver::restore_provenance(s.loaded.model);
-  s.runtime = chosen(s.loaded.format, runtimes, peers, role);
-  if (s.loaded.format == Format::tflite) s.tflite = tfl::read(map_file(file), {.budget = load.budget});
+  passes::restore_node_metadata(s.loaded.model);
+  const Format& format = *s.loaded.format;
+  s.runtime = chosen(format, runtimes, peers, role);
+  const std::vector<Runtime> able = runtimes_for(format);
+  if (std::ranges::find(able, Runtime::tflite) != able.end())
+    s.tflite = tfl::read(map_file(file), {.budget = load.budget});
   s.peers = peers;
   if (runtimes.empty())
-    for (const Runtime r : runtimes_for(s.loaded.format))
-      if (r != s.runtime && !why_missing(peers, r) && (r != Runtime::ingot || driver::is_onnx(s.loaded.format)))
-        s.untried.push_back(r);
+    for (const Runtime r : able)
+      if (r != s.runtime && !why_missing(peers, r) && (r != Runtime::ingot || format.is_onnx)) s.untried.push_back(r);
   if (s.runtime == Runtime::ingot) s.untried.clear();
   if (s.runtime == Runtime::tfjs) s.tfjs = driver::wrap_for_tfjs(file, s.loaded.model, load, s.scratch.path().string());
   if (s.runtime != Runtime::ingot) s.peer = std::make_unique<Peer>(s.runtime, peers);
@@ -246,7 +243,7 @@ Contender::Contender(const std::string& file, const std::vector<Runtime>& runtim
 Contender::~Contender() = default;
 
 const std::string& Contender::file() const { return state_->file; }
-driver::Format Contender::format() const { return state_->loaded.format; }
+const Format& Contender::format() const { return *state_->loaded.format; }
 Runtime Contender::runtime() const { return state_->runtime; }
 const Model& Contender::model() const { return state_->loaded.model; }
 
@@ -299,11 +296,11 @@ std::vector<Point> Contender::points() const {
   } else if (s.tfjs) {
     // The order of the file means nothing in TensorFlow; that of the import is a running order.
     for (const Node& node : s.loaded.model.graph->nodes())
-      if (const std::string name = metadata_of(node, "ingot.source"); std::ranges::binary_search(s.tfjs->nodes, name))
+      if (const std::string name(note_of(node.metadata, kSource)); std::ranges::binary_search(s.tfjs->nodes, name))
         add({name, driver::operator_of(*s.tfjs, name), {}});
   } else {
     for (const Node& node : s.loaded.model.graph->nodes()) {
-      const std::string source = metadata_of(node, "ingot.source");
+      const std::string source(note_of(node.metadata, kSource));
       for (const Value* v : node.outputs())
         if (v && !v->name().empty()) add({v->name(), node.op, source});
     }

@@ -29,7 +29,7 @@ class Contender {
   ~Contender();
 
   const std::string& file() const;
-  driver::Format format() const;
+  const driver::Format& format() const;
   Runtime runtime() const;
   /// "TFLite 2.8.0"; the version is known after a run.
   std::string runtime_text() const;

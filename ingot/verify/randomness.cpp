@@ -5,7 +5,7 @@
 #include <set>
 #include <unordered_set>
 
-#include "ingot/ir/graph.h"
+#include "ingot/ir/source_notes.h"
 
 namespace ingot::verify {
 namespace {
@@ -20,8 +20,7 @@ bool draws(const Node& node) {
 }
 
 std::string name_of(const Node& node) {
-  for (const auto& [key, value] : node.metadata)
-    if (key == "ingot.source") return value;
+  if (const std::string_view source = note_of(node.metadata, kSource); !source.empty()) return std::string(source);
   if (!node.name.empty()) return node.name;
   return node.outputs().empty() || !node.output(0) ? node.op : node.output(0)->name();
 }

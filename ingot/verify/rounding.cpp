@@ -2,11 +2,24 @@
 #include "ingot/verify/rounding.h"
 
 #include "ingot/base/error.h"
-#include "ingot/driver/noise.h"
 #include "ingot/ir/graph.h"
+#include "ingot/passes/shake.h"
+#include "ingot/passes/widen.h"
 #include "ingot/verify/contender.h"
 
 namespace ingot::verify {
+
+Model in_double(const Model& model) {
+  Model twin = model.clone();
+  passes::widen_floats(twin);
+  return twin;
+}
+
+std::optional<Model> with_shaken_steps(const Model& model, std::uint32_t seed) {
+  Model twin = model.clone();
+  if (passes::shake_quantization(twin, seed) == 0) return std::nullopt;
+  return twin;
+}
 
 std::optional<Distance> noise_of(const RoundedValues& values, const std::string& name) {
   const auto it = values.find(name);
@@ -44,10 +57,10 @@ void Rounding::make_twins() {
   has_twins_ = true;
   constexpr std::uint32_t kSeeds[] = {1, 2};
   try {
-    twins_.push_back(driver::in_double(model_));
+    twins_.push_back(in_double(model_));
     is_whole_ = !rounds(twins_[0]);
     for (const std::uint32_t seed : kSeeds)
-      if (auto shaken = driver::with_shaken_steps(model_, seed)) twins_.push_back(std::move(*shaken));
+      if (auto shaken = with_shaken_steps(model_, seed)) twins_.push_back(std::move(*shaken));
   } catch (const Error& error) {
     why_not_ = error.message();
   }

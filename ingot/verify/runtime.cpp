@@ -73,20 +73,11 @@ Runtime runtime_by_name(std::string_view name) {
   throw Error(Code::bad_usage, "there is no runtime '" + std::string(name) + "'").hint("known runtimes: " + known);
 }
 
-std::vector<Runtime> runtimes_for(driver::Format format) {
-  switch (format) {
-    case driver::Format::tflite:
-      return {Runtime::tflite, Runtime::litert, Runtime::ingot};
-    case driver::Format::tensorflow:
-    case driver::Format::saved_model:
-    case driver::Format::tfjs:
-      return {Runtime::tfjs, Runtime::ingot};
-    case driver::Format::onnx:
-    case driver::Format::onnx_text:
-      return {Runtime::ort, Runtime::ingot};
-    default:
-      return {Runtime::ingot};
-  }
+std::vector<Runtime> runtimes_for(const driver::Format& format) {
+  std::vector<Runtime> runtimes;
+  for (const std::string_view name : format.runtimes) runtimes.push_back(runtime_by_name(name));
+  runtimes.push_back(Runtime::ingot);
+  return runtimes;
 }
 
 Peers find_peers(const std::string& packages) {

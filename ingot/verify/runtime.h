@@ -30,7 +30,7 @@ const RuntimeInfo& info_of(Runtime runtime);
 Runtime runtime_by_name(std::string_view name);
 /// The runtimes that run files of a format as they are, the one that the format is made for first. Ingot, which runs
 /// whatever it can read, is the last one.
-std::vector<Runtime> runtimes_for(driver::Format format);
+std::vector<Runtime> runtimes_for(const driver::Format& format);
 
 /// Where the other runtimes are, all paths absolute, and what they may use.
 struct Peers {

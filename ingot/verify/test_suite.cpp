@@ -11,7 +11,7 @@
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
 #include "ingot/base/threads.h"
-#include "ingot/driver/convert.h"
+#include "ingot/driver/adjust.h"
 #include "ingot/driver/run.h"
 #include "ingot/engine/session.h"
 
@@ -61,10 +61,10 @@ void run_case(const TestCase& test, const TestOptions& options, TestResult& resu
   const Model original = driver::load(test.model, load).model;
   Model model = original.clone();
   if (options.opset) {
-    driver::ConvertOptions convert;
-    convert.opset = options.opset;
+    driver::AdjustOptions changes;
+    changes.opset = options.opset;
     try {
-      driver::convert(model, convert);
+      driver::adjust(model, changes);
     } catch (const Error& error) {
       if (!is_obstacle(error.code())) throw;
       result.outcome = Outcome::skipped;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "ingot/driver/convert.h"
+#include "ingot/driver/adjust.h"
 #include "ingot/driver/inputs.h"
 #include "ingot/verify/comparison.h"
 #include "ingot/verify/counterparts.h"
@@ -64,9 +64,7 @@ class InputSource {
 
  private:
   Inputs shaped_inputs(const VerifyRequest& request) {
-    driver::ConvertOptions shapes;
-    shapes.input_shapes = request.input_shapes;
-    driver::convert(shaped_, shapes);
+    driver::set_input_shapes(shaped_, request.input_shapes);
     is_cheap_ = operations() <= kCheap;
     return driver::load_inputs(shaped_, request.inputs, request.a.load).values;
   }
@@ -76,9 +74,9 @@ class InputSource {
     for (Value* v : typed.graph->inputs())
       if (v->type.shape)
         for (Dim& d : *v->type.shape) d = d.as_int().value_or(1);
-    driver::ConvertOptions types;
+    driver::AdjustOptions types;
     types.infer_types = true;
-    driver::convert(typed, types);
+    driver::adjust(typed, types);
     return work_of(typed).operations;
   }
 

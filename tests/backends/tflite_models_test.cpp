@@ -12,7 +12,7 @@
 #include "ingot/backends/tflite/export.h"
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
-#include "ingot/driver/convert.h"
+#include "ingot/driver/adjust.h"
 #include "ingot/driver/inputs.h"
 #include "ingot/engine/session.h"
 #include "ingot/formats/tflite/reader.h"
@@ -154,14 +154,14 @@ class Models {
   static std::string reference(Model& model, std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) {
     try {
       const auto drawn = driver::random_inputs(model, 42);
-      driver::ConvertOptions fixed;
+      driver::AdjustOptions fixed;
       for (const auto& d : drawn) {
         if (!d.value.array()) return "an input is no tensor";
         const Dims& dims = d.value.array()->dims();
         fixed.input_shapes.emplace_back(d.name, Shape(dims.begin(), dims.end()));
         inputs.push_back(d.value.array()->to_tensor());
       }
-      driver::convert(model, fixed);
+      driver::adjust(model, fixed);
       Budget budget(Limits{.memory = std::uint64_t{4} << 30, .time = std::chrono::seconds(30)});
       const engine::Session session(model, {.budget = &budget});
       for (const auto& d : session.run(drawn)) {
@@ -230,7 +230,7 @@ TEST(TfliteModels, WhatConvertsAgreesInTfliteAndLiteRt) {
 
 /// Inputs with an open first size, which is a batch of 2 now; empty: none is open.
 std::vector<engine::NamedDatum> batch_of_two(Model& model) {
-  driver::ConvertOptions fixed;
+  driver::AdjustOptions fixed;
   std::optional<Dim> batch;
   for (const Value* v : model.graph->inputs())
     if (!batch && !v->initializer && v->type.is_tensor() && v->type.shape && !v->type.shape->empty() &&
@@ -247,7 +247,7 @@ std::vector<engine::NamedDatum> batch_of_two(Model& model) {
     }
     fixed.input_shapes.emplace_back(v->name(), shape);
   }
-  driver::convert(model, fixed);
+  driver::adjust(model, fixed);
   return driver::random_inputs(model, 43);
 }
 

@@ -11,7 +11,7 @@
 #include "ingot/backends/tflite/export.h"
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
-#include "ingot/driver/convert.h"
+#include "ingot/driver/adjust.h"
 #include "ingot/driver/inputs.h"
 #include "ingot/driver/load.h"
 #include "ingot/engine/session.h"
@@ -151,13 +151,13 @@ void compare(const std::string& name, Model& model, test::OtherRuntime& native, 
   std::vector<engine::NamedDatum> inputs;
   try {
     inputs = driver::random_inputs(model, 42);
-    driver::ConvertOptions fixed;
+    driver::AdjustOptions fixed;
     for (const auto& d : inputs) {
       const Array* array = d.value.array();
       if (!array) return;
       fixed.input_shapes.emplace_back(d.name, Shape(array->dims().begin(), array->dims().end()));
     }
-    driver::convert(model, fixed);
+    driver::adjust(model, fixed);
     layers = layers_of(*model.graph);
     if (layers.empty()) return;
     values = reference(model, layers, inputs);

@@ -9,7 +9,7 @@
 #include "ingot/backends/tflite/export.h"
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
-#include "ingot/driver/convert.h"
+#include "ingot/driver/adjust.h"
 #include "ingot/driver/load.h"
 #include "ingot/engine/session.h"
 #include "ingot/formats/tflite/reader.h"
@@ -131,9 +131,9 @@ RoundTrip there_and_back(const fs::path& path, const tfl::Model& source, test::O
   try {
     const test::TempDir directory;
     Model model = driver::load(path.string()).model;
-    driver::ConvertOptions options;
+    driver::AdjustOptions options;
     options.opset = 21;
-    driver::convert(model, options);
+    driver::adjust(model, options);
     driver::save(model, directory / "between.onnx");
     const Model between = driver::load(directory / "between.onnx").model;
     backends::tflite::ExportOptions allowing;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ingot/base/error.h"
+#include "tests/support/refusal.h"
 
 namespace ingot {
 namespace {
@@ -62,9 +63,9 @@ TEST(Narrow, KeepsNumbersThatFit) {
 }
 
 TEST(Narrow, RefusesNumbersThatDoNot) {
-  EXPECT_THROW(narrow<std::uint64_t>(-1), Error);
-  EXPECT_THROW(narrow<std::int32_t>(std::int64_t{1} << 31), Error);
-  EXPECT_THROW(narrow<std::int64_t>(UINT64_MAX), Error);
+  EXPECT_REFUSED(Code::overflow, narrow<std::uint64_t>(-1));
+  EXPECT_REFUSED(Code::overflow, narrow<std::int32_t>(std::int64_t{1} << 31));
+  EXPECT_REFUSED(Code::overflow, narrow<std::int64_t>(UINT64_MAX));
   try {
     (void)narrow<std::uint8_t>(256);
   } catch (const Error& error) {

@@ -10,6 +10,7 @@
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/onnx/text.h"
+#include "tests/support/refusal.h"
 
 namespace ingot::engine {
 namespace {
@@ -214,7 +215,7 @@ TEST(Session, SparseInitializersAreDense) {
   }
   sparse.indices = Tensor::ints({1, 6});
   model.graph->add_sparse_initializer("w", sparse);
-  EXPECT_THROW(Session{model}, Error);
+  EXPECT_REFUSED(Code::bad_sparse_tensor, Session{model});
 }
 
 TEST(Session, AValueThatNothingDefinesIsRefused) {

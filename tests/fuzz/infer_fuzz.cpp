@@ -7,7 +7,7 @@
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/onnx/reader.h"
-#include "ingot/passes/check.h"
+#include "ingot/passes/check/check.h"
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/infer.h"
 

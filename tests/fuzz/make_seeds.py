@@ -1,6 +1,6 @@
-"""Writes the first inputs of the fuzz targets for TensorFlow's files, zip archives and FlexBuffers into
-tests/fuzz/corpus: small ones that reach each kind of message. What fuzzing found is kept beside them.
-usage: make_seeds.py [DIRECTORY]"""
+"""Writes the first inputs of the fuzz targets for TensorFlow's files, zip archives and FlexBuffers: small ones that reach
+each kind of message. They stand in the corpora; new ones are added by `script/fuzz --add <target> DIRECTORY/<target>/*`.
+usage: make_seeds.py DIRECTORY"""
 import io
 import json
 import os
@@ -13,7 +13,9 @@ sys.path.insert(0, os.path.join(HERE, "..", "support"))
 from tensorflow_writer import (BOOL, FLOAT, INT32, RESOURCE, STRING, constant, fixed32, masked_crc, message,  # noqa: E402
                                node, placeholder, shape, table_block, type_of, varint)
 
-CORPUS = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "corpus")
+if len(sys.argv) != 2:
+    sys.exit(__doc__)
+CORPUS = sys.argv[1]
 
 
 def write(target, name, data):

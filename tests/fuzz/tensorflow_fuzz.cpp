@@ -9,8 +9,8 @@
 #include "ingot/formats/tensorflow/reader.h"
 #include "ingot/formats/tensorflow/table_file.h"
 #include "ingot/formats/tfjs/graph_model.h"
+#include "ingot/frontends/tensorflow/checkpoint_keys.h"
 #include "ingot/frontends/tensorflow/import.h"
-#include "ingot/frontends/tensorflow/variables.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <set>
 #include <sstream>
 
-#include "ingot/passes/check.h"
+#include "ingot/passes/check/check.h"
 #include "tests/onnx/corpus.h"
 #include "tests/support/files.h"
 

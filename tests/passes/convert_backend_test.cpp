@@ -5,7 +5,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/ops/schema.h"
-#include "ingot/passes/check.h"
+#include "ingot/passes/check/check.h"
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/fit_ir_version.h"
 #include "tests/passes/backend_cases.h"

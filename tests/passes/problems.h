@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ingot/onnx/text.h"
-#include "ingot/passes/check.h"
+#include "ingot/passes/check/check.h"
 
 namespace ingot::test {
 

@@ -11,6 +11,7 @@
 #include "ingot/train/schedule.h"
 #include "ingot/train/trainer.h"
 #include "tests/support/files.h"
+#include "tests/support/refusal.h"
 
 namespace ingot {
 namespace {
@@ -65,7 +66,7 @@ TEST(Dataset, WordsOfACsvFileBecomeClasses) {
   EXPECT_EQ(data.classes, (std::vector<std::string>{"down", "up"}));
   train::DatasetOptions other;
   other.target = "missing";
-  EXPECT_THROW(train::load_dataset(directory / "table.csv", other), Error);
+  EXPECT_REFUSED(Code::bad_training_data, train::load_dataset(directory / "table.csv", other));
 }
 
 TEST(Dataset, PartOfASortedFileIsDrawnFromAllOfIt) {
@@ -222,7 +223,7 @@ TEST(Loop, AStepThatIsNotFiniteLeavesTheStateAsItWas) {
   options.steps = 3;
   train::Trainer trainer(model, adam());
   const std::vector<double> before = trainer.runner().state("w").to_doubles();
-  EXPECT_THROW(go(trainer, data, options), Error);
+  EXPECT_REFUSED(Code::diverged, go(trainer, data, options));
   EXPECT_EQ(trainer.runner().state("w").to_doubles(), before);
 }
 
@@ -411,8 +412,8 @@ TEST(Schedule, FollowsItsFormula) {
   EXPECT_DOUBLE_EQ(train::Schedule("polynomial:2").rate(1, 50, 100), 0.25);
   EXPECT_NEAR(train::Schedule("one-cycle").rate(1, 30, 100), 1, 1e-12);
   EXPECT_DOUBLE_EQ(train::Schedule("constant", 10).rate(1, 4, 100), 0.5);
-  EXPECT_THROW(train::Schedule("sometimes"), Error);
-  EXPECT_THROW(train::Schedule("step:x"), Error);
+  EXPECT_REFUSED(Code::bad_usage, train::Schedule("sometimes"));
+  EXPECT_REFUSED(Code::bad_usage, train::Schedule("step:x"));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/engine/session.h"
-#include "ingot/passes/convert_version.h"
+#include "ingot/passes/canonicalize.h"
 #include "ingot/passes/decompose.h"
 #include "ingot/verify/test_case.h"
 #include "tests/support/files.h"

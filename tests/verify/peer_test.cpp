@@ -8,6 +8,7 @@
 #include "ingot/driver/load.h"
 #include "ingot/onnx/text.h"
 #include "tests/support/files.h"
+#include "tests/support/refusal.h"
 #include "tests/verify/peers.h"
 
 namespace ingot {
@@ -89,7 +90,7 @@ TEST(Peer, OnnxRuntimeSubtractsByName) {
 TEST(Runtimes, AreKnownByName) {
   for (const verify::RuntimeInfo& info : verify::all_runtimes())
     EXPECT_EQ(verify::runtime_by_name(info.name), info.runtime);
-  EXPECT_THROW(verify::runtime_by_name("abacus"), std::exception);
+  EXPECT_REFUSED(Code::bad_usage, verify::runtime_by_name("abacus"));
   EXPECT_EQ(verify::why_missing({}, Runtime::ingot), std::nullopt);
 }
 

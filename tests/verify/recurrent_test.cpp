@@ -5,7 +5,7 @@
 
 #include "ingot/engine/session.h"
 #include "ingot/onnx/text.h"
-#include "ingot/passes/convert_version.h"
+#include "ingot/passes/canonicalize.h"
 #include "ingot/passes/decompose.h"
 #include "ingot/verify/compare.h"
 

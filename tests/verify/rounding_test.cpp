@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "ingot/driver/noise.h"
 #include "ingot/engine/session.h"
 #include "ingot/onnx/text.h"
 
@@ -27,7 +26,7 @@ TEST(InDouble, KeepsWhatFloatLoses) {
       a = Add(x, big)
       y = Sub(a, big) })");
   EXPECT_EQ(run(model, {1})[0].value.array()->to_doubles(), std::vector<double>{0});
-  const auto twin = run(driver::in_double(model), {1});
+  const auto twin = run(verify::in_double(model), {1});
   EXPECT_EQ(twin[0].name, "y");
   EXPECT_EQ(twin[0].value.array()->dtype(), DType::f64);
   EXPECT_EQ(twin[0].value.array()->to_doubles(), std::vector<double>{1});
@@ -45,7 +44,7 @@ TEST(InDouble, ReachesConstantsCastsAndBranches) {
              else_branch = e () => (float[N] q) { q = Identity(x) }>(yes)
       b = Sub(a, big)
       y = Mul(b, again) })");
-  const auto twin = run(driver::in_double(model), {1, 3});
+  const auto twin = run(verify::in_double(model), {1, 3});
   EXPECT_EQ(twin[0].value.array()->to_doubles(), (std::vector<double>{1, 3}));
   EXPECT_EQ(twin[1].value.array()->to_ints(), (std::vector<std::int64_t>{1, 1}));
 }
@@ -56,7 +55,7 @@ TEST(InDouble, LeavesOperatorsWithoutDoubleInFloat) {
     { q = QuantizeLinear(x, s, z)
       d = DequantizeLinear(q, s, z)
       y = Add(d, x) })");
-  const auto twin = run(driver::in_double(model), {1.2f, -0.3f});
+  const auto twin = run(verify::in_double(model), {1.2f, -0.3f});
   ASSERT_EQ(twin[0].value.array()->dtype(), DType::f64);
   EXPECT_NEAR(twin[0].value.array()->to_doubles()[0], 1.0 + 1.2f, 1e-12);
 }
@@ -67,7 +66,7 @@ TEST(ShakenSteps, MoveQuantisedValuesByAStepAtMost) {
     { q = QuantizeLinear(x, s, z) })");
   std::vector<float> x;
   for (int i = 0; i < 200; ++i) x.push_back(static_cast<float>(i) / 200);
-  const auto twin = driver::with_shaken_steps(model, 1);
+  const auto twin = verify::with_shaken_steps(model, 1);
   ASSERT_TRUE(twin);
   const auto plain = run(model, x)[0].value.array()->to_ints(), shaken = run(*twin, x)[0].value.array()->to_ints();
   int moved = 0;
@@ -85,13 +84,13 @@ TEST(ShakenSteps, ReachTheFloatsThatMultiplyWeightsOfFewBits) {
     const Model model =
         parsed("g (float[1,N] x) => (float[1,2] y) <" + t + "[2,2] w = {1, 2, 3, 4}, float s = {0.5}, " + t +
                " z = {0}> { d = DequantizeLinear(w, s, z) y = MatMul(x, d) }");
-    EXPECT_TRUE(driver::with_shaken_steps(model, 1)) << type;
+    EXPECT_TRUE(verify::with_shaken_steps(model, 1)) << type;
   }
 }
 
 TEST(ShakenSteps, AreNoneInAModelOfFloats) {
   const Model model = parsed("g (float[N] x) => (float[N] y) { y = Exp(x) }");
-  EXPECT_FALSE(driver::with_shaken_steps(model, 1));
+  EXPECT_FALSE(verify::with_shaken_steps(model, 1));
 }
 
 TEST(Rounding, IsTheDistanceBetweenFloatAndDouble) {

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "ingot/base/error.h"
-#include "ingot/driver/convert.h"
+#include "ingot/driver/adjust.h"
 #include "ingot/driver/inputs.h"
 #include "ingot/ir/source_notes.h"
 #include "ingot/verify/contender.h"
@@ -131,9 +131,9 @@ class Tampering {
   void run() {
     sound_ = driver::load(source_).model;
     make_initializers(sound_);
-    driver::ConvertOptions options;
+    driver::AdjustOptions options;
     options.opset = opset_;
-    driver::convert(sound_, options);
+    driver::adjust(sound_, options);
     driver::save(sound_, directory_ / "sound.onnx");
     verify::VerifyRequest request = request_for("sound.onnx");
     for (const std::uint32_t seed : {1u, 11u, 21u}) {

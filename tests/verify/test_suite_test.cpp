@@ -12,6 +12,7 @@
 #include "ingot/driver/load.h"
 #include "ingot/onnx/text.h"
 #include "tests/support/files.h"
+#include "tests/support/refusal.h"
 
 namespace ingot::verify {
 namespace {
@@ -75,7 +76,7 @@ TEST(TestSuite, TheCasesOwnToleranceCounts) {
   test::write_text(dir.path() / "loose" / "data.json", R"({"rtol": 0.1})");
   EXPECT_EQ(run_one(dir.path()).outcome, Outcome::passed);
   test::write_text(dir.path() / "loose" / "data.json", R"({"rtol": -1})");
-  EXPECT_THROW(find_test_cases({dir.path().string()}), Error);
+  EXPECT_REFUSED(Code::bad_json, find_test_cases({dir.path().string()}));
 }
 
 TEST(TestSuite, EveryDataSetIsRun) {
@@ -139,7 +140,7 @@ TEST(TestSuite, AnInterruptionEndsAllOfIt) {
   budget.cancel();
   TestOptions options;
   options.budget = &budget;
-  EXPECT_THROW(run_tests(find_test_cases({dir.path().string()}), options), Error);
+  EXPECT_REFUSED(Code::cancelled, run_tests(find_test_cases({dir.path().string()}), options));
 }
 
 TEST(TestSuite, KnownFailuresNeedAReason) {
@@ -148,7 +149,7 @@ TEST(TestSuite, KnownFailuresNeedAReason) {
   EXPECT_THAT(read_known_failures(dir / "k"),
               ::testing::ElementsAre(std::pair("test_a", "random"), std::pair("test_b", "other")));
   test::write_text(dir.path() / "k", "test_a\n");
-  EXPECT_THROW(read_known_failures(dir / "k"), Error);
+  EXPECT_REFUSED(Code::bad_usage, read_known_failures(dir / "k"));
 }
 
 TEST(Glob, StarsAndQuestionMarksStandForCharacters) {

@@ -4,10 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "ingot/base/error.h"
-#include "ingot/driver/convert.h"
-#include "ingot/driver/export.h"
+#include "ingot/driver/adjust.h"
+#include "ingot/driver/load.h"
 #include "ingot/onnx/text.h"
 #include "tests/support/files.h"
+#include "tests/support/refusal.h"
 #include "tests/verify/peers.h"
 
 namespace ingot {
@@ -72,10 +73,7 @@ class Verify : public testing::Test {
     return verify::verify(request);
   }
 
-  void write_tflite(const Model& model, const std::string& name) {
-    driver::ConvertReport report;
-    driver::export_model(model, directory_ / name, driver::Format::tflite, {}, report);
-  }
+  void write_tflite(const Model& model, const std::string& name) { driver::save(model, directory_ / name); }
 
   test::TempDir directory_;
   verify::Peers peers_ = test::peers();
@@ -150,10 +148,9 @@ TEST_F(Verify, AnOnnxModelAgreesWithItsTfliteForm) {
 TEST_F(Verify, LayoutsThatWereAskedForAreUndone) {
   if (!has(Runtime::tflite)) GTEST_SKIP() << skip_;
   driver::save(network(), directory_ / "m.onnx");
-  driver::ConvertReport report;
-  driver::ExportOptions options;
-  options.inputs_as = "nhwc";
-  driver::export_model(network(), directory_ / "m.tflite", driver::Format::tflite, options, report);
+  driver::SaveOptions options;
+  options.layout.inputs_as = driver::Layout::channels_last;
+  driver::save(network(), directory_ / "m.tflite", options);
   const Verdict v = verify("m.onnx", "m.tflite", {Runtime::ingot});
   EXPECT_EQ(v.answer, Verdict::Answer::same) << v.why_unknown;
   ASSERT_FALSE(v.notes.empty());
@@ -340,9 +337,9 @@ TEST_F(Verify, DamageIsFoundAtItsOperatorAtAnyOpset) {
       if (node.is("Conv")) kernels.push_back(node.input(1));
     ASSERT_EQ(kernels.size(), 2u);
     damage(wrong, kernels[1]->name());
-    driver::ConvertOptions options;
+    driver::AdjustOptions options;
     options.opset = opset;
-    driver::convert(wrong, options);
+    driver::adjust(wrong, options);
     driver::save(wrong, directory_ / "m.onnx");
     const Verdict v = verify("m.tflite", "m.onnx", {Runtime::tflite});
     ASSERT_EQ(v.answer, Verdict::Answer::different) << opset << ": " << v.why_unknown;
@@ -554,7 +551,7 @@ TEST_F(Verify, InputsWithoutACounterpartAreRefused) {
   driver::save(onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>
 g (float[1, 3, 8, 8] x, float[2] more) => (float[2] y) { y = Identity(more) })"),
                directory_ / "b.onnx");
-  EXPECT_THROW(verify("a.onnx", "b.onnx", {Runtime::ingot}), Error);
+  EXPECT_REFUSED(Code::bad_usage, verify("a.onnx", "b.onnx", {Runtime::ingot}));
 }
 
 }  // namespace

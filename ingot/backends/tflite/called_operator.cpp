@@ -7,6 +7,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/formats/tflite/lone_operator.h"
+#include "ingot/ir/operator_pattern.h"
 #include "ingot/ir/source_notes.h"
 #include "ingot/passes/inline_functions.h"
 
@@ -66,9 +67,7 @@ bool fits(const Node& call, const ExportOptions& options) {
   if (!model) return false;
   const SubGraph& lone = model->subgraphs[0];
   const auto& code = lone.operators[0].code;
-  const auto is_allowed = [&](const std::string& allowed) {
-    return allowed.substr(0, allowed.find(':')) == code.custom;
-  };
+  const auto is_allowed = [&](const std::string& allowed) { return OperatorPattern::parse(allowed).op == code.custom; };
   if (code.builtin == BuiltinOperator::CUSTOM && std::ranges::none_of(options.allow_custom, is_allowed)) return false;
   if (lone.inputs.size() > call.input_count() || lone.outputs.size() != call.output_count()) return false;
   for (std::size_t i = 0; i < lone.inputs.size(); ++i) {

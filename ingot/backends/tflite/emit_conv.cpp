@@ -50,8 +50,8 @@ std::int32_t bias_of(NodeOut& n, const Dim& channels) {
 }
 
 void set_steps(Options& options, const Sliding& s, Padding padding, bool has_dilations) {
-  const std::size_t w = s.rank - 1;
-  const auto height = [&](const Ints& values) { return s.rank == 1 ? 1 : values[s.rank - 2]; };
+  const std::size_t w = s.rank() - 1;
+  const auto height = [&](const Ints& values) { return s.rank() == 1 ? 1 : values[s.rank() - 2]; };
   options.set("padding", padding).set("stride_w", s.strides[w]).set("stride_h", height(s.strides));
   if (has_dilations) options.set("dilation_w_factor", s.dilations[w]).set("dilation_h_factor", height(s.dilations));
 }
@@ -180,10 +180,7 @@ std::vector<TransposedAxis> transposed_axes(const NodeOut& n) {
     const std::int64_t in = xs[i + 1].value(), stride = strides[i], full = (in - 1) * stride + w[i + 2].value();
     a.wanted = ys[i + 1].value();
     a.before = auto_pad == "VALID" ? 0 : pads[i];
-    if (divides) {
-      const std::int64_t total = std::max<std::int64_t>(full + extra[i] - a.wanted, 0);
-      a.before = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
-    }
+    if (divides) a.before = ops::split_padding(full + extra[i] - a.wanted, auto_pad == "SAME_UPPER").before;
     const std::int64_t total = full - a.wanted;
     a.is_same = total >= 0 && a.before == total / 2 && in == (a.wanted + stride - 1) / stride;
     // Up to stride - 1 elements more come from the same inputs; what lies beyond is zero.

@@ -4,7 +4,7 @@
 
 #include "ingot/backends/tflite/rows.h"
 #include "ingot/backends/tflite/spatial.h"
-#include "ingot/passes/layout.h"
+#include "ingot/passes/layout/layout.h"
 
 namespace ingot::backends::tflite {
 namespace {
@@ -15,7 +15,7 @@ using fmt_tflite::Padding;
 /// For each window, its size over the number of elements that count: what turns a mean with zeros into ONNX's.
 Tensor corrections(const Sliding& s, const Shape& x, const Shape& y, const Ints& explicit_after, bool counts_padding) {
   std::vector<std::vector<float>> factors;  // per axis
-  for (std::size_t i = 0; i < s.rank; ++i) {
+  for (std::size_t i = 0; i < s.rank(); ++i) {
     std::vector<float> axis;
     const std::int64_t in = x[i + 1].value();
     const std::int64_t low = counts_padding ? -s.before[i] : 0, high = counts_padding ? in + explicit_after[i] : in;
@@ -26,7 +26,7 @@ Tensor corrections(const Sliding& s, const Shape& x, const Shape& y, const Ints&
     }
     factors.push_back(std::move(axis));
   }
-  if (s.rank == 1) factors.insert(factors.begin(), std::vector<float>{1});
+  if (s.rank() == 1) factors.insert(factors.begin(), std::vector<float>{1});
   std::vector<float> all;
   for (const float a : factors[0])
     for (const float b : factors[1]) all.push_back(a * b);
@@ -59,8 +59,8 @@ void emit_pool(NodeOut& n) {
   const Ints kernel = n.node.attributes.ints_or("kernel_shape", {});
   const Sliding s = sliding(n.node, kernel);
   const Shape& x_shape = n.shape();
-  const Ints pads = n.node.attributes.ints_or("pads", Ints(2 * s.rank, 0));
-  Ints explicit_after(pads.begin() + static_cast<std::ptrdiff_t>(s.rank), pads.end());
+  const Ints pads = n.node.attributes.ints_or("pads", Ints(2 * s.rank(), 0));
+  Ints explicit_after(pads.begin() + static_cast<std::ptrdiff_t>(s.rank()), pads.end());
   if (n.node.attributes.string_or("auto_pad", "NOTSET").starts_with("SAME")) explicit_after = s.after;
   Image x = image_of(n, n.in(0), x_shape);
   Padding padding = Padding::VALID;
@@ -77,9 +77,9 @@ void emit_pool(NodeOut& n) {
   }
   const Op op = is_max ? Op::MAX_POOL_2D : Op::AVERAGE_POOL_2D;
   Options options(op);
-  const std::size_t w = s.rank - 1;
-  options.set("padding", padding).set("stride_w", s.strides[w]).set("stride_h", s.rank == 1 ? 1 : s.strides[0]);
-  options.set("filter_width", kernel[w]).set("filter_height", s.rank == 1 ? 1 : kernel[0]);
+  const std::size_t w = s.rank() - 1;
+  options.set("padding", padding).set("stride_w", s.strides[w]).set("stride_h", s.rank() == 1 ? 1 : s.strides[0]);
+  options.set("filter_width", kernel[w]).set("filter_height", s.rank() == 1 ? 1 : kernel[0]);
   ImageResult y(n);
   const std::int32_t mean = corrects ? n.e.temporary(DType::f32, y.shape()) : y.tensor();
   n.e.add(op, {x.tensor}, {mean}, options);

@@ -4,12 +4,13 @@
 
 #include "ingot/formats/tflite/model.h"
 #include "ingot/ir/model.h"
-#include "ingot/passes/layout.h"
+#include "ingot/passes/cast_types.h"
+#include "ingot/passes/layout/layout.h"
 
 namespace ingot::backends::tflite {
 
 /// Which element types may change where TFLite has no kernel for the model's: none, wider ones only, or narrower too.
-enum class AutoCast { none, up, all };
+using AutoCast = passes::CastRule;
 
 struct ExportOptions {
   AutoCast auto_cast = AutoCast::none;

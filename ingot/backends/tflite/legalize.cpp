@@ -6,6 +6,7 @@
 #include "ingot/backends/tflite/operators.h"
 #include "ingot/backends/tflite/rewrite.h"
 #include "ingot/base/error.h"
+#include "ingot/ir/operator_pattern.h"
 #include "ingot/ir/source_notes.h"
 #include "ingot/ops/infer.h"
 #include "ingot/passes/decompose.h"
@@ -127,9 +128,7 @@ bool take_out_identity(Node& node) {
 bool is_native(const Node& node, const ExportOptions& options) {
   if (node.is("Constant")) return true;
   for (const std::string& allowed : options.allow_custom) {
-    const std::size_t colon = allowed.find(':');
-    if (node.op == allowed.substr(0, colon) && (colon == std::string::npos || node.domain == allowed.substr(colon + 1)))
-      return true;
+    if (OperatorPattern::parse(allowed).matches(node.op, node.domain)) return true;
     if (comes_from(node, "CUSTOM:" + allowed) && !note_of(node.metadata, kCustomOptions).empty()) return true;
   }
   const bool may_be_native = options.native_lstm || comes_from(node, "UNIDIRECTIONAL_SEQUENCE_LSTM");

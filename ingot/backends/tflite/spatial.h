@@ -1,12 +1,11 @@
 #pragma once
 #include "ingot/backends/tflite/operators.h"
+#include "ingot/ops/nn/static_window.h"
 
 namespace ingot::backends::tflite {
 
 /// How a window slides over the spatial axes, all sizes as numbers where they are known.
-struct Sliding {
-  std::size_t rank = 0;  // spatial axes
-  Ints kernel, strides, dilations;
+struct Sliding : ops::StaticWindow {
   Ints before, after;  // explicit padding; of no use with same_upper
   bool same_upper = false;
   bool is_known = true;  // padding and sizes could be computed

@@ -1,7 +1,7 @@
 #pragma once
 #include <memory>
 
-#include "ingot/engine/elementwise.h"
+#include "ingot/engine/element_step.h"
 #include "ingot/ir/array.h"
 
 namespace ingot {

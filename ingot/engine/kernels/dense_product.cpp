@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "ingot/base/threads.h"
+#include "ingot/engine/kernels/tile_end.h"
 #include "ingot/engine/kernels/transpose_tiles.h"
 #include "ingot/engine/pages.h"
 
@@ -21,44 +22,33 @@
 #define INGOT_ENGINE_DENSE_TILE  // this file is compiled once per kind of CPU
 namespace ingot::engine {
 
-inline constexpr std::int64_t kTileRows = 6;
-
 /// Some rows of a times one panel, over a part of the inner dimension.
 struct DenseTile {
   const float* a;
   std::int64_t a_stride;  // from row to row; 0: six rows are interleaved
   const float* panel;     // depth x panel_width
   std::int64_t depth;
-  float* c;
-  std::int64_t c_stride;
-  std::int64_t columns;  // of the panel that exist
-  bool is_first, is_last;
-  bool is_plain;          // the sums are the result, and all columns exist
-  const float* bias;      // at the panel's first column, or null
-  const float* residual;  // at the tile's first element, or null
-  float low, high;
+  TileEnd end;
 };
 
 }  // namespace ingot::engine
 #endif
 
+#include "ingot/engine/kernels/tile_end.inc"
+
 HWY_BEFORE_NAMESPACE();
 namespace ingot::engine {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-
-const hn::ScalableTag<float> d;
 
 /// R rows of two vectors each: the sums take 2 * R of sixteen registers.
 template <int R, bool kIsInterleaved> HWY_INLINE void tile(const DenseTile& p) {
-  using V = hn::Vec<decltype(d)>;
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
   V sum[R][2];
   for (int r = 0; r < R; ++r) sum[r][0] = sum[r][1] = hn::Zero(d);
   const float* HWY_RESTRICT b = p.panel;
   const float* HWY_RESTRICT a = p.a;
   const std::int64_t row = kIsInterleaved ? 1 : p.a_stride, step = kIsInterleaved ? kTileRows : 1;
-  for (int r = 0; r < R; ++r) hwy::Prefetch(p.c + r * p.c_stride);
+  for (int r = 0; r < R; ++r) hwy::Prefetch(p.end.c + r * p.end.c_stride);
   HWY_UNROLL(4)
   for (std::int64_t k = 0; k < p.depth; ++k) {
     const V b0 = hn::Load(d, b), b1 = hn::Load(d, b + lanes);
@@ -71,42 +61,7 @@ template <int R, bool kIsInterleaved> HWY_INLINE void tile(const DenseTile& p) {
     a += step;
     b += 2 * lanes;
   }
-  if (p.is_plain) {
-    for (int r = 0; r < R; ++r) {
-      hn::StoreU(sum[r][0], d, p.c + r * p.c_stride);
-      hn::StoreU(sum[r][1], d, p.c + r * p.c_stride + lanes);
-    }
-    return;
-  }
-  const V low = hn::Set(d, p.low), high = hn::Set(d, p.high);
-  HWY_ALIGN float part[hn::MaxLanes(d)] = {};
-  for (int r = 0; r < R; ++r) {
-    float* c = p.c + r * p.c_stride;
-    for (int j = 0; j < 2; ++j) {
-      V y = sum[r][j];
-      const std::int64_t at = j * lanes, there = p.columns - at;
-      if (there <= 0) break;
-      const auto load = [&](const float* from) {
-        if (there >= lanes) return hn::LoadU(d, from + at);
-        for (std::int64_t i = 0; i < there; ++i) part[i] = from[at + i];
-        return hn::Load(d, part);
-      };
-      if (!p.is_first) y = hn::Add(y, load(c));
-      if (p.is_last) {
-        if (p.bias) y = hn::Add(y, load(p.bias));
-        if (p.residual) y = hn::Add(y, load(p.residual + r * p.c_stride));
-        // Written so that NaN passes both comparisons.
-        y = hn::IfThenElse(hn::Lt(y, low), low, y);
-        y = hn::IfThenElse(hn::Gt(y, high), high, y);
-      }
-      if (there >= lanes) {
-        hn::StoreU(y, d, c + at);
-      } else {
-        hn::Store(y, d, part);
-        for (std::int64_t i = 0; i < there; ++i) c[at + i] = part[i];
-      }
-    }
-  }
+  end_tile<R, 2>(p.end, sum);
 }
 
 template <bool kIsInterleaved> void tile_of(const DenseTile& p, std::int64_t rows) {
@@ -130,27 +85,25 @@ template <bool kIsInterleaved> void tiles_of(const PiecePart& p) {
   const std::int64_t wide = 2 * static_cast<std::int64_t>(hn::Lanes(d));
   const std::int64_t panel_stride = p.panel_stride ? p.panel_stride : p.depth * wide;
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const Epilogue& end = p.epilogue;
-  const bool is_plain =
-      p.is_first && (!p.is_last || (!end.bias && !end.residual && end.low == -kInfinity && end.high == kInfinity));
+  const Epilogue& epilogue = p.epilogue;
   DenseTile tile{};
   tile.a_stride = p.a_stride;
   tile.depth = p.depth;
-  tile.c_stride = p.c_stride;
-  tile.is_first = p.is_first;
-  tile.is_last = p.is_last;
-  tile.low = end.low;
-  tile.high = end.high;
+  tile.end.c_stride = p.c_stride;
+  tile.end.is_first = p.is_first;
+  tile.end.is_last = p.is_last;
+  tile.end.has_limits = epilogue.low != -kInfinity || epilogue.high != kInfinity;
+  tile.end.low = epilogue.low;
+  tile.end.high = epilogue.high;
   for (std::int64_t column = 0; column < p.columns; column += wide) {
     tile.panel = p.panels + column / wide * panel_stride;
-    tile.columns = std::min(wide, p.columns - column);
-    tile.is_plain = is_plain && tile.columns == wide;
-    tile.bias = end.bias ? end.bias + column : nullptr;
+    tile.end.columns = std::min(wide, p.columns - column);
+    tile.end.bias = epilogue.bias ? epilogue.bias + column : nullptr;
     for (std::int64_t row = 0; row < p.rows; row += kTileRows) {
       tile.a = p.a + row * (kIsInterleaved ? p.depth : p.a_stride);
       const std::int64_t at = row * p.c_stride + column;
-      tile.c = p.c + at;
-      tile.residual = end.residual ? end.residual + at : nullptr;
+      tile.end.c = p.c + at;
+      tile.end.residual = epilogue.residual ? epilogue.residual + at : nullptr;
       tile_of<kIsInterleaved>(tile, std::min(kTileRows, p.rows - row));
     }
   }

@@ -1,9 +1,8 @@
 // Chains of elementwise functions of floats, a tile at a time: what is between two of them stays in the cache.
-#include "ingot/engine/elementwise.h"
-
 #include <algorithm>
 
 #include "ingot/base/threads.h"
+#include "ingot/engine/element_step.h"
 #include "ingot/engine/kernels/kernels.h"
 #include "ingot/ops/walk.h"
 

@@ -10,6 +10,7 @@
 #include "ingot/engine/kernels/gemm.h"
 
 #include "ingot/base/threads.h"
+#include "ingot/engine/kernels/tile_end.h"
 #include "ingot/engine/pages.h"
 
 #ifndef INGOT_ENGINE_TILE_PART
@@ -22,68 +23,30 @@ struct TilePart {
   const float* panel;         // depth x panel_width
   std::int64_t panel_stride;  // elements from one panel to the next
   std::int64_t depth;
-  float* c;
-  std::int64_t c_stride;
-  std::int64_t columns;  // of the panels that exist
-  bool is_first, is_last;
-  const float* bias;      // at the panel's first column, or null
-  const float* residual;  // at the tile's first element, or null
-  bool has_limits;
-  float low, high;
+  TileEnd end;
 };
-
-constexpr std::int64_t kTileRows = 6;
 
 }  // namespace ingot::engine
 #endif
 
+#include "ingot/engine/kernels/tile_end.inc"
+
 HWY_BEFORE_NAMESPACE();
 namespace ingot::engine {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-
-const hn::ScalableTag<float> d;
 
 std::int64_t panel_width() { return 2 * static_cast<std::int64_t>(hn::Lanes(d)); }
-
-using V = hn::Vec<decltype(d)>;
-
-/// Written so that NaN passes both comparisons.
-HWY_INLINE V limited(V y, V low, V high) {
-  const V above = hn::IfThenElse(hn::Lt(y, low), low, y);
-  return hn::IfThenElse(hn::Gt(above, high), high, above);
-}
-
-/// The sums of a tile whose columns do not all exist, one by one.
-HWY_INLINE void finish_part(const TilePart& p, const float* sums, std::int64_t rows, std::int64_t width) {
-  for (std::int64_t r = 0; r < rows; ++r)
-    for (std::int64_t j = 0; j < p.columns; ++j) {
-      float* c = p.c + r * p.c_stride + j;
-      float y = sums[r * width + j];
-      if (!p.is_first) y += *c;
-      if (p.is_last) {
-        if (p.bias) y += p.bias[j];
-        if (p.residual) y += p.residual[r * p.c_stride + j];
-        y = y < p.low ? p.low : y;
-        y = y > p.high ? p.high : y;
-      }
-      *c = y;
-    }
-}
 
 /// R rows and P panels of two vectors each: the sums take 2 * R * P of sixteen registers. Every loop over them is
 /// unrolled, or the compiler would keep them in memory.
 template <int R, int P> HWY_INLINE void tile(const TilePart& p) {
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d));
   V sum[R][2 * P];
-  const auto each = [&](auto f) {
-    HWY_UNROLL(6)
-    for (int r = 0; r < R; ++r) {
-      HWY_UNROLL(8)
-      for (int j = 0; j < 2 * P; ++j) sum[r][j] = f(r, j, sum[r][j]);
-    }
-  };
-  each([&](int, int, V) { return hn::Zero(d); });
+  HWY_UNROLL(6)
+  for (int r = 0; r < R; ++r) {
+    HWY_UNROLL(8)
+    for (int j = 0; j < 2 * P; ++j) sum[r][j] = hn::Zero(d);
+  }
   const float* HWY_RESTRICT b = p.panel;
   const float* HWY_RESTRICT a = p.a;
   HWY_UNROLL(4)
@@ -100,28 +63,7 @@ template <int R, int P> HWY_INLINE void tile(const TilePart& p) {
     }
     b += 2 * lanes;
   }
-  if (p.columns < 2 * P * lanes) {
-    HWY_ALIGN float sums[R * 2 * P * hn::MaxLanes(d)];
-    each([&](int r, int j, V y) {
-      hn::Store(y, d, sums + (r * 2 * P + j) * lanes);
-      return y;
-    });
-    return finish_part(p, sums, R, 2 * P * lanes);
-  }
-  if (!p.is_first) each([&](int r, int j, V y) { return hn::Add(y, hn::LoadU(d, p.c + r * p.c_stride + j * lanes)); });
-  if (p.is_last) {
-    if (p.bias) each([&](int, int j, V y) { return hn::Add(y, hn::LoadU(d, p.bias + j * lanes)); });
-    if (p.residual)
-      each([&](int r, int j, V y) { return hn::Add(y, hn::LoadU(d, p.residual + r * p.c_stride + j * lanes)); });
-    if (p.has_limits) {
-      const V low = hn::Set(d, p.low), high = hn::Set(d, p.high);
-      each([&](int, int, V y) { return limited(y, low, high); });
-    }
-  }
-  each([&](int r, int j, V y) {
-    hn::StoreU(y, d, p.c + r * p.c_stride + j * lanes);
-    return y;
-  });
+  end_tile<R, 2 * P>(p.end, sum);
 }
 
 void tile_of(const TilePart& p, std::int64_t rows, std::int64_t panels) {
@@ -148,8 +90,8 @@ void tiles(TilePart p, std::int64_t rows, std::int64_t panels) {
   for (; rows > 0; rows -= kTileRows) {
     tile_of(p, rows < kTileRows ? rows : kTileRows, panels);
     p.a += kTileRows * p.a_stride;
-    p.c += kTileRows * p.c_stride;
-    if (p.residual) p.residual += kTileRows * p.c_stride;
+    p.end.c += kTileRows * p.end.c_stride;
+    if (p.end.residual) p.end.residual += kTileRows * p.end.c_stride;
   }
 }
 
@@ -229,16 +171,16 @@ void multiply_by(const float* a, std::int64_t rows, std::int64_t a_stride, std::
         part.panel = from.first + (panel - first_panel) * from.stride;
         part.panel_stride = from.stride;
         part.depth = deep;
-        part.c = c + row * c_stride + column;
-        part.c_stride = c_stride;
-        part.columns = std::min(at_once * wide, columns - column);
-        part.is_first = k == 0 && !accumulates;
-        part.is_last = k + deep >= depth;
-        part.bias = epilogue.bias ? epilogue.bias + column : nullptr;
-        part.residual = residual ? residual + row * c_stride + column : nullptr;
-        part.has_limits = has_limits;
-        part.low = epilogue.low;
-        part.high = epilogue.high;
+        part.end.c = c + row * c_stride + column;
+        part.end.c_stride = c_stride;
+        part.end.columns = std::min(at_once * wide, columns - column);
+        part.end.is_first = k == 0 && !accumulates;
+        part.end.is_last = k + deep >= depth;
+        part.end.bias = epilogue.bias ? epilogue.bias + column : nullptr;
+        part.end.residual = residual ? residual + row * c_stride + column : nullptr;
+        part.end.has_limits = has_limits;
+        part.end.low = epilogue.low;
+        part.end.high = epilogue.high;
         run_tiles(part, row_end - row, at_once);
       }
       k += deep;

@@ -2,7 +2,7 @@
 #include <memory>
 #include <vector>
 
-#include "ingot/engine/elementwise.h"
+#include "ingot/engine/element_step.h"
 #include "ingot/engine/kernels/winograd.h"
 
 namespace ingot::engine {

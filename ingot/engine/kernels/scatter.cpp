@@ -3,7 +3,7 @@
 
 #include "ingot/base/budget.h"
 #include "ingot/base/threads.h"
-#include "ingot/engine/blocked.h"
+#include "ingot/engine/domain.h"
 #include "ingot/engine/kernels/kernels.h"
 #include "ingot/ops/catalog.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "ingot/base/threads.h"
-#include "ingot/engine/elementwise.h"
+#include "ingot/engine/element_step.h"
 #include "ingot/engine/in_place.h"
 #include "ingot/engine/kernels/channel_math.h"
 #include "ingot/engine/kernels/kernels.h"

@@ -1,7 +1,8 @@
 // Texts character by character: their length, and white space at their ends.
 #include <algorithm>
 
-#include "ingot/frontends/tensorflow/repeat.h"
+#include "ingot/frontends/repeat.h"
+#include "ingot/frontends/tensorflow/node.h"
 
 namespace ingot::frontends::tensorflow {
 namespace {

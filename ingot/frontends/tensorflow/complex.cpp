@@ -1,7 +1,7 @@
 // Complex numbers, as pairs along a last axis of size 2, and Fourier transforms of them.
 #include "ingot/frontends/tensorflow/complex.h"
 
-#include "ingot/frontends/tensorflow/repeat.h"
+#include "ingot/frontends/repeat.h"
 #include "ingot/frontends/tensorflow/translation.h"
 
 namespace ingot::frontends::tensorflow {

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "ingot/base/checked.h"
+#include "ingot/frontends/channels_last.h"
 #include "ingot/frontends/tensorflow/layout.h"
 
 namespace ingot::frontends::tensorflow {
@@ -11,13 +12,6 @@ namespace {
 using Ints = std::vector<std::int64_t>;
 
 constexpr std::int64_t kMost = 1 << 30;  // of a size, stride or dilation: their products fit
-
-/// Spatial axes first, then in and out: [h, w, i, o] -> [o, i, h, w].
-Value* filter_first(GraphBuilder& g, Value* w, std::int64_t spatial) {
-  Ints perm{spatial + 1, spatial};
-  for (std::int64_t i = 0; i < spatial; ++i) perm.push_back(i);
-  return g.transpose(w, perm);
-}
 
 Ints kernel_of(const TfNode& n, std::size_t i, std::int64_t spatial) {
   Ints kernel;
@@ -38,7 +32,7 @@ void require_positive(const TfNode& n, const Ints& values) {
 Value* convolved(const TfNode& n, GraphBuilder& g, std::int64_t spatial) {
   const Layout layout(n, spatial);
   Value* x = layout.to_channels_first(g, n.input(0));
-  Value* w = filter_first(g, n.input(1), spatial);
+  Value* w = filter_channels_first(g, n.input(1), static_cast<std::size_t>(spatial));
   const Ints strides = layout.spatial(n.ints("strides")), dilations = layout.spatial(n.ints("dilations", {1}));
   require_positive(n, strides);
   require_positive(n, dilations);
@@ -48,7 +42,7 @@ Value* convolved(const TfNode& n, GraphBuilder& g, std::int64_t spatial) {
   Attrs attrs;
   if (is_sized) {
     const Ints kernel = kernel_of(n, 1, spatial);
-    attrs = padding_attrs(n, layout, x, kernel, strides, dilations);
+    attrs = padding_attrs(n, layout, x, {{kernel, strides, dilations}});
     attrs.emplace_back("kernel_shape", kernel);
   } else if (n.text("padding", "VALID") == "SAME") {
     attrs.emplace_back("auto_pad", "SAME_UPPER");
@@ -82,7 +76,7 @@ Value* depthwise(const TfNode& n, GraphBuilder& g) {
   const Ints strides = layout.spatial(n.ints("strides")), dilations = layout.spatial(n.ints("dilations", {1}));
   require_positive(n, strides);
   require_positive(n, dilations);
-  Attrs attrs = padding_attrs(n, layout, x, kernel, strides, dilations);
+  Attrs attrs = padding_attrs(n, layout, x, {{kernel, strides, dilations}});
   attrs.emplace_back("kernel_shape", kernel);
   attrs.emplace_back("strides", strides);
   attrs.emplace_back("dilations", dilations);
@@ -95,7 +89,8 @@ Value* depthwise(const TfNode& n, GraphBuilder& g) {
 Values transposed(const TfNode& n, GraphBuilder& g, std::int64_t spatial, bool is_depthwise = false) {
   const Layout layout(n, spatial);
   Value* dy = layout.to_channels_first(g, n.input(2));
-  Value* w = is_depthwise ? depthwise_filter(n, g) : filter_first(g, n.input(1), spatial);
+  Value* w =
+      is_depthwise ? depthwise_filter(n, g) : filter_channels_first(g, n.input(1), static_cast<std::size_t>(spatial));
   const Ints strides = layout.spatial(n.ints("strides")), dilations = layout.spatial(n.ints("dilations", {1}));
   require_positive(n, strides);
   require_positive(n, dilations);
@@ -119,10 +114,10 @@ Values transposed(const TfNode& n, GraphBuilder& g, std::int64_t spatial, bool i
     const std::int64_t size = (*sizes)[at];
     if (*out > kMost || kernel[i] > kMost || size < 0 || size > kMost) n.unsupported("a size is too large");
     const std::int64_t full = (*out - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1;
-    const std::int64_t total = padding == "SAME" ? std::max<std::int64_t>(full - size, 0) : 0;
-    before.push_back(total / 2);
-    after.push_back(total - total / 2);
-    extra.push_back(size - (full - total));
+    const ops::Padding pad = padding == "SAME" ? ops::split_padding(full - size) : ops::Padding{};
+    before.push_back(pad.before);
+    after.push_back(pad.after);
+    extra.push_back(size - (full - pad.before - pad.after));
     is_static = extra.back() >= 0 && extra.back() < std::max(strides[i], dilations[i]);
   }
   if (static_cast<std::int64_t>(kernel.size()) == spatial) attrs.emplace_back("kernel_shape", kernel);
@@ -217,7 +212,8 @@ Values dilation2d(const TfNode& n, GraphBuilder& g) {
   const Ints kernel = kernel_of(n, 1, 2);
   const Ints all_strides = n.ints("strides"), all_rates = n.ints("rates");
   if (all_strides.size() != 4 || all_rates.size() != 4) n.unsupported("strides and rates have four entries");
-  const Ints strides{all_strides[1], all_strides[2]}, rates{all_rates[1], all_rates[2]};
+  const ops::StaticWindow window{kernel, {all_strides[1], all_strides[2]}, {all_rates[1], all_rates[2]}};
+  const Ints &strides = window.strides, &rates = window.dilations;
   require_positive(n, strides);
   require_positive(n, rates);
   if (kernel[0] * kernel[1] > 400) n.unsupported("the filter is too large");
@@ -227,12 +223,11 @@ Values dilation2d(const TfNode& n, GraphBuilder& g) {
   for (std::size_t i = 0; i < 2; ++i) {
     const auto size = dim_of(x, static_cast<std::int64_t>(i) + 1);
     if (!size || *size > kMost) n.unsupported("the size of the image must be known");
-    const std::int64_t reach = (kernel[i] - 1) * rates[i] + 1;
     const bool is_same = n.text("padding", "VALID") == "SAME";
-    out.push_back(is_same ? (*size + strides[i] - 1) / strides[i] : (*size - reach) / strides[i] + 1);
-    const std::int64_t total = is_same ? std::max<std::int64_t>((out[i] - 1) * strides[i] + reach - *size, 0) : 0;
-    pads[1 + i] = total / 2;
-    pads[5 + i] = total - total / 2;
+    const ops::Padding pad = is_same ? window.same(i, *size) : ops::Padding{};
+    out.push_back(is_same ? (*size + strides[i] - 1) / strides[i] : (*size - window.extent(i)) / strides[i] + 1);
+    pads[1 + i] = pad.before;
+    pads[5 + i] = pad.after;
   }
   Value* wide = g.op("Pad", {x, g.ints(pads), g.scalar(std::numeric_limits<float>::lowest(), n.elem(0))});
   Value* best = nullptr;

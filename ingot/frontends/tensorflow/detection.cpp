@@ -1,7 +1,8 @@
 // Suppression of overlapping boxes.
 #include <limits>
 
-#include "ingot/frontends/tensorflow/repeat.h"
+#include "ingot/frontends/repeat.h"
+#include "ingot/frontends/tensorflow/node.h"
 
 namespace ingot::frontends::tensorflow {
 namespace {

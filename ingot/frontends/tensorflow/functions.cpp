@@ -1,6 +1,8 @@
 // Calls, conditions and loops by functions, and the parts of the old control flow that stand for themselves.
 #include "ingot/base/error.h"
+#include "ingot/frontends/tensorflow/control_flow.h"
 #include "ingot/frontends/tensorflow/translation.h"
+#include "ingot/frontends/tensorflow/updates.h"
 
 namespace ingot::frontends::tensorflow {
 namespace {
@@ -13,7 +15,7 @@ const tf::FunctionName& function_attr(const TfNode& n, std::string_view name) {
 }
 
 const tf::FunctionDef& function_of(const TfNode& n, const tf::FunctionName& name, std::size_t arguments) {
-  const tf::FunctionDef* function = n.translation().find_function(name.name);
+  const tf::FunctionDef* function = n.translation().bodies().find_function(name.name);
   if (!function) n.unsupported("the model has no function '" + name.name + "'");
   if (arguments != function->inputs.size())
     throw Error(Code::bad_source_graph, "function '" + name.name + "' takes " +
@@ -39,7 +41,7 @@ bool is_handed_through(Translation& t, const tf::FunctionDef& function, std::siz
   if (k >= function.outputs.size()) return false;
   for (const auto& [name, value] : function.returns) {
     if (name != function.outputs[k].name) continue;
-    const Body& body = t.body_of(function);
+    const Body& body = t.bodies().body_of(function);
     return body.behind_identities(body.resolve(value)) == Source{Source::kArgument, static_cast<std::int32_t>(k)};
   }
   return false;
@@ -55,12 +57,12 @@ Operands partitioned_call(const TfNode& n, GraphBuilder& g) {
 
 Operands if_by_functions(const TfNode& n, GraphBuilder& g) {
   const Operands arguments(n.operands().begin() + 1, n.operands().end());
-  const auto branch = [&](std::string_view attr) -> Translation::Step {
+  const auto called = [&](std::string_view attr) -> Step {
     return [&n, &arguments, attr](Graph& graph, const Operands&) {
       return call(n, function_attr(n, attr), arguments, graph);
     };
   };
-  return n.translation().branch(g, truth(g, n.input(0)), branch("then_branch"), branch("else_branch"));
+  return branch(g, truth(g, n.input(0)), called("then_branch"), called("else_branch"));
 }
 
 Operands case_by_functions(const TfNode& n, GraphBuilder& g) {
@@ -77,28 +79,28 @@ Operands case_by_functions(const TfNode& n, GraphBuilder& g) {
     GraphBuilder inner(graph);
     inner.name_after(n.name());
     Value* is_this = inner.op("Equal", {which, inner.index(static_cast<std::int64_t>(i))});
-    const Translation::Step then = [&](Graph& sub, const Operands&) { return call(n, *branches[i], arguments, sub); };
-    const Translation::Step otherwise = [&](Graph& sub, const Operands&) { return from(sub, i + 1); };
-    return n.translation().branch(inner, is_this, then, otherwise);
+    const Step then = [&](Graph& sub, const Operands&) { return call(n, *branches[i], arguments, sub); };
+    const Step otherwise = [&](Graph& sub, const Operands&) { return from(sub, i + 1); };
+    return branch(inner, is_this, then, otherwise);
   };
   return from(g.graph(), 0);
 }
 
 Operands while_by_functions(const TfNode& n, GraphBuilder& g) {
   const tf::FunctionName &cond = function_attr(n, "cond"), &body = function_attr(n, "body");
-  const tf::FunctionDef* function = n.translation().find_function(body.name);
+  const tf::FunctionDef* function = n.translation().bodies().find_function(body.name);
   if (!function) n.unsupported("the model has no function '" + body.name + "'");
   std::vector<bool> invariant;
   for (std::size_t k = 0; k < n.input_count(); ++k)
     invariant.push_back(is_handed_through(n.translation(), *function, k));
-  const Translation::Step condition = [&](Graph& graph, const Operands& state) {
+  const Step condition = [&](Graph& graph, const Operands& state) {
     Operands result = call(n, cond, state, graph);
     GraphBuilder inner(graph);
     if (!result.empty() && result[0].value) result[0].value = truth(inner, result[0].value);
     return result;
   };
-  const Translation::Step step = [&](Graph& graph, const Operands& state) { return call(n, body, state, graph); };
-  return n.translation().loop(g, n.operands(), invariant, condition, step);
+  const Step step = [&](Graph& graph, const Operands& state) { return call(n, body, state, graph); };
+  return loop(g, n.operands(), invariant, condition, step);
 }
 
 // Outside of a Merge or Exit these hand on what they get.
@@ -129,15 +131,15 @@ const Resource& variable_of(const TfNode& n, std::size_t i) {
 Operands var_handle(const TfNode& n, GraphBuilder&) { return {handle(n, Resource::Kind::variable)}; }
 Operands read_variable(const TfNode& n, GraphBuilder&) {
   if (n.operand(0).value) return {n.operand(0)};  // frozen: the handle has become the value
-  Value* variable = n.translation().variable(variable_of(n, 0));
-  return {{n.translation().value_after(n, variable)}};
+  Value* variable = n.translation().variables().get(variable_of(n, 0));
+  return {{value_after(n, variable)}};
 }
 Operands variable(const TfNode& n, GraphBuilder&) {
   const Resource resource{Resource::Kind::variable, n.name(), n.text("shared_name", "")};
-  return {{n.translation().variable(resource)}};
+  return {{n.translation().variables().get(resource)}};
 }
 Operands resource_gather(const TfNode& n, GraphBuilder& g) {
-  Value* x = n.operand(0).value ? n.operand(0).value : n.translation().variable(variable_of(n, 0));
+  Value* x = n.operand(0).value ? n.operand(0).value : n.translation().variables().get(variable_of(n, 0));
   return {{g.op("Gather", {x, n.input(1)}, {{"axis", 0}})}};
 }
 Operands placeholder(const TfNode& n, GraphBuilder&) { n.unsupported("a placeholder inside a function has no value"); }

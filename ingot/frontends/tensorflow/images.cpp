@@ -221,7 +221,7 @@ Values extract_image_patches(const TfNode& n, GraphBuilder& g) {
   Value* x = g.op("Reshape", {first, g.concat({g.ints({-1, 1}), space}, 0)});
   Value* w = g.cast(g.constant(Tensor::of<float>({count, 1, kernel[0], kernel[1]}, picks)), inner);
   const Layout layout(n, 2);
-  Attrs attrs = padding_attrs(n, layout, x, kernel, step, rate);
+  Attrs attrs = padding_attrs(n, layout, x, {{kernel, step, rate}});
   attrs.emplace_back("kernel_shape", kernel);
   attrs.emplace_back("strides", step);
   attrs.emplace_back("dilations", rate);

@@ -1,10 +1,12 @@
 // Calls of functions that stay calls: model-local functions of ONNX, one for each combination of argument types.
+#include "ingot/frontends/tensorflow/kept_functions.h"
+
 #include <algorithm>
 #include <cctype>
 #include <unordered_set>
 
-#include "ingot/frontends/tensorflow/recurrent_loops.h"
 #include "ingot/frontends/tensorflow/translation.h"
+#include "ingot/frontends/unread.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/schema.h"
 
@@ -112,10 +114,25 @@ Values fill_body(Function& function, Graph& graph, const OpsetImports& opsets) {
   return captured;
 }
 
+/// The graph as a function of the model, whose name it gives out; what it reads from outside is returned.
+Values add_function(Model& model, const std::string& wanted, Graph& graph, std::string& name) {
+  auto made = std::make_unique<Function>();
+  made->domain = kDomain;
+  const std::string plain = identifier(wanted);
+  made->name = plain;
+  for (int i = 1; model.find_function(kDomain, made->name); ++i) made->name = plain + "_" + std::to_string(i);
+  name = made->name;
+  Values captured = fill_body(*made, graph, model.opsets);
+  made->opsets.set("", ops::newest_opset(""));
+  model.functions.push_back(std::move(made));
+  model.opsets.set(kDomain, 1);
+  return captured;
+}
+
 }  // namespace
 
 /// A function that has been written, and what a call of it gives.
-struct Translation::Kept {
+struct KeptFunctions::Kept {
   struct Result {
     Operand through{};           // what does not depend on the call
     std::int32_t argument = -1;  // handed through
@@ -133,24 +150,21 @@ struct Translation::Kept {
   std::vector<Result> results;
 };
 
-Operands Translation::call_or_keep(const tf::FunctionDef& function, Operands arguments,
-                                   const std::vector<tf::Attr>* attrs, GraphBuilder& g, const std::string& prefix) {
-  if (!options_.keep_functions || options_.mode != ImportMode::inference || inlined_.contains(function.name))
-    return call(function, std::move(arguments), attrs, g.graph(), prefix);
-  std::shared_ptr<Kept>& kept = kept_[key_of(*this, function, arguments, attrs)];
+Operands KeptFunctions::call(const tf::FunctionDef& function, Operands arguments, const std::vector<tf::Attr>* attrs,
+                             GraphBuilder& g, const std::string& prefix) {
+  if (inlined_.contains(function.name)) return t_.call(function, std::move(arguments), attrs, g.graph(), prefix);
+  std::shared_ptr<Kept>& kept = kept_[key_of(t_, function, arguments, attrs)];
   if (!kept) {
-    auto problems = problems_;
-    auto notes = notes_;
-    const bool was_bad = is_bad_graph_;
-    std::shared_ptr<Kept> made = translate_kept(function, arguments, attrs, g.graph(), prefix);
+    Problems problems = t_.problems();
+    Notes notes = t_.notes();
+    std::shared_ptr<Kept> made = translate(function, arguments, attrs, g.graph(), prefix);
     if (!made) {
       // Inside of the caller more is known of the arguments; what is still missing then is told.
-      problems_ = std::move(problems);
-      notes_ = std::move(notes);
-      is_bad_graph_ = was_bad;
+      t_.problems() = std::move(problems);
+      t_.notes() = std::move(notes);
       inlined_.insert(function.name);
-      note("function '" + function.name + "' is inlined: it cannot be translated without its caller");
-      return call(function, std::move(arguments), attrs, g.graph(), prefix);
+      t_.note("function '" + function.name + "' is inlined: it cannot be translated without its caller");
+      return t_.call(function, std::move(arguments), attrs, g.graph(), prefix);
     }
     kept = std::move(made);
   }
@@ -162,7 +176,7 @@ Operands Translation::call_or_keep(const tf::FunctionDef& function, Operands arg
     const Kept::Output& output = kept->outputs[i];
     node->output(i)->type = output.type;
     node->output(i)->known_ints = output.known_ints;
-    if (output.is_complex) mark_complex(node->output(i));
+    if (output.is_complex) t_.mark_complex(node->output(i));
   }
   Operands results;
   for (const Kept::Result& result : kept->results) {
@@ -174,35 +188,30 @@ Operands Translation::call_or_keep(const tf::FunctionDef& function, Operands arg
   return results;
 }
 
-std::shared_ptr<Translation::Kept> Translation::translate_kept(const tf::FunctionDef& function,
-                                                               const Operands& arguments,
-                                                               const std::vector<tf::Attr>* attrs, Graph& around,
-                                                               const std::string& prefix) {
+std::shared_ptr<KeptFunctions::Kept> KeptFunctions::translate(const tf::FunctionDef& function,
+                                                              const Operands& arguments,
+                                                              const std::vector<tf::Attr>* attrs, Graph& around,
+                                                              const std::string& prefix) {
   auto kept = std::make_shared<Kept>();
   Graph graph(&around);
   struct Forget {  // what is marked within this graph goes with it
     std::set<const Value*>& complex;
     std::set<const Value*> before;
     ~Forget() { complex = std::move(before); }
-  } forget{complex_, complex_};
+  } forget{t_.complex_values(), t_.complex_values()};
   Operands formal = arguments;
   for (std::size_t i = 0; i < formal.size(); ++i) {
     const Value* given = formal[i].value;
     if (!given || is_setting(given)) continue;
     Value* input = graph.add_input(graph.fresh_name(function.inputs[i].name), given->type);
     input->known_ints = given->known_ints;
-    if (is_complex(given)) mark_complex(input);
+    if (t_.is_complex(given)) t_.mark_complex(input);
     formal[i].value = input;
     kept->arguments.push_back(i);
   }
-  const auto count = [this] {
-    std::size_t nodes = 0;
-    for (const auto& [problem, names] : problems_) nodes += names.size();
-    return nodes;
-  };
-  const std::size_t before = count();
-  const Operands results = call(function, formal, attrs, graph, prefix);
-  if (count() != before || std::ranges::any_of(results, &Operand::is_missing)) return nullptr;
+  const std::size_t before = t_.problems().size();
+  const Operands results = t_.call(function, formal, attrs, graph, prefix);
+  if (t_.problems().size() != before || std::ranges::any_of(results, &Operand::is_missing)) return nullptr;
   for (const Operand& operand : results) {
     Kept::Result& result = kept->results.emplace_back();
     const auto argument = std::ranges::find(formal, operand.value, &Operand::value);
@@ -211,7 +220,7 @@ std::shared_ptr<Translation::Kept> Translation::translate_kept(const tf::Functio
     } else if (!operand.value || &operand.value->graph() != &graph) {
       result.through = operand;
     } else if (const Tensor* constant = ops::constant_of(operand.value)) {
-      GraphBuilder outside(root());
+      GraphBuilder outside(t_.root());
       outside.name_after(prefix + "result");
       result.through = {outside.constant(*constant)};
     } else {
@@ -220,22 +229,12 @@ std::shared_ptr<Translation::Kept> Translation::translate_kept(const tf::Functio
       result.output = static_cast<std::int32_t>(known - outputs.begin());
       if (known != outputs.end()) continue;
       graph.add_output(operand.value);
-      kept->outputs.push_back({operand.value->type, operand.value->known_ints, is_complex(operand.value)});
+      kept->outputs.push_back({operand.value->type, operand.value->known_ints, t_.is_complex(operand.value)});
     }
   }
   if (kept->outputs.empty()) return kept;
-  recurrent_loops_ += recognise_recurrent_loops(graph);
   drop_unread(graph);
-  auto made = std::make_unique<Function>();
-  made->domain = kDomain;
-  const std::string name = identifier(function.name);
-  made->name = name;
-  for (int i = 1; model_.find_function(kDomain, made->name); ++i) made->name = name + "_" + std::to_string(i);
-  kept->name = made->name;
-  kept->captured = fill_body(*made, graph, model_.opsets);
-  made->opsets.set("", ops::newest_opset(""));
-  model_.functions.push_back(std::move(made));
-  model_.opsets.set(kDomain, 1);
+  kept->captured = add_function(t_.model(), function.name, graph, kept->name);
   return kept;
 }
 

@@ -1,6 +1,8 @@
 // Data formats and paddings of spatial operators.
 #include "ingot/frontends/tensorflow/layout.h"
 
+#include "ingot/frontends/channels_last.h"
+
 namespace ingot::frontends::tensorflow {
 
 Layout::Layout(const TfNode& n, std::int64_t spatial) : spatial_(spatial) {
@@ -10,18 +12,11 @@ Layout::Layout(const TfNode& n, std::int64_t spatial) : spatial_(spatial) {
 }
 
 Value* Layout::to_channels_first(GraphBuilder& g, Value* x) const {
-  if (!is_last_) return x;
-  std::vector<std::int64_t> perm{0, spatial_ + 1};
-  for (std::int64_t i = 1; i <= spatial_; ++i) perm.push_back(i);
-  return g.transpose(x, perm);
+  return is_last_ ? channels_first(g, x, static_cast<std::size_t>(rank())) : x;
 }
 
 Value* Layout::from_channels_first(GraphBuilder& g, Value* x) const {
-  if (!is_last_) return x;
-  std::vector<std::int64_t> perm{0};
-  for (std::int64_t i = 2; i < spatial_ + 2; ++i) perm.push_back(i);
-  perm.push_back(1);
-  return g.transpose(x, perm);
+  return is_last_ ? channels_last(g, x, static_cast<std::size_t>(rank())) : x;
 }
 
 std::vector<std::int64_t> Layout::spatial(const std::vector<std::int64_t>& all) const {
@@ -71,38 +66,44 @@ Values data_format_vec_permute(const TfNode& n, GraphBuilder& g) {
   return {g.op("Gather", {n.input(0), g.ints(places(n, to, from))}, {{"axis", 0}})};
 }
 
-Attrs padding_attrs(const TfNode& n, const Layout& layout, const Value* x, const std::vector<std::int64_t>& kernel,
-                    const std::vector<std::int64_t>& strides, const std::vector<std::int64_t>& dilations) {
+namespace {
+
+void require_bounds(const TfNode& n, const Window& window) {
   constexpr std::int64_t kMost = 1 << 30;
-  for (const std::vector<std::int64_t>* values : {&strides, &dilations})
+  for (const std::vector<std::int64_t>* values : {&window.strides, &window.dilations})
     for (const std::int64_t v : *values)
       if (v < 1 || v > kMost) n.unsupported("a stride or dilation is out of bounds");
-  for (const std::int64_t k : kernel)
+  for (const std::int64_t k : window.kernel)
     if (k < 0 || k > kMost) n.unsupported("the window is out of bounds");
+}
+
+/// Those before each axis, then those after.
+std::vector<std::int64_t> explicit_pads(const TfNode& n, const Layout& layout, std::size_t rank) {
+  const std::vector<std::int64_t> stated = n.ints("explicit_paddings");
+  const auto first = static_cast<std::size_t>(layout.first_spatial_axis());
+  if (stated.size() < 2 * (first + rank)) n.unsupported("there are too few explicit paddings");
+  std::vector<std::int64_t> pads;
+  for (const std::size_t side : {std::size_t{0}, std::size_t{1}})
+    for (std::size_t i = 0; i < rank; ++i) pads.push_back(stated[2 * (first + i) + side]);
+  return pads;
+}
+
+}  // namespace
+
+Attrs padding_attrs(const TfNode& n, const Layout& layout, const Value* x, const Window& window) {
+  require_bounds(n, window);
   const std::string padding = n.text("padding", "VALID");
   if (padding == "VALID") return {};
-  std::vector<std::int64_t> before, after;
-  if (padding == "EXPLICIT") {
-    const std::vector<std::int64_t> pads = n.ints("explicit_paddings");
-    const auto first = static_cast<std::size_t>(layout.first_spatial_axis());
-    if (pads.size() < 2 * (first + kernel.size())) n.unsupported("there are too few explicit paddings");
-    for (std::size_t i = 0; i < kernel.size(); ++i) {
-      before.push_back(pads[2 * (first + i)]);
-      after.push_back(pads[2 * (first + i) + 1]);
-    }
-  } else {
-    for (std::size_t i = 0; i < kernel.size(); ++i) {
-      const auto size = dim_of(x, static_cast<std::int64_t>(i) + 2);
-      if (!size) return {{"auto_pad", "SAME_UPPER"}};
-      const std::int64_t out = (*size + strides[i] - 1) / strides[i];
-      const std::int64_t total =
-          std::max<std::int64_t>((out - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 - *size, 0);
-      before.push_back(total / 2);
-      after.push_back(total - total / 2);
-    }
+  if (padding == "EXPLICIT") return {{"pads", explicit_pads(n, layout, window.rank())}};
+  for (std::size_t i = 0; i < window.rank(); ++i)
+    if (!dim_of(x, static_cast<std::int64_t>(i) + 2)) return {{"auto_pad", "SAME_UPPER"}};
+  std::vector<std::int64_t> pads(2 * window.rank());
+  for (std::size_t i = 0; i < window.rank(); ++i) {
+    const ops::Padding amount = window.same(i, *dim_of(x, static_cast<std::int64_t>(i) + 2));
+    pads[i] = amount.before;
+    pads[window.rank() + i] = amount.after;
   }
-  before.insert(before.end(), after.begin(), after.end());
-  return {{"pads", before}};
+  return {{"pads", pads}};
 }
 
 }  // namespace ingot::frontends::tensorflow

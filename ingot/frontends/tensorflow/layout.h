@@ -3,11 +3,11 @@
 #include <vector>
 
 #include "ingot/frontends/tensorflow/node.h"
+#include "ingot/frontends/window.h"
 
 namespace ingot::frontends::tensorflow {
 
-/// Where batch, channel and space stand in a spatial operator's tensors. Translators work channels first and put the
-/// obvious transposes around; passes/layout takes them out again.
+/// Where batch, channel and space stand in a spatial operator's tensors.
 class Layout {
  public:
   /// `spatial`: the number of spatial axes.
@@ -29,7 +29,6 @@ class Layout {
 
 /// The padding of a window operator in ONNX's attributes: pads where the sizes are known or do not matter, else
 /// auto_pad. `x` has channels first.
-Attrs padding_attrs(const TfNode& n, const Layout& layout, const Value* x, const std::vector<std::int64_t>& kernel,
-                    const std::vector<std::int64_t>& strides, const std::vector<std::int64_t>& dilations);
+Attrs padding_attrs(const TfNode& n, const Layout& layout, const Value* x, const Window& window);
 
 }  // namespace ingot::frontends::tensorflow

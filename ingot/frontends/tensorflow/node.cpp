@@ -55,9 +55,7 @@ std::int64_t TfNode::rank(std::size_t i) const {
   return *rank;
 }
 
-std::optional<std::vector<std::int64_t>> TfNode::known_ints(std::size_t i) const {
-  return tensorflow::known_ints(input(i));
-}
+std::optional<std::vector<std::int64_t>> TfNode::known_ints(std::size_t i) const { return ingot::known_ints(input(i)); }
 
 std::vector<std::int64_t> TfNode::need_ints(std::size_t i) const {
   auto values = known_ints(i);
@@ -126,51 +124,6 @@ tf::TensorShape TfNode::shape(std::string_view name) const {
 }
 
 void TfNode::unsupported(const std::string& why) const { throw Error(Code::unsupported_setting, why); }
-
-std::optional<std::vector<std::int64_t>> known_ints(const Value* value) {
-  if (const Tensor* constant = ops::constant_of(value)) {
-    if (!is_integer(constant->dtype()) && constant->dtype() != DType::boolean) return std::nullopt;
-    return constant->to_ints();
-  }
-  if (!value->known_ints) return std::nullopt;
-  std::vector<std::int64_t> values;
-  for (const Dim& d : *value->known_ints) {
-    if (!d.is_known()) return std::nullopt;
-    values.push_back(d.value());
-  }
-  return values;
-}
-
-Value* as_int64(GraphBuilder& g, Value* value) {
-  if (value->type.elem == DType::i64) return value;
-  const Node* producer = value->producer();
-  if (producer && producer->is("Cast") && producer->input(0)->type.elem == DType::i64) return producer->input(0);
-  if (const Tensor* constant = ops::constant_of(value); constant && is_integer(constant->dtype()))
-    return g.constant(Tensor::of<std::int64_t>(constant->dims(), constant->to_ints()));
-  return g.cast(value, DType::i64);
-}
-
-Value* as_int64_vector(GraphBuilder& g, Value* value) {
-  Value* wide = as_int64(g, value);
-  return rank_of(wide) == 1 ? wide : g.reshape(wide, {-1});
-}
-
-std::optional<std::int64_t> rank_of(const Value* value) {
-  if (!value->type.is_tensor() || !value->type.shape) return std::nullopt;
-  return static_cast<std::int64_t>(value->type.shape->size());
-}
-
-std::optional<std::int64_t> dim_of(const Value* value, std::int64_t axis) {
-  const auto rank = rank_of(value);
-  if (!rank) return std::nullopt;
-  if (axis < 0) axis += *rank;
-  if (axis < 0 || axis >= *rank) return std::nullopt;
-  return (*value->type.shape)[static_cast<std::size_t>(axis)].as_int();
-}
-
-Value* filled_like(GraphBuilder& g, Value* like, double value) {
-  return g.op("Expand", {g.scalar(value, like->type.elem), g.shape(like)});
-}
 
 Shape to_shape(const tf::TensorShape& shape) {
   Shape dims;

@@ -6,19 +6,13 @@
 #include <vector>
 
 #include "ingot/formats/tensorflow/graph_def.h"
-#include "ingot/ops/builder.h"
+#include "ingot/frontends/values.h"
 
 namespace ingot::frontends::tensorflow {
 
 namespace tf = formats::tensorflow;
 class Translation;
 struct Scope;
-
-/// A table that maps keys to values, and what is in it.
-struct Table {
-  Tensor keys, values;  // rank 1, of the same size
-  std::optional<Tensor> fallback;
-};
 
 /// What a handle stands for: a variable or a table, by name.
 struct Resource {
@@ -91,16 +85,6 @@ class TfNode {
   Scope& scope_;
 };
 
-// What many translators need.
-/// The elements of an integer value of rank 0 or 1, when all are known.
-std::optional<std::vector<std::int64_t>> known_ints(const Value* value);
-/// As int64, through a cast from int64 if there is one.
-Value* as_int64(GraphBuilder& g, Value* value);
-Value* as_int64_vector(GraphBuilder& g, Value* value);  // rank 1
-std::optional<std::int64_t> rank_of(const Value* value);
-std::optional<std::int64_t> dim_of(const Value* value, std::int64_t axis);
-/// A constant of the element type, in the shape of `like` computed at run time.
-Value* filled_like(GraphBuilder& g, Value* like, double value);
 Shape to_shape(const tf::TensorShape& shape);
 
 }  // namespace ingot::frontends::tensorflow

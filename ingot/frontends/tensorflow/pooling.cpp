@@ -22,7 +22,7 @@ Values pooled(const TfNode& n, GraphBuilder& g, ops::Name op, std::int64_t spati
   const bool is_wide = is_integer(n.elem(0)) && bits_of(n.elem(0)) > 8;
   if (is_wide && bits_of(n.elem(0)) > 32) n.unsupported("pooling of 64-bit integers");
   Value* x = layout.to_channels_first(g, is_wide ? g.cast(n.input(0), DType::f64) : n.input(0));
-  Attrs attrs = padding_attrs(n, layout, x, kernel, strides, Ints(kernel.size(), 1));
+  Attrs attrs = padding_attrs(n, layout, x, {{kernel, strides, {}}});
   attrs.emplace_back("kernel_shape", kernel);
   attrs.emplace_back("strides", strides);
   Values y = g.op(op, {x}, attrs, with_places ? 2 : 1);

@@ -1,7 +1,8 @@
 // Ragged tensors: values and where each row begins and ends.
 #include <limits>
 
-#include "ingot/frontends/tensorflow/repeat.h"
+#include "ingot/frontends/repeat.h"
+#include "ingot/frontends/tensorflow/node.h"
 
 namespace ingot::frontends::tensorflow {
 namespace {

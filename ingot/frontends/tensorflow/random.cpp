@@ -2,8 +2,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "ingot/frontends/tensorflow/repeat.h"
-#include "ingot/frontends/tensorflow/special.h"
+#include "ingot/frontends/numeric/inverse_erf.h"
+#include "ingot/frontends/repeat.h"
 #include "ingot/frontends/tensorflow/translation.h"
 
 namespace ingot::frontends::tensorflow {
@@ -47,7 +47,7 @@ Value* normal_between(const TfNode& n, GraphBuilder& g, Value* zeros, Value* low
   Value* first = share(low);
   Value* range = g.sub(share(high), first);
   Value* at = g.add(g.mul(uniform(n, g, zeros), range), first);
-  return g.mul(inverse_erf(g, at), std::numbers::sqrt2);
+  return g.mul(numeric::inverse_erf(g, at), std::numbers::sqrt2);
 }
 
 Values truncated(const TfNode& n, GraphBuilder& g) {

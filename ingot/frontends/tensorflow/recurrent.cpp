@@ -1,5 +1,6 @@
 // Cells of recurrent networks that TensorFlow has as single operators.
-#include "ingot/frontends/tensorflow/repeat.h"
+#include "ingot/frontends/repeat.h"
+#include "ingot/frontends/tensorflow/node.h"
 
 namespace ingot::frontends::tensorflow {
 namespace {

@@ -1,5 +1,6 @@
 // What decodes sequences of labels.
-#include "ingot/frontends/tensorflow/repeat.h"
+#include "ingot/frontends/repeat.h"
+#include "ingot/frontends/tensorflow/node.h"
 
 namespace ingot::frontends::tensorflow {
 

@@ -1,8 +1,10 @@
 list(APPEND frontends_sources
   tensorflow/arrays.cpp
   tensorflow/bits.cpp
+  tensorflow/bodies.cpp
   tensorflow/body.cpp
   tensorflow/characters.cpp
+  tensorflow/checkpoint_keys.cpp
   tensorflow/complex.cpp
   tensorflow/constants.cpp
   tensorflow/control_flow.cpp
@@ -11,19 +13,24 @@ list(APPEND frontends_sources
   tensorflow/diagonals.cpp
   tensorflow/elementwise.cpp
   tensorflow/example_features.cpp
+  tensorflow/example_inputs.cpp
   tensorflow/examples.cpp
   tensorflow/factors.cpp
   tensorflow/freeze.cpp
   tensorflow/functions.cpp
-  tensorflow/gamma.cpp
   tensorflow/gather.cpp
   tensorflow/gradients.cpp
   tensorflow/images.cpp
   tensorflow/import.cpp
   tensorflow/kept_functions.cpp
   tensorflow/layout.cpp
+  tensorflow/lookup_tables.cpp
   tensorflow/matrices.cpp
+  tensorflow/model_inputs.cpp
   tensorflow/node.cpp
+  tensorflow/old_control_flow.cpp
+  tensorflow/operator_check.cpp
+  tensorflow/operator_table.cpp
   tensorflow/output_names.cpp
   tensorflow/pipelines.cpp
   tensorflow/pooling.cpp
@@ -33,20 +40,19 @@ list(APPEND frontends_sources
   tensorflow/ragged.cpp
   tensorflow/random.cpp
   tensorflow/recurrent.cpp
-  tensorflow/recurrent_loops.cpp
   tensorflow/reductions.cpp
-  tensorflow/repeat.cpp
+  tensorflow/scope.cpp
   tensorflow/segments.cpp
   tensorflow/sequences.cpp
   tensorflow/solving.cpp
   tensorflow/sparse.cpp
   tensorflow/special.cpp
   tensorflow/strided_slice.cpp
-  tensorflow/table.cpp
-  tensorflow/tables.cpp
   tensorflow/tensor_arrays.cpp
-  tensorflow/training.cpp
   tensorflow/texts.cpp
+  tensorflow/training.cpp
+  tensorflow/training_nodes.cpp
+  tensorflow/training_split.cpp
   tensorflow/translation.cpp
   tensorflow/updates.cpp
   tensorflow/variables.cpp)

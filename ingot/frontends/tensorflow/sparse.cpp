@@ -1,7 +1,8 @@
 // Sparse tensors: indices [n, rank], values [n], the dense shape [rank].
 #include <limits>
 
-#include "ingot/frontends/tensorflow/repeat.h"
+#include "ingot/frontends/repeat.h"
+#include "ingot/frontends/tensorflow/node.h"
 
 namespace ingot::frontends::tensorflow {
 namespace {

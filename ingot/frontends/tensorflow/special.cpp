@@ -1,65 +1,77 @@
 // Functions that ONNX lacks, computed in double precision.
-#include "ingot/frontends/tensorflow/special.h"
-
-#include <cmath>
 #include <numbers>
 
+#include "ingot/frontends/numeric/bessel.h"
+#include "ingot/frontends/numeric/gamma.h"
+#include "ingot/frontends/numeric/incomplete_gamma.h"
+#include "ingot/frontends/numeric/inverse_erf.h"
+#include "ingot/frontends/numeric/zeta.h"
+#include "ingot/frontends/tensorflow/node.h"
+
 namespace ingot::frontends::tensorflow {
+namespace {
 
-/// Lanczos's sum with g = 7: the logarithm of the gamma function for x >= 1/2, to 15 digits.
-Value* log_gamma(GraphBuilder& g, Value* x) {
-  constexpr double kTerms[] = {676.5203681218851,  -1259.1392167224028,  771.32342877765313,    -176.61502916214059,
-                               12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7};
-  Value* z = g.sub(x, 1);
-  Value* sum = nullptr;
-  for (std::size_t i = 0; i < std::size(kTerms); ++i) {
-    Value* term = g.div(kTerms[i], g.add(z, static_cast<double>(i + 1)));
-    sum = sum ? g.add(sum, term) : g.add(term, 0.99999999999980993);
-  }
-  Value* t = g.add(z, 7.5);
-  Value* power = g.mul(g.add(z, 0.5), g.op("Log", {t}));
-  Value* log = g.op("Log", {sum});
-  return g.add(g.sub(g.add(power, log), t), 0.5 * std::log(2 * std::numbers::pi));
+Value* wide(const TfNode& n, GraphBuilder& g, std::size_t i = 0) { return g.cast(n.input(i), DType::f64); }
+
+/// Both arguments in double and in the shape that they have together.
+struct Two {
+  Value *a, *b;
+};
+Two together(const TfNode& n, GraphBuilder& g) {
+  Value* a = wide(n, g, 0);
+  Value* b = wide(n, g, 1);
+  Value* dims = g.shape(g.add(a, b));
+  Value* expanded = g.op("Expand", {a, dims});
+  return {expanded, g.op("Expand", {b, dims})};
 }
 
-/// The asymptotic series, eight steps up from x > 0.
-Value* digamma_of_positive(GraphBuilder& g, Value* x) {
-  Value* steps = nullptr;
-  for (int k = 0; k < 8; ++k) {
-    Value* step = g.div(1, k ? g.add(x, static_cast<double>(k)) : x);
-    steps = steps ? g.add(steps, step) : step;
-  }
-  Value* y = g.add(x, 8);
-  Value* r = g.div(1, y);
-  Value* r2 = g.mul(r, r);
-  // r2 / 12 - r2^2 / 120 + r2^3 / 252 - r2^4 / 240
-  Value* series = g.sub(1.0 / 252, g.mul(r2, 1.0 / 240));
-  series = g.sub(1.0 / 120, g.mul(r2, series));
-  series = g.mul(r2, g.sub(1.0 / 12, g.mul(r2, series)));
-  Value* y_log = g.op("Log", {y});
-  return g.sub(g.sub(g.sub(y_log, g.mul(r, 0.5)), series), steps);
+Values incomplete_gamma(const TfNode& n, GraphBuilder& g, bool is_upper) {
+  const Two in = together(n, g);
+  return {g.cast(numeric::incomplete_gamma(g, in.a, in.b, is_upper), n.elem(0))};
 }
 
-Values lgamma(const TfNode& n, GraphBuilder& g) {
-  Value* x = g.cast(n.input(0), DType::f64);
-  // Below 1/2 by reflection: log(pi / |sin(pi x)|) - log_gamma(1 - x).
-  Value* is_low = g.op("Less", {x, g.scalar(0.5, DType::f64)});
-  Value* other = g.where(is_low, g.sub(1, x), x);
-  Value* direct = log_gamma(g, other);
-  Value* sine = g.op("Abs", {g.op("Sin", {g.mul(x, std::numbers::pi)})});
-  Value* mirrored = g.sub(g.sub(std::log(std::numbers::pi), g.op("Log", {sine})), direct);
-  return {g.cast(g.where(is_low, mirrored, direct), n.elem(0))};
+Values bessel(const TfNode& n, GraphBuilder& g, int order, bool is_scaled) {
+  return {g.cast(numeric::bessel(g, wide(n, g), order, is_scaled), n.elem(0))};
 }
 
-Values digamma(const TfNode& n, GraphBuilder& g) {
-  Value* x = g.cast(n.input(0), DType::f64);
-  // Not above zero by reflection: digamma(1 - x) - pi / tan(pi x).
-  Value* is_low = g.op("LessOrEqual", {x, g.scalar(0, DType::f64)});
-  Value* other = g.where(is_low, g.sub(1, x), x);
-  Value* direct = digamma_of_positive(g, other);
-  Value* tangent = g.op("Tan", {g.mul(x, std::numbers::pi)});
-  Value* mirrored = g.sub(direct, g.div(std::numbers::pi, tangent));
-  return {g.cast(g.where(is_low, mirrored, direct), n.elem(0))};
+}  // namespace
+
+Values lgamma(const TfNode& n, GraphBuilder& g) { return {g.cast(numeric::log_gamma(g, wide(n, g)), n.elem(0))}; }
+Values digamma(const TfNode& n, GraphBuilder& g) { return {g.cast(numeric::digamma(g, wide(n, g)), n.elem(0))}; }
+Values igamma(const TfNode& n, GraphBuilder& g) { return incomplete_gamma(n, g, false); }
+Values igammac(const TfNode& n, GraphBuilder& g) { return incomplete_gamma(n, g, true); }
+
+Values betainc(const TfNode& n, GraphBuilder& g) {
+  Value* a = wide(n, g, 0);
+  Value* b = wide(n, g, 1);
+  Value* x = wide(n, g, 2);
+  Value* dims = g.shape(g.add(g.add(a, b), x));
+  a = g.op("Expand", {a, dims});
+  b = g.op("Expand", {b, dims});
+  x = g.op("Expand", {x, dims});
+  return {g.cast(numeric::incomplete_beta(g, a, b, x), n.elem(0))};
 }
+
+Values zeta(const TfNode& n, GraphBuilder& g) {
+  const Two in = together(n, g);
+  return {g.cast(numeric::hurwitz_zeta(g, in.a, in.b), n.elem(0))};
+}
+
+Values polygamma(const TfNode& n, GraphBuilder& g) {
+  const Two in = together(n, g);
+  return {g.cast(numeric::polygamma(g, in.a, in.b), n.elem(0))};
+}
+
+Values erfinv(const TfNode& n, GraphBuilder& g) { return {g.cast(numeric::inverse_erf(g, wide(n, g)), n.elem(0))}; }
+
+Values ndtri(const TfNode& n, GraphBuilder& g) {
+  Value* y = g.sub(g.mul(wide(n, g), 2), 1);
+  return {g.cast(g.mul(numeric::inverse_erf(g, y), std::numbers::sqrt2), n.elem(0))};
+}
+
+Values bessel_i0(const TfNode& n, GraphBuilder& g) { return bessel(n, g, 0, false); }
+Values bessel_i0e(const TfNode& n, GraphBuilder& g) { return bessel(n, g, 0, true); }
+Values bessel_i1(const TfNode& n, GraphBuilder& g) { return bessel(n, g, 1, false); }
+Values bessel_i1e(const TfNode& n, GraphBuilder& g) { return bessel(n, g, 1, true); }
 
 }  // namespace ingot::frontends::tensorflow

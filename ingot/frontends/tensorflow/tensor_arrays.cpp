@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "ingot/frontends/tensorflow/repeat.h"
+#include "ingot/frontends/repeat.h"
+#include "ingot/frontends/tensorflow/control_flow.h"
 #include "ingot/frontends/tensorflow/translation.h"
 #include "ingot/ops/infer.h"
 
@@ -104,11 +105,11 @@ Value* written_and_grown(const TfNode& n, GraphBuilder& g, Value* list, Value* i
   }
   Value* now = g.op("SequenceLength", {list});
   const DType elem = item->type.elem;
-  const Translation::Step inside = [&](Graph& graph, const Operands&) -> Operands {
+  const Step inside = [&](Graph& graph, const Operands&) -> Operands {
     GraphBuilder b(graph);
     return {{written(b, list, index, item)}};
   };
-  const Translation::Step beyond = [&](Graph& graph, const Operands&) -> Operands {
+  const Step beyond = [&](Graph& graph, const Operands&) -> Operands {
     GraphBuilder b(graph);
     const Values longer =
         repeat(b, b.sub(at, now), {list}, [&](GraphBuilder& r, Value*, const Values& state) -> Values {
@@ -122,7 +123,7 @@ Value* written_and_grown(const TfNode& n, GraphBuilder& g, Value* list, Value* i
     return {{with}};
   };
   Value* is_inside = g.op("Less", {at, now});
-  Value* grown = n.translation().branch(g, is_inside, inside, beyond).front().value;
+  Value* grown = branch(g, is_inside, inside, beyond).front().value;
   grown->type = Type::sequence(Type::tensor(elem));
   return grown;
 }

@@ -2,7 +2,7 @@
 #include <cctype>
 #include <set>
 
-#include "ingot/frontends/tensorflow/repeat.h"
+#include "ingot/frontends/repeat.h"
 #include "ingot/frontends/tensorflow/translation.h"
 
 namespace ingot::frontends::tensorflow {

@@ -1,4 +1,7 @@
 // Operators that change variables: each gives the value after it, and the translation remembers whose it is.
+#include "ingot/frontends/tensorflow/updates.h"
+
+#include "ingot/frontends/tensorflow/training_nodes.h"
 #include "ingot/frontends/tensorflow/translation.h"
 
 namespace ingot::frontends::tensorflow {
@@ -10,17 +13,44 @@ Value* before(const TfNode& n, std::size_t i) {
   if (o.value) return o.value;
   if (!o.resource || o.resource->kind != Resource::Kind::variable)
     n.unsupported("the handle is not that of a variable");
-  return n.translation().variable(*o.resource);
+  return n.translation().variables().get(*o.resource);
 }
 
+/// The node makes `next` of the variable: remembered where the model is to learn, else noted.
 Operands after(const TfNode& n, std::size_t i, Value* next) {
-  n.translation().assign(n, before(n, i), next);
+  Translation& t = n.translation();
+  Value* variable = before(n, i);
+  if (t.options().mode == ImportMode::inference) {
+    t.note("'" + n.name() + "' (" + n.op() + ") gives its new value; the model keeps no state");
+  } else {
+    if (!t.variables().has(variable)) n.unsupported("what it changes is no variable of the model");
+    t.variables().update(variable, next);
+  }
   return {{next}};
 }
 
 Value* square(GraphBuilder& g, Value* x) { return g.mul(x, x); }
 
 }  // namespace
+
+Value* value_after(const TfNode& n, Value* variable) {
+  Translation& t = n.translation();
+  const Body& body = n.scope().body;
+  const std::int32_t self = body.find(n.name());
+  if (self < 0 || body.controls(self).empty()) return variable;
+  const std::vector<bool> before = ancestors(body, {body.controls(self).begin(), body.controls(self).end()});
+  for (const std::int32_t node : t.update_nodes(body)) {
+    if (!before[static_cast<std::size_t>(node)] || body.inputs(node).empty()) continue;
+    const Operand target = t.get(n.scope(), body.inputs(node)[0]);
+    const bool is_same =
+        target.value == variable || (target.resource && target.resource->kind == Resource::Kind::variable &&
+                                     t.variables().get(*target.resource) == variable);
+    if (!is_same) continue;
+    t.get(n.scope(), {node, 0});
+    if (Value* next = t.variables().updated(variable)) return next;
+  }
+  return variable;
+}
 
 Operands assign(const TfNode& n, GraphBuilder&) { return after(n, 0, n.input(1)); }
 Operands assign_add(const TfNode& n, GraphBuilder& g) { return after(n, 0, g.add(before(n, 0), n.input(1))); }

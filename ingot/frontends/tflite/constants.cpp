@@ -8,6 +8,7 @@
 #include "ingot/base/elements.h"
 #include "ingot/base/error.h"
 #include "ingot/formats/tflite/string_tensor.h"
+#include "ingot/ir/transpose.h"
 
 namespace ingot::frontends::tflite {
 
@@ -139,24 +140,6 @@ class Expansion {
   std::vector<std::byte> dense_;
 };
 
-/// Copies elements of E bytes in the order of the transposed tensor.
-template <std::size_t E>
-void permute(const std::byte* from, std::byte* to, const Dims& dims, const std::vector<std::uint64_t>& strides) {
-  const std::size_t rank = dims.size();
-  std::vector<std::int64_t> at(rank, 0);
-  const auto count = static_cast<std::uint64_t>(tensor_size(dims));
-  std::uint64_t source = 0;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    std::memcpy(to + i * E, from + source * E, E);
-    for (std::size_t d = rank; d-- > 0;) {
-      source += strides[d];
-      if (++at[d] < dims[d]) break;
-      source -= strides[d] * static_cast<std::uint64_t>(dims[d]);
-      at[d] = 0;
-    }
-  }
-}
-
 }  // namespace
 
 Bytes densified(const tfl::Tensor& tensor, const Bytes& values) {
@@ -192,40 +175,10 @@ Tensor in_whole_bytes(const Tensor& tensor) {
   return Tensor(is_signed ? DType::i8 : DType::u8, tensor.dims(), Bytes::own(std::move(bytes)));
 }
 
-Tensor transposed(const Tensor& original, const std::vector<std::int64_t>& perm) {
-  const Tensor tensor = in_whole_bytes(original);
-  const std::size_t rank = tensor.dims().size();
-  if (perm.size() != rank)
+Tensor transposed_constant(const Tensor& tensor, const std::vector<std::int64_t>& perm) {
+  if (perm.size() != tensor.dims().size())
     throw Error(Code::bad_source_graph, "a constant does not have the rank that its operator needs");
-  std::vector<std::uint64_t> strides(rank, 1), moved(rank);
-  for (std::size_t i = rank; i-- > 1;) strides[i - 1] = strides[i] * static_cast<std::uint64_t>(tensor.dims()[i]);
-  Dims dims(rank);
-  for (std::size_t i = 0; i < rank; ++i) {
-    const auto from = static_cast<std::size_t>(perm[i]);
-    dims[i] = tensor.dims()[from];
-    moved[i] = strides[from];
-  }
-  std::vector<std::byte> bytes(tensor.bytes().size());
-  switch (bits_of(tensor.dtype())) {
-    case 8:
-      permute<1>(tensor.bytes().data(), bytes.data(), dims, moved);
-      break;
-    case 16:
-      permute<2>(tensor.bytes().data(), bytes.data(), dims, moved);
-      break;
-    case 32:
-      permute<4>(tensor.bytes().data(), bytes.data(), dims, moved);
-      break;
-    case 64:
-      permute<8>(tensor.bytes().data(), bytes.data(), dims, moved);
-      break;
-    case 128:
-      permute<16>(tensor.bytes().data(), bytes.data(), dims, moved);
-      break;
-    default:
-      throw Error(Code::unsupported_setting, "constants of this type cannot be transposed");
-  }
-  return Tensor(tensor.dtype(), std::move(dims), Bytes::own(std::move(bytes)));
+  return transposed(in_whole_bytes(tensor), perm);
 }
 
 Tensor float_tensor(const Dims& dims, const std::vector<double>& values) {

@@ -18,7 +18,7 @@ std::optional<Tensor> constant_tensor(const formats::tflite::Model& model, const
 Bytes densified(const formats::tflite::Tensor& tensor, const Bytes& values);
 
 /// dims[i] = old dims[perm[i]]; four-bit integers become int8.
-Tensor transposed(const Tensor& tensor, const std::vector<std::int64_t>& perm);
+Tensor transposed_constant(const Tensor& tensor, const std::vector<std::int64_t>& perm);
 
 /// Four- and two-bit integers as int8 or uint8, others as they are.
 Tensor in_whole_bytes(const Tensor& tensor);

@@ -136,7 +136,7 @@ void while_loop(Op& op) {
   for (const Value* v : arguments) types.push_back(v ? v->type : Type());
   GraphPtr body;
   for (int attempt = 0; attempt < 4; ++attempt) {
-    const std::size_t problems = op.import.problems.size();
+    const Problems before = op.import.problems;
     body = loop_body(op, types, next);
     bool is_stable = true;
     for (std::size_t i = 0; i < types.size(); ++i) {
@@ -147,7 +147,7 @@ void while_loop(Op& op) {
       types[i] = both;
     }
     if (is_stable) break;
-    if (attempt < 3) op.import.problems.resize(problems);
+    if (attempt < 3) op.import.problems = before;
   }
   Values inputs{nullptr, condition};
   for (Value* v : arguments)

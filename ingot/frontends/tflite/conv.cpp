@@ -104,12 +104,10 @@ Value* transposed_conv(Op& op, Value* x, Value* w, Value* bias, const Window& wi
   for (std::size_t i = 0; i < count; ++i) {
     const auto in = (*x->type.shape)[i + 2].as_int();
     op.require(in.has_value(), "the spatial size of the input must be known");
-    const std::int64_t extent = (window.kernel[i] - 1) * (window.dilations.empty() ? 1 : window.dilations[i]) + 1;
-    const std::int64_t full = (*in - 1) * window.strides[i] + extent;
+    const std::int64_t full = (*in - 1) * window.strides[i] + window.extent(i);
     const std::int64_t total = std::max<std::int64_t>(full - (*out)[i], 0);
-    const std::int64_t before = window.is_same ? total / 2 : 0;
-    pads[i] = before;
-    pads[count + i] = total - before;
+    pads[i] = window.is_same ? ops::split_padding(total).before : 0;
+    pads[count + i] = total - pads[i];
     extra[i] = (*out)[i] - (full - total);
     is_padded |= total != 0;
     is_extended |= extra[i] != 0;

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "ingot/base/error.h"
+#include "ingot/frontends/custom_operators.h"
 #include "ingot/frontends/tflite/op.h"
-#include "ingot/frontends/tflite/table.h"
 #include "ingot/ir/source_notes.h"
 
 namespace ingot::frontends::tflite {
@@ -15,12 +15,10 @@ namespace {
 
 /// A file of a few bytes may state a variable of any size.
 constexpr std::uint64_t kMostState = std::uint64_t{256} << 20;
+/// Of operators that stay custom, unless the user names another.
+constexpr std::string_view kCustomDomain = "tflite";
 
 }  // namespace
-
-void Import::note(std::string text) {
-  if (std::ranges::find(notes, text) == notes.end()) notes.push_back(std::move(text));
-}
 
 Value* Import::read(Variable& variable, Graph& graph) {
   if (variable.current) return variable.current;
@@ -237,7 +235,7 @@ Value* Frame::weights(std::int32_t index, const Ints& perm) {
   } else {
     Graph& graph = builder_.graph();
     value = graph.add_initializer(graph.fresh_name(source.name.empty() ? "constant" : source.name),
-                                  transposed(*data, perm));
+                                  transposed_constant(*data, perm));
     if (is_quantized(source)) {
       std::optional<std::size_t> axis = tfl::quantized_axis(source);
       if (axis)
@@ -298,7 +296,7 @@ void Frame::translate(const tfl::Operator& op) {
     if (op.outputs[i] != tfl::kNoTensor) node_name = tensor(op.outputs[i]).name;
   if (node_name.empty()) node_name = type;
   builder_.name_after(node_name);
-  Metadata metadata{{"ingot.source", node_name}, {std::string(kSourceOp), type}};
+  Metadata metadata{{std::string(kSource), node_name}, {std::string(kSourceOp), type}};
   if (rounds_activations(op)) {
     const bool is_asymmetric =
         op.options.has("asymmetric_quantize_inputs") && op.options.get_bool("asymmetric_quantize_inputs");
@@ -306,33 +304,32 @@ void Frame::translate(const tfl::Operator& op) {
   }
   builder_.set_metadata(std::move(metadata));
   const std::string plain = op.code.builtin == tfl::BuiltinOperator::CUSTOM ? op.code.custom : type;
-  for (const std::string& allowed : import_.options.allow_custom) {
-    const std::size_t colon = allowed.find(':');
-    if (allowed.substr(0, colon) != plain) continue;
-    const std::string domain = colon == std::string::npos ? "tflite" : allowed.substr(colon + 1);
-    import_.note(fmt::format("'{}' ({}) stays as a custom operator of domain '{}'", node_name, plain, domain));
-    return keep_as_custom(op, domain);
+  if (const auto domain = CustomOperators(import_.options.allow_custom, kCustomDomain).domain_of(plain)) {
+    import_.note(fmt::format("'{}' ({}) stays as a custom operator of domain '{}'", node_name, plain, *domain));
+    return keep_as_custom(op, *domain);
   }
-  std::string reason;
+  std::string reason = "there is no translation for this operator";
   if (const Row* row = find_row(op.code)) {
     try {
-      Op view(*this, op, *row);
-      if (!row->takes_complex) view.refuse_complex();
-      if (row->is_apart && !import_.options.dequantize && row->is_apart(view) && can_be_described(op))
-        return translate_as_function(op, *row, node_name);
-      row->translate(view);
-      if (op.code.builtin == tfl::BuiltinOperator::CUSTOM) note_custom(op);
-      return;
+      return translate(op, *row, node_name);
     } catch (const Error& error) {
       if (error.exit_code() == 70) throw;
       reason = error.message();
     }
-  } else {
-    reason = "there is no translation for this operator";
   }
-  import_.problems.push_back({node_name, type, reason});
+  import_.problems.add(node_name, type, reason, Code::unsupported_operator);
   // A stand-in, so that the operators behind it are looked at too; the model is refused in the end.
-  keep_as_custom(op, "tflite");
+  keep_as_custom(op, std::string(kCustomDomain));
+}
+
+void Frame::translate(const tfl::Operator& op, const Row& row, const std::string& node_name) {
+  Op view(*this, op, row);
+  const Guard& guard = row.guard;
+  if (!guard.takes_complex) view.refuse_complex();
+  const bool becomes_function = guard.becomes_function && !import_.options.dequantize && guard.becomes_function(view);
+  if (becomes_function && can_be_described(op)) return translate_as_function(op, row, node_name);
+  row.translate(view);
+  if (op.code.builtin == tfl::BuiltinOperator::CUSTOM) note_custom(op);
 }
 
 void Frame::translate(const std::vector<bool>& wanted) {

@@ -9,8 +9,11 @@
 #include <vector>
 
 #include "ingot/formats/tflite/model.h"
+#include "ingot/frontends/notes.h"
+#include "ingot/frontends/problems.h"
 #include "ingot/frontends/tflite/constants.h"
 #include "ingot/frontends/tflite/import.h"
+#include "ingot/frontends/tflite/operator_table.h"
 #include "ingot/ir/model.h"
 #include "ingot/ops/builder.h"
 
@@ -19,15 +22,8 @@ namespace ingot::frontends::tflite {
 namespace tfl = formats::tflite;
 using Ints = std::vector<std::int64_t>;
 
-struct Row;
-
-/// An operator that could not be translated.
-struct Problem {
-  std::string node, op, reason;
-};
-
 /// A lookup table of the source, filled by HASHTABLE_IMPORT.
-struct Table {
+struct LookupTable {
   Tensor keys, values;
 };
 
@@ -45,10 +41,10 @@ struct Variable {
 struct Import {
   const tfl::Model& source;
   const ImportOptions& options;
-  std::vector<std::string> notes{};
-  std::vector<Problem> problems{};
+  Notes notes{};
+  Problems problems{};
   std::map<std::string, Variable> variables{};
-  std::map<std::string, Table> tables{};
+  std::map<std::string, LookupTable> lookup_tables{};
   std::vector<std::unique_ptr<Function>> functions{};  ///< of operators that ONNX has no words for
   std::unordered_map<std::string, int> function_names{};
   std::unordered_set<const Value*> named{};  ///< values that have got the name of a tensor
@@ -56,7 +52,7 @@ struct Import {
   std::map<std::string, Value*> shared{};    ///< constants of it that many operators use
   int depth = 0;                             ///< of subgraphs within subgraphs
 
-  void note(std::string text);
+  void note(std::string text) { notes.add(std::move(text)); }
   /// The value that a variable has at this place, from `graph` or one inside of it.
   Value* read(Variable& variable, Graph& graph);
 };
@@ -115,6 +111,7 @@ class Frame {
 
  private:
   void translate(const tfl::Operator& op);
+  void translate(const tfl::Operator& op, const Row& row, const std::string& node_name);
   /// Whether integer weights meet a float input: TFLite then rounds it to 8 bits while it runs.
   bool rounds_activations(const tfl::Operator& op) const;
   /// Whether the operator can be an attribute: its tensors say all by themselves.

@@ -4,7 +4,7 @@
 
 #include "ingot/formats/tflite/lone_operator.h"
 #include "ingot/frontends/tflite/op.h"
-#include "ingot/frontends/tflite/table.h"
+#include "ingot/frontends/tflite/operator_table.h"
 #include "ingot/ir/source_notes.h"
 #include "ingot/ops/schema.h"
 

@@ -7,7 +7,6 @@
 
 #include "ingot/base/error.h"
 #include "ingot/frontends/tflite/frame.h"
-#include "ingot/frontends/tflite/table.h"
 #include "ingot/ir/source_notes.h"
 #include "ingot/ops/schema.h"
 #include "ingot/ops/versions.h"
@@ -133,7 +132,7 @@ void add_output(Graph& graph, Value* value, const std::string& name, const std::
   if (!is_own) {
     GraphBuilder builder(graph);
     builder.name_after(name);
-    builder.set_metadata({{"ingot.source", source}});
+    builder.set_metadata({{std::string(kSource), source}});
     value = builder.op("Identity", {value});
   }
   if (value->name() != name && !name.empty()) {
@@ -161,14 +160,6 @@ void import_domains(Model& model) {
       model.opsets.set(node.domain, newest ? newest : 1);
     }
   model.ir_version = ops::ir_version_for(model.opsets);
-}
-
-[[noreturn]] void throw_problems(const std::vector<Problem>& problems) {
-  std::string text = problems.size() == 1 ? "1 operator cannot be converted:"
-                                          : fmt::format("{} operators cannot be converted:", problems.size());
-  for (const Problem& p : problems) text += fmt::format("\n  '{}' ({}): {}", p.node, p.op, p.reason);
-  throw Error(Code::unsupported_operator, text)
-      .hint("--allow-custom NAME keeps an operator as a custom node; --outputs cuts the graph before it");
 }
 
 }  // namespace
@@ -203,15 +194,16 @@ Imported import_model(const tfl::Model& source, const ImportOptions& options) {
     const std::string name = face.output_names[i].empty() ? fmt::format("output_{}", i) : face.output_names[i];
     Value* value = frame.stored(face.outputs[i]);
     if (is_complex(dtype_for(tensor.type)))
-      import.problems.push_back({name, "output", "ONNX has no operators on complex numbers"});
+      import.problems.add(name, "output", "ONNX has no operators on complex numbers", Code::unsupported_operator);
     add_output(graph, value, name, tensor.name);
   }
-  if (!import.problems.empty()) throw_problems(import.problems);
+  import.problems.throw_if_any(
+      "--allow-custom NAME keeps an operator as a custom node; --outputs cuts the graph before it");
   finish_variables(import, graph);
   model.functions = std::move(import.functions);
   import_domains(model);
   name_nodes(model);
-  result.notes = std::move(import.notes);
+  result.notes = import.notes.take();
   return result;
 }
 

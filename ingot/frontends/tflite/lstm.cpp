@@ -2,6 +2,7 @@
 #include "ingot/frontends/tflite/lstm.h"
 
 #include "ingot/frontends/tflite/translators.h"
+#include "ingot/ops/rnn/gates.h"
 
 namespace ingot::frontends::tflite {
 
@@ -16,6 +17,9 @@ Value* gate_bias(Op& op, const Lstm& l, std::size_t k) {
 }
 
 namespace {
+
+/// TFLite's order: input, forget, cell, output.
+constexpr std::string_view kGates = "ifco";
 
 constexpr Lstm kForward{0, 1, 5, 9, 12, 16, 35, 36, 0}, kBackward{0, 18, 22, 26, 29, 33, 37, 38, 0};
 
@@ -41,11 +45,19 @@ Value* joined(Op& op, const std::vector<std::size_t>& inputs) {
   return op.b.concat(values, 0);
 }
 
-/// All of the bias in ONNX's order: input, output, forget, cell, then zeros for the recurrence.
+/// The inputs from `first` on, one per gate, in ONNX's order.
+std::vector<std::size_t> in_onnx_order(std::size_t first) {
+  std::vector<std::size_t> inputs;
+  for (const std::int64_t k : ops::gate_order(kGates, ops::kLstmGates))
+    inputs.push_back(first + static_cast<std::size_t>(k));
+  return inputs;
+}
+
+/// All of the bias in ONNX's order, then zeros for the recurrence.
 Value* onnx_bias(Op& op, const Lstm& l, std::int64_t units) {
   Values parts;
-  for (const std::size_t k : {std::size_t{0}, std::size_t{3}, std::size_t{1}, std::size_t{2}}) {
-    Value* part = gate_bias(op, l, k);
+  for (const std::int64_t k : ops::gate_order(kGates, ops::kLstmGates)) {
+    Value* part = gate_bias(op, l, static_cast<std::size_t>(k));
     parts.push_back(part ? part : zeros(op, {units}));
   }
   parts.push_back(zeros(op, {4 * units}));
@@ -75,8 +87,8 @@ namespace {
 
 Sequence plain_lstm(Op& op, const Lstm& l, Value* x, Value* h, Value* c, bool is_reverse) {
   const std::int64_t units = rows_of(op, l.w + 1);
-  Value* w = joined(op, {l.w, l.w + 3, l.w + 1, l.w + 2});
-  Value* r = joined(op, {l.r, l.r + 3, l.r + 1, l.r + 2});
+  Value* w = joined(op, in_onnx_order(l.w));
+  Value* r = joined(op, in_onnx_order(l.r));
   w = op.b.unsqueeze(w, {0});
   r = op.b.unsqueeze(r, {0});
   Value* bias = onnx_bias(op, l, units);

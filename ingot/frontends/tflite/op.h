@@ -3,8 +3,6 @@
 
 namespace ingot::frontends::tflite {
 
-struct Row;
-
 /// Said of models whose weights alone are quantised.
 inline constexpr std::string_view kDynamicRangeNote =
     "dynamic range: TFLite quantises the activations of some operators while running, the converted model does not";

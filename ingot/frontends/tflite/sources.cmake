@@ -15,15 +15,15 @@ list(APPEND frontends_sources
   tflite/lstm_integer.cpp
   tflite/matmul.cpp
   tflite/op.cpp
+  tflite/operator_table.cpp
   tflite/pool.cpp
   tflite/random.cpp
   tflite/recurrent.cpp
   tflite/reduce.cpp
   tflite/resize.cpp
+  tflite/resources.cpp
   tflite/shape.cpp
   tflite/signal.cpp
   tflite/slice.cpp
   tflite/spatial.cpp
-  tflite/stablehlo.cpp
-  tflite/table.cpp
-  tflite/tables.cpp)
+  tflite/stablehlo.cpp)

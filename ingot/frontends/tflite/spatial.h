@@ -1,9 +1,11 @@
 #pragma once
 #include "ingot/frontends/tflite/op.h"
+#include "ingot/frontends/window.h"
 
 namespace ingot::frontends::tflite {
 
-/// From channels-last, as TFLite has images and volumes, to channels-first, as ONNX has them, and back.
+/// From channels-last, as TFLite has images and volumes, to channels-first, as ONNX has them, and back. What has no
+/// known rank is an image.
 Value* channels_first(GraphBuilder& b, Value* x);
 Value* channels_last(GraphBuilder& b, Value* x);
 
@@ -12,16 +14,6 @@ Value* channels_last(GraphBuilder& b, Value* x);
 Value* spatial_input(Op& op, std::size_t i);
 /// Sets output 0 from real numbers, channels first.
 void set_spatial(Op& op, Value* y);
-
-/// How a window moves over the spatial dimensions, outermost first.
-struct Window {
-  Ints kernel, strides, dilations;
-  bool is_same = false;  ///< padding SAME, else VALID
-
-  Attrs attrs(bool with_kernel) const;
-  /// Adds the padding that SAME means for a channels-first input: as numbers if its sizes are known.
-  void pad(Attrs& attrs, const Value* x) const;
-};
 
 /// Strides and padding of a 2-D operator's options, dilations where it has them.
 Window window_2d(const Op& op, Ints kernel);

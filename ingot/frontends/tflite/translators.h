@@ -1,6 +1,5 @@
 #pragma once
 #include "ingot/frontends/tflite/op.h"
-#include "ingot/frontends/tflite/table.h"
 
 // The functions that the table names, a group per file.
 namespace ingot::frontends::tflite {

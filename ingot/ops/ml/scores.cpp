@@ -49,11 +49,11 @@ Examples Examples::of(KernelContext& c) {
 }
 
 PostTransform post_transform_of(const KernelContext& c) {
-  constexpr std::string_view kNames[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
+  constexpr std::string_view kWords[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
   const std::string text = c.attr("post_transform", "NONE");
-  const auto* it = std::ranges::find(kNames, text);
-  if (it == std::end(kNames)) c.fail("attribute 'post_transform' is '" + text + "'");
-  return static_cast<PostTransform>(it - std::begin(kNames));
+  const auto* it = std::ranges::find(kWords, text);
+  if (it == std::end(kWords)) c.fail("attribute 'post_transform' is '" + text + "'");
+  return static_cast<PostTransform>(it - std::begin(kWords));
 }
 
 void transform_scores(std::span<double> scores, PostTransform transform) {

@@ -1,6 +1,7 @@
 list(APPEND ops_sources
   rnn/activation.cpp
   rnn/cell.cpp
+  rnn/gates.cpp
   rnn/gru.cpp
   rnn/layer.cpp
   rnn/lstm.cpp

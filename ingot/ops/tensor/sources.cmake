@@ -6,16 +6,16 @@ list(APPEND ops_sources
   tensor/concat.cpp
   tensor/depth_to_space.cpp
   tensor/det.cpp
-  tensor/einsum.cpp
-  tensor/einsum_body.cpp
-  tensor/einsum_kernel.cpp
+  tensor/einsum/body.cpp
+  tensor/einsum/einsum.cpp
+  tensor/einsum/kernel.cpp
   tensor/expand.cpp
   tensor/flatten.cpp
   tensor/gather.cpp
   tensor/gather_elements.cpp
-  tensor/grid_sample.cpp
-  tensor/grid_sample_body.cpp
-  tensor/grid_sample_kernel.cpp
+  tensor/grid_sample/body.cpp
+  tensor/grid_sample/grid_sample.cpp
+  tensor/grid_sample/kernel.cpp
   tensor/index_maps.cpp
   tensor/matmul.cpp
   tensor/negative_axes.cpp
@@ -23,12 +23,12 @@ list(APPEND ops_sources
   tensor/pad.cpp
   tensor/places.cpp
   tensor/reshape.cpp
-  tensor/resize.cpp
-  tensor/resize_axis.cpp
-  tensor/resize_body.cpp
-  tensor/resize_kernel.cpp
-  tensor/resize_shape.cpp
-  tensor/resize_steps.cpp
+  tensor/resize/axis.cpp
+  tensor/resize/body.cpp
+  tensor/resize/kernel.cpp
+  tensor/resize/resize.cpp
+  tensor/resize/shape.cpp
+  tensor/resize/steps.cpp
   tensor/reverse_sequence.cpp
   tensor/scatter.cpp
   tensor/scatter_loop.cpp

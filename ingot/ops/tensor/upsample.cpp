@@ -1,7 +1,7 @@
 // Upsample: an enlarged image; since opset 10 it is Resize's work.
 #include "ingot/ops/infer.h"
 #include "ingot/ops/steps.h"
-#include "ingot/ops/tensor/resize_shape.h"
+#include "ingot/ops/tensor/resize/shape.h"
 
 namespace ingot::ops {
 namespace {

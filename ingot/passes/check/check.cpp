@@ -1,5 +1,5 @@
 // Runs all rules over a model.
-#include "ingot/passes/check.h"
+#include "ingot/passes/check/check.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "ingot/passes/check.h"
+#include "ingot/passes/check/check.h"
 
 namespace ingot::passes::rules {
 

@@ -2,34 +2,11 @@
 #include "ingot/passes/layout/axes.h"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 #include "ingot/ops/infer.h"
 
 namespace ingot::passes {
-namespace {
-
-/// Calls take(to, from) for each element of the new order.
-template <class Take>
-void for_each_source(const Dims& dims, const Perm& perm, const Dims& new_dims, std::int64_t count, const Take& take) {
-  Dims strides(dims.size(), 1);
-  for (std::size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
-  strides = permuted(strides, perm);
-  Dims index(dims.size(), 0);
-  std::int64_t from = 0;
-  for (std::int64_t to = 0; to < count; ++to) {
-    take(static_cast<std::size_t>(to), static_cast<std::size_t>(from));
-    for (std::size_t d = dims.size(); d-- > 0;) {
-      from += strides[d];
-      if (++index[d] < new_dims[d]) break;
-      from -= strides[d] * new_dims[d];
-      index[d] = 0;
-    }
-  }
-}
-
-}  // namespace
 
 Perm layout_perm(std::size_t rank, Layout from, Layout to) {
   Perm perm(rank);
@@ -86,35 +63,6 @@ bool moves_nothing(const Shape& shape, const Perm& perm) {
     last = i;
   }
   return true;
-}
-
-Tensor transposed(const Tensor& tensor, const Perm& perm) {
-  const Dims& dims = tensor.dims();
-  Dims new_dims = permuted(dims, perm);
-  if (is_identity(perm)) return tensor;
-  const auto each = [&](const auto& take) { for_each_source(dims, perm, new_dims, tensor.size(), take); };
-  if (tensor.dtype() == DType::string) {
-    std::vector<std::string> strings;
-    each([&](std::size_t, std::size_t from) { strings.push_back(tensor.strings()[from]); });
-    return Tensor::of_strings(std::move(new_dims), std::move(strings));
-  }
-  const unsigned bits = bits_of(tensor.dtype());
-  std::vector<std::byte> bytes(tensor.bytes().size());
-  const std::byte* data = tensor.bytes().data();
-  if (bits == 32) {
-    each([&](std::size_t to, std::size_t from) { std::memcpy(bytes.data() + to * 4, data + from * 4, 4); });
-  } else if (bits >= 8) {
-    const std::size_t width = bits / 8;
-    each([&](std::size_t to, std::size_t from) { std::memcpy(bytes.data() + to * width, data + from * width, width); });
-  } else {
-    const std::size_t per_byte = 8 / bits;
-    const unsigned mask = (1U << bits) - 1;
-    each([&](std::size_t to, std::size_t from) {
-      const unsigned element = (std::to_integer<unsigned>(data[from / per_byte]) >> (from % per_byte * bits)) & mask;
-      bytes[to / per_byte] |= static_cast<std::byte>(element << (to % per_byte * bits));
-    });
-  }
-  return Tensor(tensor.dtype(), std::move(new_dims), Bytes::own(std::move(bytes)));
 }
 
 std::optional<std::vector<std::int64_t>> fixed_ints(const Value* value) {

@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "ingot/ir/graph.h"
-#include "ingot/passes/layout.h"
+#include "ingot/ir/transpose.h"
+#include "ingot/passes/layout/layout.h"
 
 namespace ingot::passes {
 
@@ -22,11 +23,8 @@ Perm inverse(const Perm& perm);
 Perm then(const Perm& a, const Perm& b);
 /// Where an old axis, which may be negative, lies now.
 std::int64_t moved_axis(const Perm& perm, std::int64_t axis);
-template <class T> std::vector<T> permuted(const std::vector<T>& values, const Perm& perm) {
-  std::vector<T> moved;
-  for (const std::int64_t i : perm) moved.push_back(values[static_cast<std::size_t>(i)]);
-  return moved;
-}
+using ingot::permuted;
+using ingot::transposed;
 
 /// The rank of a value that has a layout; 0: it has none.
 std::size_t layout_rank(const Value* value);
@@ -34,8 +32,6 @@ std::size_t layout_rank(const Value* value);
 Perm perm_of(const Node& transpose);
 /// Whether the permutation only moves dimensions of size 1: then nothing moves in memory.
 bool moves_nothing(const Shape& shape, const Perm& perm);
-/// The stored elements in the new order.
-Tensor transposed(const Tensor& tensor, const Perm& perm);
 /// The elements of an integer tensor that are known before running.
 std::optional<std::vector<std::int64_t>> fixed_ints(const Value* value);
 

@@ -1,5 +1,5 @@
 // The layout pass: which values have their channels first and which last.
-#include "ingot/passes/layout.h"
+#include "ingot/passes/layout/layout.h"
 
 #include <algorithm>
 #include <unordered_set>

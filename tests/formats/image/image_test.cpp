@@ -3,14 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
+#include <algorithm>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "tests/support/files.h"
+#include "tests/support/tar.h"
 
 namespace ingot::formats::image {
 namespace {
@@ -33,9 +34,15 @@ Decoded decoded(const std::string& file, PixelFormat format = PixelFormat::rgb, 
   return image;
 }
 
+const std::vector<test::TarMember>& files() {
+  static const auto all = test::read_tar(test::source_dir() / "tests/fuzz/corpus/image.tar");
+  return all;
+}
+
 std::string file(const std::string& name) {
-  std::ifstream in(test::source_dir() / "tests/fuzz/corpus/image" / name, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  const auto found = std::ranges::find(files(), name, &test::TarMember::name);
+  if (found == files().end()) throw std::runtime_error("no " + name + " in the corpus");
+  return found->content;
 }
 
 /// The pixels that most files of the corpus hold, 4 wide and 3 high: red grows to the right, green downwards, blue
@@ -115,8 +122,7 @@ TEST(Image, OtherFilesAreRefused) {
 }
 
 TEST(Image, DamagedFilesEndAsPixelsOrARefusal) {
-  for (const auto& entry : std::filesystem::directory_iterator(test::source_dir() / "tests/fuzz/corpus/image")) {
-    const std::string whole = file(entry.path().filename().string());
+  for (const auto& [name, whole] : files()) {
     for (std::size_t i = 0; i < whole.size(); ++i) {
       std::string damaged = whole;
       damaged[i] = static_cast<char>(damaged[i] ^ 0x55);
@@ -125,7 +131,7 @@ TEST(Image, DamagedFilesEndAsPixelsOrARefusal) {
         try {
           decoded(data, PixelFormat::rgb, budget);
         } catch (const Error& error) {
-          EXPECT_TRUE(error.code() == Code::bad_image || error.code() == Code::memory_limit) << entry.path() << i;
+          EXPECT_TRUE(error.code() == Code::bad_image || error.code() == Code::memory_limit) << name << i;
         }
       }
     }

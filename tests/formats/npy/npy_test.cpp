@@ -8,6 +8,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/base/sink.h"
+#include "tests/support/refusal.h"
 
 namespace ingot::formats::npy {
 namespace {
@@ -152,7 +153,7 @@ TEST(Npy, HeadersThatAreNoDictionaryAreRefused) {
 TEST(Npy, CharactersThatDoNotExistAreRefused) {
   EXPECT_THAT(message_of(file_of(dictionary("<U1", "()"), std::string("\0\xd8\0\0", 4))), HasSubstr("IG0217"));
   NpyArray array{.dtype = DType::string, .item_bytes = 0, .dims = {1}, .data = {}, .strings = {"\xff"}};
-  EXPECT_THROW(to_bytes(array), Error);
+  EXPECT_REFUSED(Code::bad_text_encoding, to_bytes(array));
 }
 
 TEST(Npy, EveryTruncationIsRefused) {

@@ -5,6 +5,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/formats/protobuf/wire_writer.h"
+#include "tests/support/refusal.h"
 
 namespace ingot::formats::protobuf {
 namespace {
@@ -101,8 +102,8 @@ TEST(WireReader, Int32IsCheckedNotCut) {
   EXPECT_EQ(read(INT32_MAX), INT32_MAX);
   EXPECT_EQ(read(static_cast<std::uint64_t>(std::int64_t{INT32_MIN})), INT32_MIN);
   EXPECT_EQ(read(UINT32_MAX), -1) << "some writers do not extend the sign";
-  EXPECT_THROW(read((std::uint64_t{1} << 32) + 1), Error);
-  EXPECT_THROW(read(static_cast<std::uint64_t>(std::int64_t{INT32_MIN} - 1)), Error);
+  EXPECT_REFUSED(Code::overflow, read((std::uint64_t{1} << 32) + 1));
+  EXPECT_REFUSED(Code::overflow, read(static_cast<std::uint64_t>(std::int64_t{INT32_MIN} - 1)));
 }
 
 struct BadCase {

@@ -4,6 +4,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/formats/protobuf/wire_reader.h"
+#include "tests/support/refusal.h"
 
 namespace ingot::formats::protobuf {
 namespace {
@@ -124,7 +125,7 @@ TEST(WireWriter, RefusesNestingThatNoReaderAccepts) {
     ++depth;
   }
   EXPECT_EQ(depth, kMaxDepth - 1);
-  EXPECT_THROW((void)serialize(nested(kMaxDepth)), Error);
+  EXPECT_REFUSED(Code::too_deep, serialize(nested(kMaxDepth)));
 }
 
 TEST(WireWriter, RawFieldsSurvive) {

@@ -11,6 +11,7 @@
 #include "ingot/formats/tensorflow/table_file.h"
 #include "tests/formats/tensorflow/table_writer.h"
 #include "tests/support/files.h"
+#include "tests/support/refusal.h"
 
 namespace ingot::formats::tensorflow {
 namespace {
@@ -102,7 +103,7 @@ TEST(CheckpointOfVersion1, HoldsItsValues) {
 }
 
 TEST(CheckpointOfVersion1, RefusesAPartOfAnotherSizeThanItStates) {
-  EXPECT_THROW((void)Checkpoint::of(Bytes::own(version_1(false)), {}, Budget::unlimited()), Error);
+  EXPECT_REFUSED(Code::bad_checkpoint, Checkpoint::of(Bytes::own(version_1(false)), {}, Budget::unlimited()));
 }
 
 /// A variable int32[2,3] whose columns 0 and 1 stand in one entry and column 2 in another, which may be left out. The
@@ -160,7 +161,7 @@ TEST(CheckpointOfVersion1, JoinsTheParts) {
 }
 
 TEST(CheckpointOfVersion1, RefusesAVariableOfWhichAPartIsMissing) {
-  EXPECT_THROW((void)Checkpoint::of(Bytes::own(version_1_in_parts(false)), {}, Budget::unlimited()), Error);
+  EXPECT_REFUSED(Code::bad_checkpoint, Checkpoint::of(Bytes::own(version_1_in_parts(false)), {}, Budget::unlimited()));
 }
 
 class CheckpointFile : public ::testing::Test {
@@ -204,7 +205,8 @@ TEST_F(CheckpointFile, NoticesDamagedData) {
   std::string data = test::read_text(directory_ / "model.data-00000-of-00001");
   for (char& c : data) c = static_cast<char>(c ^ 1);
   const Checkpoint checkpoint = Checkpoint::of(Bytes::own(index), {Bytes::own(data)}, Budget::unlimited());
-  for (const std::string& key : checkpoint.keys()) EXPECT_THROW((void)checkpoint.read(key, Budget::unlimited()), Error);
+  for (const std::string& key : checkpoint.keys())
+    EXPECT_REFUSED(Code::checksum_mismatch, checkpoint.read(key, Budget::unlimited()));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/formats/tensorflow/text.h"
+#include "tests/support/refusal.h"
 
 namespace ingot::formats::tensorflow {
 namespace {
@@ -58,7 +59,7 @@ TEST(TensorFlowText, NamesTheLineOfAMistake) {
 TEST(TensorFlowText, RefusesDeepNesting) {
   std::string text = "node { attr { key: 'a' value { ";
   for (int i = 0; i < 500; ++i) text += "func { attr { key: 'a' value { ";
-  EXPECT_THROW((void)read_graph(bytes(text), Budget::unlimited()), Error);
+  EXPECT_REFUSED(Code::too_deep, read_graph(bytes(text), Budget::unlimited()));
 }
 
 TEST(TensorFlowTensor, RepeatsItsLastElement) {
@@ -73,15 +74,15 @@ TEST(TensorFlowTensor, RepeatsItsLastElement) {
 
 TEST(TensorFlowTensor, RefusesAValueThatWouldFillTheMemory) {
   TensorProto tensor{DataType::f32, {.dims = {1 << 20, 1 << 20}}, Bytes::own(std::string(4, '\0')), {}};
-  EXPECT_THROW((void)expanded_elements(tensor, Budget::unlimited()), Error);
+  EXPECT_REFUSED(Code::memory_limit, expanded_elements(tensor, Budget::unlimited()));
   tensor.shape.dims = {1 << 20, 100};
   Budget small({.memory = 1 << 20});
-  EXPECT_THROW((void)expanded_elements(tensor, small), Error);
+  EXPECT_REFUSED(Code::memory_limit, expanded_elements(tensor, small));
 }
 
 TEST(TensorFlowTensor, RefusesMoreDataThanItsShapeHas) {
   const TensorProto tensor{DataType::f32, {.dims = {1}}, Bytes::own(std::string(8, '\0')), {}};
-  EXPECT_THROW((void)expanded_elements(tensor, Budget::unlimited()), Error);
+  EXPECT_REFUSED(Code::tensor_size_mismatch, expanded_elements(tensor, Budget::unlimited()));
 }
 
 TEST(TensorFlowRecognition, LooksAtTheContent) {

@@ -5,6 +5,7 @@
 
 #include "ingot/formats/tflite/writer.h"
 #include "tests/formats/tflite/sample.h"
+#include "tests/support/refusal.h"
 
 namespace ingot::formats::tflite {
 namespace {
@@ -28,8 +29,8 @@ TEST(LoneOperator, IsNotReadFromAnythingElse) {
   Model model = sample_model();
   model.subgraphs[0].operators.push_back(model.subgraphs[0].operators[0]);
   const std::string two = to_bytes(model);
-  EXPECT_THROW(read_lone_operator(Bytes::copy(bytes_of(two))), Error);
-  EXPECT_THROW(read_lone_operator(Bytes::copy(bytes_of("no file at all"))), Error);
+  EXPECT_REFUSED(Code::bad_source_graph, read_lone_operator(Bytes::copy(bytes_of(two))));
+  EXPECT_REFUSED(Code::unknown_format, read_lone_operator(Bytes::copy(bytes_of("no file at all"))));
 }
 
 TEST(LoneOperator, RefusesParametersThatAreOtherTensors) {
@@ -38,7 +39,7 @@ TEST(LoneOperator, RefusesParametersThatAreOtherTensors) {
   blocks.details = BlockwiseQuantization{2, kNoTensor, 4};
   model.subgraphs[0].tensors[1].quantization = blocks;
   const SubGraph& graph = model.subgraphs[0];
-  EXPECT_THROW(lone_operator(model, graph, graph.operators[0], {0, 1, 2}, {3}), Error);
+  EXPECT_REFUSED(Code::unsupported_setting, lone_operator(model, graph, graph.operators[0], {0, 1, 2}, {3}));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "ingot/frontends/tensorflow/import.h"
-#include "ingot/frontends/tensorflow/table.h"
+#include "ingot/frontends/tensorflow/operator_table.h"
 #include "tests/support/files.h"
 
 namespace ingot::test {
@@ -64,13 +64,10 @@ std::size_t distinct_translations(const std::set<std::string>& operators) {
   std::set<const void*> translations;
   std::size_t count = 0;
   for (const std::string& op : operators) {
-    const auto* row = frontends::tensorflow::find_translator(op);
-    if (!row)
-      ++count;  // Exit and Merge are found as wholes
-    else if (row->translate)
+    if (const auto* row = frontends::tensorflow::find_row(op))
       translations.insert(reinterpret_cast<const void*>(row->translate));
     else
-      translations.insert(reinterpret_cast<const void*>(row->translate_operands));
+      ++count;  // Exit and Merge are found as wholes
   }
   return count + translations.size();
 }

@@ -11,8 +11,8 @@
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
+#include "ingot/driver/adjust.h"
 #include "ingot/driver/check.h"
-#include "ingot/driver/convert.h"
 #include "ingot/engine/session.h"
 #include "ingot/formats/tensorflow/reader.h"
 #include "ingot/frontends/tensorflow/constants.h"
@@ -329,9 +329,9 @@ CaseResult run_case(const fs::path& directory, const std::string& name, const Ca
   }
   try {
     if (options.opset) {
-      driver::ConvertOptions convert;
-      convert.opset = options.opset;
-      driver::convert(model, convert);
+      driver::AdjustOptions changes;
+      changes.opset = options.opset;
+      driver::adjust(model, changes);
     }
   } catch (const Error& error) {
     return failed(CaseResult::Outcome::not_written, error.what());

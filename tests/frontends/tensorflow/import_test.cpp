@@ -7,7 +7,7 @@
 #include "ingot/base/error.h"
 #include "ingot/engine/session.h"
 #include "ingot/formats/tensorflow/reader.h"
-#include "ingot/frontends/tensorflow/table.h"
+#include "ingot/frontends/tensorflow/operator_table.h"
 
 namespace ingot::frontends::tensorflow {
 namespace {
@@ -129,7 +129,7 @@ TEST(TensorFlowTable, IsSortedAndLarge) {
   EXPECT_GE(operators.size(), 300U);
   for (const std::string_view op : operators)
     if (op != "Exit" && op != "Merge") {
-      EXPECT_TRUE(find_translator(op)) << op;
+      EXPECT_TRUE(find_row(op)) << op;
     }
 }
 

@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
+#include "ingot/driver/adjust.h"
 #include "ingot/driver/check.h"
-#include "ingot/driver/convert.h"
 #include "ingot/driver/load.h"
 #include "ingot/engine/session.h"
 #include "ingot/verify/peer.h"
@@ -97,9 +97,9 @@ TEST_F(KeptFunctions, GiveWhatInlinedOnesGive) {
 TEST_F(KeptFunctions, AreWrittenInOlderOperatorSetsAndCheck) {
   driver::Loaded kept = load(kGraph, true);
   const std::vector<double> values = run(kept.model);
-  driver::ConvertOptions convert;
-  convert.opset = 15;
-  driver::convert(kept.model, convert);
+  driver::AdjustOptions changes;
+  changes.opset = 15;
+  driver::adjust(kept.model, changes);
   for (const driver::Problem& problem : driver::check(kept.model))
     EXPECT_NE(problem.severity, driver::Severity::error) << problem.str();
   EXPECT_EQ(kept.model.functions.size(), 2U);
@@ -112,9 +112,9 @@ TEST_F(KeptFunctions, GiveTheSameInOnnxRuntime) {
   const verify::Peers peers = test::peers();
   if (const auto missing = verify::why_missing(peers, verify::Runtime::ort)) GTEST_SKIP() << *missing;
   driver::Loaded kept = load(kGraph, true);
-  driver::ConvertOptions convert;
-  convert.opset = 21;
-  driver::convert(kept.model, convert);
+  driver::AdjustOptions changes;
+  changes.opset = 21;
+  driver::adjust(kept.model, changes);
   ASSERT_EQ(kept.model.functions.size(), 2U);
   const std::string file = directory_ / "kept.onnx";
   driver::save(kept.model, file);

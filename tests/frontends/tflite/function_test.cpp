@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "ingot/backends/tflite/export.h"
-#include "ingot/driver/convert.h"
+#include "ingot/driver/adjust.h"
 #include "ingot/engine/session.h"
 #include "ingot/frontends/tflite/fixed_point.h"
 #include "ingot/frontends/tflite/import.h"
@@ -117,9 +117,9 @@ TEST(TfliteFunction, IsWrittenOutWhereItsDescriptionIsDamaged) {
 TEST(TfliteFunction, IsWrittenOutWhereTheVersionHasNoFunctionsAndNoNotes) {
   Model model = import_model(svdf_model()).model;
   ASSERT_FALSE(model.graph->find("state")->metadata.empty());
-  driver::ConvertOptions options;
+  driver::AdjustOptions options;
   options.opset = 14;
-  driver::convert(model, options);
+  driver::adjust(model, options);
   EXPECT_LT(model.ir_version, 8);
   EXPECT_TRUE(model.functions.empty());
   EXPECT_TRUE(model.graph->find("state")->metadata.empty());

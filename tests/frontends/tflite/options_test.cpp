@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <random>
 
+#include "ingot/driver/adjust.h"
 #include "ingot/driver/check.h"
-#include "ingot/driver/convert.h"
 #include "ingot/driver/load.h"
 #include "tests/formats/tflite/sample.h"
 #include "tests/frontends/tflite/one_op.h"
@@ -121,9 +121,9 @@ TEST(TfliteOptions, CustomOperatorsOfAFileStayWithTheirOptions) {
     if (node.is("ethos-u", "my.domain")) custom = &node;
   ASSERT_TRUE(custom);
   EXPECT_EQ(loaded.model.opsets.version("my.domain"), 1);
-  driver::ConvertOptions convert;
-  convert.opset = 21;
-  driver::convert(loaded.model, convert);
+  driver::AdjustOptions changes;
+  changes.opset = 21;
+  driver::adjust(loaded.model, changes);
   for (const driver::Problem& problem : driver::check(loaded.model))
     EXPECT_NE(problem.severity, driver::Severity::error) << problem.str();
 }

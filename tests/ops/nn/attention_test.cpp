@@ -3,6 +3,7 @@
 
 #include "ingot/ops/infer.h"
 #include "tests/ops/op_case.h"
+#include "tests/support/refusal.h"
 
 namespace ingot::test {
 namespace {
@@ -140,12 +141,12 @@ TEST(LinearAttention, CarriesAState) {
 TEST(LinearAttention, ChecksWhatTheRuleNeeds) {
   OpCase c;
   const Values inputs = {c.in("float[B,T,8]"), c.in("float[B,T,8]"), c.in("float[B,T,8]")};
-  EXPECT_NE(refusal([&] { c.ops("LinearAttention", inputs, {{"q_num_heads", 2}, {"kv_num_heads", 2}}, 2); }), "");
-  EXPECT_NE(refusal([&] {
-              c.ops("LinearAttention", inputs, {{"q_num_heads", 3}, {"kv_num_heads", 2}, {"update_rule", "linear"}}, 2);
-            }),
-            "");
-  EXPECT_NE(refusal([&] { c.ops("LinearAttention", inputs, {{"update_rule", "linear"}}, 2); }), "");
+  EXPECT_REFUSED(Code::inference_failed,
+                 c.ops("LinearAttention", inputs, {{"q_num_heads", 2}, {"kv_num_heads", 2}}, 2));
+  EXPECT_REFUSED(
+      Code::inference_failed,
+      c.ops("LinearAttention", inputs, {{"q_num_heads", 3}, {"kv_num_heads", 2}, {"update_rule", "linear"}}, 2));
+  EXPECT_REFUSED(Code::inference_failed, c.ops("LinearAttention", inputs, {{"update_rule", "linear"}}, 2));
 }
 
 TEST(FlexAttention, InlinesItsModifiers) {

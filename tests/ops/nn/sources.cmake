@@ -7,4 +7,5 @@ list(APPEND ops_tests
   nn/pool_kernel_test.cpp
   nn/pool_test.cpp
   nn/recurrence_kernel_test.cpp
-  nn/region_kernel_test.cpp)
+  nn/region_kernel_test.cpp
+  nn/static_window_test.cpp)

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tests/ops/values.h"
+#include "tests/support/refusal.h"
 
 namespace ingot::test {
 namespace {
@@ -28,7 +29,7 @@ TEST(Reduce, TakesAxesInAnyOrder) {
   EXPECT_THAT(values<float>(y), ElementsAre(60, 92, 124));
   EXPECT_EQ(run_op("ReduceSum", {x234(), ints({1})}).dims(), (Dims{2, 1, 4}));
   EXPECT_THAT(values<float>(run_op("ReduceSum", {x234()}, {{"keepdims", 0}})), ElementsAre(276));
-  EXPECT_NE(refusal([] { run_op("ReduceSum", {x234(), ints({3})}); }), "");
+  EXPECT_REFUSED(Code::axis_out_of_range, run_op("ReduceSum", {x234(), ints({3})}));
 }
 
 TEST(Reduce, ReducesNothingWhereAskedTo) {
@@ -58,7 +59,7 @@ TEST(Reduce, HasNeutralResultsForNothing) {
   EXPECT_THAT(values<float>(run_op("ReduceMin", {none, ints({1})})), ElementsAre(kInf, kInf));
   EXPECT_THAT(values<float>(run_op("ReduceLogSumExp", {none, ints({1})})), ElementsAre(-kInf, -kInf));
   EXPECT_THAT(values<float>(run_op("ReduceMean", {none, ints({1})})), ElementsAre(IsNan(), IsNan()));
-  EXPECT_NE(refusal([] { run_op("ReduceMean", {Array::of<std::int32_t>({0}, {})}); }), "");
+  EXPECT_REFUSED(Code::execution_failed, run_op("ReduceMean", {Array::of<std::int32_t>({0}, {})}));
   EXPECT_EQ(run_op("ReduceSum", {none, ints({0})}).dims(), (Dims{1, 0}));
 }
 
@@ -89,7 +90,7 @@ TEST(ArgMax, PicksFirstOrLast) {
   EXPECT_THAT(values<std::int64_t>(run_op("ArgMax", {x}, {{"axis", 1}})), ElementsAre(1, 0));
   EXPECT_THAT(values<std::int64_t>(run_op("ArgMax", {x}, {{"axis", 1}, {"select_last_index", 1}})), ElementsAre(2, 2));
   EXPECT_THAT(values<std::int64_t>(run_op("ArgMin", {floats({2, 1, 1})})), ElementsAre(1));
-  EXPECT_NE(refusal([] { run_op("ArgMax", {floats({2, 0}, {})}, {{"axis", 1}}); }), "");
+  EXPECT_REFUSED(Code::execution_failed, run_op("ArgMax", {floats({2, 0}, {})}, {{"axis", 1}}));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/ops/values.h"
+#include "tests/support/refusal.h"
 
 namespace ingot::test {
 namespace {
@@ -32,7 +33,7 @@ TEST(MatMulKernel, IsZeroWithoutInnerElements) {
 
 TEST(MatMulKernel, RefusesWhatDoesNotFit) {
   EXPECT_THAT(refusal([] { run_op("MatMul", {floats({1, 2}), floats({1, 2, 3})}); }), HasSubstr("inner dimensions"));
-  EXPECT_NE(refusal([] { run_op("MatMul", {Array::scalar(1.0f), floats({1})}); }), "");
+  EXPECT_REFUSED(Code::execution_failed, run_op("MatMul", {Array::scalar(1.0f), floats({1})}));
 }
 
 TEST(MatMulKernel, WrapsIntegers) {
@@ -45,7 +46,7 @@ TEST(GemmKernel, TransposesScalesAndAdds) {
   const Attrs attrs = {{"transA", 1}, {"transB", 1}, {"alpha", 2.0}, {"beta", 0.5}};
   EXPECT_THAT(values<float>(run_op("Gemm", {a, b, c}, attrs)), ElementsAre(15, 32));
   EXPECT_THAT(values<float>(run_op("Gemm", {a, b}, attrs)), ElementsAre(10, 22));
-  EXPECT_NE(refusal([&] { run_op("Gemm", {a, b, floats({2, 2}, {1, 1, 1, 1})}, attrs); }), "");
+  EXPECT_REFUSED(Code::execution_failed, run_op("Gemm", {a, b, floats({2, 2}, {1, 1, 1, 1})}, attrs));
 }
 
 TEST(GemmKernel, TakesIntegers) {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "tests/ops/tensor/values.h"
+#include "tests/support/refusal.h"
 
 namespace ingot::test {
 namespace {
@@ -25,25 +26,25 @@ TEST(ReshapeKernel, CopiesAndFillsDimensions) {
 }
 
 TEST(ReshapeKernel, RefusesWhatDoesNotFit) {
-  EXPECT_NE(refusal([] { reshaped({2, 3}, {4, -1}); }), "");
-  EXPECT_NE(refusal([] { reshaped({2, 3}, {-1, -1}); }), "");
-  EXPECT_NE(refusal([] { reshaped({2, 3}, {2, 3, 0}); }), "");
-  EXPECT_NE(refusal([] { reshaped({2, 3}, {-2, 3}); }), "");
-  EXPECT_NE(refusal([] { reshaped({2, 3}, {kMost, kMost}); }), "");
-  EXPECT_NE(refusal([] { reshaped({0, 3}, {0, -1}, 1); }), "");
+  EXPECT_REFUSED(Code::execution_failed, reshaped({2, 3}, {4, -1}));
+  EXPECT_REFUSED(Code::execution_failed, reshaped({2, 3}, {-1, -1}));
+  EXPECT_REFUSED(Code::execution_failed, reshaped({2, 3}, {2, 3, 0}));
+  EXPECT_REFUSED(Code::execution_failed, reshaped({2, 3}, {-2, 3}));
+  EXPECT_REFUSED(Code::bad_shape, reshaped({2, 3}, {kMost, kMost}));
+  EXPECT_REFUSED(Code::execution_failed, reshaped({0, 3}, {0, -1}, 1));
 }
 
 TEST(SqueezeKernel, DropsNamedOrAllOnes) {
   EXPECT_EQ(run_op("Squeeze", {counted({1, 2, 1})}).dims(), Dims{2});
   EXPECT_EQ(run_op("Squeeze", {counted({1, 2, 1}), list({-1})}).dims(), (Dims{1, 2}));
-  EXPECT_NE(refusal([] { run_op("Squeeze", {counted({1, 2, 1}), list({1})}); }), "");
+  EXPECT_REFUSED(Code::execution_failed, run_op("Squeeze", {counted({1, 2, 1}), list({1})}));
 }
 
 TEST(UnsqueezeKernel, CountsAxesInTheResult) {
   EXPECT_EQ(run_op("Unsqueeze", {counted({2, 3}), list({-1, 0})}).dims(), (Dims{1, 2, 3, 1}));
   EXPECT_EQ(run_op("Unsqueeze", {Array::scalar(1.0f), list({0, 1})}).dims(), (Dims{1, 1}));
   EXPECT_EQ(run_op("Unsqueeze", {counted({0}), list({0})}).dims(), (Dims{1, 0}));
-  EXPECT_NE(refusal([] { run_op("Unsqueeze", {counted({2}), list({0, -3})}); }), "");
+  EXPECT_REFUSED(Code::execution_failed, run_op("Unsqueeze", {counted({2}), list({0, -3})}));
 }
 
 TEST(FlattenKernel, TakesAnyAxisUpToTheRank) {
@@ -56,7 +57,7 @@ TEST(ConcatKernel, JoinsAlongAnyAxis) {
   const Array y = run_op("Concat", {counted({2, 1}), counted({2, 2}), counted({2, 0})}, {{"axis", -1}});
   EXPECT_EQ(y.dims(), (Dims{2, 3}));
   EXPECT_EQ(values<float>(y), (Floats{0, 0, 1, 1, 2, 3}));
-  EXPECT_NE(refusal([] { run_op("Concat", {counted({2, 1}), counted({3, 2})}, {{"axis", 1}}); }), "");
+  EXPECT_REFUSED(Code::execution_failed, run_op("Concat", {counted({2, 1}), counted({3, 2})}, {{"axis", 1}}));
 }
 
 TEST(SplitKernel, CutsIntoGivenOrEqualParts) {
@@ -67,8 +68,8 @@ TEST(SplitKernel, CutsIntoGivenOrEqualParts) {
   parts = run_ops("Split", {counted({2, 3})}, {{"axis", 1}, {"num_outputs", 2}}, 2);
   EXPECT_EQ(values<float>(*parts[0].array()), (Floats{0, 1, 3, 4}));
   EXPECT_EQ(values<float>(*parts[1].array()), (Floats{2, 5}));
-  EXPECT_NE(refusal([] { run_ops("Split", {counted({5}), list({2, 4})}, {}, 2); }), "");
-  EXPECT_NE(refusal([] { run_ops("Split", {counted({5}), list({6, -1})}, {}, 2); }), "");
+  EXPECT_REFUSED(Code::execution_failed, run_ops("Split", {counted({5}), list({2, 4})}, {}, 2));
+  EXPECT_REFUSED(Code::execution_failed, run_ops("Split", {counted({5}), list({6, -1})}, {}, 2));
 }
 
 Floats sliced(std::int64_t start, std::int64_t end, std::int64_t step) {
@@ -82,7 +83,7 @@ TEST(SliceKernel, StepsForwardsAndBackwards) {
   EXPECT_EQ(sliced(kLeast, kMost, kMost), Floats{0});
   EXPECT_EQ(sliced(-1, -6, kLeast), Floats{4});
   EXPECT_EQ(sliced(3, 1, 1), Floats{});
-  EXPECT_NE(refusal([] { sliced(0, 1, 0); }), "");
+  EXPECT_REFUSED(Code::execution_failed, sliced(0, 1, 0));
 }
 
 TEST(SliceKernel, CutsSeveralAxes) {
@@ -106,9 +107,9 @@ TEST(PadKernel, CutsWhereCountsAreNegative) {
   EXPECT_EQ(padded("constant", {-1, 1}), (Floats{1, 2, 0}));
   EXPECT_EQ(padded("edge", {-2, 2}), (Floats{2, 2, 2}));
   EXPECT_EQ(padded("constant", {-3, 0}), Floats{});
-  EXPECT_NE(refusal([] { padded("constant", {-4, 0}); }), "");
-  EXPECT_NE(refusal([] { padded("edge", {-3, 1}); }), "");
-  EXPECT_NE(refusal([] { padded("constant", {kLeast, kMost}); }), "");
+  EXPECT_REFUSED(Code::execution_failed, padded("constant", {-4, 0}));
+  EXPECT_REFUSED(Code::execution_failed, padded("edge", {-3, 1}));
+  EXPECT_REFUSED(Code::execution_failed, padded("constant", {kLeast, kMost}));
 }
 
 TEST(PadKernel, PadsNamedAxesOfAnyType) {
@@ -122,14 +123,14 @@ TEST(ExpandKernel, BroadcastsBothWays) {
   EXPECT_EQ(y.dims(), (Dims{2, 2, 2}));
   EXPECT_EQ(values<float>(y), (Floats{0, 0, 1, 1, 0, 0, 1, 1}));
   EXPECT_EQ(run_op("Expand", {counted({2, 1}), list({0})}).dims(), (Dims{2, 0}));
-  EXPECT_NE(refusal([] { run_op("Expand", {counted({2}), list({3})}); }), "");
+  EXPECT_REFUSED(Code::execution_failed, run_op("Expand", {counted({2}), list({3})}));
 }
 
 TEST(TileKernel, RepeatsEachAxis) {
   EXPECT_EQ(values<float>(run_op("Tile", {counted({1, 2}), list({2, 2})})), (Floats{0, 1, 0, 1, 0, 1, 0, 1}));
   EXPECT_EQ(run_op("Tile", {counted({2}), list({0})}).dims(), Dims{0});
-  EXPECT_NE(refusal([] { run_op("Tile", {counted({2}), list({kMost})}); }), "");
-  EXPECT_NE(refusal([] { run_op("Tile", {counted({2}), list({-1})}); }), "");
+  EXPECT_REFUSED(Code::execution_failed, run_op("Tile", {counted({2}), list({kMost})}));
+  EXPECT_REFUSED(Code::execution_failed, run_op("Tile", {counted({2}), list({-1})}));
 }
 
 TEST(ShapeKernel, GivesAPartOfTheDimensions) {
@@ -143,15 +144,15 @@ TEST(GatherKernel, PicksSlicesAndRefusesOthers) {
   const Array y = run_op("Gather", {counted({2, 3}), Array::of<std::int32_t>({1, 2}, {-1, 0})}, {{"axis", 1}});
   EXPECT_EQ(y.dims(), (Dims{2, 1, 2}));
   EXPECT_EQ(values<float>(y), (Floats{2, 0, 5, 3}));
-  EXPECT_NE(refusal([] { run_op("Gather", {counted({3}), list({3})}); }), "");
-  EXPECT_NE(refusal([] { run_op("Gather", {counted({3}), list({kLeast})}); }), "");
-  EXPECT_NE(refusal([] { run_op("Gather", {counted({0, 2}), list({0})}); }), "");
+  EXPECT_REFUSED(Code::execution_failed, run_op("Gather", {counted({3}), list({3})}));
+  EXPECT_REFUSED(Code::execution_failed, run_op("Gather", {counted({3}), list({kLeast})}));
+  EXPECT_REFUSED(Code::execution_failed, run_op("Gather", {counted({0, 2}), list({0})}));
 }
 
 TEST(GatherElementsKernel, TakesOneIndexPerElement) {
   const Array index = Array::of<std::int64_t>({2, 1}, {-1, 0});
   EXPECT_EQ(values<float>(run_op("GatherElements", {counted({2, 3}), index}, {{"axis", 1}})), (Floats{2, 3}));
-  EXPECT_NE(refusal([&] { run_op("GatherElements", {counted({1, 3}), index}, {{"axis", 1}}); }), "");
+  EXPECT_REFUSED(Code::execution_failed, run_op("GatherElements", {counted({1, 3}), index}, {{"axis", 1}}));
 }
 
 TEST(GatherNDKernel, TakesTuplesWithinBatches) {
@@ -159,7 +160,7 @@ TEST(GatherNDKernel, TakesTuplesWithinBatches) {
   EXPECT_EQ(values<float>(run_op("GatherND", {counted({2, 2}), pairs})), (Floats{1, 2}));
   const Array rows = Array::of<std::int64_t>({2, 1}, {1, 0});
   EXPECT_EQ(values<float>(run_op("GatherND", {counted({2, 2, 2}), rows}, {{"batch_dims", 1}})), (Floats{2, 3, 4, 5}));
-  EXPECT_NE(refusal([] { run_op("GatherND", {counted({2}), list({2})}); }), "");
+  EXPECT_REFUSED(Code::execution_failed, run_op("GatherND", {counted({2}), list({2})}));
 }
 
 TEST(ScatterElementsKernel, ReplacesOrReduces) {
@@ -172,7 +173,7 @@ TEST(ScatterElementsKernel, ReplacesOrReduces) {
   EXPECT_EQ(result("mul"), (Floats{0, 35, 2}));
   EXPECT_EQ(result("max"), (Floats{0, 7, 2}));
   EXPECT_EQ(result("min"), (Floats{0, 1, 2}));
-  EXPECT_NE(refusal([&] { run_op("ScatterElements", {counted({1}), index, updates}); }), "");
+  EXPECT_REFUSED(Code::execution_failed, run_op("ScatterElements", {counted({1}), index, updates}));
 }
 
 TEST(ScatterElementsKernel, WrapsIntegersAndKeepsTheInput) {
@@ -186,7 +187,7 @@ TEST(ScatterElementsKernel, WrapsIntegersAndKeepsTheInput) {
 TEST(ScatterNDKernel, WritesSlices) {
   const Array row = Array::of<std::int64_t>({1, 1}, {-1}), update = Array::of<float>({1, 2}, {8, 9});
   EXPECT_EQ(values<float>(run_op("ScatterND", {counted({2, 2}), row, update})), (Floats{0, 1, 8, 9}));
-  EXPECT_NE(refusal([&] { run_op("ScatterND", {counted({2, 3}), row, update}); }), "");
+  EXPECT_REFUSED(Code::execution_failed, run_op("ScatterND", {counted({2, 3}), row, update}));
 }
 
 TEST(TensorScatterKernel, WritesInACircle) {
@@ -194,7 +195,7 @@ TEST(TensorScatterKernel, WritesInACircle) {
   EXPECT_EQ(values<float>(run_op("TensorScatter", {cache, update, list({2})}, {{"mode", "circular"}})),
             (Floats{9, 1, 8}));
   EXPECT_EQ(values<float>(run_op("TensorScatter", {cache, update, list({1})})), (Floats{0, 8, 9}));
-  EXPECT_NE(refusal([&] { run_op("TensorScatter", {cache, update, list({2})}); }), "");
+  EXPECT_REFUSED(Code::execution_failed, run_op("TensorScatter", {cache, update, list({2})}));
 }
 
 TEST(CenterCropPadKernel, CutsAndPadsInTheMiddle) {

@@ -1,5 +1,5 @@
 // Which transposes the layout pass leaves, and that what it leaves still fits together.
-#include "ingot/passes/layout.h"
+#include "ingot/passes/layout/layout.h"
 
 #include <gtest/gtest.h>
 

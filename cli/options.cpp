@@ -1,0 +1,103 @@
+// The command line, by CLI11.
+#include "options.h"
+
+#include <CLI/CLI.hpp>
+#include <map>
+
+#include "ingot/base/error.h"
+
+namespace ingot::cli {
+
+Option* Option::required() { return option_.required(), this; }
+Option* Option::delimiter(char character) { return option_.delimiter(character), this; }
+Option* Option::excludes(const Option* other) { return option_.excludes(&other->option_), this; }
+Option* Option::one_of(const std::vector<std::string>& words) { return option_.check(CLI::IsMember(words)), this; }
+Option* Option::positive() { return option_.check(CLI::PositiveNumber), this; }
+Option* Option::between(double least, double most) { return option_.check(CLI::Range(least, most)), this; }
+
+struct App::State {
+  std::unique_ptr<CLI::App> program;  // null: a command
+  CLI::App* app;
+  std::map<CLI::Option*, Option> options = {};
+  std::vector<std::unique_ptr<App>> commands = {};
+
+  Option* keep(CLI::Option* option) { return &options.try_emplace(option, *option).first->second; }
+};
+
+App::App(const std::string& about, const std::string& name, const std::string& version) {
+  auto program = std::make_unique<CLI::App>(about, name);
+  program->set_version_flag("--version", version);
+  program->require_subcommand(0, 1);
+  program->get_formatter()->column_width(34);
+  program->fallthrough();
+  CLI::App* app = program.get();
+  state_ = std::make_unique<State>(State{std::move(program), app});
+}
+
+App::App(std::unique_ptr<State> state) : state_(std::move(state)) {}
+App::~App() = default;
+
+App* App::add_subcommand(const std::string& name, const std::string& about) {
+  auto state = std::make_unique<State>(State{nullptr, state_->app->add_subcommand(name, about)});
+  state_->commands.push_back(std::unique_ptr<App>(new App(std::move(state))));
+  return state_->commands.back().get();
+}
+
+void App::footer(const std::string& text) { state_->app->footer(text); }
+
+Option* App::add_flag(const std::string& name, bool& value, const std::string& help) {
+  return state_->keep(state_->app->add_flag(name, value, help));
+}
+
+template <class T> Option* App::add_option(const std::string& name, T& value, const std::string& help) {
+  return state_->keep(state_->app->add_option(name, value, help));
+}
+
+template <class T>
+Option* App::add_option_function(const std::string& name, const std::function<void(const T&)>& use,
+                                 const std::string& help) {
+  return state_->keep(state_->app->add_option_function<T>(name, use, help));
+}
+
+using Strings = std::vector<std::string>;
+template Option* App::add_option(const std::string&, std::string&, const std::string&);
+template Option* App::add_option(const std::string&, Strings&, const std::string&);
+template Option* App::add_option(const std::string&, int&, const std::string&);
+template Option* App::add_option(const std::string&, std::int64_t&, const std::string&);
+template Option* App::add_option(const std::string&, std::uint32_t&, const std::string&);
+template Option* App::add_option(const std::string&, std::uint64_t&, const std::string&);
+template Option* App::add_option(const std::string&, double&, const std::string&);
+template Option* App::add_option(const std::string&, std::optional<double>&, const std::string&);
+template Option* App::add_option(const std::string&, std::optional<std::int64_t>&, const std::string&);
+template Option* App::add_option(const std::string&, std::optional<std::string>&, const std::string&);
+template Option* App::add_option(const std::string&, std::optional<std::uint32_t>&, const std::string&);
+template Option* App::add_option(const std::string&, std::vector<std::uint64_t>&, const std::string&);
+template Option* App::add_option_function(const std::string&, const std::function<void(const std::string&)>&,
+                                          const std::string&);
+template Option* App::add_option_function(const std::string&, const std::function<void(const Strings&)>&,
+                                          const std::string&);
+template Option* App::add_option_function(const std::string&, const std::function<void(const double&)>&,
+                                          const std::string&);
+template Option* App::add_option_function(const std::string&, const std::function<void(const std::int64_t&)>&,
+                                          const std::string&);
+
+Option* App::get_option(const std::string& name) { return state_->keep(state_->app->get_option(name)); }
+
+bool App::parsed() const { return state_->app->parsed(); }
+std::size_t App::count(const std::string& option) const { return state_->app->count(option); }
+
+std::string App::help() const { return state_->app->help(); }
+
+std::optional<int> App::parse(int argc, char** argv) {
+  try {
+    state_->app->parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return state_->app->exit(error);  // --help, --version
+    throw Error(Code::bad_usage, error.what()).hint("'ingot --help' and 'ingot COMMAND --help' show what there is");
+  }
+}
+
+void refuse_argument(const std::string& option, const std::string& why) { throw CLI::ValidationError(option, why); }
+
+}  // namespace ingot::cli

@@ -1,0 +1,148 @@
+// A model changed as the user asks: shapes, names, operator sets, IR version.
+#include "ingot/driver/adjust.h"
+
+#include <algorithm>
+
+#include "ingot/base/error.h"
+#include "ingot/driver/import_layout.h"
+#include "ingot/ops/schema.h"
+#include "ingot/ops/versions.h"
+#include "ingot/passes/cast_types.h"
+#include "ingot/passes/convert_version.h"
+#include "ingot/passes/fit_ir_version.h"
+#include "ingot/passes/infer.h"
+#include "ingot/passes/rename.h"
+
+namespace ingot::driver {
+namespace {
+
+Value* find_input(const Model& model, const std::string& name) {
+  std::string known;
+  for (Value* v : model.graph->inputs()) {
+    if (v->name() == name) return v;
+    known += (known.empty() ? "" : ", ") + v->name();
+  }
+  throw Error(Code::unknown_name, "the model has no input '" + name + "'").hint("its inputs are: " + known);
+}
+
+void set_input_shape(const Model& model, const std::string& name, const Shape& shape) {
+  Value* input = find_input(model, name);
+  if (input->type.kind != Type::Kind::tensor && input->type)
+    throw Error(Code::bad_usage, "input '" + name + "' is " + input->type.str() + ": only tensors have a shape");
+  Shape wanted = shape;
+  if (const auto& old = input->type.shape) {
+    if (old->size() != wanted.size())
+      throw Error(Code::bad_usage, "input '" + name + "' is " + input->type.str() + ": its rank is not " +
+                                       std::to_string(wanted.size()));
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (wanted[i].is_unknown()) wanted[i] = (*old)[i];
+      if (!may_equal(wanted[i], (*old)[i]))
+        throw Error(Code::bad_usage, "input '" + name + "' is " + input->type.str() + ": dimension " +
+                                         std::to_string(i) + " cannot be " + wanted[i].str());
+    }
+  }
+  input->type.shape = std::move(wanted);
+}
+
+/// The versions of all standard domains that belong together.
+OpsetImports imports_of(const ops::Target& target) {
+  OpsetImports imports;
+  imports.set("", target.opset);
+  imports.set("ai.onnx.ml", target.ml_opset);
+  if (target.training_opset) {
+    imports.set("ai.onnx.training", target.training_opset);
+    imports.set("ai.onnx.preview.training", target.training_opset);
+  }
+  return imports;
+}
+
+OpsetImports imports_of_opset(std::int64_t opset) {
+  for (const ops::Target& t : ops::all_targets())
+    if (t.name.starts_with("onnx-") && t.opset >= opset) {
+      OpsetImports imports = imports_of(t);
+      imports.set("", opset);
+      return imports;
+    }
+  OpsetImports newest;
+  newest.set("", opset);
+  return newest;
+}
+
+/// Only domains that the model uses are moved.
+OpsetImports used(const OpsetImports& targets, const Model& model) {
+  OpsetImports kept;
+  for (const OpsetImport& t : targets) {
+    bool is_used = model.opsets.version(t.domain) != 0;
+    for (const auto& f : model.functions) is_used |= f->opsets.version(t.domain) != 0;
+    if (is_used || normal_domain(t.domain).empty()) kept.push_back(t);
+  }
+  return kept;
+}
+
+/// Casts where the operators of the target lack a type; for that, everything is brought to its newest version first.
+void cast_for(Model& model, std::int64_t opset, AutoCast rule, AdjustReport& report) {
+  if (rule == AutoCast::none) return;
+  passes::canonicalize(model);
+  for (std::string& line : passes::cast_types(*model.graph, opset, rule)) report.notes.push_back(std::move(line));
+}
+
+void move_versions(Model& model, const OpsetImports& targets, std::optional<std::int64_t> ir_version,
+                   AdjustReport& report) {
+  passes::VersionReport versions = passes::convert_version(model, used(targets, model));
+  report.nodes_changed += versions.nodes_changed;
+  report.nodes_added += versions.nodes_added;
+  for (std::string& line : versions.casts) report.notes.push_back(std::move(line));
+  const std::int64_t table = ops::ir_version_for(model.opsets);
+  // IR 3 has every initializer as an input; that form is written only for programs that want it.
+  std::int64_t ir = ir_version.value_or(std::max<std::int64_t>(4, table));
+  if (!ir_version) {
+    const passes::IrNeed need = passes::needed_ir_version(model);
+    const bool can_do_without = need.version <= 10 && (ir < 8 || ir < 10);
+    if (need.version > ir && !can_do_without) {
+      report.notes.push_back("IR version " + std::to_string(need.version) + " instead of " + std::to_string(ir) + ": " +
+                             need.why + " needs it");
+      ir = need.version;
+    }
+  }
+  for (std::string& note : passes::fit_ir_version(model, ir)) report.notes.push_back(std::move(note));
+}
+
+}  // namespace
+
+void set_input_shapes(Model& model, const InputShapes& shapes) {
+  for (const auto& [name, shape] : shapes) set_input_shape(model, name, shape);
+}
+
+AdjustReport adjust(Model& model, const AdjustOptions& options) {
+  AdjustReport report;
+  set_input_shapes(model, options.input_shapes);
+  if (!options.target.empty()) {
+    const ops::Target& target = ops::target_by_name(options.target);
+    cast_for(model, target.opset, options.auto_cast, report);
+    move_versions(model, imports_of(target), target.ir_version, report);
+  } else if (options.opset) {
+    cast_for(model, *options.opset, options.auto_cast, report);
+    move_versions(model, imports_of_opset(*options.opset), std::nullopt, report);
+  }
+  if (!options.renames.empty()) {
+    passes::rename_values(model, options.renames);
+    for (auto& [key, value] : model.metadata)
+      for (const auto& [before, after] : options.renames)
+        if (key == std::string(kLayoutProperty) + before) {
+          key = std::string(kLayoutProperty) + after;
+          break;
+        }
+  }
+  if (options.infer_types) {
+    passes::InferOptions infer_options;
+    infer_options.keep_declared = true;
+    passes::infer(model, infer_options);
+    for (const GraphPlace& place : all_graphs(model))
+      for (Node& node : place.graph->nodes())
+        for (Value* v : node.outputs())
+          if (v && v->type) v->is_declared = true;
+  }
+  return report;
+}
+
+}  // namespace ingot::driver

@@ -1,0 +1,48 @@
+// ONNX files.
+#include "ingot/driver/formats/onnx.h"
+
+#include "ingot/driver/formats/rows.h"
+#include "ingot/driver/load.h"
+#include "ingot/onnx/writer.h"
+
+namespace ingot::driver::rows {
+namespace {
+
+Certainty recognise_onnx(const Source& source) {
+  // Any message of protocol buffers may look like one.
+  return !source.is_directory && onnx::looks_like_onnx(source.contents) ? Certainty::possible : Certainty::no;
+}
+
+Imported load_onnx(const Source& source, const LoadOptions& options) {
+  return {.model = onnx::read(source.contents, source.directory(), read_options(options))};
+}
+
+std::vector<std::string> save_onnx(const Model& model, const std::string& path, const SaveOptions& options) {
+  onnx::WriteOptions write{.external_data = options.external_data};
+  if (options.external_threshold) write.external_threshold = *options.external_threshold;
+  onnx::write(model, path, write);
+  return {};
+}
+
+constexpr std::string_view kExtensions[] = {".onnx"};
+
+}  // namespace
+
+constinit const Vocabulary kOnnxOperators = {.name = "onnx"};
+constinit const std::string_view kOnnxRuntimes[1] = {"ort"};
+
+constinit const Format kOnnx = {
+    .name = "onnx",
+    .title = "ONNX",
+    .extensions = kExtensions,
+    .is_onnx = true,
+    .operators = &kOnnxOperators,
+    .runtimes = kOnnxRuntimes,
+    .recognise = recognise_onnx,
+    .load = load_onnx,
+    .import_options = kOnnxImportOptions,
+    .save = save_onnx,
+    .export_options = kOnnxExportOptions | OptionSet{Option::external_data, Option::external_threshold},
+};
+
+}  // namespace ingot::driver::rows

@@ -1,0 +1,19 @@
+#pragma once
+#include "ingot/driver/load.h"
+#include "ingot/onnx/reader.h"
+
+/// What the formats that hold ONNX have in common.
+namespace ingot::driver::rows {
+
+extern const Vocabulary kOnnxOperators;
+extern const std::string_view kOnnxRuntimes[1];
+
+inline constexpr OptionSet kOnnxImportOptions = {Option::inputs, Option::outputs, Option::inputs_as,
+                                                 Option::outputs_as};
+inline constexpr OptionSet kOnnxExportOptions = {Option::opset, Option::target, Option::auto_cast, Option::infer_types};
+
+inline onnx::ReadOptions read_options(const LoadOptions& options) {
+  return {.allow_links = options.allow_links, .budget = options.budget};
+}
+
+}  // namespace ingot::driver::rows

@@ -1,0 +1,14 @@
+#pragma once
+#include "ingot/driver/format.h"
+
+/// What TensorFlow's formats have in common.
+namespace ingot::driver::rows {
+
+extern const Vocabulary kTensorflowOperators;
+extern const std::string_view kTensorflowRuntimes[1];
+
+inline constexpr OptionSet kTensorflowImportOptions = {Option::inputs,    Option::outputs,        Option::functions,
+                                                       Option::mode,      Option::keep_functions, Option::allow_custom,
+                                                       Option::inputs_as, Option::outputs_as};
+
+}  // namespace ingot::driver::rows

@@ -1,0 +1,31 @@
+// TensorFlow.js graph-models: a directory with a model.json, or that file.
+#include "ingot/driver/formats/rows.h"
+#include "ingot/driver/formats/tensorflow.h"
+#include "ingot/driver/tensorflow/files.h"
+#include "ingot/driver/tensorflow/load.h"
+#include "ingot/formats/tfjs/graph_model.h"
+
+namespace ingot::driver::rows {
+namespace {
+
+Certainty recognise_tfjs(const Source& source) {
+  if (source.is_directory) return tensorflow::tfjs_file(source.path).empty() ? Certainty::no : Certainty::sure;
+  // Layers-models are recognised so that they can be refused in so many words.
+  const bool is_one = ingot::formats::tfjs::looks_like_graph_model(source.contents) ||
+                      ingot::formats::tfjs::looks_like_layers_model(source.contents);
+  return is_one ? Certainty::sure : Certainty::no;
+}
+
+}  // namespace
+
+constinit const Format kTensorflowJs = {
+    .name = "tfjs",
+    .title = "TensorFlow.js graph-model",
+    .operators = &kTensorflowOperators,
+    .runtimes = kTensorflowRuntimes,
+    .recognise = recognise_tfjs,
+    .load = tensorflow::load_tfjs,
+    .import_options = kTensorflowImportOptions,
+};
+
+}  // namespace ingot::driver::rows

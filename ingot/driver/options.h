@@ -1,0 +1,102 @@
+#pragma once
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ingot/ir/model.h"
+#include "ingot/passes/cast_types.h"
+#include "ingot/passes/layout/layout.h"
+
+namespace ingot::driver {
+
+/// What may be done about element types that the target lacks.
+using AutoCast = passes::CastRule;
+using passes::Layout;
+
+/// What of a model that can learn is wanted.
+enum class Mode : std::uint8_t { inference, training, both };
+
+/// How large float weights are stored.
+enum class WeightForm : std::uint8_t { as_is, float16 };
+
+/// In which layout inputs and outputs with channels are wanted; nothing: as they are.
+struct LayoutWish {
+  std::optional<Layout> inputs_as{}, outputs_as{};
+};
+
+/// Input name -> dimensions; an unknown one stays as it is.
+using InputShapes = std::vector<std::pair<std::string, Shape>>;
+using Renames = std::vector<std::pair<std::string, std::string>>;  // old -> new
+
+// Words of the command line and of bindings become values here and nowhere else. What is not understood is refused with
+// the words that are.
+AutoCast parse_auto_cast(std::string_view word);
+Layout parse_layout(std::string_view word);
+Mode parse_mode(std::string_view word);
+WeightForm parse_weights(std::string_view word);
+/// "x:1,3,224,224" -> name and dimensions; a word is a symbolic dimension, "?" or -1 keeps what the model says.
+std::pair<std::string, Shape> parse_input_shape(const std::string& text);
+/// "old=new"
+std::pair<std::string, std::string> parse_rename(const std::string& text);
+/// "Op" or "Op:domain"; returned as it is.
+std::string parse_operator(const std::string& text);
+
+/// The options that some formats take and others do not.
+enum class Option : std::uint8_t {
+  // of the source
+  signature,
+  tag,
+  inputs,
+  outputs,
+  functions,
+  mode,
+  keep_functions,
+  dequantize,
+  // of either
+  allow_custom,
+  inputs_as,
+  outputs_as,
+  // of the result
+  opset,
+  target,
+  auto_cast,
+  infer_types,
+  weights,
+  native_lstm,
+  external_data,
+  external_threshold,
+};
+inline constexpr Option kLastOption = Option::external_threshold;
+
+/// As the command line spells it: "--keep-functions".
+std::string_view flag_of(Option option);
+
+class OptionSet {
+ public:
+  constexpr OptionSet() = default;
+  constexpr OptionSet(std::initializer_list<Option> options) {
+    for (const Option o : options) bits_ |= bit(o);
+  }
+  constexpr bool has(Option option) const { return (bits_ & bit(option)) != 0; }
+  constexpr void add(Option option, bool is_given = true) { bits_ |= is_given ? bit(option) : 0; }
+  constexpr bool empty() const { return bits_ == 0; }
+  constexpr OptionSet operator|(OptionSet other) const { return OptionSet(bits_ | other.bits_); }
+  constexpr OptionSet without(OptionSet other) const { return OptionSet(bits_ & ~other.bits_); }
+
+ private:
+  constexpr explicit OptionSet(std::uint32_t bits) : bits_(bits) {}
+  static constexpr std::uint32_t bit(Option option) { return std::uint32_t{1} << static_cast<unsigned>(option); }
+  std::uint32_t bits_ = 0;
+};
+
+struct Format;
+
+/// Refuses options that neither the source's format takes when it is read nor the result's when it is written, all at
+/// once, and names the formats that take them. One of the two may be null.
+void require_taken(OptionSet given, const Format* from, const Format* to);
+
+}  // namespace ingot::driver

@@ -1,0 +1,11 @@
+#pragma once
+#include "ingot/base/budget.h"
+#include "ingot/engine/ledger.h"
+#include "ingot/ir/graph.h"
+
+namespace ingot::engine {
+
+/// Computes what is the same in every run, in the graph and all graphs nested in it, in memory of the ledger.
+void fold_constants(Graph& root, Ledger& ledger, Budget& budget);
+
+}  // namespace ingot::engine

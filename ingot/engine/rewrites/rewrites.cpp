@@ -1,0 +1,109 @@
+// The rewrites of a plan's graph in their order, and why the order is so.
+#include "ingot/engine/rewrites/rewrites.h"
+
+#include "ingot/engine/rewrites/block_convolutions.h"
+#include "ingot/engine/rewrites/dense_initializers.h"
+#include "ingot/engine/rewrites/eliminate_common_subexpressions.h"
+#include "ingot/engine/rewrites/fold_constants.h"
+#include "ingot/engine/rewrites/fold_normalization.h"
+#include "ingot/engine/rewrites/fuse_attention.h"
+#include "ingot/engine/rewrites/fuse_elementwise.h"
+#include "ingot/engine/rewrites/fuse_gradients.h"
+#include "ingot/engine/rewrites/fuse_layer_normalization.h"
+#include "ingot/engine/rewrites/fuse_linear.h"
+#include "ingot/engine/rewrites/fuse_products.h"
+#include "ingot/engine/rewrites/fuse_quantization.h"
+#include "ingot/engine/rewrites/fuse_trained_normalization.h"
+#include "ingot/engine/rewrites/fuse_updates.h"
+
+namespace ingot::engine {
+namespace {
+
+/// A rewrite that needs nothing but the graph.
+template <void (*run)(Graph&)> void alone(Graph& graph, const RewriteContext&) { run(graph); }
+
+void make_dense(Graph& root, const RewriteContext& context) { make_initializers_dense(root, context.ledger); }
+
+void fold(Graph& root, const RewriteContext& context) { fold_constants(root, context.ledger, context.budget); }
+
+void update(Graph& graph, const RewriteContext& context) {
+  if (&graph == &context.root && !context.updates.empty()) fuse_updates(graph, context.updates, context.output_names);
+}
+
+constexpr Rewrite kRewrites[] = {
+    {"make_initializers_dense", make_dense, Rewrite::Kind::always},
+    {"fold_constants", fold, Rewrite::Kind::always},
+    {"eliminate_common_subexpressions", alone<eliminate_common_subexpressions>},
+    {"fuse_gradients", alone<fuse_gradients>},
+    {"fuse_trained_normalization", alone<fuse_trained_normalization>},
+    {"fuse_quantization", alone<fuse_quantization>},
+    {"fuse_layer_normalization", alone<fuse_layer_normalization>},
+    {"lower_normalization", alone<lower_normalization>},
+    {"block_convolutions", alone<block_convolutions>},
+    {"fold_normalization", alone<fold_normalization>},
+    {"fuse_attention", alone<fuse_attention>},
+    {"fuse_linear", alone<fuse_linear>},
+    {"fuse_products", alone<fuse_products>},
+    {"fuse_updates", update},
+    {"fuse_elementwise", alone<fuse_elementwise>},
+};
+
+constexpr Precedence kPrecedences[] = {
+    {"make_initializers_dense", "fold_constants", "kernels know no sparse tensors"},
+    {"fold_constants", "eliminate_common_subexpressions",
+     "rewrites look for constants where exporters wrote operators of constants"},
+
+    {"eliminate_common_subexpressions", "fuse_trained_normalization",
+     "the gradient's parts are compared by the values they read"},
+    {"eliminate_common_subexpressions", "block_convolutions",
+     "a value has one twin in blocks; equal values would have two"},
+    {"eliminate_common_subexpressions", "fuse_elementwise",
+     "in a chain, an operator is no longer seen to equal another"},
+
+    {"fuse_gradients", "fuse_trained_normalization", "the gradient of a normalisation takes in the Gate behind it"},
+    {"fuse_gradients", "block_convolutions", "a Gate asks for the Relu, which becomes a convolution's limit"},
+    {"fuse_gradients", "fuse_linear", "a Gate asks for the Relu, which becomes a product's limit"},
+    {"fuse_gradients", "fuse_products", "products of changing matrices are written as MatMul for it"},
+    {"fuse_gradients", "fuse_elementwise", "a Gate is a step of a chain"},
+
+    {"fuse_trained_normalization", "fuse_elementwise", "the gradient is found among plain operators"},
+
+    {"fuse_quantization", "block_convolutions", "a convolution takes in the rounding, and it runs on blocks"},
+    {"fuse_quantization", "fuse_linear", "a product takes in the rounding"},
+    {"fuse_quantization", "fuse_elementwise", "the rounding is a step of a chain"},
+
+    {"fuse_layer_normalization", "block_convolutions", "the pattern is of plain operators, which blocks would replace"},
+    {"fuse_layer_normalization", "fuse_elementwise", "the pattern is of plain operators, which chains would take in"},
+
+    {"lower_normalization", "block_convolutions", "products and sums run on blocks, BatchNormalization does not"},
+    {"block_convolutions", "fold_normalization",
+     "a factor goes into weights as they are packed, without a second copy"},
+    {"block_convolutions", "fuse_elementwise", "only plain operators are moved to blocks"},
+    {"fold_normalization", "fuse_elementwise", "what no convolution takes in becomes steps of a chain"},
+
+    {"fuse_attention", "fuse_products", "the two products of attention would become nodes of their own"},
+    {"fuse_attention", "fuse_elementwise", "the scale and the mask would go into chains"},
+
+    {"fuse_linear", "fuse_elementwise", "sums and functions behind a product cost nothing there"},
+    {"fuse_products", "fuse_updates", "sums behind a product cost nothing there"},
+    {"fuse_products", "fuse_elementwise", "sums and limits behind a product cost nothing there"},
+    {"fuse_updates", "fuse_elementwise", "an update takes in plain operators, not chains"},
+};
+
+}  // namespace
+
+std::span<const Rewrite> rewrites() { return kRewrites; }
+
+std::span<const Precedence> precedences() { return kPrecedences; }
+
+void rewrite(Graph& root, const RewriteContext& context, bool is_fast) {
+  for (const Rewrite& row : kRewrites)
+    if (row.kind == Rewrite::Kind::always) row.run(root, context);
+  if (!is_fast) return;
+  for_each_graph(root, [&](Graph& graph) {
+    for (const Rewrite& row : kRewrites)
+      if (row.kind == Rewrite::Kind::fast) row.run(graph, context);
+  });
+}
+
+}  // namespace ingot::engine

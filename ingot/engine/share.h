@@ -1,9 +1,0 @@
-#pragma once
-#include "ingot/ir/graph.h"
-
-namespace ingot::engine {
-
-/// Nodes that compute the same from the same values become one; what they draw at random is not the same.
-void share_equal_nodes(Graph& graph);
-
-}  // namespace ingot::engine

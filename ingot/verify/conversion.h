@@ -1,0 +1,14 @@
+#pragma once
+#include <optional>
+
+#include "ingot/driver/convert.h"
+#include "ingot/verify/verify.h"
+
+namespace ingot::verify {
+
+/// Runs the source of a conversion in its own runtime and the result beside it: what a ConvertRequest takes. The
+/// verdict is left in `verdict`, which must outlive the conversion; what keeps a comparison from being made is no
+/// error.
+driver::Verifier verifier(const Peers& peers, std::optional<Verdict>& verdict);
+
+}  // namespace ingot::verify
