@@ -82,8 +82,11 @@ std::vector<Weight> weights_of(const Model& model) {
   return weights;
 }
 
-/// Weights that are Constant nodes, as some exporters write them.
+/// Weights that are Constant nodes or inputs with a default, as some exporters write them.
 void make_initializers(Model& model) {
+  const std::vector<Value*> stored(model.graph->initializers().begin(), model.graph->initializers().end());
+  for (Value* v : stored)
+    if (v->is_input()) model.graph->set_is_input(v, false);
   for (Node& node : model.graph->nodes()) {
     const Tensor* value = node.is("Constant") ? node.attributes.get<Tensor>("value") : nullptr;
     if (!value || value->dtype() != DType::f32 || node.output()->uses().empty()) continue;
