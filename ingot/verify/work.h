@@ -3,7 +3,7 @@
 
 #include "ingot/ir/model.h"
 
-namespace ingot::measure {
+namespace ingot::verify {
 
 /// The arithmetic of a model's convolutions, matrix products and recurrent layers.
 struct Work {
@@ -15,4 +15,4 @@ struct Work {
 /// The model's types must be inferred.
 Work work_of(const Model& model);
 
-}  // namespace ingot::measure
+}  // namespace ingot::verify

@@ -1,9 +1,9 @@
 // How much there is to compute, from shapes alone.
-#include "ingot/measure/work.h"
+#include "ingot/verify/work.h"
 
 #include <optional>
 
-namespace ingot::measure {
+namespace ingot::verify {
 namespace {
 
 using Sizes = std::optional<std::vector<std::int64_t>>;
@@ -58,4 +58,4 @@ Work work_of(const Model& model) {
   return work;
 }
 
-}  // namespace ingot::measure
+}  // namespace ingot::verify
