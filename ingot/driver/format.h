@@ -8,6 +8,10 @@
 #include "ingot/base/bytes.h"
 #include "ingot/driver/options.h"
 
+namespace ingot {
+class Model;
+}
+
 namespace ingot::driver {
 
 struct Imported;

@@ -5,6 +5,7 @@
 #include "ingot/base/elements.h"
 #include "ingot/base/error.h"
 #include "ingot/driver/inputs.h"
+#include "ingot/ir/model.h"
 
 namespace ingot::driver {
 namespace {
