@@ -62,6 +62,9 @@ Loaded load(const std::string& path, const LoadOptions& options = {});
 /// The same where source and format are at hand; `options.from` does not matter.
 Loaded load(const Source& source, const Format& format, const LoadOptions& options);
 
+/// The same of a file that is in memory. What such a file says of others beside it is refused.
+Loaded load_memory(const Bytes& contents, const LoadOptions& options = {});
+
 /// What decides how a model is written. A format refuses what it does not take.
 struct SaveOptions {
   const Format* to = nullptr;  // null: the extension tells
