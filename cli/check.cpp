@@ -20,15 +20,19 @@ struct Options {
 
 struct Verdict {
   std::vector<driver::Problem> problems;
+  std::vector<std::string> notes;  // of the reader
   std::size_t errors = 0, warnings = 0;
 };
 
 Verdict check_file(const std::string& path, const Options& options, const Global& global) {
   Verdict verdict;
-  const driver::Loaded loaded = driver::load(path, global.load_options(options.from));
+  driver::Loaded loaded = driver::load(path, global.load_options(options.from));
+  verdict.notes = std::move(loaded.notes);
   verdict.problems = driver::check(loaded.model, global.budget);
-  for (const driver::Problem& p : verdict.problems)
-    ++(p.severity == driver::Severity::error ? verdict.errors : verdict.warnings);
+  for (const driver::Problem& p : verdict.problems) {
+    verdict.errors += p.severity == driver::Severity::error;
+    verdict.warnings += p.severity == driver::Severity::warning;
+  }
   return verdict;
 }
 
@@ -36,11 +40,14 @@ void print(const std::string& path, const Verdict& verdict, const Global& global
   for (const driver::Problem& p : verdict.problems) {
     const bool is_error = p.severity == driver::Severity::error;
     if (!is_error && global.quiet) continue;
-    std::printf("%s %s: %s [%s]\n",
-                out_style(is_error ? Style::red : Style::yellow, is_error ? "error:" : "warning:").c_str(),
-                p.place.c_str(), p.message.c_str(), code_name(p.code).c_str());
+    const std::string severity = std::string(name_of(p.severity)) + ":";
+    std::printf("%s %s: %s [%s]\n", out_style(is_error ? Style::red : Style::yellow, severity).c_str(), p.place.c_str(),
+                p.message.c_str(), code_name(p.code).c_str());
     if (!p.hint.empty()) std::printf("  hint: %s\n", p.hint.c_str());
   }
+  if (!global.quiet)
+    for (const std::string& note : verdict.notes)
+      std::printf("%s %s\n", out_style(Style::yellow, "note:").c_str(), note.c_str());
   const auto count = [](std::size_t n, const char* what) {
     return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
   };
@@ -53,10 +60,11 @@ void print(const std::string& path, const Verdict& verdict, const Global& global
 Json to_json(const std::string& path, const Verdict& verdict) {
   Json json{
       {"model", path}, {"valid", verdict.errors == 0}, {"errors", verdict.errors}, {"warnings", verdict.warnings}};
+  json["notes"] = verdict.notes;
   json["problems"] = Json::array();
   for (const driver::Problem& p : verdict.problems)
     json["problems"].push_back({{"code", code_name(p.code)},
-                                {"severity", p.severity == driver::Severity::error ? "error" : "warning"},
+                                {"severity", name_of(p.severity)},
                                 {"place", p.place},
                                 {"message", p.message},
                                 {"hint", p.hint}});

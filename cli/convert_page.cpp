@@ -50,10 +50,26 @@ std::string list(const Json& items) {
   return items.empty() ? "" : text + "</ul>\n";
 }
 
+std::string percent(const Json& share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f %%", 100 * share.number());
+  return text;
+}
+
 std::string ports(const Json& json, const char* title) {
   std::string text = std::string("<h2>") + title + "</h2>\n<table>\n" + row({"name", "type", "layout"}, "th");
   for (const Json& port : json)
     text += row({code(port["name"]), code(port["type"]), port.contains("layout") ? text_of(port["layout"]) : ""});
+  return text + "</table>\n";
+}
+
+std::string layers(const Json& v) {
+  if (!v.contains("layers")) return {};
+  std::string text = "<p>Quantised values inside, in steps:</p>\n<table>\n" +
+                     row({"value", "operator", "99.9 % within", "all within", "elements that differ"}, "th");
+  for (const Json& layer : v["layers"])
+    text += row({code(layer["name"]), text_of(layer["op"]), text_of(layer["steps"]), text_of(layer["largest"]),
+                 percent(layer["share_that_differs"])});
   return text + "</table>\n";
 }
 
@@ -64,17 +80,16 @@ std::string verification(const Json& v) {
   if (answer == "different") words = "source and result differ";
   if (answer == "unknown") words = "not verified: " + text_of(v["why_unknown"]);
   std::string text = "<h2>Verification</h2>\n<p class=\"verdict " + answer + "\">" + words + "</p>\n";
-  if (!v.contains("outputs")) return text;
+  if (!v.contains("outputs") || v["outputs"].empty()) return text;  // not both of them ran
   text += "<p>The source ran in " + text_of(v["a_runtime"]) + ", the result in " + text_of(v["b_runtime"]) +
           ", on:</p>\n" + list(v["inputs"]);
   text += "<table>\n" + row({"output", "", "apart by", "may be", "because"}, "th");
   for (const Json& o : v["outputs"]) {
-    const bool agrees = o["agrees"].is_true();
-    text += row({code(o["a"]),
-                 std::string("<span class=\"") + (agrees ? "same\">agrees" : "different\">differs") + "</span>",
-                 text_of(o["figure"]), text_of(o["threshold"]), text_of(o["source"])});
+    const char* word = !o["agrees"].is_true() ? "different\">differs" : o["decided"].is_true() ? "same\">agrees" : "unknown\">is undecided";
+    text += row({code(o["a"]), std::string("<span class=\"") + word + "</span>", text_of(o["figure"]),
+                 text_of(o["threshold"]), text_of(o["source"])});
   }
-  text += "</table>\n" + list(v["notes"]);
+  text += "</table>\n" + layers(v) + list(v["notes"]);
   if (v.contains("first_difference")) {
     const Json& f = v["first_difference"];
     text += "<p class=different>They part at " + code(f["name"]) + " (" + text_of(f["op"]) + "), " + code(f["b_name"]) +

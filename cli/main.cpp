@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <stdexcept>
 
 #include "command.h"
 #include "ingot/base/budget.h"
@@ -106,20 +107,13 @@ int run(int argc, char** argv) {
   program.add_option("--max-time", global.max_time, "Longest time to take, such as 60s (default: no limit)");
 
   const std::vector<Command> commands = {
-      add_inspect(program, global),
-      add_check(program, global),
-      add_convert(program, global),
-      add_run(program, global),
-      add_verify(program, global),
-      add_test(program, global),
-      add_bench(program, global),
-      add_ops(program, global),
-      add_train(program, global),
-      add_eval(program, global),
-      add_grad(program, global),
-      add_gradcheck(program, global),
-      add_make_trainable(program, global),
-      add_strip_training(program, global),
+      add_inspect(program, global),        add_check(program, global),
+      add_convert(program, global),        add_run(program, global),
+      add_verify(program, global),         add_test(program, global),
+      add_bench(program, global),          add_ops(program, global),
+      add_train(program, global),          add_eval(program, global),
+      add_grad(program, global),           add_gradcheck(program, global),
+      add_make_trainable(program, global), add_strip_training(program, global),
   };
   if (const std::optional<int> code = program.parse(argc, argv)) return *code;
   Budget budget(limits_of(global));
@@ -153,6 +147,9 @@ int main(int argc, char** argv) {
     if (caught_signal) return 128 + caught_signal;
     report(error);
     return error.exit_code();
+  } catch (const std::length_error&) {
+    report(Error(Code::out_of_memory, "a tensor would be larger than any memory").hint("state smaller sizes"));
+    return 5;
   } catch (const std::bad_alloc&) {
     report(Error(Code::out_of_memory, "the system has no memory left").hint("a smaller model, or more memory"));
     return 5;

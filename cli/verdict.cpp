@@ -17,6 +17,18 @@ const char* word_of(Verdict::Answer answer) {
   return answer == Verdict::Answer::same ? "same" : answer == Verdict::Answer::different ? "different" : "unknown";
 }
 
+/// "31 quantised values inside: 29 within one step, the farthest 'conv5' (CONV_2D), 3 steps for 99.9 % of it"
+std::string text_of(const std::vector<verify::LayerSteps>& layers) {
+  const auto near = std::ranges::count_if(layers, [](const verify::LayerSteps& l) { return l.steps <= 1; });
+  const verify::LayerSteps& worst = *std::ranges::max_element(layers, {}, &verify::LayerSteps::steps);
+  std::string text = std::to_string(layers.size()) + " quantised values inside: " + std::to_string(near) +
+                     " within one step for 99.9 % of their elements";
+  if (worst.steps > 1)
+    text += ", the farthest '" + worst.name + "' (" + worst.op + "), " +
+            std::to_string(static_cast<std::int64_t>(worst.steps)) + " steps";
+  return text;
+}
+
 }  // namespace
 
 verify::Peers find_peers(const Global& global, const std::string& folder) {
@@ -36,9 +48,9 @@ Json to_json(const Verdict& v) {
   json["inputs"] = v.inputs;
   json["outputs"] = Json::array();
   for (const verify::OutputVerdict& o : v.outputs) {
-    Json output{
-        {"a", o.a_name},      {"b", o.b_name},   {"agrees", o.agrees}, {"figure", o.figure}, {"threshold", o.threshold},
-        {"source", o.source}, {"worst", o.worst}};
+    Json output{{"a", o.a_name},           {"b", o.b_name},      {"agrees", o.agrees},
+                {"decided", o.is_decided}, {"figure", o.figure}, {"threshold", o.threshold},
+                {"source", o.source},      {"worst", o.worst}};
     if (o.distance)
       output.update({{"distance", o.distance->value},
                      {"scale", o.distance->scale},
@@ -61,6 +73,15 @@ Json to_json(const Verdict& v) {
                                 {"last_agreeing", f->last_agreeing}};
   else if (!v.why_not_bisected.empty())
     json["why_not_bisected"] = v.why_not_bisected;
+  json["runs"] = v.runs;
+  json["compared_inside"] = v.compared_inside;
+  if (!v.layers.empty()) json["layers"] = Json::array();
+  for (const verify::LayerSteps& layer : v.layers)
+    json["layers"].push_back({{"name", layer.name},
+                              {"op", layer.op},
+                              {"steps", layer.steps},
+                              {"largest", layer.largest},
+                              {"share_that_differs", layer.share}});
   json["seconds"] = v.seconds;
   return json;
 }
@@ -81,6 +102,9 @@ std::string text_of(const Verdict& v, bool is_out) {
     text += "\n";
     if (!o.agrees && !o.worst.empty()) text += "    element " + o.worst + "\n";
   }
+  if (!v.layers.empty()) text += "  " + text_of(v.layers) + "\n";
+  if (v.compared_inside && !v.first && v.answer == Verdict::Answer::same)
+    text += "  " + std::to_string(v.compared_inside) + " values inside were compared too\n";
   for (const std::string& note : v.notes) text += "  " + style(Style::yellow, "note:") + " " + note + "\n";
   if (const auto& f = v.first) {
     text += "  " + style(Style::bold, "they part at '" + f->name + "'") + (f->op.empty() ? "" : " (" + f->op + ")");

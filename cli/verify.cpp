@@ -19,7 +19,7 @@ using verify::Verdict;
 struct Options {
   std::string a, b, a_with, b_with, peers, signature, tag;
   std::vector<std::string> with, inputs, input_shapes;
-  std::uint32_t seed = 1;
+  std::uint32_t seed = 1, seeds = 0;
   std::optional<double> rtol, atol;
   bool lists_runtimes = false, no_bisect = false, json = false;
 };
@@ -56,6 +56,7 @@ std::vector<verify::VerifyRequest> requests_of(const Options& options, const Glo
   request.peers = find_peers(global, options.peers);
   request.inputs = options.inputs;
   request.seed = options.seed;
+  request.seeds = options.seeds;
   request.rtol = options.rtol;
   request.atol = options.atol;
   request.bisects = !options.no_bisect;
@@ -144,6 +145,8 @@ Command add_verify(App& program, const Global& global) {
   app->add_option("--b-with", options->b_with, "The runtime for B alone");
   app->add_option("--in", options->inputs, "NAME=x.npy, NAME=x.pb, x.npz or a directory, in A's names");
   app->add_option("--random", options->seed, "Draw the inputs that are not given from this seed (default: 1)");
+  app->add_option("--seeds", options->seeds,
+                  "From so many seeds in turn (default: 3 where that takes little time, else 1)");
   app->add_option("--input-shape", options->input_shapes, "Fix an input's dimensions: x:1,3,224,224 (? keeps one)");
   app->add_option("--signature", options->signature, "Which of A's signatures to run");
   app->add_option("--tag", options->tag, "Which of A's graphs to run, if it is a SavedModel (default: serve)");

@@ -1,7 +1,7 @@
 // The layout of imported models: few transposes, and inputs and outputs as they were or as the user wants them.
 #include "ingot/driver/import_layout.h"
 
-#include "ingot/passes/fold.h"
+#include "ingot/ir/drop_unread.h"
 #include "ingot/passes/layout/layout.h"
 #include "ingot/passes/move_quantized.h"
 
@@ -60,7 +60,7 @@ void settle_layout(Model& model, const LayoutWish& wish, std::vector<std::string
     before += report.transposes_before;
     after += report.transposes_after;
     passes::move_quantized(*one);
-    passes::drop_unread(*one);
+    drop_unread(*one);
   }
   // A value's name is its own; so becomes its node's.
   for (const GraphPlace& place : all_graphs(model))

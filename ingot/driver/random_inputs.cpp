@@ -4,6 +4,7 @@
 
 #include "ingot/base/elements.h"
 #include "ingot/base/error.h"
+#include "ingot/driver/index_bounds.h"
 #include "ingot/driver/inputs.h"
 #include "ingot/ir/model.h"
 
@@ -70,16 +71,33 @@ Datum drawn(const Type& type, const std::string& name, Draws& draws) {
   return array;
 }
 
+/// Integers within bounds, from the same draws.
+Datum drawn_within(const IndexBounds& bounds, const Type& type, const std::string& name, Draws& draws) {
+  Draws same = draws;
+  const Datum plain = drawn(type, name, draws);
+  Array array(plain.array()->dtype(), plain.array()->dims());
+  const double count = static_cast<double>(std::max<std::int64_t>(1, bounds.most - bounds.least + 1));
+  dispatch(array.dtype(), Integers{}, [&]<class T>() {
+    for (T& value : array.mutable_data<T>())
+      value = static_cast<T>(bounds.least + static_cast<std::int64_t>(std::floor(same.next() * count)));
+  });
+  return array;
+}
+
 }  // namespace
 
 std::vector<NamedDatum> random_inputs(const Model& model, std::uint32_t seed, const std::vector<NamedDatum>& given) {
   std::vector<NamedDatum> inputs;
+  const auto bounds = index_bounds(model);
   std::uint32_t number = 0;
   for (const Value* v : model.graph->inputs()) {
     if (v->initializer || v->sparse_initializer) continue;
     Draws draws(seed + number++);
     if (std::ranges::any_of(given, [&](const NamedDatum& g) { return g.name == v->name(); })) continue;
-    inputs.push_back({v->name(), drawn(v->type, v->name(), draws)});
+    const auto bound = bounds.find(v->name());
+    inputs.push_back({v->name(), bound == bounds.end() || !v->type.is_tensor()
+                                     ? drawn(v->type, v->name(), draws)
+                                     : drawn_within(bound->second, v->type, v->name(), draws)});
   }
   return inputs;
 }

@@ -147,7 +147,7 @@ Constant* Program::constant(std::uint32_t slot) {
 
 void require_order(Graph& root) {
   const auto require = [](const Value* v) {
-    if (v && !v->producer() && !v->is_input() && !v->initializer) refuse_undefined(*v);
+    if (v && !v->producer() && !v->is_input() && !v->initializer && !v->sparse_initializer) refuse_undefined(*v);
   };
   for_each_graph(root, [&](Graph& graph) {
     for (const Node* node : order_of(graph)) std::ranges::for_each(node->inputs(), require);

@@ -42,6 +42,8 @@ Array::Array(DType dtype, Dims dims) : dtype_(dtype), dims_(std::move(dims)), si
   if (dtype == DType::undefined) throw Error(Code::bad_element_type, "an array needs an element type");
   const auto count = static_cast<std::size_t>(size_);
   if (dtype == DType::string) {
+    if (count > std::vector<std::string>().max_size())
+      throw Error(Code::bad_shape, "an array of type " + type().str() + " is too large");
     auto strings = std::make_shared<std::vector<std::string>>(count);
     data_ = reinterpret_cast<std::byte*>(strings->data());
     owner_ = std::move(strings);

@@ -46,7 +46,8 @@ Bytes read_external_data(const Metadata& entries, std::uint64_t needed, ReadCont
   if (offset > file.size())
     throw Error(Code::bad_external_data, fmt::format("offset {} lies beyond the end of '{}', which has {} bytes",
                                                      offset, *location, file.size()));
-  const std::uint64_t length = length_text ? stated_length : file.size() - offset;
+  // Without a length the tensor takes what it needs: the file may hold others behind it.
+  const std::uint64_t length = length_text ? stated_length : std::min<std::uint64_t>(needed, file.size() - offset);
   if (length > file.size() - offset)
     throw Error(Code::bad_external_data, fmt::format("{} bytes at offset {} reach beyond the end of '{}', which has {}",
                                                      length, offset, *location, file.size()));

@@ -14,6 +14,7 @@ namespace {
 // What a node, value or tensor takes at least, so that the memory limit holds for files of a million empty messages.
 constexpr std::uint64_t kObjectSize = 400;
 constexpr std::uint64_t kPollInterval = 1024;
+constexpr std::uint64_t kShownNames = 3;
 
 }  // namespace
 
@@ -32,6 +33,17 @@ void ReadContext::count_object() {
 void ReadContext::count_node() {
   budget_.charge_nodes(1);
   count_object();
+}
+
+void ReadContext::note_negative_size(const std::string& value) {
+  if (++negative_sizes_ <= kShownNames) with_negative_size_.push_back("'" + value + "'");
+}
+
+void ReadContext::tell() const {
+  if (!options_.notes || negative_sizes_ == 0) return;
+  std::string names = fmt::format("{}", fmt::join(with_negative_size_, ", "));
+  if (negative_sizes_ > kShownNames) names += fmt::format(" and {} more", negative_sizes_ - kShownNames);
+  options_.notes->push_back("negative sizes are read as unknown: " + names);
 }
 
 const Bytes& ReadContext::external_file(const std::string& location) {

@@ -23,6 +23,10 @@ class ReadContext {
   /// Called for each value and tensor, so that a file of empty messages cannot fill the memory unnoticed.
   void count_object();
   void count_node();
+  /// The value's type has a negative size, which is read as unknown.
+  void note_negative_size(const std::string& value);
+  /// Adds what was noted to the notes of the options.
+  void tell() const;
 
  private:
   std::string directory_;
@@ -30,6 +34,8 @@ class ReadContext {
   Budget& budget_;
   std::map<std::string, Bytes> files_;
   std::uint64_t objects_ = 0;
+  std::uint64_t negative_sizes_ = 0;             // values that have some
+  std::vector<std::string> with_negative_size_;  // the first of them
 };
 
 /// Reads the entry at `field`. One with fields that are not known goes to `unknown` as it stands.

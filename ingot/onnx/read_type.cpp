@@ -112,6 +112,22 @@ void become(Type::Kind kind, Type& type, TypeNotes& notes) {
   notes = std::move(kept);
 }
 
+/// Old exporters write -1 for sizes that are not known; returns whether there were any.
+bool forget_negative_sizes(Type& type) {
+  bool found = false;
+  if (type.shape)
+    for (Dim& d : *type.shape) {
+      if (!d.is_known() || d.value() >= 0) continue;
+      d = Dim();
+      found = true;
+    }
+  if (!type.element) return found;
+  Type element = *type.element;
+  if (!forget_negative_sizes(element)) return found;
+  type.element = std::make_shared<const Type>(std::move(element));
+  return true;
+}
+
 }  // namespace
 
 void read_type(protobuf::Reader part, Type& type) {
@@ -175,6 +191,7 @@ ValueInfo read_value_info(protobuf::Reader message, ReadContext& context) {
         keep(message, info.unknown);
     }
   }
+  if (forget_negative_sizes(info.type)) context.note_negative_size(info.name);
   return info;
 }
 

@@ -145,7 +145,9 @@ bool looks_like_onnx(const Bytes& file) {
 
 Model read(const Bytes& bytes, const std::string& directory, const ReadOptions& options) {
   ReadContext context(directory, options);
-  return read_model(protobuf::Reader(bytes), context);
+  Model model = read_model(protobuf::Reader(bytes), context);
+  context.tell();
+  return model;
 }
 
 Model read(const std::string& path, const ReadOptions& options) {

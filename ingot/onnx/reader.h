@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <vector>
 
 #include "ingot/base/bytes.h"
 #include "ingot/ir/model.h"
@@ -15,6 +16,8 @@ struct ReadOptions {
   bool allow_links = false;
   /// Limits on nodes, time and memory; none: only the limits of the format.
   Budget* budget = nullptr;
+  /// What a reader of a report should know: each gets a line here.
+  std::vector<std::string>* notes = nullptr;
 };
 
 /// Reads a .onnx file. The file is mapped and weights stay in the mapping, which lives as long as a tensor needs it.

@@ -3,6 +3,7 @@
 
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/steps.h"
+#include "ingot/ops/well_formed.h"
 
 namespace ingot::passes {
 namespace {
@@ -30,6 +31,7 @@ std::size_t decompose_from(Node& node, const std::function<bool(const Node&)>& i
 bool decompose_node(Node& node) {
   const ops::OpDef* def = ops::find(node);
   if (!def || !def->decompose) return false;
+  ops::require_well_formed(node);
   Graph& graph = node.graph();
   Node* before = node.previous();
   GraphBuilder builder(graph, &node);

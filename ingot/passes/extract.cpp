@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "ingot/base/error.h"
-#include "ingot/passes/fold.h"
+#include "ingot/ir/drop_unread.h"
 #include "ingot/passes/infer.h"
 
 namespace ingot::passes {
@@ -16,7 +16,7 @@ Value* find(const Graph& graph, const std::string& name) {
 }
 
 /// An input in place of the value of that name, which hands its readers over.
-Value* cut_at(Graph& graph, const std::string& name) {
+void cut_at(Graph& graph, const std::string& name) {
   Value* old = find(graph, name);
   if (!old->is_input() && !old->producer())
     throw Error(Code::bad_usage, "'" + name + "' is a constant: it cannot become an input");
@@ -28,7 +28,6 @@ Value* cut_at(Graph& graph, const std::string& name) {
   input->metadata = old->metadata;
   input->initializer = old->initializer;
   graph.replace_all_uses(old, input);
-  return input;
 }
 
 void set_outputs(Graph& graph, const Values& outputs) {
@@ -55,13 +54,16 @@ void extract(Model& model, const std::vector<std::string>& inputs, const std::ve
   Values wanted;
   for (const std::string& name : outputs) wanted.push_back(find(graph, name));
   const Values before(graph.inputs().begin(), graph.inputs().end());
-  Values cuts;
   for (const std::string& name : inputs) {
     if (std::ranges::count(inputs, name) > 1) throw Error(Code::bad_usage, "'" + name + "' is named twice");
-    cuts.push_back(cut_at(graph, name));
+    cut_at(graph, name);
   }
   if (!outputs.empty()) set_outputs(graph, wanted);
   drop_unread(graph);
+  // The model's own inputs follow those named.
+  if (!inputs.empty())
+    for (const Value* old : before)
+      if (!old->uses().empty()) cut_at(graph, std::string(old->name()));
   const auto is_unread = [&](const Value& v) {
     const bool is_old = std::ranges::find(before, &v) != before.end();
     return is_old && v.uses().empty();

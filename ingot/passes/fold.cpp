@@ -5,6 +5,7 @@
 
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
+#include "ingot/ir/drop_unread.h"
 #include "ingot/ops/builder.h"
 #include "ingot/ops/generator/random.h"
 #include "ingot/ops/infer.h"
@@ -153,23 +154,6 @@ void fold_in(Graph& graph, const FoldOptions& options, ops::KernelHost& host) {
 }
 
 }  // namespace
-
-std::size_t drop_unread(Graph& graph) {
-  const auto order = topological_order(graph);
-  if (!order) return 0;
-  std::size_t count = 0;
-  for (std::size_t i = order->size(); i-- > 0;) {
-    Node& node = *(*order)[i];
-    if (std::ranges::all_of(node.outputs(), [](const Value* v) { return !v || v->uses().empty(); })) {
-      graph.erase(&node);
-      ++count;
-    } else {
-      for_each_subgraph(node, [&](Graph& g) { count += drop_unread(g); });
-    }
-  }
-  graph.erase_initializers_if([](const Value& v) { return v.uses().empty() && !v.is_input(); });
-  return count;
-}
 
 std::size_t fold_constants(Graph& graph, const FoldOptions& options, ops::KernelHost& host) {
   fold_in(graph, options, host);

@@ -26,7 +26,4 @@ std::size_t fold_constants(Graph& graph, const FoldOptions& options = {});
 /// The same with memory and limits of `host`: a node that the host refuses memory stays, a budget that ends is thrown.
 std::size_t fold_constants(Graph& graph, const FoldOptions& options, ops::KernelHost& host);
 
-/// Takes out nodes whose outputs nobody reads, and initializers that nobody reads; subgraphs too.
-std::size_t drop_unread(Graph& graph);
-
 }  // namespace ingot::passes

@@ -65,6 +65,26 @@ void resolve_node(Node& node, const Function& function, const Node& call) {
   for (const std::string& name : dropped) node.attributes.erase(name);
 }
 
+[[noreturn]] void refuse(Code code, const Function& function, const std::string& what) {
+  throw Error(code, "function '" + function.name + "' " + what).hint("`ingot check` lists all that is wrong");
+}
+
+/// The body's nodes, each after those it reads from; nothing outside the body is read, and nothing undefined.
+std::vector<Node*> sorted_body(const Function& function) {
+  for_each_graph(*function.body, [&](Graph& graph) {
+    const auto look = [&](const Value* v) {
+      if (v && v->is_undefined())
+        refuse(Code::undefined_value, function, "uses '" + v->name() + "', which nothing defines");
+    };
+    for (const Node& node : graph.nodes())
+      for (const Value* v : node.inputs()) look(v);
+    for (const Value* v : graph.outputs()) look(v);
+  });
+  const auto order = topological_order(*function.body);
+  if (!order) refuse(Code::cyclic_graph, function, "has a cycle");
+  return *order;
+}
+
 }  // namespace
 
 FunctionIndex::FunctionIndex(const Model& model) {
@@ -90,8 +110,8 @@ std::size_t inline_call(Node& call, const Function& function) {
   for (std::size_t i = 0; i < formals.size(); ++i) map[formals[i]] = call.input(i);
   const std::string prefix = (call.name.empty() && call.output() ? call.output()->name() : call.name) + '/';
   std::size_t added = 0;
-  for (const Node& node : function.body->nodes()) {
-    Node* made = graph.add_copy(node, map, &call, prefix);
+  for (const Node* node : sorted_body(function)) {
+    Node* made = graph.add_copy(*node, map, &call, prefix);
     ++added;
     resolve_node(*made, function, call);
     for_each_subgraph(*made, [&](Graph& g) { resolve_references(g, function, call); });
@@ -101,6 +121,10 @@ std::size_t inline_call(Node& call, const Function& function) {
   for (Value* output : function.body->outputs()) {
     const auto it = map.find(output);
     outputs.push_back(it == map.end() ? output : it->second);
+  }
+  for (std::size_t i = 0; i < call.output_count(); ++i) {
+    if (!call.output(i) || call.output(i)->uses().empty() || (i < outputs.size() && outputs[i])) continue;
+    refuse(Code::bad_arity, function, "does not give output " + std::to_string(i) + " of " + call.label());
   }
   replace_node(call, outputs);
   return added;

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 #include "ingot/base/error.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/schema.h"
 #include "ingot/ops/steps.h"
+#include "ingot/ops/well_formed.h"
 #include "ingot/passes/decompose.h"
 
 namespace ingot::passes {
@@ -175,7 +177,7 @@ class Converter {
       node.attributes.erase("consumed_inputs");
       if (step && step->up) {
         bool replaced = false;
-        if (const auto refusal = apply(node, step->up, next.since, replaced)) {
+        if (const auto refusal = apply(node, *current, step->up, next.since, replaced)) {
           // What only runs within Ingot may stay an operator that others must not use any more.
           if (next.deprecated && session_ && def->kernel && node.previous() == before) return finish(node);
           obstacles_.push_back(*refusal);
@@ -228,7 +230,7 @@ class Converter {
       keep_meaning_of_defaults(node, *it, *older);
       if (step && step->down) {
         bool replaced = false;
-        if (const auto refusal = apply(node, step->down, it->since - 1, replaced)) {
+        if (const auto refusal = apply(node, *it, step->down, it->since - 1, replaced)) {
           // What stands in the way of the decomposition is of no interest: the node's own reason is.
           const std::size_t known = obstacles_.size();
           const bool is_untouched = node.previous() == before;
@@ -274,8 +276,11 @@ class Converter {
       drop.push_back(a.name);
     }
     for (const std::string& name : drop) node.attributes.erase(name);
-    if (static_cast<int>(node.input_count()) > older.max_inputs)
-      return "input '" + std::string(node.input(node.input_count() - 1)->name()) + "' has no place in older versions";
+    std::size_t inputs = node.input_count();
+    while (inputs && !node.input(inputs - 1)) --inputs;
+    if (std::cmp_greater(inputs, older.max_inputs))
+      return "input '" + node.input(inputs - 1)->name() + "' has no place in older versions";
+    if (std::cmp_greater(node.input_count(), older.max_inputs)) node.resize_inputs(inputs);
     for (std::size_t i = static_cast<std::size_t>(std::max(0, older.max_outputs)); i < node.output_count(); ++i)
       if (node.output(i) && !node.output(i)->uses().empty())
         return "output '" + node.output(i)->name() + "' does not exist in older versions";
@@ -296,8 +301,11 @@ class Converter {
     return versions.back().since;
   }
 
-  /// Why the step refused the node, or nothing.
-  std::optional<Obstacle> apply(Node& node, void (*step)(StepContext&), std::int64_t opset, bool& replaced) {
+  /// Why the node, which is written in version `current` of its operator, or the step for it was refused, or nothing.
+  std::optional<Obstacle> apply(Node& node, const Schema& current, void (*step)(StepContext&), std::int64_t opset,
+                                bool& replaced) {
+    if (const std::string flaw = ops::flaw_of(node, current); !flaw.empty())
+      return obstacle_of(node, flaw, "correct the node");
     GraphBuilder builder(node.graph(), &node, false);
     builder.name_after(node);
     StepContext context(node, builder, opset);
@@ -310,26 +318,32 @@ class Converter {
     return std::nullopt;
   }
 
-  /// Brings the node alone to the newest version of its operator; false when a step replaces or refuses it.
-  bool renew(Node& node, const OpDef& def, const Schema* current) {
+  enum class Renewed { in_place, replaced, refused };
+
+  /// Brings the node alone to the newest version of its operator. What a step puts in its place goes to the target.
+  Renewed renew(Node& node, const OpDef& def, const Schema* current) {
     const std::string domain(normal_domain(node.domain));
     for (const Schema& next : ops::versions_of(node.domain, node.op)) {
       if (next.since <= current->since) continue;
       const Step* step = step_to(def, next.since);
-      keep_meaning_of_defaults(node, *current, next);
-      current = &next;
+      const Schema& older = *std::exchange(current, &next);
+      keep_meaning_of_defaults(node, older, next);
       if (!step || !step->up) continue;
-      Node* before = node.previous();
+      Graph& graph = node.graph();
+      Node *before = node.previous(), *after = node.next();
       bool replaced = false;
-      if (apply(node, step->up, next.since, replaced) || replaced) return false;
-      convert_added(node.graph(), before, &node, next.since, domain);
+      if (apply(node, older, step->up, next.since, replaced)) return Renewed::refused;
+      convert_added(graph, before, replaced ? after : &node, next.since, domain);
+      if (replaced) return Renewed::replaced;
     }
-    return true;
+    return Renewed::in_place;
   }
 
   /// Puts the operator's own decomposition, which is written in the newest set, in place of the node.
   bool expand(Node& node, const OpDef& def, const Schema& current) {
-    if (!def.decompose || !renew(node, def, &current)) return false;
+    if (!def.decompose) return false;
+    const Renewed renewed = renew(node, def, &current);
+    if (renewed != Renewed::in_place) return renewed == Renewed::replaced;
     Graph& graph = node.graph();
     Node *before = node.previous(), *after = node.next();
     try {

@@ -7,9 +7,12 @@
 #include <unordered_set>
 
 #include "ingot/base/error.h"
+#include "ingot/ir/drop_unread.h"
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/generator/constant.h"
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/sequence/elements.h"
+#include "ingot/ops/well_formed.h"
 #include "ingot/passes/decompose.h"
 #include "ingot/train/control_flow.h"
 
@@ -178,23 +181,6 @@ class Held {
   std::size_t first_;
 };
 
-/// Constants that are stated as numbers become tensors, which is where rules look for axes and the like.
-void settle_constants(Graph& graph) {
-  for (Node& node : graph.nodes()) {
-    if (!node.is("Constant")) continue;
-    Attributes& a = node.attributes;
-    std::optional<Tensor> value;
-    if (const auto* number = a.get<std::int64_t>("value_int")) value = Tensor::scalar<std::int64_t>(*number);
-    if (const auto* numbers = a.get<std::vector<std::int64_t>>("value_ints")) value = Tensor::ints(*numbers);
-    if (const auto* real = a.get<float>("value_float")) value = Tensor::scalar<float>(*real);
-    if (const auto* reals = a.get<std::vector<float>>("value_floats"))
-      value = Tensor::of<float>({static_cast<std::int64_t>(reals->size())}, *reals);
-    if (!value) continue;
-    for (const char* name : {"value_int", "value_ints", "value_float", "value_floats"}) a.erase(name);
-    a.set(Attribute("value", AttrValue(*std::move(value))));
-  }
-}
-
 /// Expresses operators without a rule in others; lists those for which nothing helps.
 std::vector<Node*> make_differentiable(Graph& graph, Values& wrt, std::vector<Seed>& seeds, const Names& stops) {
   constexpr int kRounds = 16;  // a decomposition may use operators that must be decomposed in turn
@@ -215,17 +201,14 @@ std::vector<Node*> make_differentiable(Graph& graph, Values& wrt, std::vector<Se
 }
 
 /// What a rule built and nobody reads, from the last node back to `last_before`, goes.
-void drop_unread(Graph& graph, const Node* last_before, const std::unordered_set<const Value*>& old_initializers,
-                 const std::unordered_set<const Value*>& kept) {
-  for (Node* node = graph.last(); node && node != last_before;) {
-    Node* previous = node->previous();
-    bool is_read = false;
-    for (const Value* v : node->outputs()) is_read |= v && (!v->uses().empty() || kept.contains(v));
-    if (!is_read) graph.erase(node);
-    node = previous;
-  }
-  graph.erase_initializers_if(
-      [&](const Value& v) { return v.uses().empty() && !old_initializers.contains(&v) && !kept.contains(&v); });
+void drop_unread_since(Graph& graph, const Node* last_before, const std::unordered_set<const Value*>& old_initializers,
+                       const std::unordered_set<const Value*>& kept) {
+  std::unordered_set<const Node*> built;
+  for (const Node* node = graph.last(); node && node != last_before; node = node->previous()) built.insert(node);
+  drop_unread(graph, [&](const Value& v) {
+    const bool is_new = v.producer() ? built.contains(v.producer()) : !old_initializers.contains(&v);
+    return &v.graph() != &graph || !is_new || kept.contains(&v);
+  });
 }
 
 }  // namespace
@@ -234,7 +217,8 @@ Values differentiate(Graph& graph, const std::vector<Seed>& seeds, const Values&
   for (const std::string& name : stops)
     if (!graph.find(name))
       throw Error(Code::unknown_name, "gradients cannot stop at '" + name + "': the model has no such value");
-  settle_constants(graph);
+  for (Node& node : graph.nodes())
+    if (node.is("Constant")) ops::spell_out_constant(node);
   std::vector<Seed> current = seeds;
   Values inputs = wrt;
   const std::vector<Node*> path = make_differentiable(graph, inputs, current, stops);
@@ -268,6 +252,7 @@ Values differentiate(Graph& graph, const std::vector<Seed>& seeds, const Values&
     ops::GradContext context(g, node, std::move(dys), wants);
     Values dxs;
     try {
+      ops::require_well_formed(node);
       dxs = is_control_flow(node) ? control_flow_gradient(context, reads) : ops::find(node)->gradient(context);
     } catch (Error& error) {
       error.in_node(node.name, node.op);
@@ -282,7 +267,7 @@ Values differentiate(Graph& graph, const std::vector<Seed>& seeds, const Values&
     const auto found = gradients.find(v);
     result.push_back(found != gradients.end() ? found->second : nullptr);
   }
-  drop_unread(graph, last_before, old_initializers, {result.begin(), result.end()});
+  drop_unread_since(graph, last_before, old_initializers, {result.begin(), result.end()});
   return result;
 }
 

@@ -69,10 +69,12 @@ Value* sum_of_elements(GraphBuilder& g, Value* sequence, Value* like) {
 Values map_gradient(ops::GradContext& c, const Values& reads) {
   GraphBuilder& g = c.g;
   GraphPtr body = body_of(c.node, "body").clone(&g.graph(), *std::make_unique<Graph::ValueMap>());
+  if (body->inputs().size() != c.node.input_count()) c.fail("the body does not have the inputs of the node");
   Values inputs = c.node.inputs();
   std::vector<Seed> seeds;
   for (std::size_t i = 0; i < c.node.output_count(); ++i) {
     if (!c.dy(i)) continue;
+    if (!body->output(i)) c.fail("the body does not give all outputs of the node");
     inputs.push_back(c.dy(i));
     seeds.push_back({body->output(i), body->add_input(g.graph().fresh_name("weight"), c.dy(i)->type.inner())});
   }

@@ -9,6 +9,7 @@
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
 #include "ingot/ops/quantization/scales.h"
+#include "ingot/ops/well_formed.h"
 #include "ingot/passes/canonicalize.h"
 #include "ingot/passes/inline_functions.h"
 #include "ingot/passes/widen.h"
@@ -233,6 +234,7 @@ Model in_double(const Model& model) {
   passes::canonicalize(wide);
   passes::inline_functions(wide);
   expand_gradients(*wide.graph);
+  ops::require_well_formed(*wide.graph);
   passes::widen_floats(wide, {.reads_double = true, .widens_halves = true, .follows_schemas = false});
   return wide;
 }

@@ -6,6 +6,7 @@
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/well_formed.h"
 #include "ingot/passes/canonicalize.h"
 #include "ingot/passes/inline_functions.h"
 #include "ingot/train/autodiff.h"
@@ -111,6 +112,7 @@ Model gradient_model(const Model& model, const GradientModelOptions& options) {
   passes::canonicalize(made);
   passes::inline_functions(made);
   expand_gradients(*made.graph);
+  ops::require_well_formed(*made.graph);
   Graph& graph = *made.graph;
   if (options.of.empty() && graph.output_count() == 0) throw Error(Code::bad_usage, "the model has no outputs");
   const std::string of = options.of.empty() ? graph.output(0)->name() : options.of;

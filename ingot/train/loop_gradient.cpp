@@ -1,6 +1,7 @@
 // The gradient of Loop and Scan: a Loop that undoes the rounds, from the states that the forward one records.
 #include "ingot/train/loop_gradient.h"
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -30,8 +31,22 @@ struct Rounds {
   std::vector<Axis> ins, outs;  // what is scanned and put together
 };
 
+/// The numbers of inputs and outputs of the node and of its body, which all that follows counts on.
+void require_fit(const Node& node, const Graph& body, std::size_t scanned) {
+  const bool is_loop = node.is("Loop");
+  const std::size_t inputs = is_loop ? std::max<std::size_t>(node.input_count(), 2) : node.input_count();
+  const std::size_t others = is_loop ? 2 : scanned;
+  const bool has_inputs = body.inputs().size() == inputs && inputs >= others && (is_loop || scanned > 0);
+  const std::size_t results = body.output_count() - (is_loop && body.output_count() ? 1 : 0);
+  if (has_inputs && (!is_loop || body.output_count()) && results >= inputs - others && node.output_count() <= results)
+    return;
+  throw Error(Code::bad_subgraph, "the inputs and outputs of the body do not fit those of the node");
+}
+
 Rounds read_rounds(const Node& node) {
   const Graph& body = body_of(node, "body");
+  const std::int64_t stated = node.attributes.int_or("num_scan_inputs", 0);
+  require_fit(node, body, static_cast<std::size_t>(std::max<std::int64_t>(stated, 0)));
   Rounds r;
   r.is_loop = node.is("Loop");
   if (r.is_loop) {
@@ -41,7 +56,7 @@ Rounds read_rounds(const Node& node) {
     r.outs.resize(body.output_count() - 1 - r.states);
     return r;
   }
-  const auto scanned = static_cast<std::size_t>(node.attributes.int_or("num_scan_inputs", 0));
+  const auto scanned = static_cast<std::size_t>(stated);
   r.states = body.inputs().size() - scanned;
   r.ins.resize(scanned);
   r.outs.resize(body.output_count() - r.states);
@@ -115,6 +130,8 @@ class BackwardLoop {
     Node& node = c_.node;
     GraphBuilder& g = c_.g;
     const std::string base = node.output() ? node.output()->name() : node.op;
+    // What the node leaves out at the end has its place before what is recorded.
+    while (node.output_count() + (r_.is_loop ? 1 : 0) < body_.output_count()) node.add_output({});
     for (std::size_t i = 0; i < r_.states; ++i) {
       if (!state_in(i)->type.is_tensor()) c_.fail("a loop's state is no tensor");
       began_.push_back(record(node, state_in(i), base + "/state"));

@@ -39,6 +39,30 @@ bool is_mask(const Tensor& tensor) {
   return far != 0;
 }
 
+/// Where a value that Identity nodes hand on comes from, each looked up once. Null: nowhere, or from itself.
+class Sources {
+ public:
+  Value* of(Value* value) {
+    std::vector<const Value*> way;
+    while (value && value->producer() && value->producer()->is("Identity")) {
+      const auto [known, is_new] = known_.try_emplace(value, nullptr);
+      if (!is_new) {
+        value = known->second;
+        break;
+      }
+      way.push_back(value);
+      value = value->producer()->input(0);
+    }
+    for (const Value* passed : way) known_[passed] = value;
+    return value;
+  }
+  /// The value is about to go.
+  void forget(const Value* value) { known_.erase(value); }
+
+ private:
+  std::unordered_map<const Value*, Value*> known_;
+};
+
 std::string pattern_of(const std::vector<std::string>& patterns, const Value& v) {
   for (const std::string& pattern : patterns) {
     if (pattern.starts_with("op:")) {
@@ -125,12 +149,12 @@ std::vector<ParameterChoice> choose_parameters(const Graph& graph, const Paramet
 std::vector<std::string> separate_statistics(Graph& graph) {
   std::vector<std::string> notes;
   std::unordered_set<const Value*> taken;
+  Sources sources;
   for (Node& node : graph.nodes()) {
     if (!node.is("BatchNormalization")) continue;
     for (std::size_t i = 3; i <= 4; ++i) {
       Value* v = node.input(i);
-      Value* source = v;
-      while (source && source->producer() && source->producer()->is("Identity")) source = source->producer()->input(0);
+      const Value* source = sources.of(v);
       if (!source || !source->initializer) continue;
       const bool is_own = source == v && v->uses().size() == 1 && taken.insert(v).second;
       if (is_own) continue;
@@ -149,9 +173,9 @@ std::vector<std::string> separate_copies(Graph& graph, const std::function<bool(
   for (Node& node : graph.nodes())
     if (node.is("Identity") && node.output()) copies.push_back(&node);
   std::vector<std::string> names;
+  Sources sources;
   for (Node* node : copies) {
-    const Value *copy = node->output(), *source = node->input(0);
-    while (source && source->producer() && source->producer()->is("Identity")) source = source->producer()->input(0);
+    const Value *copy = node->output(), *source = sources.of(node->input(0));
     if (!source || !source->initializer || !is_float(source->initializer->dtype())) continue;
     const bool is_inside =
         !copy->uses().empty() && std::ranges::all_of(copy->uses(), [](const Use& use) { return use.node != nullptr; });
@@ -159,6 +183,7 @@ std::vector<std::string> separate_copies(Graph& graph, const std::function<bool(
     const std::string name = copy->name();
     Value* own = graph.add_initializer(graph.fresh_name(name), *source->initializer);
     graph.replace_all_uses(node->output(), own);
+    sources.forget(copy);
     graph.erase(node);
     graph.rename(own, name);
     names.push_back(name);

@@ -2,9 +2,11 @@
 #include "ingot/train/training_graph.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
+#include "ingot/ops/well_formed.h"
 #include "ingot/passes/canonicalize.h"
 #include "ingot/passes/inline_functions.h"
 #include "ingot/train/autodiff.h"
@@ -174,15 +176,15 @@ Accumulation accumulate(GraphBuilder& g, std::uint64_t count, Value* step, const
 }
 
 /// The names of the parameters that have gradients. Whether these exist, and which are zero, only expansion tells.
-std::vector<std::string> differentiable_parameters(const Model& model, const TrainingOptions& options) {
+std::unordered_set<std::string> differentiable_parameters(const Model& model, const TrainingOptions& options) {
   if (!options.stops.empty())
     throw Error(Code::bad_usage, "the operator Gradient cannot say where gradients stop")
         .hint("leave --gradient-op or --stop-gradient out");
   TrainingOptions expanded = options;
   expanded.keeps_gradient_op = false;
   const TrainingGraph probe = make_training_graph(model, expanded);
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < probe.parameter_count; ++i) names.push_back(probe.state[i].name);
+  std::unordered_set<std::string> names;
+  for (std::size_t i = 0; i < probe.parameter_count; ++i) names.insert(probe.state[i].name);
   return names;
 }
 
@@ -194,6 +196,7 @@ void prepare(TrainingGraph& training, const Model& model, const ParameterOptions
   passes::inline_functions(training.model);
   expand_gradients(*training.model.graph);
   Graph& graph = *training.model.graph;
+  ops::require_well_formed(graph);
   for (Value* v : Values(graph.initializers().begin(), graph.initializers().end()))
     if (v->is_input()) graph.set_is_input(v, false);
   lift_constants(graph, options);
@@ -223,28 +226,31 @@ Values gradients_of(TrainingGraph& training, Value* loss, const Values& paramete
 }
 
 /// Differentiates the loss by the parameters that are chosen, and of those `differentiable` names if it is given.
-Trained add_gradients(TrainingGraph& training, Value* loss, const std::vector<std::string>* differentiable,
+Trained add_gradients(TrainingGraph& training, Value* loss, const std::unordered_set<std::string>* differentiable,
                       const TrainingOptions& options) {
   Graph& graph = *training.model.graph;
   training.parameters = choose_parameters(graph, options.parameters);
   Values parameters;
   for (const ParameterChoice& choice : training.parameters) {
-    const bool has_gradient =
-        !differentiable || std::ranges::find(*differentiable, choice.name) != differentiable->end();
+    const bool has_gradient = !differentiable || differentiable->contains(choice.name);
     if (choice.is_trained && has_gradient) parameters.push_back(graph.find(choice.name));
   }
   if (parameters.empty()) nothing_to_train(training.parameters);
   const Values gradients = gradients_of(training, loss, parameters, options);
   Trained trained;
+  std::unordered_set<std::string> left_out;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (gradients[i]) {
       trained.parameters.push_back(parameters[i]);
       trained.gradients.push_back(gradients[i]);
       continue;
     }
-    const auto choice = std::ranges::find(training.parameters, parameters[i]->name(), &ParameterChoice::name);
-    choice->is_trained = false;
-    choice->reason = "the loss does not depend on it";
+    left_out.insert(parameters[i]->name());
+  }
+  for (ParameterChoice& choice : training.parameters) {
+    if (!left_out.contains(choice.name)) continue;
+    choice.is_trained = false;
+    choice.reason = "the loss does not depend on it";
   }
   if (trained.parameters.empty()) throw Error(Code::bad_usage, "the loss depends on none of the parameters");
   return trained;
@@ -289,7 +295,7 @@ Value* add_updates(GraphBuilder& g, TrainingGraph& training, Trained trained, co
 std::string next_name(const std::string& state) { return state + ".next"; }
 
 TrainingGraph make_training_graph(const Model& model, const TrainingOptions& options) {
-  std::vector<std::string> differentiable;
+  std::unordered_set<std::string> differentiable;
   if (options.keeps_gradient_op) differentiable = differentiable_parameters(model, options);
   TrainingGraph training;
   prepare(training, model, options.parameters);
@@ -329,18 +335,22 @@ Model step_graph(const TrainingGraph& training) {
   // What nobody changes but somebody may want to, such as the learning rate, comes in too.
   std::vector<std::string> inputs;
   for (const TrainingGraph::State& state : training.state) inputs.push_back(state.name);
+  std::unordered_set<std::string> known(inputs.begin(), inputs.end());
   const auto add = [&](const std::string& name) {
-    if (!name.empty() && std::ranges::find(inputs, name) == inputs.end()) inputs.push_back(name);
+    if (!name.empty() && known.insert(name).second) inputs.push_back(name);
   };
   add(training.lr);
   for (const std::string& name : training.shared) add(name);
+  std::unordered_set<const Value*> replaced;
+  Values made;
   for (const std::string& name : inputs) {
     Value* variable = graph.find(name);
-    Value* in = graph.add_input(graph.fresh_name(name), variable->type);
-    graph.replace_all_uses(variable, in);
-    graph.erase_initializers_if([&](const Value& v) { return &v == variable; });
-    graph.rename(in, name);
+    made.push_back(graph.add_input(graph.fresh_name(name), variable->type));
+    graph.replace_all_uses(variable, made.back());
+    replaced.insert(variable);
   }
+  graph.erase_initializers_if([&](const Value& v) { return replaced.contains(&v); });
+  for (std::size_t i = 0; i < made.size(); ++i) graph.rename(made[i], inputs[i]);
   return model;
 }
 

@@ -5,11 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace ingot::verify {
 namespace {
 
 constexpr double kNoiseFactor = 4;
+constexpr double kWholeFactor = 1.5;    // of noise that was measured on both sides: no sum of both is larger
+constexpr double kOtherFactor = 8;      // how much noisier than Ingot another runtime may be
+constexpr double kFloor = 4;            // units in the last place of the largest element
 constexpr double kShareWithin = 0.999;  // of quantised elements
 
 bool is_real(DType t) { return is_float(t); }
@@ -28,6 +32,19 @@ double digits_of(DType t) {
       return 4e-3;
     default:
       return 3e-2;  // bfloat16 and shorter ones
+  }
+}
+
+double epsilon_of(DType t) {
+  switch (t) {
+    case DType::f64:
+      return std::numeric_limits<double>::epsilon();
+    case DType::f32:
+      return std::numeric_limits<float>::epsilon();
+    case DType::f16:
+      return 0x1p-10;
+    default:
+      return 0x1p-7;
   }
 }
 
@@ -58,14 +75,13 @@ Distance whole_distance(const Array& a, const Array& b) {
   d.unit = is_quantized(a.dtype()) && is_quantized(b.dtype()) ? Distance::Unit::steps : Distance::Unit::elements;
   const std::vector<std::int64_t> x = a.to_ints(), y = b.to_ints();
   std::vector<std::int64_t> steps;
-  std::int64_t largest = -1;
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (x[i] == y[i]) continue;
     ++d.differ;
-    const std::int64_t apart = d.unit == Distance::Unit::steps ? std::abs(x[i] - y[i]) : 0;
-    if (d.unit == Distance::Unit::steps) steps.push_back(apart);
-    if (apart > largest) {
-      largest = apart;
+    const double apart = std::abs(static_cast<double>(x[i]) - static_cast<double>(y[i]));
+    if (d.unit == Distance::Unit::steps) steps.push_back(static_cast<std::int64_t>(apart));
+    if (apart > d.largest || d.worst < 0) {
+      d.largest = apart;
       d.worst = static_cast<std::int64_t>(i);
     }
   }
@@ -105,23 +121,61 @@ std::optional<Distance> distance(const Array& a, const Array& b) {
   return std::nullopt;
 }
 
-Threshold threshold_for(const Distance& d, const std::optional<Distance>& noise) {
+namespace {
+
+Threshold threshold_of_reals(const Distance& d, const Noise& noise) {
   Threshold t;
-  const std::string type(name_of(d.dtype));
-  if (d.unit == Distance::Unit::absolute) {
-    t.value = digits_of(d.dtype) * d.scale;
-    t.source = fmt::format("{} has {} of an output's scale", type, number(digits_of(d.dtype)));
-  } else if (d.unit == Distance::Unit::steps) {
-    t.value = 1;
-    t.source = fmt::format("one step of {}, for 99.9 % of the elements", type);
-  } else {
-    t.source = fmt::format("{} must be equal", type);
+  t.value = digits_of(d.dtype) * d.scale;
+  t.source = fmt::format("{} has {} of an output's scale", name_of(d.dtype), number(digits_of(d.dtype)));
+  const double least = epsilon_of(d.dtype) * noise.range;
+  if (least > t.value) {
+    t.value = least;
+    t.source = fmt::format("what {} tells apart in numbers up to {}", name_of(d.dtype), number(noise.range));
   }
-  if (noise && noise->unit == d.unit && std::isfinite(noise->value) && kNoiseFactor * noise->value > t.value) {
-    t.value = kNoiseFactor * noise->value;
-    t.source = fmt::format("{} x the model's own rounding noise, {}", kNoiseFactor, text_of(*noise));
+  if (!noise.own || !std::isfinite(noise.own->value)) return t;
+  const double own = noise.own->value, fixed = t.value;
+  if (noise.in_a && noise.in_b && d.dtype == DType::f32) {
+    // Beyond what a runtime may be noisier than another, it computes something else.
+    const double most = std::max(fixed, kOtherFactor * own), scale = d.scale > 0 ? d.scale : 1;
+    const double in_a = std::min(*noise.in_a, most), in_b = std::min(*noise.in_b, most);
+    const double floor = std::max(kFloor * epsilon_of(d.dtype) * d.scale, least);
+    t.value = std::max(floor, kWholeFactor * (in_a + in_b));
+    t.source = t.value == floor ? "what float tells apart; rounding moves less"
+                                : fmt::format("{} x the noise of the one, {}, and of the other, {}", kWholeFactor,
+                                              number(in_a / scale), number(in_b / scale));
+    if (kNoiseFactor * own <= fixed) return t;
+  }
+  if (kNoiseFactor * own > t.value) {
+    t.value = kNoiseFactor * own;
+    t.source = fmt::format("{} x the model's own rounding noise, {}", kNoiseFactor, text_of(*noise.own));
   }
   return t;
+}
+
+}  // namespace
+
+Threshold threshold_for(const Distance& d, const Noise& noise) {
+  if (d.unit == Distance::Unit::absolute) return threshold_of_reals(d, noise);
+  Threshold t;
+  if (d.unit == Distance::Unit::steps) {
+    t.value = 1;
+    t.source = fmt::format("one step of {}, for 99.9 % of the elements", name_of(d.dtype));
+  } else {
+    t.source = fmt::format("{} must be equal", name_of(d.dtype));
+  }
+  const auto& own = noise.own;
+  if (own && own->unit == d.unit && std::isfinite(own->value) && kNoiseFactor * own->value > t.value) {
+    t.value = kNoiseFactor * own->value;
+    if (d.unit == Distance::Unit::elements) t.value = std::min(t.value, static_cast<double>(d.size));
+    t.largest = kNoiseFactor * own->largest;
+    t.source = fmt::format("{} x the model's own rounding noise, {}", kNoiseFactor, text_of(*own));
+  }
+  return t;
+}
+
+bool is_within(const Distance& d, const Threshold& threshold) {
+  if (d.value > threshold.value) return false;
+  return d.unit != Distance::Unit::elements || d.largest <= threshold.largest;
 }
 
 std::string text_of(const Distance& d) {
@@ -132,7 +186,8 @@ std::string text_of(const Distance& d) {
     case Distance::Unit::steps:
       return fmt::format("{} step{}", d.value, d.value == 1 ? "" : "s");
     default:
-      return fmt::format("{} of {} elements", d.differ, d.size);
+      return fmt::format("{} of {} elements", d.differ, d.size) +
+             (d.largest > 1 ? fmt::format(", by {} at most", number(d.largest)) : "");
   }
 }
 
@@ -143,7 +198,8 @@ std::string text_of(const Threshold& threshold, const Distance& d) {
     case Distance::Unit::steps:
       return fmt::format("{} step{}", threshold.value, threshold.value == 1 ? "" : "s");
     default:
-      return fmt::format("{} elements", threshold.value);
+      return fmt::format("{} elements", threshold.value) +
+             (threshold.largest > 1 ? fmt::format(", by {}", number(threshold.largest)) : "");
   }
 }
 

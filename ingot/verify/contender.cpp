@@ -15,6 +15,7 @@
 #include "ingot/formats/tflite/reader.h"
 #include "ingot/formats/tflite/writer.h"
 #include "ingot/ir/source_notes.h"
+#include "ingot/passes/fit_ir_version.h"
 #include "ingot/verify/scratch_directory.h"
 
 namespace ingot::verify {
@@ -93,6 +94,7 @@ struct Contender::State {
     for (const Value* v : loaded.model.graph->outputs()) names.push_back(v->name());
     if (!points.empty() || loaded.format != &driver::format_by_name("onnx")) {
       Model more = with_outputs(loaded.model, points);
+      for (Node& node : more.graph->nodes()) node.metadata.clear();  // old IR versions have none on nodes
       driver::AdjustOptions typed;  // it wants to know the types of its outputs
       typed.infer_types = true;
       driver::adjust(more, typed);
@@ -220,6 +222,7 @@ Contender::Contender(const std::string& file, const std::vector<Runtime>& runtim
   State& s = *state_;
   s.load = load;
   s.loaded = driver::load(file, load);
+  passes::restore_node_metadata(s.loaded.model);
   const Format& format = *s.loaded.format;
   s.runtime = chosen(format, runtimes, peers, role);
   const std::vector<Runtime> able = runtimes_for(format);

@@ -2,6 +2,8 @@
 #include "ingot/verify/rounding.h"
 
 #include "ingot/base/error.h"
+#include "ingot/ir/graph.h"
+#include "ingot/passes/shake.h"
 #include "ingot/passes/widen.h"
 #include "ingot/verify/contender.h"
 
@@ -31,17 +33,58 @@ std::optional<Distance> noise_of(const RoundedValues& values, const std::string&
   return noise;
 }
 
+namespace {
+
+bool is_rounded(const Type& type) { return type.is_tensor() && is_float(type.elem) && type.elem != DType::f64; }
+
+/// Whether a model in double still computes something in less.
+bool rounds(const Model& twin) {
+  bool found = false;
+  for_each_graph(*twin.graph, [&](Graph& graph) {
+    for (const Node& node : graph.nodes()) {
+      // What was a float in the file is the same one again.
+      if (node.is("Cast") && node.input(0) && (node.input(0)->initializer || node.input(0)->is_input())) continue;
+      for (const Value* v : node.outputs()) found |= v && (is_rounded(v->type) || !v->type);
+    }
+  });
+  return found;
+}
+
+}  // namespace
+
 void Rounding::make_twins() {
   if (has_twins_) return;
   has_twins_ = true;
   constexpr std::uint32_t kSeeds[] = {1, 2};
   try {
     twins_.push_back(in_double(model_));
+    is_whole_ = !rounds(twins_[0]);
     for (const std::uint32_t seed : kSeeds)
       if (auto shaken = with_shaken_steps(model_, seed)) twins_.push_back(std::move(*shaken));
   } catch (const Error& error) {
     why_not_ = error.message();
   }
+}
+
+bool Rounding::is_whole() {
+  make_twins();
+  return is_whole_;
+}
+
+bool Rounding::is_quantized() {
+  make_twins();
+  return twins_.size() > 1;
+}
+
+std::map<std::string, Datum> Rounding::exact(const std::vector<engine::NamedDatum>& inputs,
+                                             const std::vector<std::string>& points) {
+  make_twins();
+  std::map<std::string, Datum> values;
+  if (twins_.empty()) return values;
+  Contender::Answer answer = run_in_ingot(twins_[0], inputs, points, budget_);
+  for (auto* list : {&answer.outputs, &answer.points})
+    for (engine::NamedDatum& value : *list) values[value.name] = std::move(value.value);
+  return values;
 }
 
 RoundedValues Rounding::values(const std::vector<engine::NamedDatum>& inputs, const std::vector<std::string>& points) {
@@ -53,8 +96,10 @@ RoundedValues Rounding::values(const std::vector<engine::NamedDatum>& inputs, co
       why_not_ = answer.error;
       return false;
     }
+    std::map<std::string, Datum> values;  // an output may be asked for as a point too
     for (auto* list : {&answer.outputs, &answer.points})
-      for (engine::NamedDatum& value : *list) all[value.name].push_back(std::move(value.value));
+      for (engine::NamedDatum& value : *list) values[value.name] = std::move(value.value);
+    for (auto& [name, value] : values) all[name].push_back(std::move(value));
     return true;
   };
   if (!add(model_)) return {};

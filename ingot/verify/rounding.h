@@ -34,18 +34,25 @@ class Rounding {
   /// Nothing is run before values are asked for.
   Rounding(const Model& model, Budget* budget) : model_(model), budget_(budget) {}
 
-  /// The plain run first; values of the outputs, and `points`. Empty if the model does not run; then why_not() says
-  /// why.
+  /// The plain run first, that in double second; values of the outputs, and `points`. Empty if the model does not run;
+  /// then why_not() says why.
   RoundedValues values(const std::vector<engine::NamedDatum>& inputs, const std::vector<std::string>& points = {});
+  /// The run in double alone; nothing where there is none.
+  std::map<std::string, Datum> exact(const std::vector<engine::NamedDatum>& inputs,
+                                     const std::vector<std::string>& points = {});
   const std::string& why_not() const { return why_not_; }
+
+  /// Whether the run in double rounds nowhere: no quantised values, no half precision, no operator that stays in float.
+  bool is_whole();
+  bool is_quantized();
 
  private:
   void make_twins();
 
   const Model& model_;
   Budget* budget_;
-  std::vector<Model> twins_;
-  bool has_twins_ = false;
+  std::vector<Model> twins_;  // in double first
+  bool has_twins_ = false, is_whole_ = false;
   std::string why_not_;
 };
 

@@ -129,8 +129,8 @@ std::optional<TiedRows> settled_by(std::size_t key, std::int64_t column, const s
   for (std::size_t run = 1; run < runs.size(); ++run)
     keep_larger(noise, distance(column_of(runs[0][key], column), column_of(runs[run][key], column)));
   const auto apart = distance(a_scores, b_scores);
-  const Threshold tolerance = threshold_for(*apart, noise);
-  if (apart->value > tolerance.value) return std::nullopt;
+  const Threshold tolerance = threshold_for(*apart, {.own = noise});
+  if (!is_within(*apart, tolerance)) return std::nullopt;
   // Two scores that each may be moved by the tolerance.
   const double tied = 2 * tolerance.value;
   std::vector<Array> a, b;
@@ -152,7 +152,7 @@ std::optional<TiedRows> settled_by(std::size_t key, std::int64_t column, const s
     for (std::size_t run = 1; run < runs.size(); ++run)
       keep_larger(output.noise, distance(runs[0][i], in_order(runs[run][i], twin_orders[run - 1])));
     const auto d = distance(a[i], output.b);
-    if (!d || d->value > threshold_for(*d, output.noise).value) return std::nullopt;
+    if (!d || !is_within(*d, threshold_for(*d, {.own = output.noise}))) return std::nullopt;
     output.distance = *d;
     result.outputs.push_back(std::move(output));
   }

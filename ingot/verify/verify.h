@@ -21,6 +21,7 @@ struct VerifyRequest {
   Peers peers;
   std::vector<std::string> inputs;  // as `ingot run` takes them, in a's names; the others are drawn
   std::uint32_t seed = 1;
+  std::uint32_t seeds = 0;  // how many, from `seed` on; 0: three where that takes little time, else one
   std::vector<std::pair<std::string, Shape>> input_shapes;  // of a's inputs
   std::optional<double> rtol, atol;                         // in place of the policy
   bool bisects = true;
@@ -48,6 +49,14 @@ struct FirstDifference {
   std::string last_agreeing;  // the one before it; may be empty
 };
 
+/// How far apart a quantised value inside is, the worst of all inputs.
+struct LayerSteps {
+  std::string name, op;  // in a
+  double steps = 0;      // what 99.9 % of the elements stay within
+  double largest = 0;    // what all do
+  double share = 0;      // of the elements differ
+};
+
 struct Verdict {
   enum class Answer { same, different, unknown };
   Answer answer = Answer::unknown;
@@ -57,12 +66,15 @@ struct Verdict {
   std::vector<OutputVerdict> outputs;
   std::vector<std::string> notes;
   std::optional<FirstDifference> first;
-  std::string why_not_bisected;  // if they differ and there is no `first`
+  std::string why_not_bisected;     // if they differ and there is no `first`
+  std::size_t compared_inside = 0;  // values inside that both have
+  std::vector<LayerSteps> layers;   // those that are quantised
+  std::size_t runs = 0;             // on inputs of their own
   double seconds = 0;
 };
 
-/// Runs both on the same inputs and compares their outputs. A runtime that is absent, refuses or crashes makes the
-/// answer unknown; files that cannot be read and requests that make no sense throw.
+/// Runs both on the same inputs and compares their outputs and the values inside. A runtime that is absent, refuses or
+/// crashes makes the answer unknown; files that cannot be read and requests that make no sense throw.
 Verdict verify(const VerifyRequest& request);
 
 }  // namespace ingot::verify

@@ -16,8 +16,8 @@
 #include "ingot/driver/load.h"
 #include "ingot/engine/session.h"
 #include "ingot/formats/tflite/writer.h"
+#include "ingot/ir/drop_unread.h"
 #include "ingot/ops/infer.h"
-#include "ingot/passes/fold.h"
 #include "tests/backends/agreement.h"
 #include "tests/backends/other_runtime.h"
 #include "tests/support/files.h"
@@ -83,7 +83,7 @@ Model cut_out(const Model& model, const Layer& layer, const Results& values) {
     for (const Use& use : uses)
       if (use.node) use.node->set_input(use.index, input);
   }
-  passes::drop_unread(graph);
+  drop_unread(graph);
   graph.erase_inputs_if([](const Value& v) { return v.uses().empty(); });
   return cut;
 }

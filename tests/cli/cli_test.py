@@ -208,6 +208,17 @@ class Cli(unittest.TestCase):
         self.ingot("convert", "m.onnx", "-o", "m.onnx", "--opset", 21)
         self.ingot("check", "m.onnx")
 
+    def test_options_that_do_not_apply_are_refused_with_the_formats_that_take_them(self):
+        self.file("m.onnxtxt", SMALL)
+        refused = self.ingot("convert", "m.onnxtxt", "-o", "m.onnx", "--tag", "serve", code=2).stderr
+        self.assertIn("a conversion from ONNX text to ONNX does not take --tag [IG1301]", refused)
+        self.assertIn("hint: --tag is taken from tensorflow, savedmodel", refused)
+        self.assertIn("inference, training or both",
+                      self.ingot("convert", "m.onnxtxt", "-o", "m.onnx", "--mode", "dreaming", code=2).stderr)
+        self.assertFalse((self.path / "m.onnx").exists())
+        self.assertIn("tflite, tensorflow, savedmodel, tfjs", self.ingot("ops", "--from", "onnx", code=2).stderr)
+        self.assertIn("tflite", self.ingot("ops", "--to", "onnx", code=2).stderr)
+
     def test_results_go_to_stdout_and_the_rest_to_stderr(self):
         self.file("m.onnxtxt", SMALL)
         done = self.ingot("convert", "m.onnxtxt", "-o", "m.onnx")

@@ -46,7 +46,7 @@ class Verify(unittest.TestCase):
     def test_the_same_model_gives_the_same_numbers(self):
         done = self.ingot("verify", "a.onnx", "a.onnxtxt", "--with", "ingot")
         self.assertIn("they give the same numbers", done.stdout)
-        self.assertIn("drawn from the seed 1", done.stdout)
+        self.assertIn("drawn from the seeds 1 to 3", done.stdout)
 
     def test_a_difference_has_exit_code_1_and_a_place(self):
         done = self.ingot("verify", "a.onnx", "b.onnx", "--with", "ingot", code=1)
@@ -101,6 +101,20 @@ class Verify(unittest.TestCase):
         done = self.ingot("convert", "a.tflite", "-o", "c.onnx", "--no-verify", "--json")
         self.assertEqual(json.loads(done.stdout)["verification"]["answer"], "none")
         self.assertNotIn("verified", done.stderr)
+
+    def test_the_page_does_not_claim_that_an_absent_runtime_ran(self):
+        self.ingot("convert", "a.onnx", "-o", "a.tflite", "--no-verify")
+        self.ingot("convert", "a.tflite", "-o", "c.onnx", "--report", "r.html", env={"INGOT_PEERS": "/nowhere"})
+        page = (self.path / "r.html").read_text()
+        self.assertIn("not verified", page)
+        self.assertNotIn("The source ran in", page)
+
+    def test_several_seeds_are_drawn_unless_asked_otherwise(self):
+        found = json.loads(self.ingot("verify", "a.onnx", "a.onnx", "--with", "ingot", "--json").stdout)
+        self.assertEqual(found["runs"], 3)
+        self.assertEqual(found["compared_inside"], 3)
+        found = json.loads(self.ingot("verify", "a.onnx", "a.onnx", "--with", "ingot", "--seeds", 5, "--json").stdout)
+        self.assertEqual(found["runs"], 5)
 
     def test_convert_says_when_it_cannot_verify(self):
         self.ingot("convert", "a.onnx", "-o", "a.tflite", "--no-verify")

@@ -65,6 +65,12 @@ TEST_F(ExternalData, IsReadFromTheModelsDirectoryInEveryPlace) {
   expect_everywhere({{"location", "sub/ok.bin"}, {"offset", "16"}, {"length", "16"}, {"checksum", "?"}}, kRead);
 }
 
+TEST_F(ExternalData, WithoutALengthMayStandInALargerFile) {
+  expect_everywhere({{"location", "sub/ok.bin"}}, kRead);
+  expect_everywhere({{"location", "sub/ok.bin"}, {"offset", "4"}}, kRead);
+  expect_everywhere({{"location", "sub/ok.bin"}, {"offset", "20"}}, Code::tensor_size_mismatch);
+}
+
 TEST_F(ExternalData, PathsThatAreNotPlainAndRelativeAreRefused) {
   expect_everywhere({{"location", "../outside.bin"}}, Code::outside_model_directory);
   expect_everywhere({{"location", "sub/../../outside.bin"}}, Code::outside_model_directory);

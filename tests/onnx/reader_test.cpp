@@ -35,6 +35,32 @@ Tensor read_tensor(const Message& tensor) {
   return *model.graph->initializers()[0]->initializer;
 }
 
+TEST(Reader, NegativeSizesAreUnknownAndNoted) {
+  const auto sized = [](std::string_view name, std::int64_t size) {
+    const Message shape = message([&](Writer& w) {
+      w.string(ShapeField::dim, message([&](Writer& d) { d.int64(DimensionField::dim_value, size); }));
+      w.string(ShapeField::dim, message([](Writer& d) { d.int64(DimensionField::dim_value, 3); }));
+    });
+    const Message tensor_type = message([&](Writer& w) {
+      w.int32(TensorTypeField::elem_type, 1);
+      w.string(TensorTypeField::shape, shape);
+    });
+    return message([&](Writer& w) {
+      w.string(ValueInfoField::name, name);
+      w.string(ValueInfoField::type, message([&](Writer& t) { t.string(TypeField::tensor_type, tensor_type); }));
+    });
+  };
+  const Message bytes = test::model(graph([&](Writer& w) {
+    w.string(GraphField::input, sized("a", -1));
+    w.string(GraphField::input, sized("b", 2));
+  }));
+  std::vector<std::string> notes;
+  const Model model = read(Bytes::own(bytes), "", {.notes = &notes});
+  EXPECT_EQ(model.graph->find("a")->type.str(), "float[?,3]");
+  EXPECT_EQ(model.graph->find("b")->type.str(), "float[2,3]");
+  EXPECT_EQ(notes, std::vector<std::string>{"negative sizes are read as unknown: 'a'"});
+}
+
 TEST(Reader, UnknownFieldsOfEveryMessageSurvive) {
   // The writer puts unknown fields last, so that a model whose messages all end with one comes back as it is.
   const auto unknown = [](Writer& w) { w.string(1000, "from the future"); };

@@ -24,6 +24,19 @@ TEST(CheckTypes, InputsAndOutputsOfTheModelAreComplete) {
   EXPECT_THAT(problems_of(model), ElementsAre("error: input 'x': the input has no element type [IG0323]"));
 }
 
+TEST(CheckTypes, ARankThatCannotBeKnownIsANote) {
+  Model model = onnx::parse_text(
+      R"(<ir_version: 10, opset_import: ["": 21]> g (float[2] x, int64[N] s) => (float[2] y) { y = Reshape(x, s) })");
+  model.graph->output(0)->type.shape.reset();
+  EXPECT_THAT(problems_of(model),
+              ElementsAre("note: output 'y': the output has no shape, and its rank cannot be inferred [IG0323]"));
+  EXPECT_NO_THROW(passes::require_valid(model));
+  Model known =
+      onnx::parse_text(R"(<ir_version: 10, opset_import: ["": 21]> g (float[2] x) => (float[2] y) { y = Relu(x) })");
+  known.graph->output(0)->type.shape.reset();
+  EXPECT_THAT(problems_of(known), ElementsAre("error: output 'y': the output has no shape [IG0323]"));
+}
+
 TEST(CheckTypes, InnerTypesAreComplete) {
   Model model =
       onnx::parse_text(R"(<ir_version: 10, opset_import: ["": 21]> g (float[2] x) => (float[2] y) { y = Relu(x) })");

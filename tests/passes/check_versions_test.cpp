@@ -29,6 +29,22 @@ TEST(CheckVersions, RefusesIrVersionsOfTheFuture) {
               ElementsAre("error: model: IR version 15 is not supported: versions 1 to 14 are [IG0317]"));
 }
 
+TEST(CheckVersions, RefusesNumbersThatNoVersionHas) {
+  Model model =
+      onnx::parse_text(R"(<ir_version: 8, opset_import: ["": 13]> g (float[2] x) => (float[2] y) { y = Relu(x) })");
+  for (const std::int64_t opset :
+       {std::int64_t{0}, std::int64_t{-1}, std::int64_t{9999}, (std::int64_t{1} << 32) + 17}) {
+    model.opsets.set("", opset);
+    EXPECT_THAT(problems_of(model), testing::Contains(testing::HasSubstr("of operator set 'ai.onnx' does not exist")))
+        << opset;
+  }
+  model.opsets.set("", 13);
+  for (const std::int64_t ir : {std::int64_t{-5}, (std::int64_t{1} << 32) + 8}) {
+    model.ir_version = ir;
+    EXPECT_THAT(problems_of(model), ElementsAre(testing::HasSubstr("is not supported: versions 1 to 14 are"))) << ir;
+  }
+}
+
 TEST(CheckVersions, WantsImports) {
   EXPECT_THAT(with_header("<ir_version: 8>"), ElementsAre("error: model: no operator set is imported [IG0309]"));
 }

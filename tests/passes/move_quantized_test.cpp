@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "ingot/ir/drop_unread.h"
 #include "ingot/onnx/text.h"
-#include "ingot/passes/fold.h"
 #include "ingot/passes/infer.h"
 
 namespace ingot::passes {

@@ -73,7 +73,9 @@ TEST(Widen, DefaultsAreSaidInDouble) {
   widen_floats(model);
   EXPECT_EQ(model.graph->output(0)->type.elem, DType::f64);
   for (const Node& node : model.graph->nodes())
-    if (const Tensor* value = node.attributes.get<Tensor>("value")) EXPECT_EQ(value->dtype(), DType::f64) << node.op;
+    if (const Tensor* value = node.attributes.get<Tensor>("value")) {
+      EXPECT_EQ(value->dtype(), DType::f64) << node.op;
+    }
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ TEST(Threshold, OfFloatsGrowsWithTheScaleAndWithTheModelsNoise) {
   const auto d = distance(floats({100}), floats({100.01f}));
   EXPECT_NEAR(threshold_for(*d).value, 1e-3, 1e-9);
   const auto noise = distance(floats({100}), floats({100.005f}));
-  const auto t = threshold_for(*d, noise);
+  const auto t = threshold_for(*d, {.own = noise});
   EXPECT_NEAR(t.value, 0.02, 1e-4);
   EXPECT_NE(t.source.find("rounding noise"), std::string::npos) << t.source;
   EXPECT_NE(threshold_for(*d).source.find("float"), std::string::npos);
@@ -72,7 +72,46 @@ TEST(Threshold, OfFloatsGrowsWithTheScaleAndWithTheModelsNoise) {
 TEST(Threshold, OfIndicesIsZeroUnlessRoundingMovesThem) {
   const Array a = Array::of<std::int64_t>({3}, {1, 2, 3}), b = Array::of<std::int64_t>({3}, {1, 2, 4});
   EXPECT_EQ(threshold_for(*distance(a, b)).value, 0);
-  EXPECT_EQ(threshold_for(*distance(a, b), distance(a, b)).value, 4);
+  const auto t = threshold_for(*distance(a, b), {.own = distance(a, b)});
+  EXPECT_EQ(t.value, 3);  // there are no more
+  EXPECT_EQ(t.largest, 4);
+}
+
+TEST(Threshold, OfIntegersHoldsForTheirValuesToo) {
+  // Rounding moves all of them by one: another model's are not the same for that.
+  const Array a = Array::of<std::int32_t>({3}, {1000, 2000, 3000});
+  const auto noise = distance(a, Array::of<std::int32_t>({3}, {1001, 2001, 3001}));
+  const auto near = distance(a, Array::of<std::int32_t>({3}, {1002, 1998, 3000}));
+  const auto far = distance(a, Array::of<std::int32_t>({3}, {-9000, 2000, 3000}));
+  EXPECT_TRUE(verify::is_within(*near, threshold_for(*near, {.own = noise})));
+  EXPECT_FALSE(verify::is_within(*far, threshold_for(*far, {.own = noise})));
+  EXPECT_EQ(far->largest, 10000);
+}
+
+TEST(Threshold, IsLittleMoreThanTheNoiseOfBoth) {
+  const auto noise = distance(floats({100}), floats({100.00005f}));
+  const verify::Noise both{.own = noise, .in_a = 4e-5, .in_b = 5e-5};
+  const auto apart = distance(floats({100}), floats({100.0005f}));  // 5e-6 of the scale: less than 1e-5
+  EXPECT_TRUE(verify::is_within(*apart, threshold_for(*apart)));
+  EXPECT_FALSE(verify::is_within(*apart, threshold_for(*apart, both)));
+  const auto near = distance(floats({100}), floats({100.00008f}));
+  EXPECT_TRUE(verify::is_within(*near, threshold_for(*near, both)));
+}
+
+TEST(Threshold, CountsTheOtherRuntimesNoiseUpToAPoint) {
+  const auto own = distance(floats({1}), floats({1.000003f}));
+  const auto apart = distance(floats({1}), floats({1.000022f}));
+  EXPECT_FALSE(verify::is_within(*apart, threshold_for(*apart, {.own = own})));
+  EXPECT_TRUE(verify::is_within(*apart, threshold_for(*apart, {.own = own, .in_a = 2.1e-5, .in_b = 3e-6})));
+  // What is far from its own model in double is no noise: the model is read wrongly.
+  const auto wrong = distance(floats({1}), floats({1.1f}));
+  EXPECT_FALSE(verify::is_within(*wrong, threshold_for(*wrong, {.own = own, .in_a = 0.1, .in_b = 3e-6})));
+}
+
+TEST(Threshold, OfBoundedFunctionsIsThatOfTheirRange) {
+  const auto apart = distance(floats({0}), floats({1.6e-9f}));
+  EXPECT_FALSE(verify::is_within(*apart, threshold_for(*apart)));
+  EXPECT_TRUE(verify::is_within(*apart, threshold_for(*apart, {.range = 1})));
 }
 
 TEST(Alignment, MovesChannelsWhereTheShapesSaySo) {

@@ -105,6 +105,7 @@ TEST(Rounding, IsTheDistanceBetweenFloatAndDouble) {
   EXPECT_EQ(verify::noise_of(values, "y")->value, 1);
   EXPECT_EQ(verify::noise_of(values, "a")->value, 1);
   EXPECT_FALSE(verify::noise_of(values, "nobody"));
+  EXPECT_EQ(rounding.values({{"x", Array::of<float>({1}, {1})}}, {"y"}).at("y").size(), 2u);
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ bool fits(const Node& call, const ExportOptions& options) {
 
 bool is_called_operator(const Node& node) { return node.domain == kTfliteDomain; }
 
-void inline_other_functions(Model& model, const ExportOptions& options) {
+std::function<bool(const Function&)> called_operators(const Model& model, const ExportOptions& options) {
   const passes::FunctionIndex index(model);
   std::unordered_map<const Function*, bool> all_fit;
   for (const GraphPlace& place : all_graphs(model))
@@ -96,10 +96,10 @@ void inline_other_functions(Model& model, const ExportOptions& options) {
         const auto [found, is_new] = all_fit.try_emplace(f, is_fit);
         found->second &= is_fit;
       }
-  passes::inline_functions(model, nullptr, [&](const Function& f) {
+  return [all_fit](const Function& f) {
     const auto found = all_fit.find(&f);
     return found != all_fit.end() && found->second;
-  });
+  };
 }
 
 void take_own_states(Graph& graph) {
@@ -127,16 +127,19 @@ void take_own_states(Graph& graph) {
   graph.erase_initializers_if([&](const Value& one) { return gone.contains(&one); });
 }
 
-std::string refuse_called_operator(const Node& node) {
+Refused refuse_called_operator(const Node& node) {
   const auto model = description_of(node);
-  if (!model) return "its function is not in the model, nor a description of the operator that can be read";
+  if (!model)
+    return Refusal{Kind::structure,
+                   "its function is not in the model, nor a description of the operator that can be read"};
   const SubGraph& lone = model->subgraphs[0];
   bool is_same = lone.inputs.size() <= node.input_count() && lone.outputs.size() == node.output_count();
   for (std::size_t i = 0; i < lone.inputs.size() && is_same; ++i)
     is_same = input_of(lone, i).is_variable == !node.input(i) && may_be(node.input(i), input_of(lone, i));
   for (std::size_t i = 0; i < lone.outputs.size() && is_same; ++i)
     is_same = node.output(i) && may_be(node.output(i), output_of(lone, i));
-  return is_same ? "" : "its inputs and outputs are not those of the operator that its description has";
+  if (is_same) return {};
+  return Refusal{Kind::structure, "its inputs and outputs are not those of the operator that its description has"};
 }
 
 void emit_called_operator(NodeOut& n) {

@@ -43,9 +43,10 @@ bool reads_sequences(Graph& body) {
 
 }  // namespace
 
-std::string refuse_if(const Node& n) {
-  if (ops::constant_of(n.input(0))) return "the condition is known";  // and one branch enough
-  return body_of(n, "then_branch") && body_of(n, "else_branch") ? "" : "a branch is missing";
+Refused refuse_if(const Node& n) {
+  if (ops::constant_of(n.input(0))) return Refusal{Kind::structure, "the condition is known"};  // and one branch enough
+  if (body_of(n, "then_branch") && body_of(n, "else_branch")) return {};
+  return Refusal{Kind::structure, "a branch is missing"};
 }
 
 void emit_if(NodeOut& n) {
@@ -62,11 +63,13 @@ void emit_if(NodeOut& n) {
   n.e.add(Op::IF, inputs, outputs, options);
 }
 
-std::string refuse_loop(const Node& n) {
+Refused refuse_loop(const Node& n) {
   Graph* body = body_of(n, "body");
-  if (!body) return "the body is missing";
-  if (reads_sequences(*body)) return "TFLite has tensors only, no sequences, maps or optionals";
-  if (body->output_count() + 1 > n.input_count()) return "outputs that are gathered from the rounds of a Loop";
+  if (!body) return Refusal{Kind::structure, "the body is missing"};
+  if (reads_sequences(*body))
+    return Refusal{Kind::not_a_tensor, "TFLite has tensors only, no sequences, maps or optionals"};
+  if (body->output_count() + 1 > n.input_count())
+    return Refusal{Kind::structure, "outputs that are gathered from the rounds of a Loop"};
   return {};
 }
 

@@ -58,17 +58,19 @@ void set_steps(Options& options, const Sliding& s, Padding padding, bool has_dil
 
 }  // namespace
 
-std::string refuse_conv(const Node& n) {
+Refused refuse_conv(const Node& n) {
   for (const std::size_t i : {0U, 1U})
-    if (std::string why = needs_rank(n, i); !why.empty()) return why;
+    if (Refused why = needs_rank(n, i)) return why;
   const Shape &x = *n.input(0)->type.shape, &w = *n.input(1)->type.shape;
-  if (x.size() < 3 || x.size() > 5 || !n.output(0)->type.shape) return "TFLite convolves 1 to 3 spatial dimensions";
-  if (!is_fixed(w)) return "the sizes of the weights are not known";
+  if (x.size() < 3 || x.size() > 5 || !n.output(0)->type.shape)
+    return Refusal{Kind::dimensions, "TFLite convolves 1 to 3 spatial dimensions"};
+  if (!is_fixed(w)) return Refusal{Kind::unknown_size, "the sizes of the weights are not known"};
   const std::int64_t group = n.attributes.int_or("group", 1);
-  if (x.size() == 5 && group != 1) return "a grouped 3-D convolution";
+  if (x.size() == 5 && group != 1) return Refusal{Kind::dimensions, "a grouped 3-D convolution"};
   if (group != 1 && group != w[0].value() / std::max<std::int64_t>(1, w[0].value() / group))
-    return "the groups do not fit";
-  if (n.attributes.string_or("auto_pad", "NOTSET") == "SAME_LOWER" && !is_fixed(x)) return "SAME_LOWER over open sizes";
+    return Refusal{Kind::attribute_value, "the groups do not fit"};
+  if (n.attributes.string_or("auto_pad", "NOTSET") == "SAME_LOWER" && !is_fixed(x))
+    return Refusal{Kind::unknown_size, "SAME_LOWER over open sizes"};
   return needs_types(n, {DType::f32});
 }
 
@@ -136,20 +138,21 @@ void emit_conv(NodeOut& n) {
   y.finish();
 }
 
-std::string refuse_conv_transpose(const Node& n) {
+Refused refuse_conv_transpose(const Node& n) {
   for (const std::size_t i : {0U, 1U})
-    if (std::string why = needs_rank(n, i); !why.empty()) return why;
+    if (Refused why = needs_rank(n, i)) return why;
   const Shape& x = *n.input(0)->type.shape;
-  if (x.size() < 3 || x.size() > 4) return "TFLite has transposed convolutions of 2 spatial dimensions";
+  if (x.size() < 3 || x.size() > 4)
+    return Refusal{Kind::dimensions, "TFLite has transposed convolutions of 2 spatial dimensions"};
   for (const std::int64_t d : n.attributes.ints_or("dilations", {}))
-    if (d != 1) return "a dilated transposed convolution";
-  if (n.attributes.int_or("group", 1) != 1) return "a grouped transposed convolution";
-  if (!is_fixed(*n.input(1)->type.shape)) return "the sizes of the weights are not known";
+    if (d != 1) return Refusal{Kind::attribute_value, "a dilated transposed convolution"};
+  if (n.attributes.int_or("group", 1) != 1) return Refusal{Kind::attribute_value, "a grouped transposed convolution"};
+  if (!is_fixed(*n.input(1)->type.shape)) return Refusal{Kind::unknown_size, "the sizes of the weights are not known"};
   const auto& y = n.output(0)->type.shape;
-  if (!y) return "the rank is not known";
+  if (!y) return Refusal{Kind::unknown_size, "the rank is not known"};
   for (std::size_t i = 2; i < x.size(); ++i)
-    if (!x[i].is_known() || !(*y)[i].is_known()) return "the spatial sizes are not known";
-  if (!x[0].is_known()) return "the batch of a transposed convolution is not known";
+    if (!x[i].is_known() || !(*y)[i].is_known()) return Refusal{Kind::unknown_size, "the spatial sizes are not known"};
+  if (!x[0].is_known()) return Refusal{Kind::unknown_size, "the batch of a transposed convolution is not known"};
   return needs_types(n, {DType::f32});
 }
 

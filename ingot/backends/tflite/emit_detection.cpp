@@ -78,20 +78,23 @@ Limits limits_of(NodeOut& n, std::int64_t boxes) {
 
 }  // namespace
 
-std::string refuse_non_max_suppression(const Node& n) {
+Refused refuse_non_max_suppression(const Node& n) {
   for (const std::size_t i : {0U, 1U}) {
-    if (std::string why = needs_rank(n, i); !why.empty()) return why;
-    if (!is_fixed(*n.input(i)->type.shape)) return "sizes that are not known before running";
+    if (Refused why = needs_rank(n, i)) return why;
+    if (!is_fixed(*n.input(i)->type.shape))
+      return Refusal{Kind::unknown_size, "sizes that are not known before running"};
   }
   for (const std::size_t i : {2U, 3U, 4U}) {
     const Tensor* limit = n.input(i) ? ops::constant_of(n.input(i)) : nullptr;
-    if (limit && limit->size() != 1) return "a limit that is not one number";
+    if (limit && limit->size() != 1) return Refusal{Kind::structure, "a limit that is not one number"};
   }
-  if (!n.input(2)) return "nothing to select";
+  if (!n.input(2)) return Refusal{Kind::structure, "nothing to select"};
   const Shape& scores = *n.input(1)->type.shape;
   constexpr std::int64_t kMost = 256;
-  if (scores[0].value() * scores[1].value() > kMost) return "more than 256 classes of a batch";
-  if (scores[2].value() == 0 || (ops::constant_of(n.input(2)) && number(n, 2, 0) < 1)) return "nothing to select";
+  if (scores[0].value() * scores[1].value() > kMost)
+    return Refusal{Kind::dimensions, "more than 256 classes of a batch"};
+  if (scores[2].value() == 0 || (ops::constant_of(n.input(2)) && number(n, 2, 0) < 1))
+    return Refusal{Kind::structure, "nothing to select"};
   return needs_types(n, {DType::f32});
 }
 

@@ -32,12 +32,12 @@ void emit_binary(NodeOut& n, Op op) {
   n.e.add(op, {a, b}, {n.out()});
 }
 
-std::string floats(const Node& n) { return needs_types(n, {DType::f32}); }
-std::string arithmetic(const Node& n) { return needs_types(n, {DType::f32, DType::i32, DType::i64}); }
-std::string booleans(const Node& n) { return needs_types(n, {DType::boolean}); }
-std::string moved(const Node& n) { return needs_types(n, kMoved); }
-std::string equated(const Node& n) { return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::boolean}); }
-std::string nothing(const Node&) { return {}; }
+Refused floats(const Node& n) { return needs_types(n, {DType::f32}); }
+Refused arithmetic(const Node& n) { return needs_types(n, {DType::f32, DType::i32, DType::i64}); }
+Refused booleans(const Node& n) { return needs_types(n, {DType::boolean}); }
+Refused moved(const Node& n) { return needs_types(n, kMoved); }
+Refused equated(const Node& n) { return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::boolean}); }
+Refused nothing(const Node&) { return {}; }
 
 /// Any number of operands by an operator of two.
 void emit_folded(NodeOut& n, Op op) {
@@ -54,14 +54,16 @@ void emit_folded(NodeOut& n, Op op) {
     n.e.alias(n.node.output(0), same);
   }
 }
-std::string refuse_folded(const Node& n) {
-  if (n.input_count() == 1) return "one operand";  // decomposes into Identity, or is one
+Refused refuse_folded(const Node& n) {
+  if (n.input_count() == 1) return Refusal{Kind::structure, "one operand"};  // decomposes into Identity, or is one
   const bool compares = n.is("Max") || n.is("Min");
-  std::string why = compares ? needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8, DType::i16})
-                             : needs_types(n, {DType::f32, DType::i32, DType::i64});
-  if (why.empty() && (!n.output(0)->type.shape || n.output(0)->type.shape->size() > 5))
-    why = "the rank is not known or beyond 5";
-  return why;
+  if (Refused why = compares ? needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8, DType::i16})
+                             : needs_types(n, {DType::f32, DType::i32, DType::i64}))
+    return why;
+  constexpr const char* kText = "the rank is not known or beyond 5";
+  if (!n.output(0)->type.shape) return Refusal{Kind::unknown_size, kText};
+  if (n.output(0)->type.shape->size() > 5) return Refusal{Kind::dimensions, kText};
+  return {};
 }
 
 void emit_identity(NodeOut& n) {
@@ -105,9 +107,9 @@ void emit_clip(NodeOut& n) {
     n.e.add(Op::MINIMUM, {x, limit}, {n.out()});
   }
 }
-std::string refuse_clip(const Node& n) {
-  return n.input(0)->type.shape ? needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8})
-                                : "the rank is not known";
+Refused refuse_clip(const Node& n) {
+  if (!n.input(0)->type.shape) return Refusal{Kind::unknown_size, "the rank is not known"};
+  return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8});
 }
 
 void emit_leaky_relu(NodeOut& n) {
@@ -116,10 +118,11 @@ void emit_leaky_relu(NodeOut& n) {
   n.e.add(Op::LEAKY_RELU, {n.in(0)}, {n.out()}, options);
 }
 
-std::string refuse_div(const Node& n) { return needs_types(n, {DType::f32, DType::i32}); }
+Refused refuse_div(const Node& n) { return needs_types(n, {DType::f32, DType::i32}); }
 
-std::string refuse_elu(const Node& n) {
-  return n.attributes.float_or("alpha", 1.f) == 1.f ? floats(n) : "alpha is not 1";
+Refused refuse_elu(const Node& n) {
+  if (n.attributes.float_or("alpha", 1.f) != 1.f) return Refusal{Kind::attribute_value, "alpha is not 1"};
+  return floats(n);
 }
 
 void emit_cast(NodeOut& n) {
@@ -128,14 +131,13 @@ void emit_cast(NodeOut& n) {
       .set("out_data_type", *tensor_type_of(n.node.output(0)->type.elem));
   n.e.add(Op::CAST, {n.in(0)}, {n.out()}, options);
 }
-std::string refuse_cast(const Node& n) {
+Refused refuse_cast(const Node& n) {
   const std::initializer_list<DType> types = {DType::f32, DType::i32,     DType::i64, DType::i8, DType::u8,
                                               DType::i16, DType::boolean, DType::u32, DType::f64};
-  std::string why = needs_types(n, types);
+  if (Refused why = needs_types(n, types)) return why;
   const DType to = n.output(0)->type.elem;
-  if (why.empty() && std::ranges::find(types, to) == types.end())
-    why = fmt::format("TFLite does not cast to {}", name_of(to));
-  return why;
+  if (std::ranges::find(types, to) != types.end()) return {};
+  return Refusal{Kind::element_type, fmt::format("TFLite does not cast to {}", name_of(to))};
 }
 
 void emit_mod(NodeOut& n) {
@@ -154,26 +156,28 @@ void emit_mod(NodeOut& n) {
   n.e.add(Op::LESS, {operand(n, 0), zero}, {is_negative});
   n.e.add(Op::SELECT_V2, {is_negative, negated, rest}, {n.out()});
 }
-std::string refuse_mod(const Node& n) {
+Refused refuse_mod(const Node& n) {
   if (!n.attributes.int_or("fmod", 0)) return needs_types(n, {DType::i32, DType::i64});
   for (std::size_t i = 0; i < 2; ++i) {
     const auto &x = n.input(i)->type.shape, &y = n.output(0)->type.shape;
-    if (!x || !y || !is_fixed(*x) || !is_fixed(*y) || dims_of(*x) != dims_of(*y)) return "fmod=1 of different shapes";
+    if (!x || !y || !is_fixed(*x) || !is_fixed(*y) || dims_of(*x) != dims_of(*y))
+      return Refusal{Kind::attribute_value, "fmod=1 of different shapes"};
   }
-  return n.input(0)->type.elem == DType::f32 ? "" : "fmod=1: TFLite's remainder has the divisor's sign";
+  if (n.input(0)->type.elem == DType::f32) return {};
+  return Refusal{Kind::attribute_value, "fmod=1: TFLite's remainder has the divisor's sign"};
 }
 
-std::string refuse_pow(const Node& n) {
-  std::string why = needs_types(n, {DType::f32, DType::i32});
-  if (why.empty() && n.input(1)->type.elem != n.input(0)->type.elem) why = "base and exponent differ in type";
-  return why;
+Refused refuse_pow(const Node& n) {
+  if (Refused why = needs_types(n, {DType::f32, DType::i32})) return why;
+  if (n.input(1)->type.elem == n.input(0)->type.elem) return {};
+  return Refusal{Kind::attribute_value, "base and exponent differ in type"};
 }
 
 void emit_where(NodeOut& n) {
   const std::int32_t condition = operand(n, 0), yes = operand(n, 1), no = operand(n, 2);
   n.e.add(Op::SELECT_V2, {condition, yes, no}, {n.out()});
 }
-std::string refuse_where(const Node& n) { return needs_types(n, kMoved, 1); }
+Refused refuse_where(const Node& n) { return needs_types(n, kMoved, 1); }
 
 void emit_is_nan(NodeOut& n) {
   const std::int32_t x = n.in(0);
@@ -194,16 +198,17 @@ void emit_sign(NodeOut& n) {
   const std::int32_t above = compared_to_zero(Op::GREATER), below = compared_to_zero(Op::LESS);
   n.e.add(Op::SUB, {above, below}, {n.out()});
 }
-std::string refuse_sign(const Node& n) {
-  const std::string why = needs_rank(n);
-  return why.empty() ? arithmetic(n) : why;
+Refused refuse_sign(const Node& n) {
+  Refused why = needs_rank(n);
+  return why ? why : arithmetic(n);
 }
 
 void emit_prelu(NodeOut& n) { n.e.add(Op::PRELU, {n.in(0), n.in(1)}, {n.out()}); }
-std::string refuse_prelu(const Node& n) {
+Refused refuse_prelu(const Node& n) {
   for (const std::size_t i : {0U, 1U})
-    if (std::string why = needs_rank(n, i); !why.empty()) return why;
-  return n.input(0)->type.shape->size() > 4 ? "more than 4 dimensions" : floats(n);
+    if (Refused why = needs_rank(n, i)) return why;
+  if (n.input(0)->type.shape->size() > 4) return Refusal{Kind::dimensions, "more than 4 dimensions"};
+  return floats(n);
 }
 
 }  // namespace ingot::backends::tflite

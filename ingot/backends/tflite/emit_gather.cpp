@@ -53,10 +53,11 @@ void emit_gather(NodeOut& n) {
   }
   n.e.add(Op::GATHER, {n.in(0), indices}, {n.out()}, options);
 }
-std::string refuse_gather(const Node& n) {
+Refused refuse_gather(const Node& n) {
   for (const std::size_t i : {0U, 1U})
-    if (std::string why = needs_rank(n, i); !why.empty()) return why;
-  if (!ops::constant_of(n.input(1)) && n.input(1)->type.shape->size() > 4) return "indices of more than 4 dimensions";
+    if (Refused why = needs_rank(n, i)) return why;
+  if (!ops::constant_of(n.input(1)) && n.input(1)->type.shape->size() > 4)
+    return Refusal{Kind::dimensions, "indices of more than 4 dimensions"};
   return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8, DType::boolean, DType::string});
 }
 
@@ -128,13 +129,15 @@ void emit_gather_elements(NodeOut& n) {
   }
   n.e.add(Op::GATHER_ND, {n.in(0), places}, {n.out()});
 }
-std::string refuse_gather_elements(const Node& n) {
+Refused refuse_gather_elements(const Node& n) {
   if (is_by_rows(n)) return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8});
   for (const std::size_t i : {0U, 1U}) {
-    if (std::string why = needs_rank(n, i); !why.empty()) return why;
-    if (!is_fixed(*n.input(i)->type.shape)) return "sizes that are not known before running";
+    if (Refused why = needs_rank(n, i)) return why;
+    if (!is_fixed(*n.input(i)->type.shape))
+      return Refusal{Kind::unknown_size, "sizes that are not known before running"};
   }
-  if (n.input(1)->type.shape->empty() || n.input(1)->type.shape->size() > 3) return "more than 3 dimensions";
+  if (n.input(1)->type.shape->empty() || n.input(1)->type.shape->size() > 3)
+    return Refusal{Kind::dimensions, "more than 3 dimensions"};
   return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8});
 }
 
@@ -156,15 +159,16 @@ void emit_gather_nd(NodeOut& n) {
   n.e.add(Op::CONCATENATION, parts, {places}, options);
   n.e.add(Op::GATHER_ND, {n.in(0), places}, {n.out()});
 }
-std::string refuse_gather_nd(const Node& n) {
+Refused refuse_gather_nd(const Node& n) {
   for (const std::size_t i : {0U, 1U}) {
-    if (std::string why = needs_rank(n, i); !why.empty()) return why;
-    if (n.input(i)->type.shape->size() > 4) return "more than 4 dimensions";
+    if (Refused why = needs_rank(n, i)) return why;
+    if (n.input(i)->type.shape->size() > 4) return Refusal{Kind::dimensions, "more than 4 dimensions"};
   }
   const Shape& tuples = *n.input(1)->type.shape;
   if (tuples.empty() || !tuples.back().is_known() || tuples.back().value() < 1)
-    return "index tuples of no known length";
-  if (n.attributes.int_or("batch_dims", 0) && !is_fixed(tuples)) return "batch_dims over sizes that are not known";
+    return Refusal{Kind::unknown_size, "index tuples of no known length"};
+  if (n.attributes.int_or("batch_dims", 0) && !is_fixed(tuples))
+    return Refusal{Kind::unknown_size, "batch_dims over sizes that are not known"};
   return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8});
 }
 
@@ -202,11 +206,11 @@ void emit_one_hot(NodeOut& n) {
   const std::int32_t on = value(1), off = value(0);
   e.add(Op::ONE_HOT, {indices, depth, on, off}, {n.out()}, options);
 }
-std::string refuse_one_hot(const Node& n) {
-  if (std::string why = needs_rank(n); !why.empty()) return why;
-  if (n.input(0)->type.shape->size() > 4) return "more than 4 dimensions";
-  const std::string why = needs_types(n, {DType::f32, DType::i32, DType::i64, DType::boolean}, 2);
-  return why.empty() ? needs_types(n, {DType::i32, DType::i64, DType::f32}) : why;
+Refused refuse_one_hot(const Node& n) {
+  if (Refused why = needs_rank(n)) return why;
+  if (n.input(0)->type.shape->size() > 4) return Refusal{Kind::dimensions, "more than 4 dimensions"};
+  Refused why = needs_types(n, {DType::f32, DType::i32, DType::i64, DType::boolean}, 2);
+  return why ? why : needs_types(n, {DType::i32, DType::i64, DType::f32});
 }
 
 void emit_non_zero(NodeOut& n) {
@@ -222,10 +226,10 @@ void emit_non_zero(NodeOut& n) {
   n.e.add(Op::WHERE, {condition}, {rows});
   n.e.add(Op::TRANSPOSE, {rows, perm}, {n.out()});
 }
-std::string refuse_non_zero(const Node& n) {
-  const std::string why = needs_rank(n);
-  if (why.empty() && n.input(0)->type.shape->empty()) return "a scalar";
-  return why.empty() ? needs_types(n, {DType::f32, DType::i32, DType::i64, DType::boolean}) : why;
+Refused refuse_non_zero(const Node& n) {
+  if (Refused why = needs_rank(n)) return why;
+  if (n.input(0)->type.shape->empty()) return Refusal{Kind::dimensions, "a scalar"};
+  return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::boolean});
 }
 
 }  // namespace ingot::backends::tflite

@@ -114,25 +114,29 @@ void join(NodeOut& n, const std::vector<std::int32_t>& parts, std::int64_t axis,
 
 }  // namespace
 
-std::string refuse_lstm(const Node& n) {
+Refused refuse_lstm(const Node& n) {
   for (const std::size_t i : {0U, 1U, 2U})
-    if (std::string why = needs_rank(n, i); !why.empty()) return why;
-  if (n.graph().parent()) return "an LSTM in a branch or loop";
+    if (Refused why = needs_rank(n, i)) return why;
+  if (n.graph().parent()) return Refusal{Kind::structure, "an LSTM in a branch or loop"};
   const Shape& x = *n.input(0)->type.shape;
   const std::int64_t batch_axis = n.attributes.int_or("layout", 0) ? 0 : 1;
   if (x.size() != 3 || !x[static_cast<std::size_t>(batch_axis)].is_known() || !x[2].is_known())
-    return "the batch of an LSTM is not known";
+    return Refusal{Kind::unknown_size, "the batch of an LSTM is not known"};
   for (const std::size_t i : {1U, 2U, 3U, 7U})
-    if (n.input(i) && !ops::constant_of(n.input(i))) return "the weights of an LSTM are computed";
-  if (n.input(4)) return "sequences of different lengths";
-  if (!is_absent_or_zero(n, 5) || !is_absent_or_zero(n, 6)) return "an LSTM that does not start at zero";
-  if (n.output(2) && !n.output(2)->uses().empty()) return "TFLite does not give back the cell of an LSTM";
-  if (n.attributes.has("clip") || n.attributes.int_or("input_forget", 0)) return "clipped sums or coupled gates";
+    if (n.input(i) && !ops::constant_of(n.input(i)))
+      return Refusal{Kind::not_constant, "the weights of an LSTM are computed"};
+  if (n.input(4)) return Refusal{Kind::structure, "sequences of different lengths"};
+  if (!is_absent_or_zero(n, 5) || !is_absent_or_zero(n, 6))
+    return Refusal{Kind::structure, "an LSTM that does not start at zero"};
+  if (n.output(2) && !n.output(2)->uses().empty())
+    return Refusal{Kind::structure, "TFLite does not give back the cell of an LSTM"};
+  if (n.attributes.has("clip") || n.attributes.int_or("input_forget", 0))
+    return Refusal{Kind::attribute_value, "clipped sums or coupled gates"};
   if (n.attributes.has("activations")) {
     const auto* names = n.attributes.get<std::vector<std::string>>("activations");
     constexpr std::string_view kUsual[] = {"Sigmoid", "Tanh", "Tanh"};
     for (std::size_t i = 0; names && i < names->size(); ++i)
-      if ((*names)[i] != kUsual[i % 3]) return "other activations in an LSTM";
+      if ((*names)[i] != kUsual[i % 3]) return Refusal{Kind::attribute_value, "other activations in an LSTM"};
   }
   return needs_types(n, {DType::f32});
 }

@@ -20,9 +20,9 @@ Tensor scaled(const Tensor& t, float factor) {
   return Tensor::of<float>(t.dims(), values);
 }
 
-std::string needs_float(const Node& n) {
+Refused needs_float(const Node& n) {
   for (std::size_t i = 0; i < n.input_count(); ++i)
-    if (std::string why = needs_types(n, {DType::f32}, i); !why.empty()) return why;
+    if (Refused why = needs_types(n, {DType::f32}, i)) return why;
   return {};
 }
 
@@ -43,9 +43,9 @@ int connected_version(const NodeOut& n, Options& options) {
 
 }  // namespace
 
-std::string refuse_gemm(const Node& n) {
+Refused refuse_gemm(const Node& n) {
   for (const std::size_t i : {0U, 1U})
-    if (std::string why = needs_rank(n, i); !why.empty()) return why;
+    if (Refused why = needs_rank(n, i)) return why;
   return needs_float(n);
 }
 
@@ -100,14 +100,14 @@ void emit_gemm(NodeOut& n) {
   n.e.add(Op::ADD, {y, c}, {n.out()});
 }
 
-std::string refuse_matmul(const Node& n) {
+Refused refuse_matmul(const Node& n) {
   for (const std::size_t i : {0U, 1U}) {
-    if (std::string why = needs_rank(n, i); !why.empty()) return why;
-    if (n.input(i)->type.shape->size() > 5) return "more than 5 dimensions";
+    if (Refused why = needs_rank(n, i)) return why;
+    if (n.input(i)->type.shape->size() > 5) return Refusal{Kind::dimensions, "more than 5 dimensions"};
   }
-  if (!n.output(0)->type.shape) return "the rank is not known";
+  if (!n.output(0)->type.shape) return Refusal{Kind::unknown_size, "the rank is not known"};
   const Tensor* weights = ops::constant_of(n.input(1));
-  if (weights && weights->size() == 0) return "a product with a matrix without elements";
+  if (weights && weights->size() == 0) return Refusal{Kind::structure, "a product with a matrix without elements"};
   return needs_float(n);
 }
 

@@ -36,21 +36,21 @@ Tensor corrections(const Sliding& s, const Shape& x, const Shape& y, const Ints&
 
 }  // namespace
 
-std::string refuse_pool(const Node& n) {
-  if (std::string why = needs_rank(n); !why.empty()) return why;
+Refused refuse_pool(const Node& n) {
+  if (Refused why = needs_rank(n)) return why;
   const Shape& x = *n.input(0)->type.shape;
-  if (x.size() != 3 && x.size() != 4) return "TFLite pools 2 spatial dimensions";
+  if (x.size() != 3 && x.size() != 4) return Refusal{Kind::dimensions, "TFLite pools 2 spatial dimensions"};
   for (const std::int64_t d : n.attributes.ints_or("dilations", {}))
-    if (d != 1) return "a dilated pool";
-  if (n.output(1)) return "the places of the maxima are asked for";
+    if (d != 1) return Refusal{Kind::attribute_value, "a dilated pool"};
+  if (n.output(1)) return Refusal{Kind::structure, "the places of the maxima are asked for"};
   const Ints pads = n.attributes.ints_or("pads", {});
   const bool has_pads = std::ranges::any_of(pads, [](std::int64_t p) { return p != 0; });
   if (n.op == "AveragePool" && n.attributes.int_or("ceil_mode", 0) && has_pads)
-    return "ceil_mode with padding: a last window may lie in the padding alone";
+    return Refusal{Kind::attribute_value, "ceil_mode with padding: a last window may lie in the padding alone"};
   const bool is_plain =
       !n.attributes.int_or("ceil_mode", 0) && n.attributes.string_or("auto_pad", "NOTSET") != "SAME_LOWER" && !has_pads;
   for (std::size_t i = 2; i < x.size(); ++i)
-    if (!is_plain && !x[i].is_known()) return "padding over sizes that are not known";
+    if (!is_plain && !x[i].is_known()) return Refusal{Kind::unknown_size, "padding over sizes that are not known"};
   return needs_types(n, {DType::f32});
 }
 
@@ -90,10 +90,10 @@ void emit_pool(NodeOut& n) {
   y.finish();
 }
 
-std::string refuse_depth_to_space(const Node& n) {
+Refused refuse_depth_to_space(const Node& n) {
   const auto& x = n.input(0)->type.shape;
   if (n.attributes.string_or("mode", "DCR") != "DCR" && (!x || x->size() != 4 || !(*x)[1].is_known()))
-    return "mode CRD over channels that are not known";
+    return Refusal{Kind::unknown_size, "mode CRD over channels that are not known"};
   return n.input(0)->type.shape ? needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8})
                                 : needs_rank(n);
 }
@@ -117,7 +117,7 @@ void emit_depth_to_space(NodeOut& n) {
   n.e.add(Op::DEPTH_TO_SPACE, {x}, {n.out()}, options);
 }
 
-std::string refuse_space_to_depth(const Node& n) {
+Refused refuse_space_to_depth(const Node& n) {
   return n.input(0)->type.shape ? needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8})
                                 : needs_rank(n);
 }
@@ -127,9 +127,10 @@ void emit_space_to_depth(NodeOut& n) {
   n.e.add(Op::SPACE_TO_DEPTH, {n.in(0)}, {n.out()}, options);
 }
 
-std::string refuse_lrn(const Node& n) {
-  if (n.attributes.int_or("size", 1) % 2 == 0) return "an even size";
-  if (!n.input(0)->type.shape || n.input(0)->type.shape->size() != 4) return "TFLite normalises 4 dimensions";
+Refused refuse_lrn(const Node& n) {
+  if (n.attributes.int_or("size", 1) % 2 == 0) return Refusal{Kind::attribute_value, "an even size"};
+  if (!n.input(0)->type.shape || n.input(0)->type.shape->size() != 4)
+    return Refusal{Kind::dimensions, "TFLite normalises 4 dimensions"};
   return needs_types(n, {DType::f32});
 }
 void emit_lrn(NodeOut& n) {

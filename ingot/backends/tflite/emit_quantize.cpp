@@ -12,13 +12,13 @@ namespace {
 
 using Op = BuiltinOperator;
 
-std::string refuse_parameters(const Node& n, DType type) {
-  if (!quantization_of(n)) return "scale or zero point are computed, or per block";
+Refused refuse_parameters(const Node& n, DType type) {
+  if (!quantization_of(n)) return Refusal{Kind::not_constant, "scale or zero point are computed, or per block"};
   if (type != DType::i8 && type != DType::u8 && type != DType::i16 && type != DType::i32 && type != DType::i4)
-    return "TFLite does not quantise to this type";
+    return Refusal{Kind::attribute_value, "TFLite does not quantise to this type"};
   const Quantization q = *quantization_of(n);
   if (type == DType::i16 && std::ranges::any_of(q.zero_point, [](std::int64_t z) { return z != 0; }))
-    return "TFLite quantises to 16 bits around 0";
+    return Refusal{Kind::attribute_value, "TFLite quantises to 16 bits around 0"};
   return {};
 }
 
@@ -46,12 +46,12 @@ std::optional<Quantization> quantization_of(const Node& node) {
   return q;
 }
 
-std::string refuse_quantize(const Node& n) {
-  const std::string why = needs_types(n, {DType::f32});
-  return why.empty() ? refuse_parameters(n, n.output(0)->type.elem) : why;
+Refused refuse_quantize(const Node& n) {
+  Refused why = needs_types(n, {DType::f32});
+  return why ? why : refuse_parameters(n, n.output(0)->type.elem);
 }
-std::string refuse_dequantize(const Node& n) {
-  if (n.output(0)->type.elem != DType::f32) return "TFLite dequantises to float";
+Refused refuse_dequantize(const Node& n) {
+  if (n.output(0)->type.elem != DType::f32) return Refusal{Kind::attribute_value, "TFLite dequantises to float"};
   return refuse_parameters(n, n.input(0)->type.elem);
 }
 

@@ -7,11 +7,13 @@ namespace ingot::backends::tflite {
 
 using Op = BuiltinOperator;
 
-std::string refuse_random(const Node& n) {
+Refused refuse_random(const Node& n) {
   const Value* y = n.output(0);
-  if (y->type.elem != DType::f32) return "TFLite's random numbers are float";
+  if (y->type.elem != DType::f32) return Refusal{Kind::attribute_value, "TFLite's random numbers are float"};
   const bool is_like = n.op.ends_with("Like");
-  return is_like ? needs_rank(n) : y->type.shape ? "" : "the rank is not known";
+  if (is_like) return needs_rank(n);
+  if (!y->type.shape) return Refusal{Kind::unknown_size, "the rank is not known"};
+  return {};
 }
 
 void emit_random(NodeOut& n, Op op) {

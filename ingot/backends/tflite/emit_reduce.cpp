@@ -25,11 +25,11 @@ void emit_softmax(NodeOut& n, Op op) {
   const std::int32_t back = n.e.ints(perm);
   n.e.add(Op::TRANSPOSE, {y, back}, {n.out()});
 }
-std::string refuse_softmax(const Node& n) {
-  std::string why = needs_rank(n);
-  if (why.empty() && n.input(0)->type.shape->empty()) why = "a scalar";
-  if (why.empty() && n.input(0)->type.shape->size() > 6) why = "more than 6 dimensions";
-  return why.empty() ? floats(n) : why;
+Refused refuse_softmax(const Node& n) {
+  if (Refused why = needs_rank(n)) return why;
+  if (n.input(0)->type.shape->empty()) return Refusal{Kind::dimensions, "a scalar"};
+  if (n.input(0)->type.shape->size() > 6) return Refusal{Kind::dimensions, "more than 6 dimensions"};
+  return floats(n);
 }
 
 namespace {
@@ -55,13 +55,14 @@ void emit_reduce(NodeOut& n, Op op) {
   }
   n.e.add(op, {n.in(0), axes}, {n.out()}, options);
 }
-std::string refuse_reduce(const Node& n) {
-  std::string why = needs_rank(n);
-  if (why.empty() && n.input(1) && !ops::constant_of(n.input(1)) && !is_empty_list(n.input(1))) {
+Refused refuse_reduce(const Node& n) {
+  if (Refused why = needs_rank(n)) return why;
+  if (n.input(1) && !ops::constant_of(n.input(1)) && !is_empty_list(n.input(1))) {
     const auto& shape = n.input(1)->type.shape;  // no axes at all would mean another thing to TFLite
-    if (!shape || shape->size() != 1 || !(*shape)[0].is_at_least(1)) why = "axes that are computed, maybe none";
+    if (!shape || shape->size() != 1 || !(*shape)[0].is_at_least(1))
+      return Refusal{Kind::not_constant, "axes that are computed, maybe none"};
   }
-  return why.empty() ? needs_types(n, {DType::f32, DType::i32, DType::i64}) : why;
+  return needs_types(n, {DType::f32, DType::i32, DType::i64});
 }
 
 void emit_arg(NodeOut& n, Op op) {
@@ -76,10 +77,11 @@ void emit_arg(NodeOut& n, Op op) {
   n.e.add(op, {x, dim}, {found}, options);
   n.e.add(Op::EXPAND_DIMS, {found, again}, {n.out()});
 }
-std::string refuse_arg(const Node& n) {
-  if (n.attributes.int_or("select_last_index", 0)) return "the last of equal elements: TFLite takes the first";
-  const std::string why = needs_rank(n);
-  return why.empty() ? needs_types(n, {DType::f32, DType::i32, DType::i8, DType::u8}) : why;
+Refused refuse_arg(const Node& n) {
+  if (n.attributes.int_or("select_last_index", 0))
+    return Refusal{Kind::attribute_value, "the last of equal elements: TFLite takes the first"};
+  Refused why = needs_rank(n);
+  return why ? why : needs_types(n, {DType::f32, DType::i32, DType::i8, DType::u8});
 }
 
 void emit_top_k(NodeOut& n) {
@@ -121,10 +123,10 @@ void emit_top_k(NodeOut& n) {
   if (n.node.output(0)) n.e.add(Op::TRANSPOSE, {values, back}, {n.out(0)});
   if (n.node.output(1)) n.e.add(Op::TRANSPOSE, {wide, back}, {n.out(1)});
 }
-std::string refuse_top_k(const Node& n) {
-  const std::string why = needs_rank(n);
-  if (why.empty() && !n.output(0)) return "the values are not asked for";
-  return why.empty() ? needs_types(n, {DType::f32, DType::i32, DType::i64}) : why;
+Refused refuse_top_k(const Node& n) {
+  if (Refused why = needs_rank(n)) return why;
+  if (!n.output(0)) return Refusal{Kind::structure, "the values are not asked for"};
+  return needs_types(n, {DType::f32, DType::i32, DType::i64});
 }
 
 void emit_cum_sum(NodeOut& n) {
@@ -139,7 +141,7 @@ void emit_reverse_sequence(NodeOut& n) {
   options.set("seq_dim", n.attr("time_axis", 0)).set("batch_dim", n.attr("batch_axis", 1));
   n.e.add(Op::REVERSE_SEQUENCE, {n.in(0), n.in(1)}, {n.out()}, options);
 }
-std::string refuse_reverse_sequence(const Node& n) {
+Refused refuse_reverse_sequence(const Node& n) {
   return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::u8});
 }
 

@@ -2,50 +2,20 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ingot/backends/tflite/resize_axis.h"
 #include "ingot/backends/tflite/rows.h"
 #include "ingot/backends/tflite/spatial.h"
 #include "ingot/ops/infer.h"
+#include "ingot/passes/legalize/resize_axis.h"
 
 namespace ingot::backends::tflite {
-
-std::vector<ResizeAxis> resize_axes(const Node& n) {
-  const Shape &x = *n.input(0)->type.shape, &y = *n.output(0)->type.shape;
-  std::vector<ResizeAxis> axes;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const std::int64_t in = x[i].value(), out = y[i].value();
-    axes.push_back({in, out, static_cast<double>(out) / static_cast<double>(in)});
-  }
-  const Tensor* scales = n.input(2) ? ops::constant_of(n.input(2)) : nullptr;
-  if (!scales || scales->size() == 0) return axes;
-  const Ints which = n.attributes.ints_or("axes", {});
-  const std::vector<double> values = scales->to_doubles();
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    std::int64_t a = which.empty() ? static_cast<std::int64_t>(k) : which[k];
-    if (a < 0) a += static_cast<std::int64_t>(x.size());
-    axes[static_cast<std::size_t>(a)].scale = values[k];
-  }
-  return axes;
-}
-
-double resize_source(const std::string& mode, const ResizeAxis& a, std::int64_t i) {
-  const auto x = static_cast<double>(i);
-  const double out = a.scale * static_cast<double>(a.in);
-  if (mode == "align_corners") return out == 1 ? 0 : x * static_cast<double>(a.in - 1) / (out - 1);
-  if (mode == "asymmetric") return x / a.scale;
-  if (mode == "pytorch_half_pixel") return out > 1 ? (x + 0.5) / a.scale - 0.5 : 0;
-  if (mode == "half_pixel_symmetric") {
-    const double adjustment = static_cast<double>(a.out) / out, centre = static_cast<double>(a.in) / 2;
-    return centre * (1 - adjustment) + (x + 0.5) / a.scale - 0.5;
-  }
-  return (x + 0.5) / a.scale - 0.5;
-}
 
 namespace {
 
 using Op = BuiltinOperator;
 
-using Axis = ResizeAxis;
+using Axis = passes::legalize::ResizeAxis;
+using passes::legalize::resize_axes;
+using passes::legalize::resize_source;
 
 std::int64_t nearest(const Node& n, const Axis& a, std::int64_t i) {
   const double x = resize_source(n.attributes.string_or("coordinate_transformation_mode", "half_pixel"), a, i);
@@ -105,22 +75,26 @@ const Flags* flags_for(const Node& n, const std::vector<Axis>& axes, std::size_t
 
 }  // namespace
 
-std::string refuse_resize(const Node& n) {
-  if (std::string why = needs_rank(n); !why.empty()) return why;
+Refused refuse_resize(const Node& n) {
+  if (Refused why = needs_rank(n)) return why;
   const auto& y = n.output(0)->type.shape;
-  if (!y || !is_fixed(*y) || !is_fixed(*n.input(0)->type.shape)) return "sizes that are not known before running";
-  if (n.input(2) && !ops::constant_of(n.input(2)) && !n.input(3)) return "scales that are computed";
-  if (n.attributes.int_or("antialias", 0)) return "antialias";
+  if (!y || !is_fixed(*y) || !is_fixed(*n.input(0)->type.shape))
+    return Refusal{Kind::unknown_size, "sizes that are not known before running"};
+  if (n.input(2) && !ops::constant_of(n.input(2)) && !n.input(3))
+    return Refusal{Kind::not_constant, "scales that are computed"};
+  if (n.attributes.int_or("antialias", 0)) return Refusal{Kind::attribute_value, "antialias"};
   const std::string mode = n.attributes.string_or("mode", "nearest");
   if (n.attributes.string_or("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize")
-    return "tf_crop_and_resize";
+    return Refusal{Kind::attribute_value, "tf_crop_and_resize"};
   if (mode == "nearest") return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8});
-  if (mode != "linear") return "mode " + mode;
+  if (mode != "linear") return Refusal{Kind::attribute_value, "mode " + mode};
   const std::size_t rank = y->size();
-  if (rank != 3 && rank != 4) return "linear resizing of other than 1 or 2 spatial dimensions";
+  if (rank != 3 && rank != 4)
+    return Refusal{Kind::dimensions, "linear resizing of other than 1 or 2 spatial dimensions"};
   // Channels first or last: either may be the case when this is asked.
   const std::vector<Axis> axes = resize_axes(n);
-  if (!flags_for(n, axes, 1, true) && !flags_for(n, axes, 2, true)) return "coordinates that TFLite does not have";
+  if (!flags_for(n, axes, 1, true) && !flags_for(n, axes, 2, true))
+    return Refusal{Kind::attribute_value, "coordinates that TFLite does not have"};
   return needs_types(n, {DType::f32});
 }
 

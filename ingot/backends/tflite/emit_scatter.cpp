@@ -82,15 +82,15 @@ void emit_scatter_nd(NodeOut& n) {
   e.add(Op::SELECT_V2, {is_written, written, data}, {n.out()});
 }
 
-std::string refuse_scatter_nd(const Node& n) {
+Refused refuse_scatter_nd(const Node& n) {
   for (const std::size_t i : {0U, 1U, 2U})
-    if (std::string why = needs_rank(n, i); !why.empty()) return why;
+    if (Refused why = needs_rank(n, i)) return why;
   const Shape& tuples = *n.input(1)->type.shape;
   if (tuples.empty() || !tuples.back().is_known() || tuples.back().value() < 1)
-    return "index tuples of no known length";
-  if (n.input(0)->type.shape->size() > 8) return "more than 8 dimensions";
+    return Refusal{Kind::unknown_size, "index tuples of no known length"};
+  if (n.input(0)->type.shape->size() > 8) return Refusal{Kind::dimensions, "more than 8 dimensions"};
   const std::string reduction = n.attributes.string_or("reduction", "none");
-  if (reduction != "none" && reduction != "add") return "reduction '" + reduction + "'";
+  if (reduction != "none" && reduction != "add") return Refusal{Kind::attribute_value, "reduction '" + reduction + "'"};
   if (const Tensor* t = ops::constant_of(n.input(1)); t && reduction == "none") {
     // SCATTER_ND adds up where places repeat; ONNX does not say which update stays, others take the last.
     const auto depth = static_cast<std::size_t>(tuples.back().value());
@@ -100,7 +100,8 @@ std::string refuse_scatter_nd(const Node& n) {
       rows.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(i),
                         all.begin() + static_cast<std::ptrdiff_t>(i + depth));
     std::ranges::sort(rows);
-    if (std::ranges::adjacent_find(rows) != rows.end()) return "places that are written twice";
+    if (std::ranges::adjacent_find(rows) != rows.end())
+      return Refusal{Kind::structure, "places that are written twice"};
   }
   return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8});
 }

@@ -36,11 +36,11 @@ void emit_transpose(NodeOut& n) {
   const std::int32_t order = n.e.ints(passes::perm_of(n.node));
   n.e.add(Op::TRANSPOSE, {n.in(0), order}, {n.out()});
 }
-std::string refuse_transpose(const Node& n) {
+Refused refuse_transpose(const Node& n) {
   if (passes::perm_of(n).empty() && !(n.input(0)->type.shape && n.input(0)->type.shape->empty()))
-    return "the rank is not known";
-  if (n.input(0)->type.shape->size() > 5) return "more than 5 dimensions";
-  return n.input(0)->type.elem == DType::i16 ? std::string() : moved(n);
+    return Refusal{Kind::unknown_size, "the rank is not known"};
+  if (n.input(0)->type.shape->size() > 5) return Refusal{Kind::dimensions, "more than 5 dimensions"};
+  return n.input(0)->type.elem == DType::i16 ? std::nullopt : moved(n);
 }
 
 void emit_concat(NodeOut& n) {
@@ -65,19 +65,19 @@ void emit_split(NodeOut& n) {
   options.set("num_splits", static_cast<std::int64_t>(outputs.size()));
   n.e.add(Op::SPLIT_V, {x, lengths, dim}, outputs, options);
 }
-std::string refuse_split(const Node& n) {
-  if (std::string why = needs_rank(n); !why.empty()) return why;
+Refused refuse_split(const Node& n) {
+  if (Refused why = needs_rank(n)) return why;
   const auto rank = static_cast<std::int64_t>(n.input(0)->type.shape->size());
   std::int64_t axis = n.attributes.int_or("axis", 0);
   if (axis < 0) axis += rank;
   for (const Value* v : n.outputs())
     if (!v || !v->type.shape || !(*v->type.shape)[static_cast<std::size_t>(axis)].is_known())
-      return "the sizes of the parts are not known";
+      return Refusal{Kind::unknown_size, "the sizes of the parts are not known"};
   return moved(n);
 }
 
 void emit_tile(NodeOut& n) { n.e.add(Op::TILE, {n.in(0), n.in_int32(1)}, {n.out()}); }
-std::string refuse_tile(const Node& n) {
+Refused refuse_tile(const Node& n) {
   return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::u8, DType::boolean});
 }
 
@@ -97,10 +97,10 @@ void emit_expand(NodeOut& n) {
   n.e.add(Op::BROADCAST_ARGS, {sizes, wanted}, {target});
   n.e.add(Op::BROADCAST_TO, {x, target}, {n.out()}, Options(Op::BROADCAST_TO), 2);
 }
-std::string refuse_expand(const Node& n) {
-  if (std::string why = needs_rank(n); !why.empty()) return why;
-  if (!n.output(0)->type.shape) return "the rank of the result is not known";
-  if (n.output(0)->type.shape->size() > 8) return "more than 8 dimensions";
+Refused refuse_expand(const Node& n) {
+  if (Refused why = needs_rank(n)) return why;
+  if (!n.output(0)->type.shape) return Refusal{Kind::unknown_size, "the rank of the result is not known"};
+  if (n.output(0)->type.shape->size() > 8) return Refusal{Kind::dimensions, "more than 8 dimensions"};
   return moved(n);
 }
 
@@ -113,7 +113,7 @@ void emit_range(NodeOut& n) {
   const std::int32_t start = scalar(0), limit = scalar(1), delta = scalar(2);
   n.e.add(Op::RANGE, {start, limit, delta}, {n.out()});
 }
-std::string refuse_range(const Node& n) { return needs_types(n, {DType::f32, DType::i32}); }
+Refused refuse_range(const Node& n) { return needs_types(n, {DType::f32, DType::i32}); }
 
 void emit_fill(NodeOut& n) {
   const Tensor* value = n.node.attributes.get<Tensor>("value");
@@ -121,30 +121,29 @@ void emit_fill(NodeOut& n) {
   const std::int32_t element = value ? n.e.constant(value->reshaped({})) : n.e.scalar(0, DType::f32);
   n.e.add(Op::FILL, {dims, element}, {n.out()});
 }
-std::string refuse_fill(const Node& n) {
+Refused refuse_fill(const Node& n) {
   const DType t = n.output(0)->type.elem;
-  return t == DType::f32 || t == DType::i32 || t == DType::i64 || t == DType::boolean || t == DType::i8
-             ? ""
-             : "TFLite does not fill this type";
+  if (t == DType::f32 || t == DType::i32 || t == DType::i64 || t == DType::boolean || t == DType::i8) return {};
+  return Refusal{Kind::attribute_value, "TFLite does not fill this type"};
 }
 
-std::string refuse_shape(const Node& n) { return needs_rank(n); }
-std::string refuse_size(const Node& n) { return needs_rank(n); }
-std::string refuse_concat(const Node& n) {
-  const std::string why = needs_rank(n);
-  return why.empty() ? needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8, DType::i16,
-                                       DType::boolean, DType::string})
-                     : why;
+Refused refuse_shape(const Node& n) { return needs_rank(n); }
+Refused refuse_size(const Node& n) { return needs_rank(n); }
+Refused refuse_concat(const Node& n) {
+  if (Refused why = needs_rank(n)) return why;
+  return needs_types(
+      n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8, DType::i16, DType::boolean, DType::string});
 }
-std::string refuse_reshape(const Node& n) {
+Refused refuse_reshape(const Node& n) {
   const auto& y = n.output(0)->type.shape;
   // At most one open size is left to RESHAPE; more must be found at run time.
   if (y && std::ranges::count_if(*y, [](const Dim& d) { return !d.is_known(); }) <= 1) return {};
-  if (n.is("Flatten")) return "more than one size is not known";
-  if (std::string why = needs_rank(n); !why.empty()) return why;
-  if (n.is("Squeeze") || n.is("Unsqueeze")) return n.input(1) ? needs_constant(n, 1, "the axes") : std::string();
-  if (!y) return "the rank of the result is not known";
-  if (!ops::constant_of(n.input(1)) && n.attributes.int_or("allowzero", 0)) return "allowzero with a computed shape";
+  if (n.is("Flatten")) return Refusal{Kind::unknown_size, "more than one size is not known"};
+  if (Refused why = needs_rank(n)) return why;
+  if (n.is("Squeeze") || n.is("Unsqueeze")) return n.input(1) ? needs_constant(n, 1, "the axes") : std::nullopt;
+  if (!y) return Refusal{Kind::unknown_size, "the rank of the result is not known"};
+  if (!ops::constant_of(n.input(1)) && n.attributes.int_or("allowzero", 0))
+    return Refusal{Kind::not_constant, "allowzero with a computed shape"};
   return {};
 }
 

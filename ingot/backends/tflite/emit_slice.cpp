@@ -147,14 +147,15 @@ void emit_slice_anywhere(NodeOut& n) {
 
 }  // namespace
 
-std::string refuse_slice(const Node& n) {
-  if (std::string why = needs_rank(n); !why.empty()) return why;
-  if (n.input(0)->type.shape->size() > 5) return "more than 5 dimensions";
+Refused refuse_slice(const Node& n) {
+  if (Refused why = needs_rank(n)) return why;
+  if (n.input(0)->type.shape->size() > 5) return Refusal{Kind::dimensions, "more than 5 dimensions"};
   if (!axes_of(n)) {
     const auto& axes = n.input(3) ? n.input(3)->type.shape : n.input(1)->type.shape;
-    if (!n.input(3) || !axes || axes->size() != 1 || !(*axes)[0].is_known()) return "axes that are computed";
+    if (!n.input(3) || !axes || axes->size() != 1 || !(*axes)[0].is_known())
+      return Refusal{Kind::not_constant, "axes that are computed"};
   } else if (n.input(4) && !ops::constant_of(n.input(4))) {
-    return "steps that are computed";
+    return Refusal{Kind::not_constant, "steps that are computed"};
   }
   return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8, DType::boolean, DType::i16});
 }
@@ -175,20 +176,21 @@ void emit_slice(NodeOut& n) {
   n.e.add(Op::STRIDED_SLICE, {x, begin, end, steps}, {n.out()}, options);
 }
 
-std::string refuse_pad(const Node& n) {
-  if (std::string why = needs_rank(n); !why.empty()) return why;
+Refused refuse_pad(const Node& n) {
+  if (Refused why = needs_rank(n)) return why;
   const bool is_computed = !ops::constant_of(n.input(1));
   if (is_computed && (n.input(3) || n.attributes.string_or("mode", "constant") != "constant"))
     return needs_constant(n, 1, "the padding");
   if (n.input(3))
-    if (std::string why = needs_constant(n, 3, "the axes"); !why.empty()) return why;
+    if (Refused why = needs_constant(n, 3, "the axes")) return why;
   if (!is_computed)
     for (const auto& [before, after] : pads_of(n))
-      if (before < 0 || after < 0) return "negative padding";
+      if (before < 0 || after < 0) return Refusal{Kind::attribute_value, "negative padding"};
   const std::string mode = n.attributes.string_or("mode", "constant");
   if (mode != "constant" && !is_fixed(*n.input(0)->type.shape))
-    return "mode " + mode + " over sizes that are not known";
-  if (n.input(0)->type.shape->size() > 5 && mode == "constant") return "more than 5 dimensions";
+    return Refusal{Kind::unknown_size, "mode " + mode + " over sizes that are not known"};
+  if (n.input(0)->type.shape->size() > 5 && mode == "constant")
+    return Refusal{Kind::dimensions, "more than 5 dimensions"};
   return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8});
 }
 

@@ -31,8 +31,8 @@ void cast_to(Emitter& e, std::int32_t x, TensorType from, std::int32_t y, Tensor
 
 }  // namespace
 
-std::string refuse_unique(const Node& n) {
-  if (n.attributes.has("axis")) return "unique slices along an axis";
+Refused refuse_unique(const Node& n) {
+  if (n.attributes.has("axis")) return Refusal{Kind::attribute_value, "unique slices along an axis"};
   return needs_types(n, {DType::f32, DType::i32, DType::i64});
 }
 

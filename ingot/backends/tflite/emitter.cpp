@@ -228,7 +228,7 @@ void Emitter::emit_node(const Node& node) {
   NodeOut out(*this, node);
   const std::string_view noted = note_of(node.metadata, kCustomOptions);
   const Row* row = row_of(node);
-  if (row && (noted.empty() || refusal(node).empty())) return row->emit(out);
+  if (row && (noted.empty() || !refusal(node))) return row->emit(out);
   fmt_tflite::Operator custom;  // the caller allowed it, or it would not be here
   custom.code.builtin = BuiltinOperator::CUSTOM;
   custom.code.custom = node.op;

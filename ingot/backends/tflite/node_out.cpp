@@ -45,20 +45,22 @@ Ints dims_of(const Shape& shape) {
   return dims;
 }
 
-std::string needs_types(const Node& node, std::initializer_list<DType> types, std::size_t input) {
+Refused needs_types(const Node& node, std::initializer_list<DType> types, std::size_t input) {
   const Value* v = node.input(input);
   if (!v || std::ranges::find(types, v->type.elem) != types.end()) return {};
-  return fmt::format("TFLite has no kernel for {}", name_of(v->type.elem));
+  return Refusal{Kind::element_type, fmt::format("TFLite has no kernel for {}", name_of(v->type.elem))};
 }
 
-std::string needs_rank(const Node& node, std::size_t input) {
+Refused needs_rank(const Node& node, std::size_t input) {
   const Value* v = node.input(input);
-  return !v || v->type.shape ? "" : fmt::format("the rank of input '{}' is not known", v->name());
+  if (!v || v->type.shape) return {};
+  return Refusal{Kind::unknown_size, fmt::format("the rank of input '{}' is not known", v->name())};
 }
 
-std::string needs_constant(const Node& node, std::size_t input, std::string_view what) {
+Refused needs_constant(const Node& node, std::size_t input, std::string_view what) {
   const Value* v = node.input(input);
-  return !v || ops::constant_of(v) ? "" : fmt::format("{} ('{}') is computed at run time", what, v->name());
+  if (!v || ops::constant_of(v)) return {};
+  return Refusal{Kind::not_constant, fmt::format("{} ('{}') is computed at run time", what, v->name())};
 }
 
 bool comes_from(const Node& node, std::string_view source_op) { return note_of(node.metadata, kSourceOp) == source_op; }

@@ -156,18 +156,22 @@ bool broadcasts_too_much(const Node& node) {
 
 }  // namespace
 
-std::string refusal(const Node& node) {
+Refused refusal(const Node& node) {
   const Row* row = row_of(node);
   if (!row) {
     for (const Value* v : node.inputs())
-      if (v && v->type.elem == DType::string) return "TFLite does not compute with strings";
-    if (node.is("Multinomial") || node.is("Bernoulli")) return "TFLite's random numbers are not ONNX's";
-    return "TFLite has no such operator";
+      if (v && v->type.elem == DType::string)
+        return Refusal{Kind::unknown_operator, "TFLite does not compute with strings"};
+    if (node.is("Multinomial") || node.is("Bernoulli"))
+      return Refusal{Kind::unknown_operator, "TFLite's random numbers are not ONNX's"};
+    return Refusal{Kind::unknown_operator, "TFLite has no such operator"};
   }
   for (const Value* v : node.outputs())
-    if (v && !v->type.is_tensor()) return "TFLite has tensors only, no sequences, maps or optionals";
-  if (broadcasts_too_much(node)) return "more than 4 dimensions are broadcast, and their sizes are not known";
-  return row->refuses ? row->refuses(node) : std::string();
+    if (v && !v->type.is_tensor())
+      return Refusal{Kind::not_a_tensor, "TFLite has tensors only, no sequences, maps or optionals"};
+  if (broadcasts_too_much(node))
+    return Refusal{Kind::unknown_size, "more than 4 dimensions are broadcast, and their sizes are not known"};
+  return row->refuses ? row->refuses(node) : std::nullopt;
 }
 
 }  // namespace ingot::backends::tflite

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "ingot/backends/tflite/emitter.h"
+#include "ingot/passes/legalize/refusal.h"
 
 namespace ingot::backends::tflite {
 
@@ -37,24 +38,29 @@ class NodeOut {
   }
 };
 
+using passes::legalize::Refusal;
+using Kind = Refusal::Kind;
+/// Nothing: not refused.
+using Refused = std::optional<Refusal>;
+
 /// How one ONNX operator is said in TFLite.
 struct Row {
   std::string_view op;
   void (*emit)(NodeOut&);
-  /// Why this node cannot be said that way; empty: it can. Null: always.
-  std::string (*refuses)(const Node&) = nullptr;
+  /// Why this node cannot be said that way. Null: it always can.
+  Refused (*refuses)(const Node&) = nullptr;
 };
 
 std::span<const Row> all_rows();
 /// Null: no row for the operator.
 const Row* row_of(const Node& node);
-/// Why the node cannot be emitted as it stands; empty: it can.
-std::string refusal(const Node& node);
+/// Why the node cannot be emitted as it stands.
+Refused refusal(const Node& node);
 
 // What the rows are made of, by file.
-std::string needs_types(const Node& node, std::initializer_list<DType> types, std::size_t input = 0);
-std::string needs_rank(const Node& node, std::size_t input = 0);
-std::string needs_constant(const Node& node, std::size_t input, std::string_view what);
+Refused needs_types(const Node& node, std::initializer_list<DType> types, std::size_t input = 0);
+Refused needs_rank(const Node& node, std::size_t input = 0);
+Refused needs_constant(const Node& node, std::size_t input, std::string_view what);
 bool is_fixed(const Shape& shape);
 Ints dims_of(const Shape& shape);
 

@@ -8,16 +8,16 @@ namespace ingot::backends::tflite {
 /// Types that are moved about without being computed with.
 inline constexpr std::initializer_list<DType> kMoved = {DType::f32, DType::i32, DType::i64,
                                                         DType::i8,  DType::u8,  DType::boolean};
-std::string nothing(const Node& n);
-std::string floats(const Node& n);
-std::string arithmetic(const Node& n);
-std::string booleans(const Node& n);
-std::string moved(const Node& n);
-std::string equated(const Node& n);
+Refused nothing(const Node& n);
+Refused floats(const Node& n);
+Refused arithmetic(const Node& n);
+Refused booleans(const Node& n);
+Refused moved(const Node& n);
+Refused equated(const Node& n);
 
 #define INGOT_TFLITE_EMIT(op) void emit_##op(NodeOut&);
 #define INGOT_TFLITE_FAMILY(op) void emit_##op(NodeOut&, BuiltinOperator);
-#define INGOT_TFLITE_REFUSE(op) std::string refuse_##op(const Node&);
+#define INGOT_TFLITE_REFUSE(op) Refused refuse_##op(const Node&);
 #define INGOT_TFLITE_ROW(op) INGOT_TFLITE_EMIT(op) INGOT_TFLITE_REFUSE(op)
 
 // emit_elementwise.cpp

@@ -14,7 +14,11 @@ Certainty recognise_onnx(const Source& source) {
 }
 
 Imported load_onnx(const Source& source, const LoadOptions& options) {
-  return {.model = onnx::read(source.contents, source.directory(), read_options(options))};
+  Imported imported;
+  onnx::ReadOptions read = read_options(options);
+  read.notes = &imported.notes;
+  imported.model = onnx::read(source.contents, source.directory(), read);
+  return imported;
 }
 
 std::vector<std::string> save_onnx(const Model& model, const std::string& path, const SaveOptions& options) {

@@ -33,7 +33,7 @@ ConvolutionGroup group_of(Node& conv, const std::unordered_set<const Node*>& tak
     return reader && !taken.contains(reader) ? reader : nullptr;
   };
   if (Node* node = next(); node && node->is("BatchNormalization") && node->input(0) == tail()) {
-    group.affine = affine_of(*node);
+    group.affine = passes::affine_of(*node);
     if (group.affine && std::ssize(group.affine->factor) != constant_of(conv.input(1))->dims()[0]) group.affine.reset();
     if (group.affine) group.nodes.push_back(node);
   }

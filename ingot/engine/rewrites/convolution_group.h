@@ -4,15 +4,15 @@
 #include <vector>
 
 #include "ingot/engine/element_step.h"
-#include "ingot/engine/rewrites/fold_normalization.h"
 #include "ingot/engine/rewrites/pattern.h"
+#include "ingot/passes/affine.h"
 
 namespace ingot::engine {
 
 /// A convolution and the nodes behind it that become a part of it, in the order in which they are applied.
 struct ConvolutionGroup {
   Node* conv = nullptr;
-  std::optional<Affine> affine;  // of the batch normalisation behind it
+  std::optional<passes::Affine> affine;  // of the batch normalisation behind it
   Node* sum = nullptr;           // adds something else to the convolution:
   std::size_t residual = 0;      // which of its inputs
   std::optional<Limits> limits;

@@ -2,13 +2,15 @@
 // sum.
 #include "ingot/engine/rewrites/fold_normalization.h"
 
-#include <cmath>
-
 #include "ingot/engine/rewrites/pattern.h"
 #include "ingot/ops/builder.h"
+#include "ingot/passes/affine.h"
 
 namespace ingot::engine {
 namespace {
+
+using passes::Affine;
+using passes::affine_of;
 
 std::optional<std::vector<double>> constant_doubles(const Value* value) {
   const Tensor* tensor = constant_of(value);
@@ -19,27 +21,6 @@ std::optional<std::vector<double>> constant_doubles(const Value* value) {
 Tensor floats(Dims dims, const std::vector<double>& values) {
   return Tensor::of<float>(std::move(dims), std::vector<float>(values.begin(), values.end()));
 }
-
-}  // namespace
-
-std::optional<Affine> affine_of(const Node& node) {
-  if (node.attributes.int_or("training_mode", 0) != 0 || node.output(1)) return {};
-  const auto scale = constant_doubles(node.input(1)), bias = constant_doubles(node.input(2));
-  const auto mean = constant_doubles(node.input(3)), variance = constant_doubles(node.input(4));
-  if (!scale || !bias || !mean || !variance) return {};
-  const std::size_t channels = scale->size();
-  if (bias->size() != channels || mean->size() != channels || variance->size() != channels) return {};
-  const double epsilon = node.attributes.float_or("epsilon", 1e-5f);
-  Affine affine;
-  for (std::size_t i = 0; i < channels; ++i) {
-    const double factor = (*scale)[i] / std::sqrt((*variance)[i] + epsilon);
-    affine.factor.push_back(factor);
-    affine.offset.push_back((*bias)[i] - (*mean)[i] * factor);
-  }
-  return affine;
-}
-
-namespace {
 
 /// The convolution that could take the normalisation in.
 Node* convolution_before(const Node& normalization) {

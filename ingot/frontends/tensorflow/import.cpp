@@ -9,7 +9,7 @@
 #include "ingot/frontends/tensorflow/ports.h"
 #include "ingot/frontends/tensorflow/training.h"
 #include "ingot/frontends/tensorflow/translation.h"
-#include "ingot/frontends/unread.h"
+#include "ingot/ir/drop_unread.h"
 #include "ingot/ops/versions.h"
 
 namespace ingot::frontends::tensorflow {

@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "ingot/frontends/tensorflow/translation.h"
-#include "ingot/frontends/unread.h"
+#include "ingot/ir/drop_unread.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/schema.h"
 

@@ -5,7 +5,7 @@
 #include "ingot/frontends/tensorflow/model_inputs.h"
 #include "ingot/frontends/tensorflow/training_nodes.h"
 #include "ingot/frontends/tensorflow/training_split.h"
-#include "ingot/frontends/unread.h"
+#include "ingot/ir/drop_unread.h"
 
 namespace ingot::frontends::tensorflow {
 namespace {

@@ -1,4 +1,6 @@
 // Constant: one tensor, written as a tensor or as plain numbers or strings.
+#include "ingot/ops/generator/constant.h"
+
 #include <algorithm>
 
 #include "ingot/ops/infer.h"
@@ -67,14 +69,7 @@ struct TensorOf {
 };
 
 // Until 11 there were tensors only.
-void down_to_tensor(StepContext& c) {
-  const Attribute* form = only_form(c.node);
-  if (!form || form->is_reference() || form->name == "value" || form->name == "sparse_value") return;
-  Tensor tensor = std::visit(TensorOf(), form->value);
-  if (!tensor) return;
-  c.node.attributes.erase(std::string(form->name));
-  c.node.attributes.set(Attribute("value", AttrValue(std::move(tensor))));
-}
+void down_to_tensor(StepContext& c) { spell_out_constant(c.node); }
 
 constexpr Step kSteps[] = {{.since = 12, .down = down_to_tensor}};
 
@@ -116,6 +111,15 @@ void run(KernelContext& c) {
 }
 
 }  // namespace
+
+void spell_out_constant(Node& node) {
+  const Attribute* form = only_form(node);
+  if (!form || form->is_reference() || form->name == "value" || form->name == "sparse_value") return;
+  Tensor tensor = std::visit(TensorOf(), form->value);
+  if (!tensor) return;
+  node.attributes.erase(std::string(form->name));
+  node.attributes.set(Attribute("value", AttrValue(std::move(tensor))));
+}
 
 constinit const OpDef defs::Constant = {
     .name = "Constant",

@@ -21,6 +21,12 @@ void infer(InferContext& c) {
     fold_elements(c, c.elem(0), 3, [](std::span<const Dim> x) { return min(max(x[0], x[1]), x[2]); });
 }
 
+/// A bound is one number, but may have axes, which would be broadcast.
+Value* without_axes(GraphBuilder& g, Value* bound) {
+  const auto& shape = bound->type.shape;
+  return shape && shape->empty() ? bound : g.reshape(bound, {});
+}
+
 // Version 1 without a bound has none; version 6 bounds by the largest float.
 void up_to_default_bounds(StepContext& c) {
   if (!c.node.attributes.has("min")) c.node.attributes.set({"min", -double{kInfinity}});
@@ -62,9 +68,9 @@ void down_to_attributes(StepContext& c) {
     return;
   }
   Value* x = c.node.input(0);
-  if (Value* bound = c.node.input(1)) x = c.g.op("Max", {x, bound});
-  if (Value* bound = c.node.input(2)) x = c.g.op("Min", {x, bound});
-  c.replace({x});
+  if (Value* bound = c.node.input(1)) x = c.g.op("Max", {x, without_axes(c.g, bound)});
+  if (Value* bound = c.node.input(2)) x = c.g.op("Min", {x, without_axes(c.g, bound)});
+  c.replace({x == c.node.input(0) ? c.g.op("Identity", {x}) : x});
 }
 
 constexpr Step kSteps[] = {
@@ -74,8 +80,14 @@ constexpr Step kSteps[] = {
 
 Values decompose(DecomposeContext& c) {
   Value* x = c.in(0);
-  if (c.has(1)) x = c.g.where(c.g.op("Less", {x, c.in(1)}), c.in(1), x);
-  if (c.has(2)) x = c.g.where(c.g.op("Less", {c.in(2), x}), c.in(2), x);
+  if (c.has(1)) {
+    Value* least = without_axes(c.g, c.in(1));
+    x = c.g.where(c.g.op("Less", {x, least}), least, x);
+  }
+  if (c.has(2)) {
+    Value* most = without_axes(c.g, c.in(2));
+    x = c.g.where(c.g.op("Less", {most, x}), most, x);
+  }
   return {x == c.in(0) ? c.g.op("Identity", {x}) : x};
 }
 
@@ -101,19 +113,23 @@ void run(KernelContext& c) {
 // On a bound the gradient passes, as if x were inside. Where the bounds cross, the upper one holds.
 Values gradient_clip(GradContext& c) {
   GraphBuilder& g = c.g;
-  Value *dx = c.dy(), *least = nullptr, *most = nullptr, *raised = c.x();
-  if (c.has(1)) raised = g.op("Max", {c.x(), c.x(1)});
+  Value *dx = c.dy(), *d_least = nullptr, *d_most = nullptr, *raised = c.x();
+  Value* least = c.has(1) ? without_axes(g, c.x(1)) : nullptr;
+  const auto gradient_of = [&](std::size_t i, Value* kept) {
+    return c.shaped(g.op("ReduceSum", {kept}, {{"keepdims", 0}}), c.x(i));
+  };
+  if (least) raised = g.op("Max", {c.x(), least});
   if (c.has(2)) {
-    Value* is_above = c.less(c.x(2), raised);
-    most = c.sum_to(c.keep(is_above, dx), c.x(2));
+    Value* is_above = c.less(without_axes(g, c.x(2)), raised);
+    d_most = gradient_of(2, c.keep(is_above, dx));
     dx = g.where(is_above, c.number(0), dx);
   }
-  if (c.has(1)) {
-    Value* is_below = c.less(c.x(), c.x(1));
-    least = c.sum_to(c.keep(is_below, dx), c.x(1));
+  if (least) {
+    Value* is_below = c.less(c.x(), least);
+    d_least = gradient_of(1, c.keep(is_below, dx));
     dx = g.where(is_below, c.number(0), dx);
   }
-  return {dx, least, most};
+  return {dx, d_least, d_most};
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <compare>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "ingot/base/error.h"
 
@@ -119,6 +122,33 @@ Forest::Votes Forest::votes_below(std::size_t root) const {
   }
   votes.is_uneven = least != votes.most;
   return votes;
+}
+
+bool Forest::reaches_all(std::int64_t targets) const {
+  std::size_t votes = 0;
+  for (const Item& item : items) votes += item.votes.size();
+  if (std::cmp_less(votes, targets)) return false;
+  std::vector<bool> is_reached(static_cast<std::size_t>(targets));
+  for (const std::size_t root : roots) {
+    std::map<std::int64_t, std::size_t> voting;  // leaves by target
+    std::size_t leaves = 0;
+    std::vector<std::size_t> open = {root};
+    while (!open.empty()) {
+      const Item& item = items[open.back()];
+      open.pop_back();
+      if (!item.is_leaf) {
+        open.insert(open.end(), {item.yes, item.no});
+        continue;
+      }
+      ++leaves;
+      std::set<std::int64_t> of_leaf;
+      for (const Vote& vote : item.votes)
+        if (of_leaf.insert(vote.target).second) ++voting[vote.target];
+    }
+    for (const auto& [target, count] : voting)
+      if (count == leaves && target < targets) is_reached[static_cast<std::size_t>(target)] = true;
+  }
+  return std::ranges::all_of(is_reached, [](bool reached) { return reached; });
 }
 
 Forest read_forest(const Attributes& attributes, const std::string& prefix) {

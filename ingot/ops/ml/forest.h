@@ -39,6 +39,8 @@ struct Forest {
     bool is_uneven = false;
   };
   Votes votes_below(std::size_t root) const;
+  /// Whether each of so many targets gets a vote for every example: in some tree all leaves have one for it.
+  bool reaches_all(std::int64_t targets) const;
 };
 
 /// From the attributes nodes_* and <prefix>_* ("target", "class"); throws Error when they form no trees.

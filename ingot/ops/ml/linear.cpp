@@ -58,7 +58,9 @@ Values decompose_linear_regressor(DecomposeContext& c) {
   Value* matrix = g.constant(Tensor::of<float>({targets, count / targets}, *weights));
   Value* y = g.op("MatMul", {x, g.transpose(matrix, {1, 0})});
   if (intercepts && !intercepts->empty()) y = g.add(y, g.constant(Tensor::of<float>({targets}, *intercepts)));
-  y = post_transformed(g, y, c.attr("post_transform", "NONE"));
+  const std::string transform = c.attr("post_transform", "NONE");
+  if (targets == 1 && transform != "PROBIT") return {y};  // a single score is only ever changed by PROBIT
+  y = post_transformed(g, y, transform);
   return y ? Values{y} : Values{};
 }
 
@@ -86,13 +88,16 @@ Values decompose_linear_classifier(DecomposeContext& c) {
   if (is_single) {
     Value* is_second = g.op("Greater", {scores, g.scalar(0, DType::f32)});
     place = g.squeeze(g.cast(is_second, DType::i64), {1});
-    Value* other = transform == "NONE" ? g.sub(1.0, scores) : g.neg(scores);
+    const bool is_logistic = transform == "LOGISTIC";
+    if (transform == "PROBIT") return {};
+    Value* other = is_logistic ? g.neg(scores) : g.sub(1.0, scores);
     scores = g.concat({other, scores}, 1);
+    if (is_logistic) scores = g.op("Sigmoid", {scores});
   } else {
     place = g.op("ArgMax", {scores}, {{"axis", 1}, {"keepdims", 0}});
+    if (classes > 1 || transform == "PROBIT") scores = post_transformed(g, scores, transform);
+    if (!scores) return {};
   }
-  scores = post_transformed(g, scores, transform);
-  if (!scores) return {};
   Value* names = strings ? g.constant(Tensor::of_strings({std::ssize(*strings)}, *strings)) : g.ints(*ints);
   return {g.op("Gather", {names, place}), scores};
 }
@@ -114,14 +119,15 @@ void infer_svm_regressor(InferContext& c) {
   c.out_shape(0, {rows(c), 1});
 }
 
-/// Sums of how alike an example is to each support vector, in double: exp of a difference of large numbers.
+/// Sums of how alike an example is to each support vector, in double: exp of a difference of large numbers. As in ONNX
+/// Runtime, post_transform changes nothing, and without support vectors the kernel is linear.
 Values decompose_svm_regressor(DecomposeContext& c) {
   GraphBuilder& g = c.g;
   const Attributes& a = c.node.attributes;
   const auto *weights = a.get<Floats>("coefficients"), *rho = a.get<Floats>("rho");
   const auto *vectors = a.get<Floats>("support_vectors"), *params = a.get<Floats>("kernel_params");
   const std::int64_t supports = c.attr("n_supports", std::int64_t{0});
-  const std::string kind = c.attr("kernel_type", "LINEAR");
+  const std::string kind = supports ? c.attr("kernel_type", "LINEAR") : "LINEAR";
   const auto rank = c.rank(0);
   if (!weights || weights->empty() || !rho || rho->empty() || supports < 0 || !rank || *rank < 1 || *rank > 2)
     return {};
@@ -154,8 +160,7 @@ Values decompose_svm_regressor(DecomposeContext& c) {
     Value *one = g.scalar(1, DType::f32), *other = g.scalar(-1, DType::f32);
     return {g.where(g.op("Greater", {score, g.scalar(0, DType::f64)}), one, other)};
   }
-  score = post_transformed(g, score, c.attr("post_transform", "NONE"));
-  return score ? Values{g.cast(score, DType::f32)} : Values{};
+  return {g.cast(score, DType::f32)};
 }
 
 /// Scores of one example: coefficients [scores, features] times the example, plus intercepts.
@@ -191,13 +196,13 @@ void run_linear_regressor(KernelContext& c) {
     const auto scores =
         y.mutable_data<double>().subspan(static_cast<std::size_t>(n * targets), static_cast<std::size_t>(targets));
     for (std::size_t i = 0; i < scores.size(); ++i) scores[i] = lines.score(x.row(n), i);
-    transform_scores(scores, transform);
+    transform_targets(scores, transform);
     pace.step(targets * x.features);
   }
   put(c, 0, y, DType::f32);
 }
 
-/// Two labels by one score s, the second where s > 0: scores [1 - s, s], or [-s, s] where they are transformed.
+/// Two labels by one score s, the second where s > 0.
 void run_linear_classifier(KernelContext& c) {
   const Examples x = Examples::of(c);
   const Labels labels(c, "classlabels_strings", "classlabels_ints");
@@ -215,14 +220,12 @@ void run_linear_classifier(KernelContext& c) {
     const auto scores = z.mutable_data<double>().subspan(static_cast<std::size_t>(n) * columns, columns);
     for (std::size_t i = 0; i < classes; ++i) scores[i] = lines.score(x.row(n), i);
     if (is_single) {
-      const double score = scores[0];
-      places.push_back(score > 0 ? 1 : 0);
-      scores[0] = transform == PostTransform::none ? 1 - score : -score;
-      scores[1] = score;
+      places.push_back(scores[0] > 0 ? 1 : 0);
+      spread_score(scores, transform, true);
     } else {
       places.push_back(highest(scores));
+      transform_targets(scores, transform);
     }
-    transform_scores(scores, transform);
     pace.step(static_cast<std::int64_t>(classes) * x.features);
   }
   labels.put(c, places);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "ingot/ops/math/scalar_functions.h"
@@ -11,32 +10,28 @@
 namespace ingot::ops {
 namespace {
 
-/// The number whose normal distribution's cumulative probability is p.
+/// The number whose normal distribution's cumulative probability is p, by Winitzki's approximation of the inverse of
+/// erf, which ONNX's reference implementation and ONNX Runtime both take for it.
 double probit(double p) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity(), kTwoOverRootPi = 1.1283791670955126;
-  if (!(p > 0 && p < 1)) return p == 0 ? -kInfinity : p == 1 ? kInfinity : std::numeric_limits<double>::quiet_NaN();
-  // The inverse of erf: Winitzki's approximation, then Halley's method.
-  const double y = 2 * p - 1, log = std::log(4 * p * (1 - p)), a = 0.147;
-  const double half = 2 / (3.14159265358979323846 * a) + log / 2;
-  double x = std::copysign(std::sqrt(std::sqrt(half * half - log / a) - half), y);
-  for (int i = 0; i < 4; ++i) {
-    // Written by erfc where erf is near 1, so that the difference keeps its digits.
-    const double error = y < 0 ? std::erfc(-x) - 2 * p : 2 * (1 - p) - std::erfc(x);
-    x -= error / (kTwoOverRootPi * std::exp(-x * x) + x * error);
-  }
-  return 1.41421356237309504880 * x;
+  constexpr double kA = 0.147, kPi = 3.14159265358979323846;
+  const double y = 2 * p - 1, log = std::log((1 - y) * (1 + y));
+  const double half = 2 / (kPi * kA) + log / 2;
+  return 1.41421356237309504880 * std::copysign(std::sqrt(std::sqrt(half * half - log / kA) - half), y);
 }
 
 void softmax(std::span<double> scores, bool skips_zeros) {
   if (scores.empty()) return;
+  constexpr double kZero = 1e-7;
   const double shift = *std::ranges::max_element(scores);
   double sum = 0;
   for (double& score : scores) {
-    if (skips_zeros && score == 0) continue;
+    if (skips_zeros && std::abs(score) <= kZero) {
+      score = 0;
+      continue;
+    }
     score = std::exp(score - shift);
     sum += score;
   }
-  if (sum == 0) return;
   for (double& score : scores) score /= sum;
 }
 
@@ -69,6 +64,27 @@ void transform_scores(std::span<double> scores, PostTransform transform) {
     case PostTransform::probit:
       std::ranges::transform(scores, scores.begin(), probit);
       return;
+  }
+}
+
+void transform_targets(std::span<double> scores, PostTransform transform) {
+  if (scores.size() > 1 || transform == PostTransform::probit) transform_scores(scores, transform);
+}
+
+void spread_score(std::span<double> scores, PostTransform transform, bool is_probability) {
+  const double score = scores[0];
+  switch (transform) {
+    case PostTransform::probit:
+      scores[0] = probit(score);
+      scores[1] = 0;
+      return;
+    case PostTransform::logistic:
+      scores[0] = sigmoid(-score);
+      scores[1] = sigmoid(score);
+      return;
+    default:
+      scores[0] = is_probability ? 1 - score : -score;
+      scores[1] = score;
   }
 }
 

@@ -24,6 +24,11 @@ enum class PostTransform { none, softmax, logistic, softmax_zero, probit };
 PostTransform post_transform_of(const KernelContext& c);
 /// Transforms the scores of one example. SOFTMAX_ZERO leaves zeros as they are.
 void transform_scores(std::span<double> scores, PostTransform transform);
+/// The same as ONNX Runtime does it: a single score is only ever changed by PROBIT.
+void transform_targets(std::span<double> scores, PostTransform transform);
+/// Two scores from one, `scores[0]`, for a model of two labels, as ONNX Runtime makes them: [1 - s, s] where s is taken
+/// for a probability, else [-s, s]; by LOGISTIC always the sigmoids of the latter; by PROBIT [probit(s), 0].
+void spread_score(std::span<double> scores, PostTransform transform, bool is_probability);
 
 /// A list of floats, in double; empty where it is absent.
 std::vector<double> floats_of(const KernelContext& c, std::string_view name);

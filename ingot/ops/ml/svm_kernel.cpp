@@ -2,7 +2,6 @@
 #include "ingot/ops/ml/svm_kernel.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "ingot/base/budget.h"
@@ -18,10 +17,10 @@ class Likeness {
  public:
   explicit Likeness(const KernelContext& c) {
     const std::string text = c.attr("kernel_type", "LINEAR");
-    constexpr std::string_view kNames[] = {"LINEAR", "POLY", "RBF", "SIGMOID"};
-    const auto* it = std::ranges::find(kNames, text);
-    if (it == std::end(kNames)) c.fail("attribute 'kernel_type' is '" + text + "'");
-    kind_ = static_cast<Kind>(it - std::begin(kNames));
+    constexpr std::string_view kWords[] = {"LINEAR", "POLY", "RBF", "SIGMOID"};
+    const auto* it = std::ranges::find(kWords, text);
+    if (it == std::end(kWords)) c.fail("attribute 'kernel_type' is '" + text + "'");
+    kind_ = static_cast<Kind>(it - std::begin(kWords));
     const auto params = floats_of(c, "kernel_params");
     if (params.empty()) return;
     if (params.size() != 3) c.fail("attribute 'kernel_params' must hold gamma, coef0 and degree");
@@ -169,12 +168,14 @@ class Pairs {
   Vectors vectors_;
 };
 
-/// Without support vectors: one line per class.
+/// Without support vectors: one line per class. Of two classes ONNX Runtime names the second not only where its score
+/// is the higher one, but wherever the higher one says yes.
 void run_lines(KernelContext& c, const Examples& x, const Labels& labels, PostTransform transform) {
   const auto coefficients = floats_of(c, "coefficients"), rho = floats_of(c, "rho");
   const std::size_t classes = labels.size(), features = static_cast<std::size_t>(x.features);
   const auto needed = checked_mul(classes, features);
   if (!needed || coefficients.size() != *needed || rho.empty()) c.fail("the coefficients do not fit the features");
+  const bool has_negative = std::ranges::any_of(coefficients, [](double weight) { return weight < 0; });
   Array z = scratch(c, DType::f64, {x.count, static_cast<std::int64_t>(classes)});
   std::vector<std::size_t> places;
   for (std::int64_t n = 0; n < x.count; ++n) {
@@ -182,8 +183,10 @@ void run_lines(KernelContext& c, const Examples& x, const Labels& labels, PostTr
     const auto scores = z.mutable_data<double>().subspan(static_cast<std::size_t>(n) * classes, classes);
     for (std::size_t i = 0; i < classes; ++i)
       scores[i] = dot(x.row(n), std::span<const double>(coefficients).subspan(i * features, features)) + rho[0];
-    places.push_back(highest(scores));
-    transform_scores(scores, transform);
+    const std::size_t best = highest(scores);
+    const bool is_yes = has_negative ? scores[best] > 0 : scores[best] >= 0.5;
+    places.push_back(classes == 2 && is_yes ? 1 : best);
+    transform_targets(scores, transform);
   }
   labels.put(c, places);
   put(c, 1, z, DType::f32);
@@ -191,8 +194,9 @@ void run_lines(KernelContext& c, const Examples& x, const Labels& labels, PostTr
 
 }  // namespace
 
-// Scores are probabilities of the classes if the model can tell them; else, of two classes, [-s, s], and of more, one
-// score per pair. The label is that of most votes.
+// Scores are probabilities of the classes if the model can tell them; else, of two classes, [-s, s] ([1 - s, s] where
+// something is to be made of them, as in ONNX Runtime), and of more, one score per pair. The label is that of most
+// votes.
 void run_svm_classifier(KernelContext& c) {
   const Examples x = Examples::of(c);
   const Labels labels(c, "classlabels_strings", "classlabels_ints");
@@ -216,10 +220,13 @@ void run_svm_classifier(KernelContext& c) {
     model.decide(x.row(n), decisions, votes);
     places.push_back(static_cast<std::size_t>(std::ranges::max_element(votes) - votes.begin()));
     const auto scores = z.mutable_data<double>().subspan(static_cast<std::size_t>(n) * columns, columns);
+    if (classes == 2 && !model.has_probabilities()) {
+      scores[0] = decisions[0];
+      spread_score(scores, transform, transform != PostTransform::none);
+      continue;
+    }
     if (model.has_probabilities())
       std::ranges::copy(model.probabilities(decisions), scores.begin());
-    else if (classes == 2)
-      std::ranges::copy(std::array{-decisions[0], decisions[0]}, scores.begin());
     else
       std::ranges::copy(decisions, scores.begin());
     transform_scores(scores, transform);
@@ -228,15 +235,15 @@ void run_svm_classifier(KernelContext& c) {
   put(c, 1, z, DType::f32);
 }
 
+// As in ONNX Runtime, post_transform changes nothing.
 void run_svm_regressor(KernelContext& c) {
   const Examples x = Examples::of(c);
-  const PostTransform transform = post_transform_of(c);
   const std::int64_t supports = c.attr("n_supports", std::int64_t{0});
   const bool is_one_class = c.attr("one_class", std::int64_t{0}) != 0;
   const auto coefficients = floats_of(c, "coefficients"), rho = floats_of(c, "rho");
   if (rho.empty() || supports < 0) c.fail("attribute 'rho' is missing or 'n_supports' is negative");
   const Likeness likeness(c);
-  const bool is_linear = supports == 0;
+  const bool is_linear = supports == 0;  // whatever the kernel is said to be
   const Vectors vectors(c, x, is_linear ? 0 : static_cast<std::size_t>(supports));
   const std::size_t needed = is_linear ? static_cast<std::size_t>(x.features) : vectors.count;
   if (coefficients.size() != needed) c.fail("the coefficients do not fit");
@@ -244,11 +251,10 @@ void run_svm_regressor(KernelContext& c) {
   const auto out = y.mutable_data<double>();
   for (std::int64_t n = 0; n < x.count; ++n) {
     c.host().budget().poll();
-    double score = rho[0] + (is_linear ? likeness(x.row(n), coefficients) : 0);
+    double score = rho[0] + (is_linear ? dot(x.row(n), coefficients) : 0);
     for (std::size_t i = 0; i < vectors.count; ++i) score += coefficients[i] * likeness(x.row(n), vectors[i]);
     const auto at = static_cast<std::size_t>(n);
     out[at] = is_one_class ? (score > 0 ? 1 : -1) : score;
-    if (!is_one_class) transform_scores(out.subspan(at, 1), transform);
   }
   put(c, 0, y, DType::f32);
 }

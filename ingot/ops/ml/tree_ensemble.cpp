@@ -155,7 +155,7 @@ void run(KernelContext& c) {
     const auto scores =
         y.mutable_data<double>().subspan(static_cast<std::size_t>(n * targets), static_cast<std::size_t>(targets));
     ballot.finish(scores, trees.roots.size());
-    transform_scores(scores, static_cast<PostTransform>(transform));
+    transform_targets(scores, static_cast<PostTransform>(transform));
     pace.step(std::ssize(trees.roots) * 16 + targets);
   }
   put(c, 0, y, c.in(0).dtype());

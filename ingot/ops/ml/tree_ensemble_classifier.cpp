@@ -1,7 +1,8 @@
 // TreeEnsembleClassifier: trees that vote for classes; TreeEnsemble, ArgMax and LabelEncoder since version 5.
 #include <algorithm>
-#include <functional>
+#include <limits>
 #include <numeric>
+#include <optional>
 
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/ml/forest.h"
@@ -43,22 +44,37 @@ Value* label(StepContext& c, Value* scores) {
                 {{"keys_int64s", places}, {"values_int64s", *c.node.attributes.get<Ints>("classlabels_int64s")}});
 }
 
-/// Two classes, all weights for one of them, taken for the score of the second: [1 - s, s], or, as something is to be
-/// made of it, [-s, s]. Runtimes agree on the label in these two cases only.
-void check_two_columns(const StepContext& c, const Transform& transform, bool has_negative) {
-  const bool is_none = transform.number == kNone && !transform.is_softmax && !transform.is_logistic;
-  if (has_negative ? !transform.is_logistic : !is_none)
-    c.cannot("what a classifier of two classes with one score does here differs between runtimes");
-}
+/// How the weights are spread over the classes.
+struct Weights {
+  std::int64_t lowest = std::numeric_limits<std::int64_t>::max(), highest = -1;  // classes
+  bool has_negative = false, has_zero = false, has_empty_leaf = false;
 
-Value* two_columns(StepContext& c, Value* score, const Transform& transform, DType elem) {
-  if (!transform.is_logistic) {
-    Value* one = c.g.scalar(1, elem);
-    Value* other = c.g.sub(one, score);
-    return c.g.concat({other, score}, 1);
+  explicit Weights(const Forest& forest) {
+    for (const Forest::Item& item : forest.items) {
+      has_empty_leaf |= item.is_leaf && item.votes.empty();
+      for (const Forest::Vote& vote : item.votes) {
+        lowest = std::min(lowest, vote.target);
+        highest = std::max(highest, vote.target);
+        has_negative |= vote.weight < 0;
+        has_zero |= vote.weight == 0;
+      }
+    }
   }
-  Value* opposite = c.g.neg(score);
-  return transformed(c.g, c.g.concat({opposite, score}, 1), transform);
+  bool is_one_class() const { return lowest == highest; }
+};
+
+/// Two labels and all weights s for the first class: [1 - s, s], or, where s may be negative, what is made of [-s, s].
+/// What else runtimes make of one class cannot be said by ArgMax of the scores.
+Value* two_columns(StepContext& c, Forest& forest, const Weights& weights, const Transform& transform) {
+  const bool is_none = transform.number == kNone && !transform.is_softmax && !transform.is_logistic;
+  const auto base = base_values(c, 1);
+  if (weights.lowest != 0 || (weights.has_negative ? !transform.is_logistic : !is_none) ||
+      (!base.empty() && weights.has_empty_leaf))
+    c.cannot("the label of a classifier of two classes with one score does not follow from the scores here");
+  add_constant_trees(forest, base);
+  Value* score = ensemble(c, forest, 1, kSum, kNone);
+  Value* other = weights.has_negative ? c.g.neg(score) : c.g.sub(c.g.scalar(1, working_type(c, forest)), score);
+  return c.g.concat({other, score}, 1);
 }
 
 void up_5(StepContext& c) {
@@ -67,33 +83,53 @@ void up_5(StepContext& c) {
       static_cast<std::int64_t>(label_count(c.node.attributes, "classlabels_strings", "classlabels_int64s"));
   if (labels < 2) c.cannot("what a classifier of one class does differs between runtimes");
   const Transform transform = transform_of(c);
-  std::int64_t lowest = labels, highest = -1;
-  bool has_negative = false;
-  for (const Forest::Item& item : forest.items)
-    for (const Forest::Vote& vote : item.votes) {
-      lowest = std::min(lowest, vote.target);
-      highest = std::max(highest, vote.target);
-      has_negative |= vote.weight < 0;
-    }
+  if (transform.number != kNone) c.cannot("its labels do not follow from scores that are transformed so");
+  const Weights weights(forest);
   const DType elem = working_type(c, forest);
   Value* scores = nullptr;
-  if (labels == 2 && lowest == highest) {
-    check_two_columns(c, transform, has_negative);
-    for (Forest::Item& item : forest.items)
-      for (Forest::Vote& vote : item.votes) vote.target = 0;
-    add_constant_trees(forest, base_values(c, 1));
-    scores = two_columns(c, ensemble(c, forest, 1, kSum, kNone), transform, elem);
+  if (labels == 2 && weights.is_one_class()) {
+    scores = two_columns(c, forest, weights, transform);
   } else {
     add_constant_trees(forest, base_values(c, labels));
-    scores = transformed(c.g, ensemble(c, forest, labels, kSum, transform.number), transform);
+    // ArgMax takes the score 0 of a class without a vote for one of the others.
+    if ((weights.has_negative || weights.has_zero) && !forest.reaches_all(labels))
+      c.cannot("not every class has a weight in all leaves of some tree");
+    scores = ensemble(c, forest, labels, kSum, kNone);
   }
   Value* best = label(c, scores);
+  scores = transformed(c.g, scores, transform);
   c.replace({best, elem == DType::f32 ? scores : c.g.op("Cast", {scores}, {{"to", DType::f32}})});
 }
 
 constexpr Step kSteps[] = {{.since = 5, .up = up_5}};
 
-/// Two classes by one score s: [1 - s, s] where s is a probability (no negative weights, no transform), else [-s, s].
+/// Two labels, and weights for one class only: scores and label as ONNX Runtime has them, whether they make sense or
+/// not (with two base values, trees for the second class do not count). The scores are sums of weights.
+std::size_t score_one_class(std::span<double> scores, const Ballot& ballot, std::span<const double> base,
+                            PostTransform transform, bool has_negative) {
+  const bool has_second = ballot.has_vote(1);
+  if (base.size() == 2 && has_second) {
+    scores[1] = base[1] + scores[0];
+    scores[0] = 0;
+  } else if (!base.empty()) {
+    scores[0] = ballot.has_vote(0) ? scores[0] + base[0] : 0;
+  }
+  const double decisive = scores[has_second ? 1 : 0];
+  if (has_second || base.size() == 2)
+    transform_scores(scores, transform);
+  else
+    spread_score(scores, transform, !has_negative);
+  return decisive > (has_negative ? 0 : 0.5) ? 1 : 0;
+}
+
+/// The first of the highest scores among classes that got a vote.
+std::size_t highest_voted(std::span<const double> scores, const Ballot& ballot, std::size_t based) {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < scores.size(); ++i)
+    if ((i < based || ballot.has_vote(i)) && (!best || scores[i] > scores[*best])) best = i;
+  return best.value_or(0);
+}
+
 void run(KernelContext& c) {
   const Examples x = Examples::of(c);
   const Forest forest = read_forest(c.node.attributes, "class");
@@ -101,28 +137,19 @@ void run(KernelContext& c) {
   const PostTransform transform = post_transform_of(c);
   const std::size_t classes = labels.size();
   if (classes == 0) c.fail("there are no classes");
-  bool has_negative = false, is_single = classes == 2;
-  std::int64_t only = -1;
-  for (const Forest::Item& item : forest.items)
-    for (const Forest::Vote& vote : item.votes) {
-      has_negative |= vote.weight < 0;
-      is_single &= only == -1 || only == vote.target;
-      only = vote.target;
-    }
-  const auto base = base_values_of(c, classes);
-  Array z = forest_scores(c, x, forest, classes, Aggregate::sum);
+  const Weights weights(forest);
+  const bool is_one_class = classes == 2 && weights.is_one_class();
+  const auto base = base_values_of(c);
+  if (!base.empty() && base.size() != classes && !(classes == 2 && base.size() == 1))
+    c.fail("the base values do not fit the classes");
   std::vector<std::size_t> places;
-  for (std::size_t n = 0; n < static_cast<std::size_t>(x.count); ++n) {
-    const auto scores = z.mutable_data<double>().subspan(n * classes, classes);
-    std::ranges::transform(scores, base, scores.begin(), std::plus<>());
-    if (is_single && only >= 0) {
-      const double score = scores[static_cast<std::size_t>(only)];
-      scores[0] = transform == PostTransform::none && !has_negative ? 1 - score : -score;
-      scores[1] = score;
-    }
-    places.push_back(highest(scores));
-    transform_scores(scores, transform);
-  }
+  const auto finish = [&](std::span<double> scores, const Ballot& ballot) {
+    if (is_one_class) return places.push_back(score_one_class(scores, ballot, base, transform, weights.has_negative));
+    for (std::size_t i = 0; i < base.size(); ++i) scores[i] += base[i];
+    places.push_back(highest_voted(scores, ballot, base.size()));
+    transform_targets(scores, transform);
+  };
+  const Array z = forest_scores(c, x, forest, classes, Aggregate::sum, finish);
   labels.put(c, places);
   put(c, 1, z, DType::f32);
 }

@@ -1,6 +1,5 @@
 // TreeEnsembleRegressor: trees with targets; TreeEnsemble since version 5.
 #include <algorithm>
-#include <functional>
 
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/ml/forest.h"
@@ -34,8 +33,13 @@ void up_5(StepContext& c) {
   if (!targets || *targets < 1) c.cannot("attribute 'n_targets' is missing");
   constexpr std::int64_t kAverage = 0, kSum = 1;
   std::int64_t aggregate = aggregate_of(c);
-  const Transform transform = transform_of(c);
+  const Transform given = transform_of(c);
   const auto base = base_values(c, *targets);
+  // One target knows no transform but PROBIT, and targets without a vote get no base value: as in ONNX Runtime.
+  constexpr std::int64_t kProbit = 4;
+  const Transform transform = *targets == 1 && given.number != kProbit ? Transform() : given;
+  if (*targets > 1 && !base.empty() && !forest.reaches_all(*targets))
+    c.cannot("TreeEnsemble cannot leave base values out where no tree has a weight for a target");
   bool is_repeated = false, is_uneven = false;
   for (const std::size_t root : forest.roots) {
     const auto votes = forest.votes_below(root);
@@ -62,24 +66,27 @@ void up_5(StepContext& c) {
 
 constexpr Step kSteps[] = {{.since = 5, .up = up_5}};
 
+/// What the specification leaves open is as in ONNX Runtime: of several targets, one without a vote has 0, whatever its
+/// base value; a single one is only ever transformed by PROBIT.
 void run(KernelContext& c) {
   const Examples x = Examples::of(c);
   const Forest forest = read_forest(c.node.attributes, "target");
   const std::int64_t given = c.attr("n_targets", std::int64_t{0});
   const std::string aggregate = c.attr("aggregate_function", "SUM");
-  constexpr std::string_view kNames[] = {"AVERAGE", "SUM", "MIN", "MAX"};
-  const auto* it = std::ranges::find(kNames, aggregate);
-  if (given < 1 || it == std::end(kNames)) c.fail("attribute 'n_targets' or 'aggregate_function' is out of range");
+  constexpr std::string_view kWords[] = {"AVERAGE", "SUM", "MIN", "MAX"};
+  const auto* it = std::ranges::find(kWords, aggregate);
+  if (given < 1 || it == std::end(kWords)) c.fail("attribute 'n_targets' or 'aggregate_function' is out of range");
   const PostTransform transform = post_transform_of(c);
   const auto targets = static_cast<std::size_t>(given);
-  const auto base = base_values_of(c, targets);
-  Array y = forest_scores(c, x, forest, targets, static_cast<Aggregate>(it - std::begin(kNames)));
-  for (std::size_t n = 0; n < static_cast<std::size_t>(x.count); ++n) {
-    const auto scores = y.mutable_data<double>().subspan(n * targets, targets);
-    std::ranges::transform(scores, base, scores.begin(), std::plus<>());
-    transform_scores(scores, transform);
-  }
-  put(c, 0, y, DType::f32);
+  const auto base = base_values_of(c);
+  if (!base.empty() && base.size() != targets) c.fail("the base values do not fit the targets");
+  const auto finish = [&](std::span<double> scores, const Ballot& ballot) {
+    for (std::size_t i = 0; i < base.size(); ++i)
+      if (targets == 1 || ballot.has_vote(i)) scores[i] += base[i];
+    transform_targets(scores, transform);
+  };
+  const auto how = static_cast<Aggregate>(it - std::begin(kWords));
+  put(c, 0, forest_scores(c, x, forest, targets, how, finish), DType::f32);
 }
 
 }  // namespace

@@ -40,27 +40,24 @@ void vote(const KernelContext& c, const Forest& forest, std::span<const double> 
   }
 }
 
-Array forest_scores(KernelContext& c, const Examples& x, const Forest& forest, std::size_t targets,
-                    Aggregate aggregate) {
+Array forest_scores(KernelContext& c, const Examples& x, const Forest& forest, std::size_t targets, Aggregate aggregate,
+                    const std::function<void(std::span<double>, const Ballot&)>& finish) {
   Array scores = scratch(c, DType::f64, {x.count, static_cast<std::int64_t>(targets)});
   Ballot ballot(targets, aggregate);
   for (std::int64_t n = 0; n < x.count; ++n) {
     c.host().budget().poll();
     ballot.clear();
     vote(c, forest, x.row(n), ballot);
-    ballot.finish(scores.mutable_data<double>().subspan(static_cast<std::size_t>(n) * targets, targets),
-                  forest.roots.size());
+    const auto own = scores.mutable_data<double>().subspan(static_cast<std::size_t>(n) * targets, targets);
+    ballot.finish(own, forest.roots.size());
+    finish(own, ballot);
   }
   return scores;
 }
 
-std::vector<double> base_values_of(const KernelContext& c, std::size_t targets) {
-  std::vector<double> values = floats_of(c, "base_values");
-  if (const auto* tensor = c.node.attributes.get<Tensor>("base_values_as_tensor")) values = tensor->to_doubles();
-  if (values.empty()) values.assign(targets, 0);
-  if (values.size() == 1) values.assign(targets, values.front());
-  if (values.size() != targets) c.fail("the base values do not fit the scores");
-  return values;
+std::vector<double> base_values_of(const KernelContext& c) {
+  if (const auto* tensor = c.node.attributes.get<Tensor>("base_values_as_tensor")) return tensor->to_doubles();
+  return floats_of(c, "base_values");
 }
 
 }  // namespace ingot::ops

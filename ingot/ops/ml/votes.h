@@ -1,5 +1,6 @@
 #pragma once
 #include <cmath>
+#include <functional>
 #include <span>
 
 #include "ingot/ops/ml/forest.h"
@@ -38,6 +39,7 @@ class Ballot {
   void add(const KernelContext& c, std::int64_t target, double weight);
   /// Targets that got no vote have 0.
   void finish(std::span<double> scores, std::size_t trees) const;
+  bool has_vote(std::size_t target) const { return counts_[target] != 0; }
 
  private:
   std::vector<double> totals_;
@@ -48,11 +50,11 @@ class Ballot {
 /// Adds the votes of the leaf that the example reaches in each tree.
 void vote(const KernelContext& c, const Forest& forest, std::span<const double> row, Ballot& ballot);
 
-/// Scores [N, targets] of all examples.
-Array forest_scores(KernelContext& c, const Examples& x, const Forest& forest, std::size_t targets,
-                    Aggregate aggregate);
+/// Scores [N, targets] of all examples; `finish` gets those of each example, in order, to make the last of them.
+Array forest_scores(KernelContext& c, const Examples& x, const Forest& forest, std::size_t targets, Aggregate aggregate,
+                    const std::function<void(std::span<double>, const Ballot&)>& finish);
 
-/// base_values or base_values_as_tensor: one per target, or one for all; none: zeros.
-std::vector<double> base_values_of(const KernelContext& c, std::size_t targets);
+/// base_values or base_values_as_tensor; empty where there are none.
+std::vector<double> base_values_of(const KernelContext& c);
 
 }  // namespace ingot::ops

@@ -4,6 +4,7 @@
 #include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/nn/agree.h"
 #include "ingot/ops/nn/conv.h"
+#include "ingot/ops/nn/pool.h"
 #include "ingot/ops/nn/sliding.h"
 #include "ingot/ops/nn/window.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 void infer(InferContext& c) {
   const Shape* x = c.shape(0);
-  if (!x) return;
+  if (!x) return rank_by_kernel(c);
   const Shape sizes = spatial(c, *x, "the input");
   if (Window::is_open(c.node().attributes)) return c.out_rank(0, static_cast<std::int64_t>(x->size()));
   const Window window = Window::read(c.node().attributes, sizes.size());

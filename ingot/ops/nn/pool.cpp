@@ -10,9 +10,16 @@
 
 namespace ingot::ops {
 
+void rank_by_kernel(InferContext& c) {
+  const auto* kernel = c.attr_ints("kernel_shape");
+  if (!kernel || kernel->empty()) return;
+  const auto rank = static_cast<std::int64_t>(kernel->size()) + 2;
+  for (std::size_t i = 0; i < c.output_count(); ++i) c.out_rank(i, rank);
+}
+
 void infer_pool(InferContext& c) {
   const Shape* x = c.shape(0);
-  if (!x) return;
+  if (!x) return rank_by_kernel(c);
   const Shape sizes = spatial(c, *x, "the input");
   if (Window::is_open(c.node().attributes)) return c.out_rank(0, static_cast<std::int64_t>(x->size()));
   const Window window = Window::read(c.node().attributes, sizes.size());

@@ -8,6 +8,8 @@ namespace ingot::ops {
 
 /// Infers outputs 0 and, where there is one, 1 of a pool over windows of input 0.
 void infer_pool(InferContext& c);
+/// Where the rank of input 0 is not known: kernel_shape tells that of the outputs.
+void rank_by_kernel(InferContext& c);
 /// All spatial sizes become 1.
 void infer_global_pool(InferContext& c);
 

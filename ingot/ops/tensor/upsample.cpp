@@ -53,7 +53,10 @@ Values decompose(DecomposeContext& c) {
 
 void infer(InferContext& c) {
   const Shape* x = c.shape(0);
-  if (!x) return;
+  if (!x) {
+    if (const auto count = c.dim(1, 0).as_int(); count && *count > 0) c.out_rank(0, *count);
+    return;
+  }
   const auto scales = c.const_doubles(1);
   if (scales && scales->size() != x->size())
     c.fail("there are " + std::to_string(scales->size()) + " scales for rank " + std::to_string(x->size()));

@@ -52,9 +52,13 @@ constexpr std::size_t kMostInOneError = 10;
 
 }  // namespace
 
+std::string_view name_of(Severity severity) {
+  constexpr std::string_view kWords[] = {"error", "warning", "note"};
+  return kWords[static_cast<std::size_t>(severity)];
+}
+
 std::string Problem::str() const {
-  std::string text = fmt::format("{}: {}: {} [{}]", severity == Severity::error ? "error" : "warning", place, message,
-                                 code_name(code));
+  std::string text = fmt::format("{}: {}: {} [{}]", name_of(severity), place, message, code_name(code));
   if (!hint.empty()) text += "\n  hint: " + hint;
   return text;
 }
@@ -72,6 +76,7 @@ std::vector<Problem> check(const Model& model, const CheckOptions& options) {
   rules::check_annotations(context);
   rules::check_devices(context);
   rules::infer(context);
+  rules::check_output_ranks(context);
   rules::check_type_constraints(context);
   rules::check_subgraphs(context);
   rules::check_training(context);

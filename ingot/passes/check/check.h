@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ingot/base/error.h"
@@ -14,8 +15,10 @@ class Model;
 namespace ingot::passes {
 
 /// A warning is something that the standard forbids or advises against and that its own checker and the runtimes let
-/// pass: many models in use have some.
-enum class Severity : std::uint8_t { error, warning };
+/// pass: many models in use have some. A note is allowed here; others may ask for more.
+enum class Severity : std::uint8_t { error, warning, note };
+/// "error", "warning" or "note".
+std::string_view name_of(Severity severity);
 
 /// One breach of the rules of ONNX.
 struct Problem {

@@ -14,6 +14,7 @@ class Report {
 
   void error(Code code, std::string place, std::string message, std::string hint = {});
   void warning(Code code, std::string place, std::string message, std::string hint = {});
+  void note(Code code, std::string place, std::string message, std::string hint = {});
 
   /// The problem reported at another place has its cause, or its effect, here too.
   void mark(std::string place) { places_with_errors_.insert(std::move(place)); }

@@ -6,6 +6,7 @@
 namespace ingot::passes::rules {
 namespace {
 
+constexpr const char* kStateRank = "state its rank at least: sizes that are not known may stay empty";
 constexpr TypeSet kMapKeys = TypeSet(Integers{}) | TypeSet{DType::string};
 
 /// What is wrong with a type; empty: nothing.
@@ -51,23 +52,41 @@ void check_form(Context& c, const Value& value) {
   }
 }
 
-/// The main graph's inputs and outputs are what users see: their type and rank must be stated.
+bool is_any_tensor(const Type& type) {
+  return type.kind == Type::Kind::tensor || type.kind == Type::Kind::sparse_tensor;
+}
+
+/// The main graph's inputs and outputs are what users see: their types must be stated, and the ranks of inputs.
 void check_complete(Context& c, const Value& value, std::string_view what) {
   const auto report = [&](std::string_view lacks, std::string hint) {
     c.report.error(Code::missing_type, fmt::format("{} {}", what, quoted(value.name())),
                    fmt::format("the {} has no {}", what, lacks), std::move(hint));
   };
   const Type& type = value.type;
-  const bool is_tensor = type.kind == Type::Kind::tensor || type.kind == Type::Kind::sparse_tensor;
   if (!type)
     report("type", "state its type and shape");
-  else if (is_tensor && type.elem == DType::undefined)
+  else if (is_any_tensor(type) && type.elem == DType::undefined)
     report("element type", "state it");
-  else if (is_tensor && !type.shape)
-    report("shape", "state its rank at least: sizes that are not known may stay empty");
+  else if (is_any_tensor(type) && !type.shape && what == "input")
+    report("shape", kStateRank);
 }
 
 }  // namespace
+
+void check_output_ranks(Context& c) {
+  const Graph& graph = *c.model.graph;
+  for (std::size_t i = 0; i < graph.output_count(); ++i) {
+    const Value* v = graph.output(i);
+    if (!v || v->is_undefined() || v->is_input()) continue;
+    if (!is_any_tensor(v->type) || v->type.elem == DType::undefined || v->type.shape) continue;
+    std::string place = fmt::format("output {}", quoted(v->name()));
+    if (c.inferred && !c.type_of(*v).shape)
+      c.report.note(Code::missing_type, std::move(place), "the output has no shape, and its rank cannot be inferred",
+                    "programs that insist on a rank want it stated");
+    else
+      c.report.error(Code::missing_type, std::move(place), "the output has no shape", kStateRank);
+  }
+}
 
 void check_stated_types(Context& c) {
   const Graph& graph = *c.model.graph;

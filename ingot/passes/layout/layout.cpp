@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "ingot/ir/drop_unread.h"
 #include "ingot/passes/layout/problem.h"
 #include "ingot/passes/layout/rewrite.h"
 
@@ -21,14 +22,6 @@ void count(Graph& root, const LayoutProblem& problem, std::size_t& transposes, s
   });
 }
 
-/// Constants that lost their last reader to a permuted copy.
-void drop_unread(Graph& root, const std::unordered_set<const Value*>& unread_before) {
-  for_each_graph(root, [&](Graph& graph) {
-    graph.erase_initializers_if(
-        [&](const Value& v) { return v.uses().empty() && !v.is_input() && !unread_before.contains(&v); });
-  });
-}
-
 }  // namespace
 
 LayoutReport choose_layout(Graph& graph, const LayoutOptions& options) {
@@ -43,7 +36,8 @@ LayoutReport choose_layout(Graph& graph, const LayoutOptions& options) {
   report.cost = problem.solve();
   apply_layouts(problem);
   count(graph, problem, report.transposes_after, report.bytes_after);
-  drop_unread(graph, unread);
+  // Only constants that lost their last reader to a permuted copy.
+  drop_unread(graph, [&](const Value& v) { return v.producer() || unread.contains(&v); });
   return report;
 }
 

@@ -1,7 +1,7 @@
 // Recurrent cells that a graph spells out as a loop over steps.
 #include "ingot/passes/recurrent_loops/recurrent_loops.h"
 
-#include "ingot/passes/fold.h"
+#include "ingot/ir/drop_unread.h"
 #include "ingot/passes/recurrent_loops/cells.h"
 
 namespace ingot::passes {

@@ -9,6 +9,7 @@
 #include "ingot/engine/session.h"
 #include "ingot/formats/tensorflow/reader.h"
 #include "ingot/frontends/tensorflow/import.h"
+#include "ingot/passes/recurrent_loops/recurrent_loops.h"
 #include "tests/frontends/tensorflow/graph_case.h"
 #include "tests/frontends/tensorflow/operator_cases.h"
 
@@ -89,7 +90,8 @@ Ran run(const OperatorCase& c, const tf::GraphDef& graph, bool is_open) {
       if (asset == name) return Bytes::own(std::string(text));
     return std::nullopt;
   };
-  const Model model = front::import_graph(graph, options, files).model;
+  Model model = front::import_graph(graph, options, files).model;
+  passes::recognise_recurrent_loops(model);  // as every import does
   for (const driver::Problem& problem : driver::check(model))
     if (problem.severity == driver::Severity::error) return {{}, problem.str()};
   std::set<std::string> made;

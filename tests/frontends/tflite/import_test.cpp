@@ -115,8 +115,8 @@ TEST(TfliteImport, ListsEveryOperatorThatHasNoTranslation) {
   const Error error = tfl::error_of([&] { import_model(source); });
   EXPECT_EQ(error.code(), Code::unsupported_operator);
   EXPECT_EQ(error.exit_code(), 4);
-  EXPECT_THAT(error.message(), HasSubstr("'a' (CUSTOM:Mystery)"));
-  EXPECT_THAT(error.message(), HasSubstr("'b' (CUSTOM:Riddle)"));
+  EXPECT_THAT(error.message(), HasSubstr("CUSTOM:Mystery: there is no translation for this operator (node 'a')"));
+  EXPECT_THAT(error.message(), HasSubstr("CUSTOM:Riddle: there is no translation for this operator (node 'b')"));
   ImportOptions options;
   options.allow_custom = {"Mystery", "Riddle:my.ops"};
   const Imported imported = import_model(source, options);

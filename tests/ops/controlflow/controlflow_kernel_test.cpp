@@ -83,6 +83,20 @@ TEST(ScanKernel, GoesOverSlicesInEitherDirection) {
   EXPECT_EQ(floats(y[1]), (Floats{7, 6, 4}));
 }
 
+TEST(ScanKernel, EndedEachSequenceOfABatchByItselfInOpset8) {
+  const Model model = onnx::parse_text(R"(<ir_version: 4, opset_import: ["" : 8]>
+    g (int64[2] n, float[2,1] s, float[2,3,1] x, float[2,3,1] z) => (float[2,1] t, float[2,3,1] y) {
+      t, y = Scan<num_scan_inputs = 2, directions = [0, 1],
+        body = b (float[1] a, float[1] e, float[1] f) => (float[1] c, float[1] d) { c = Add(a, e) d = Add(c, f) }>(n, s, x, z)
+    })");
+  const auto y = engine::Session(model).run({{"n", Array::of<std::int64_t>({2}, {2, 3})},
+                                             {"s", Array::of<float>({2, 1}, {0, 1})},
+                                             {"x", Array::of<float>({2, 3, 1}, {1, 2, 4, 1, 2, 4})},
+                                             {"z", Array::of<float>({2, 3, 1}, {10, 20, 40, 10, 20, 40})}});
+  EXPECT_EQ(floats(y[0].value), (Floats{3, 8}));
+  EXPECT_EQ(floats(y[1].value), (Floats{21, 13, 0, 42, 24, 18}));
+}
+
 TEST(SequenceMapKernel, AppliesABodyToEachElement) {
   const std::string graph = R"(
     g (seq(float[N]) s, float[1] k) => (seq(float[N]) y) {

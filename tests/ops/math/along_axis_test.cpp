@@ -27,6 +27,19 @@ TEST(Softmax, OfOpset12RunsOverAMatrix) {
   EXPECT_EQ(last.nodes(), "LogSoftmax");
 }
 
+TEST(Softmax, OfOpset12RunsOverNothing) {
+  for (const char* op : {"Softmax", "LogSoftmax", "Hardmax"})
+    for (const std::int64_t axis : {0, 1, -2}) {
+      OpCase c(11);
+      c.op(op, {c.in("float[N,3]")}, {{"axis", axis}});
+      EXPECT_EQ(c.run({Array::of<float>({0, 3}, {})})[0].array()->dims(), (Dims{0, 3})) << op << " " << axis;
+    }
+  OpCase hard(11);
+  hard.op("Hardmax", {hard.in("float[N,2]")}, {{"axis", 0}});
+  const Array y = *hard.run({Array::of<float>({2, 2}, {1, 2, 5, 3})})[0].array();
+  EXPECT_EQ(y.to_doubles(), (std::vector<double>{0, 0, 1, 0}));
+}
+
 TEST(Softmax, MovesItsAxisToTheEndForOpset12) {
   OpCase c(13), wrong(13);
   c.op("Softmax", {c.in("float[2,3,4]")}, {{"axis", 0}});

@@ -25,6 +25,19 @@ TEST(MaxPool, GivesIndicesOfTheSameShape) {
   EXPECT_EQ(c.type(1), "int64[N,C,6]");
 }
 
+TEST(MaxPool, HasARankEvenWhereItsInputHasNone) {
+  OpCase c;
+  c.ops("MaxPool", {c.in("float[...]")}, {{"kernel_shape", {2, 2}}}, 2);
+  EXPECT_EQ(c.type(0), "float[?,?,?,?]");
+  EXPECT_EQ(c.type(1), "int64[?,?,?,?]");
+  EXPECT_EQ(c.op("AveragePool", {c.in("float[...]")}, {{"kernel_shape", {2}}})->type.str(), "float[?,?,?]");
+  EXPECT_EQ(c.op("LpPool", {c.in("float[...]")}, {{"kernel_shape", {2}}})->type.str(), "float[?,?,?]");
+  const Attrs window = {{"kernel_shape", {2, 2}}};
+  EXPECT_EQ(c.op("MaxUnpool", {c.in("float[...]"), c.in("int64[...]")}, window)->type.str(), "float[?,?,?,?]");
+  EXPECT_EQ(c.op("Conv", {c.in("float[...]"), c.in("float[8,3,3,3]")})->type.str(), "float[?,8,?,?]");
+  EXPECT_EQ(c.op("Resize", {c.in("float[...]"), nullptr, c.in("float[4]")})->type.str(), "float[?,?,?,?]");
+}
+
 TEST(MaxPool, RefusesWhatCannotBe) {
   OpCase c;
   EXPECT_THAT(refusal([&] { c.op("MaxPool", {c.in("float[1,1,4]")}); }), HasSubstr("kernel_shape"));

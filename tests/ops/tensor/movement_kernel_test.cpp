@@ -1,6 +1,7 @@
 // Kernels that move elements: reshapes, slices, parts, padding, gathering.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "tests/ops/tensor/values.h"
@@ -83,7 +84,34 @@ TEST(SliceKernel, StepsForwardsAndBackwards) {
   EXPECT_EQ(sliced(kLeast, kMost, kMost), Floats{0});
   EXPECT_EQ(sliced(-1, -6, kLeast), Floats{4});
   EXPECT_EQ(sliced(3, 1, 1), Floats{});
+  EXPECT_EQ(sliced(-10, -20, -1), Floats{0});  // clamped to the first element, and down to none before it
+  EXPECT_EQ(sliced(kLeast, kLeast, -1), Floats{0});
+  EXPECT_EQ(sliced(-10, 0, -1), Floats{});
   EXPECT_REFUSED(Code::execution_failed, sliced(0, 1, 0));
+}
+
+/// As the specification says it, in words of its own.
+Floats slice_by_definition(std::int64_t size, std::int64_t start, std::int64_t end, std::int64_t step) {
+  if (start < 0) start += size;
+  if (end < 0) end += size;
+  start = step > 0 ? std::clamp<std::int64_t>(start, 0, size)
+                   : std::clamp<std::int64_t>(start, 0, std::max<std::int64_t>(size - 1, 0));
+  end = step > 0 ? std::clamp<std::int64_t>(end, 0, size) : std::clamp<std::int64_t>(end, -1, size - 1);
+  Floats picked;
+  for (std::int64_t i = start; step > 0 ? i < end : i > end; i += step) picked.push_back(static_cast<float>(i));
+  return size ? picked : Floats{};
+}
+
+TEST(SliceKernel, ClampsAsTheSpecificationSays) {
+  for (std::int64_t size = 0; size <= 3; ++size)
+    for (std::int64_t start = -6; start <= 5; ++start)
+      for (std::int64_t end = -6; end <= 5; ++end)
+        for (const std::int64_t step : {-5, -2, -1, 1, 2, 5}) {
+          const auto inputs = {Datum(counted({size})), Datum(list({start})), Datum(list({end})), Datum(list({0})),
+                               Datum(list({step}))};
+          EXPECT_EQ(values<float>(run_op("Slice", inputs)), slice_by_definition(size, start, end, step))
+              << size << ": " << start << ":" << end << ":" << step;
+        }
 }
 
 TEST(SliceKernel, CutsSeveralAxes) {

@@ -23,7 +23,12 @@ void infer(InferContext& c) {
   const Shape* x = c.shape(0);
   const bool has_scales = is_given(c.node(), 2), has_sizes = is_given(c.node(), 3);
   if (has_scales && has_sizes && c.dim(2, 0).is_known()) c.fail("both scales and sizes are given");
-  if (!x) return;
+  if (!x) {
+    // Without axes there is a scale or size for each dimension.
+    const auto count = c.dim(has_sizes ? 3 : 2, 0).as_int();
+    if (!c.node().attributes.has("axes") && (has_sizes || has_scales) && count && *count > 0) c.out_rank(0, *count);
+    return;
+  }
   const auto rank = static_cast<std::int64_t>(x->size());
   std::vector<std::size_t> axes;
   if (const auto* given = c.attr_ints("axes")) {

@@ -1,0 +1,135 @@
+// Which integers make sense as an input.
+#include "ingot/driver/index_bounds.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include "ingot/base/error.h"
+#include "ingot/ir/array.h"
+#include "ingot/ir/graph.h"
+#include "ingot/passes/infer.h"
+
+namespace ingot::driver {
+namespace {
+
+std::optional<std::int64_t> size_of(const Value* v, std::int64_t axis) {
+  if (!v) return std::nullopt;
+  Shape shape;
+  if (v->initializer) {
+    for (const std::int64_t n : v->initializer->dims()) shape.push_back(n);
+  } else if (v->type.shape) {
+    shape = *v->type.shape;
+  } else {
+    return std::nullopt;
+  }
+  const auto rank = static_cast<std::int64_t>(shape.size());
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis >= rank) return std::nullopt;
+  return shape[static_cast<std::size_t>(axis)].as_int();
+}
+
+std::optional<double> constant_of(const Value* v) {
+  if (!v) return std::nullopt;
+  const Tensor* tensor = v->initializer && !v->is_input() ? &*v->initializer : nullptr;
+  if (!tensor && v->producer() && v->producer()->is("Constant"))
+    tensor = v->producer()->attributes.get<Tensor>("value");
+  if (!tensor || Array::from(*tensor).size() != 1 || tensor->dtype() == DType::string) return std::nullopt;
+  return Array::from(*tensor).to_doubles()[0];
+}
+
+bool is_any(const Node& node, std::initializer_list<const char*> ops) {
+  return std::ranges::any_of(ops, [&](const char* op) { return node.is(op); });
+}
+
+/// Whether elements of input `index` are elements of the output.
+bool passes_on(const Node& node, std::uint32_t index) {
+  if (is_any(node, {"Identity", "Cast", "Unsqueeze", "Squeeze", "Reshape", "Flatten", "Transpose", "Expand", "Tile",
+                    "Slice", "Split", "Gather", "GatherElements", "GatherND", "Clip", "Pad"}))
+    return index == 0;
+  return node.is("Concat") || (node.is("Where") && index > 0);
+}
+
+/// The bounds that a node sets for what it reads as input `index`.
+std::optional<IndexBounds> bounds_at(const Node& node, std::uint32_t index) {
+  const auto below = [](std::optional<std::int64_t> size, std::int64_t least = 0) -> std::optional<IndexBounds> {
+    if (!size || *size < 1) return std::nullopt;
+    return IndexBounds{least, *size - 1 + least};
+  };
+  if (is_any(node, {"Gather", "GatherElements", "ScatterElements", "Scatter"}) && index == 1)
+    return below(size_of(node.input(0), node.attributes.int_or("axis", 0)));
+  if (node.is("OneHot") && index == 0) {
+    const auto depth = constant_of(node.input(1));
+    return below(depth ? std::optional(static_cast<std::int64_t>(*depth)) : std::nullopt);
+  }
+  if (node.is("ReverseSequence") && index == 1)
+    return below(size_of(node.input(0), node.attributes.int_or("time_axis", 0)), 1);
+  if (is_any(node, {"LSTM", "GRU", "RNN"}) && index == 4)
+    return below(size_of(node.input(0), node.attributes.int_or("layout", 0) ? 1 : 0), 1);
+  return std::nullopt;
+}
+
+/// Masks: asked whether they are true, or taken from 1.
+bool is_mask_at(const Node& node, std::uint32_t index) {
+  if (node.is("Cast")) return node.attributes.int_or("to", 0) == static_cast<std::int64_t>(DType::boolean);
+  if (node.is("Sub") && index == 1) return constant_of(node.input(0)) == 1.0;
+  if (node.is("Equal")) return constant_of(node.input(1 - index)) == 0.0 || constant_of(node.input(1 - index)) == 1.0;
+  return false;
+}
+
+/// Sizes of tables may have to be inferred.
+Model with_types(const Model& model) {
+  Model typed = model.clone();
+  try {
+    passes::InferOptions options;
+    options.keep_declared = true;
+    options.tolerate_errors = true;
+    passes::infer(typed, options);
+  } catch (const Error&) {
+    return model.clone();  // whoever runs it will tell what is wrong
+  }
+  return typed;
+}
+
+/// What the input reaches through nodes that hand its elements on.
+std::optional<IndexBounds> bounds_of(const Value* input) {
+  std::optional<IndexBounds> bounds;
+  bool is_mask = false;
+  std::vector<const Value*> pending{input};
+  std::unordered_set<const Value*> seen{input};
+  while (!pending.empty()) {
+    const Value* v = pending.back();
+    pending.pop_back();
+    for (const Use& use : v->uses()) {
+      if (!use.node) continue;
+      if (const auto at = bounds_at(*use.node, use.index))
+        bounds = bounds ? IndexBounds{std::max(bounds->least, at->least), std::min(bounds->most, at->most)} : *at;
+      is_mask |= is_mask_at(*use.node, use.index);
+      if (!passes_on(*use.node, use.index)) continue;
+      for (const Value* out : use.node->outputs())
+        if (out && seen.insert(out).second) pending.push_back(out);
+    }
+  }
+  if (bounds) return bounds;
+  if (is_mask || input->name().find("mask") != std::string::npos) return IndexBounds{0, 1};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::unordered_map<std::string, IndexBounds> index_bounds(const Model& model) {
+  const auto may_be_index = [](const Value* v) {
+    return !v->initializer && v->type.is_tensor() && (v->type.elem == DType::i32 || v->type.elem == DType::i64);
+  };
+  std::unordered_map<std::string, IndexBounds> all;
+  if (std::ranges::none_of(model.graph->inputs(), may_be_index)) return all;
+  const Model typed = with_types(model);
+  for (const Value* v : typed.graph->inputs()) {
+    if (!may_be_index(v)) continue;
+    if (const auto bounds = bounds_of(v)) all.emplace(v->name(), *bounds);
+  }
+  return all;
+}
+
+}  // namespace ingot::driver

@@ -1,0 +1,49 @@
+#pragma once
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ingot/verify/contender.h"
+#include "ingot/verify/pair_noise.h"
+#include "ingot/verify/ties.h"
+#include "ingot/verify/verify.h"
+
+namespace ingot::verify {
+
+/// Two models on one set of inputs.
+class Comparison {
+ public:
+  /// `is_cheap`: runs in double can be afforded, and the noise of every value is measured; else only where the types'
+  /// own tolerance is exceeded.
+  Comparison(const VerifyRequest& request, Contender& a, Contender& b, PairNoise& noise, bool is_cheap,
+             Verdict& verdict)
+      : request_(request), a_(a), b_(b), noise_(noise), verdict_(verdict), is_cheap_(is_cheap) {}
+
+  /// Fills in the verdict.
+  void run(const std::vector<engine::NamedDatum>& a_inputs, const std::vector<engine::NamedDatum>& b_inputs);
+  /// After a run: whether an output tells nothing about what led to it.
+  bool has_saturated() const { return !saturated_.empty(); }
+
+ private:
+  Contender::Answer answer(Contender& side, const std::vector<engine::NamedDatum>& inputs);
+  void compare_outputs(const Contender::Answer& a, const Contender::Answer& b);
+  void compare(const Datum& a, const Datum& b, OutputVerdict& output);
+  void judge(const Array& a, const Array& b, const Distance& d, OutputVerdict& output);
+  void settle(const Array& a, const Array& b, const Distance& d, const Threshold& threshold, OutputVerdict& output);
+  void settle_rows();
+  void leave_random();
+  void conclude();
+  void look_inside(const std::vector<engine::NamedDatum>& a_inputs, const std::vector<engine::NamedDatum>& b_inputs);
+
+  const VerifyRequest& request_;
+  Contender &a_, &b_;
+  PairNoise& noise_;
+  Verdict& verdict_;
+  std::set<std::string> random_;                          // outputs of b that depend on random numbers
+  std::vector<std::string> saturated_;                    // outputs of b
+  std::vector<std::pair<std::size_t, RowsOfBoth>> rows_;  // with the place of the output's verdict
+  bool is_cheap_, has_complained_ = false, has_moved_rows_ = false;
+};
+
+}  // namespace ingot::verify

@@ -1,0 +1,194 @@
+// Where do two models part?
+#include "ingot/verify/inside.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "ingot/verify/element_text.h"
+#include "ingot/verify/points.h"
+#include "ingot/verify/saturation.h"
+
+namespace ingot::verify {
+namespace {
+
+constexpr std::size_t kFirstAtOnce = 48, kMostAtOnce = 1024;  // values that a run gives in addition
+constexpr std::size_t kBytesAtOnce = std::size_t{64} << 20;
+
+using Inputs = std::vector<engine::NamedDatum>;
+
+/// What follows from a value of a graph, by name.
+std::unordered_set<std::string> followers(const Graph& graph, const std::string& name) {
+  std::unordered_map<const Graph*, const Node*> holders;  // of the nested graphs
+  for (const Node& node : graph.nodes())
+    for_each_subgraph(node,
+                      [&](Graph& nested) { for_each_graph(nested, [&](Graph& inner) { holders[&inner] = &node; }); });
+  std::unordered_set<std::string> names;
+  std::vector<const Value*> pending;
+  if (const Value* v = graph.find(name)) pending.push_back(v);
+  while (!pending.empty()) {
+    const Value* v = pending.back();
+    pending.pop_back();
+    for (const Use& use : v->uses()) {
+      const Graph* where = use.node ? &use.node->graph() : use.graph;
+      const auto holder = holders.find(where);
+      const Node* node = holder == holders.end() ? use.node : holder->second;
+      if (!node) continue;
+      for (const Value* out : node->outputs())
+        if (out && names.insert(out->name()).second) pending.push_back(out);
+    }
+  }
+  return names;
+}
+
+class Inside {
+ public:
+  Inside(Contender& a, const Inputs& a_inputs, Contender& b, const Inputs& b_inputs, PairNoise& noise,
+         const InsideOptions& options, Verdict& verdict)
+      : a_(a), b_(b), a_inputs_(a_inputs), b_inputs_(b_inputs), noise_(noise), options_(options), verdict_(verdict) {}
+
+  InsideAnswer run() {
+    const std::vector<PointPair> pairs = pair_points(a_, b_);
+    if (pairs.empty()) {
+      verdict_.why_not_bisected = "no value inside of one is known to be a value of the other";
+      return {};
+    }
+    own_values_ = values_of_points(a_);
+    std::size_t at_once = kFirstAtOnce;
+    for (std::size_t begin = 0, end = 0; begin < pairs.size(); begin = end) {
+      end = std::min(pairs.size(), begin + at_once);
+      bytes_ = 0;
+      compare_some(
+          {pairs.begin() + static_cast<std::ptrdiff_t>(begin), pairs.begin() + static_cast<std::ptrdiff_t>(end)});
+      if (first_ && options_.outputs_differ) break;
+      const std::size_t each = std::max<std::size_t>(1, bytes_ / (end - begin));
+      at_once = std::clamp<std::size_t>(kBytesAtOnce / each, 8, kMostAtOnce);
+    }
+    verdict_.compared_inside = std::max(verdict_.compared_inside, compared_);
+    answer_.differs = settle();
+    return std::move(answer_);
+  }
+
+ private:
+  void compare_some(const std::vector<PointPair>& pairs) {
+    std::vector<std::string> a_names, b_names, a_own;
+    for (const PointPair& pair : pairs) {
+      a_names.push_back(pair.a.name);
+      b_names.insert(b_names.end(), pair.b.begin(), pair.b.end());
+      if (const auto own = own_values_.find(pair.a.name); own != own_values_.end()) a_own.push_back(own->second);
+    }
+    const auto a_points = values_of(a_, a_inputs_, a_names), b_points = values_of(b_, b_inputs_, b_names);
+    bool has_noise = false;
+    const auto noise_for = [&](const PointPair& pair, const Array& a, const std::string& b_name, const Array& b) {
+      if (!has_noise) noise_.measure(a_own, b_names);
+      has_noise = true;
+      const auto own = own_values_.find(pair.a.name);
+      return noise_.of(own == own_values_.end() ? pair.a.name : own->second, a, b_name, b);
+    };
+    for (const PointPair& pair : pairs) {
+      const auto a_value = a_points.find(pair.a.name);
+      const Array* a = a_value == a_points.end() ? nullptr : a_value->second.array();
+      if (!a) continue;
+      bytes_ += a->byte_size();
+      std::optional<Match> best;
+      std::string b_name;
+      for (const std::string& name : pair.b) {
+        const auto b_value = b_points.find(name);
+        if (b_value == b_points.end() || !b_value->second.array()) continue;
+        auto match = nearest(*a, *b_value->second.array());
+        if (!match || (best && match->distance.value >= best->distance.value)) continue;
+        best = std::move(match);
+        b_name = name;
+      }
+      if (!best) continue;
+      ++compared_;
+      Threshold threshold = threshold_for(best->distance);
+      if (options_.measures_noise || !is_within(best->distance, threshold))
+        threshold = threshold_for(best->distance, noise_for(pair, *a, b_name, best->form));
+      if (best->distance.unit == Distance::Unit::steps) note_layer(pair, best->distance);
+      if (is_within(best->distance, threshold)) {
+        if (!first_) last_agreeing_ = pair.a.name;
+        if (first_ && following_.contains(b_name) && !is_saturated(b_.model(), b_name, best->form))
+          is_contradicted_ = true;
+        answer_.agreed.insert(b_name);
+        continue;
+      }
+      if (first_) {
+        is_shared_ |= following_.contains(b_name);
+        continue;
+      }
+      // Rounding may decide which element is the largest, and outputs that agree say that it did.
+      if (!options_.outputs_differ && best->distance.unit == Distance::Unit::elements) continue;
+      first_ = described(pair, b_name, *a, *best, threshold);
+      following_ = followers(*b_.model().graph, b_name);
+      if (options_.outputs_differ) return;
+    }
+  }
+
+  void note_layer(const PointPair& pair, const Distance& d) {
+    const double share = d.size ? static_cast<double>(d.differ) / static_cast<double>(d.size) : 0;
+    const auto known = std::ranges::find(verdict_.layers, pair.a.name, &LayerSteps::name);
+    if (known == verdict_.layers.end()) {
+      verdict_.layers.push_back({pair.a.name, pair.a.op, d.value, d.largest, share});
+    } else {
+      known->steps = std::max(known->steps, d.value);
+      known->largest = std::max(known->largest, d.largest);
+      known->share = std::max(known->share, share);
+    }
+  }
+
+  FirstDifference described(const PointPair& pair, const std::string& b_name, const Array& a, const Match& match,
+                            const Threshold& threshold) const {
+    FirstDifference first;
+    first.name = pair.a.name;
+    first.op = pair.a.op;
+    first.b_name = b_name;
+    const std::int64_t at = std::max<std::int64_t>(0, match.distance.worst);
+    first.place = position_text(a.dims(), at);
+    first.a_value = element_text(a, at);
+    first.b_value = element_text(match.form, at);
+    first.figure = text_of(match.distance);
+    first.threshold = text_of(threshold, match.distance);
+    first.source = threshold.source;
+    first.compared = compared_ - 1;
+    first.last_agreeing = last_agreeing_;
+    return first;
+  }
+
+  bool settle() {
+    if (!first_) {
+      verdict_.why_not_bisected = compared_ ? "all " + std::to_string(compared_) +
+                                                  " values inside that both have agree; what follows the last differs"
+                                            : "no value inside can be compared";
+      return false;
+    }
+    if (!options_.outputs_differ && is_contradicted_ && !is_shared_) {
+      verdict_.notes.push_back("inside, '" + first_->name + "' differs (" + first_->figure + ", at most " +
+                               first_->threshold + "), and nothing that follows from it does on these inputs");
+      return false;
+    }
+    verdict_.first = std::move(first_);
+    return true;
+  }
+
+  Contender &a_, &b_;
+  const Inputs &a_inputs_, &b_inputs_;
+  PairNoise& noise_;
+  const InsideOptions& options_;
+  Verdict& verdict_;
+  std::unordered_map<std::string, std::string> own_values_;
+  std::size_t compared_ = 0, bytes_ = 0;
+  std::string last_agreeing_;
+  std::optional<FirstDifference> first_;
+  std::unordered_set<std::string> following_;  // of the first difference, in b
+  bool is_shared_ = false, is_contradicted_ = false;
+  InsideAnswer answer_;
+};
+
+}  // namespace
+
+InsideAnswer compare_inside(Contender& a, const Inputs& a_inputs, Contender& b, const Inputs& b_inputs,
+                            PairNoise& noise, const InsideOptions& options, Verdict& verdict) {
+  return Inside(a, a_inputs, b, b_inputs, noise, options, verdict).run();
+}
+
+}  // namespace ingot::verify

@@ -1,0 +1,38 @@
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ingot/verify/contender.h"
+#include "ingot/verify/rounding.h"
+
+namespace ingot::verify {
+
+/// What rounding does to the values of two models in their runtimes, on the inputs at hand. What is asked for is run
+/// and kept until other inputs are set.
+class PairNoise {
+ public:
+  PairNoise(const Contender& a, const Contender& b, Budget* a_budget, Budget* b_budget);
+
+  void set_inputs(const std::vector<engine::NamedDatum>& a_inputs, const std::vector<engine::NamedDatum>& b_inputs);
+  /// Runs what is needed to know the noise of these values, beside that of the outputs.
+  void measure(const std::vector<std::string>& a_points, const std::vector<std::string>& b_points);
+  /// Of a value of both, `a` and `b` what their runtimes give. Runs what is needed to know that of the outputs.
+  Noise of(const std::string& a_name, const Array& a, const std::string& b_name, const Array& b);
+
+  /// b's values in runs that differ by no more than rounding; the outputs at least.
+  const RoundedValues& runs_of_b();
+  bool is_quantized() { return b_rounding_.is_quantized(); }
+  const std::string& why_not() const { return b_rounding_.why_not(); }
+
+ private:
+  const Contender& b_;
+  Rounding a_rounding_, b_rounding_;
+  bool is_one_model_;
+  const std::vector<engine::NamedDatum>*a_inputs_ = nullptr, *b_inputs_ = nullptr;
+  std::map<std::string, Datum> a_exact_;
+  RoundedValues b_runs_;
+  bool is_measured_ = false;
+};
+
+}  // namespace ingot::verify

@@ -1,0 +1,18 @@
+#pragma once
+#include <cstdint>
+
+#include "ingot/ir/model.h"
+
+namespace ingot::verify {
+
+/// The arithmetic of a model's convolutions, matrix products and recurrent layers.
+struct Work {
+  double operations = 0;     // a multiplication and an addition are two
+  std::int64_t counted = 0;  // nodes
+  std::int64_t unknown = 0;  // nodes of these operators whose shapes are not known, and those in subgraphs
+};
+
+/// The model's types must be inferred.
+Work work_of(const Model& model);
+
+}  // namespace ingot::verify

@@ -1,0 +1,159 @@
+// Which format a file or directory is of.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "ingot/base/error.h"
+#include "ingot/driver/load.h"
+#include "tests/driver/sources.h"
+
+namespace ingot {
+namespace {
+
+namespace fs = std::filesystem;
+using driver::Certainty;
+
+class Recognition : public testing::Test {
+ protected:
+  std::string format_of(const std::string& path) const {
+    return std::string(driver::recognise(driver::open_source(path)).name);
+  }
+
+  std::string refusal(const std::string& path) const try {
+    return "recognised as " + format_of(path);
+  } catch (const Error& error) {
+    return error.what();
+  }
+
+  test::TempDir directory_;
+};
+
+TEST_F(Recognition, ContentsTellWhateverTheNameSays) {
+  EXPECT_EQ(format_of(test::write_onnx(directory_, "a.tflite")), "onnx");
+  EXPECT_EQ(format_of(test::write_onnx_text(directory_, "b.onnx")), "onnxtxt");
+  EXPECT_EQ(format_of(test::write_tflite(directory_, "c.pb")), "tflite");
+  EXPECT_EQ(format_of(test::write_tensorflow(directory_, "d.onnxtxt")), "tensorflow");
+  fs::copy_file(fs::path(test::write_saved_model(directory_)) / "saved_model.pbtxt", directory_ / "e.tflite");
+  EXPECT_EQ(format_of(directory_ / "e.tflite"), "savedmodel");
+  fs::copy_file(fs::path(test::write_tfjs(directory_)) / "model.json", directory_ / "f.onnx");
+  EXPECT_EQ(format_of(directory_ / "f.onnx"), "tfjs");
+}
+
+TEST_F(Recognition, BinaryGraphsAreKnownByTheirStructure) {
+  // GraphDef { node { name: "x" op: "NoOp" } }
+  test::write_text(directory_ / "graph.onnx", "\x0a\x09\x0a\x01x\x12\x04NoOp");
+  EXPECT_EQ(format_of(directory_ / "graph.onnx"), "tensorflow");
+  // SavedModel { saved_model_schema_version: 1 meta_graphs { graph_def { that } } }
+  test::write_text(directory_ / "saved.onnx", "\x08\x01\x12\x0d\x12\x0b\x0a\x09\x0a\x01x\x12\x04NoOp");
+  EXPECT_EQ(format_of(directory_ / "saved.onnx"), "savedmodel");
+}
+
+TEST_F(Recognition, DirectoriesTellByTheFilesThatTheirFormatPrescribes) {
+  const std::string saved = test::write_saved_model(directory_), web = test::write_tfjs(directory_);
+  EXPECT_EQ(format_of(saved), "savedmodel");
+  EXPECT_EQ(format_of(web), "tfjs");
+  fs::copy_file(fs::path(web) / "model.json", fs::path(saved) / "model.json");
+  EXPECT_EQ(format_of(saved), "savedmodel") << "the surer one wins";
+}
+
+TEST_F(Recognition, ADirectoryOfVersionsIsRefusedWithTheNewest) {
+  fs::create_directory(directory_ / "versions");
+  const std::string versions = directory_ / "versions";
+  EXPECT_EQ(refusal(versions), versions + ": the directory holds no model of a format that Ingot knows [IG0701]");
+  test::write_saved_model(directory_, "versions/7");
+  test::write_saved_model(directory_, "versions/6");
+  EXPECT_EQ(refusal(versions), versions + ": the directory holds no model of a format that Ingot knows [IG0701]\n" +
+                                   "  hint: there is one in " + versions + "/7");
+}
+
+TEST_F(Recognition, TheNameTellsWhereContentsDoNot) {
+  test::write_text(directory_ / "empty.onnx", "");
+  EXPECT_EQ(format_of(directory_ / "empty.onnx"), "onnx");
+  test::write_text(directory_ / "EMPTY.TFLITE", "");
+  EXPECT_EQ(format_of(directory_ / "EMPTY.TFLITE"), "tflite");
+}
+
+TEST_F(Recognition, WhatNothingTellsIsRefusedWithTheNamesThatFromTakes) {
+  for (const char* name : {"what.bin", "what.json"}) {  // descriptions are written, not read
+    test::write_text(directory_ / name, "what?");
+    const std::string text = refusal(directory_ / name);
+    EXPECT_EQ(text.find(directory_ / name + std::string(": the format of this file is not recognised [IG0701]\n"
+                                                        "  hint: name it with --from: onnx, onnxtxt, tflite, "
+                                                        "tensorflow, savedmodel, tfjs")),
+              0U)
+        << text;
+  }
+}
+
+TEST_F(Recognition, NoTwoFormatsAreEquallySure) {
+  for (const driver::Format* format : driver::all_formats()) {
+    if (!format->load || format->name == "toy") continue;
+    const driver::Source source = driver::open_source(test::write_source(directory_, std::string(format->name)));
+    const Certainty own = format->recognise(source);
+    EXPECT_GT(own, Certainty::no) << format->name;
+    for (const driver::Format* other : driver::all_formats()) {
+      if (other == format || !other->recognise) continue;
+      EXPECT_LT(other->recognise(source), own) << format->name << ' ' << other->name;
+    }
+  }
+}
+
+TEST_F(Recognition, FromWins) {
+  driver::LoadOptions options;
+  options.from = &driver::format_by_name("onnxtxt");
+  try {
+    driver::load(test::write_tflite(directory_), options);
+    FAIL() << "read as text";
+  } catch (const Error& error) {
+    EXPECT_NE(error.code(), Code::unknown_format) << error.what();
+  }
+  options.from = &driver::format_by_name("tensorflow");
+  EXPECT_EQ(driver::load(test::write_saved_model(directory_), options).format->name, "savedmodel");
+}
+
+TEST_F(Recognition, EverySourceIsLoadedAsWhatItIs) {
+  for (const char* name : {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs"})
+    EXPECT_EQ(driver::load(test::write_source(directory_, name)).format->name, name);
+}
+
+TEST(FormatTable, UnknownNamesAreRefusedWithThoseKnown) {
+  try {
+    driver::format_by_name("caffe");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what())
+                  .find("there is no format 'caffe' [IG1301]\n  hint: known formats: onnx, onnxtxt, tflite, "
+                        "tensorflow, savedmodel, tfjs, json"),
+              0U)
+        << error.what();
+  }
+}
+
+TEST(FormatTable, WhatCannotBeWrittenIsRefusedWithWhatCan) {
+  for (const auto& [path, message] :
+       {std::pair{"m.pb", "m.pb: TensorFlow graph files cannot be written [IG1301]\n  hint: formats that can: onnx"},
+        std::pair{"m",
+                  "m: the extension of the output does not name a format [IG1301]\n  hint: name it with --to: onnx"}})
+    try {
+      driver::format_to_write(path, nullptr);
+      FAIL() << path;
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()).find(message), 0U) << error.what();
+    }
+}
+
+TEST(FormatTable, DescriptionsCannotBeRead) {
+  const test::TempDir directory;
+  driver::LoadOptions options;
+  options.from = &driver::format_by_name("json");
+  try {
+    driver::load(test::write_onnx(directory), options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.message(), "JSON description files cannot be read");
+    EXPECT_EQ(error.hint_text().find("formats that can: onnx, onnxtxt, tflite"), 0U) << error.hint_text();
+  }
+}
+
+}  // namespace
+}  // namespace ingot

@@ -1,0 +1,25 @@
+#pragma once
+#include <string>
+
+#include "tests/support/files.h"
+
+namespace ingot::test {
+
+/// y = Relu(x) + w in the ONNX text syntax, opset 18, x of 1 x 2 x 3 x 3 floats.
+extern const char* const kOnnxText;
+/// y = Tanh(x), x of 3 floats, as TensorFlow's graph in text form.
+extern const char* const kTensorflowGraph;
+
+/// Writes small models of every format that can be read; each returns the path.
+std::string write_onnx(const TempDir& directory, const std::string& name = "m.onnx");
+std::string write_onnx_text(const TempDir& directory, const std::string& name = "m.onnxtxt");
+std::string write_tflite(const TempDir& directory, const std::string& name = "m.tflite");
+std::string write_tensorflow(const TempDir& directory, const std::string& name = "m.pbtxt");
+/// Directories.
+std::string write_saved_model(const TempDir& directory, const std::string& name = "saved");
+std::string write_tfjs(const TempDir& directory, const std::string& name = "web");
+
+/// By the name of the format.
+std::string write_source(const TempDir& directory, const std::string& format);
+
+}  // namespace ingot::test

@@ -1,0 +1,68 @@
+// Inlining of functions that are not as they should be: refused, and nothing is left that reads what is gone.
+#include "ingot/passes/inline_functions.h"
+
+#include <gmock/gmock.h>
+
+#include "ingot/base/error.h"
+#include "ingot/onnx/text.h"
+
+namespace ingot {
+namespace {
+
+using testing::HasSubstr;
+
+/// A model that calls a function of two inputs, which `body` may still change.
+Model calling(const std::function<void(Graph&)>& body) {
+  Model model = onnx::parse_text(R"(<ir_version: 10, opset_import: ["": 21, "own": 1]>
+    g (float[2] x) => (float[2] y) { y = own.f(x) z = Neg(y) }
+    <domain: "own", opset_import: ["": 21]> f (a, b) => (r) { r = Abs(a) })");
+  body(*model.functions[0]->body);
+  return model;
+}
+
+std::string refusal(const std::function<void(Graph&)>& body) {
+  Model model = calling(body);
+  try {
+    passes::inline_functions(model);
+  } catch (const Error& error) {
+    return error.message();
+  }
+  return {};
+}
+
+TEST(InlineFunctions, RefusesOutputsThatNothingDefines) {
+  const auto empty = [](Graph& body) {
+    body.set_output(0, body.add_undefined("nothing"));
+    body.erase(body.first());
+  };
+  EXPECT_THAT(refusal(empty), HasSubstr("function 'f' uses 'nothing', which nothing defines"));
+}
+
+TEST(InlineFunctions, RefusesOutputsThatTheCallLeavesOpen) {
+  const auto second = [](Graph& body) { body.set_output(0, body.inputs()[1]); };
+  EXPECT_THAT(refusal(second), HasSubstr("function 'f' does not give output 0"));
+}
+
+TEST(InlineFunctions, HandsInputsOn) {
+  Model model = calling([](Graph& body) {
+    body.set_output(0, body.inputs()[0]);
+    body.erase(body.first());
+  });
+  passes::inline_functions(model);
+  EXPECT_EQ(model.graph->output(0)->producer()->op, "Identity");
+  EXPECT_TRUE(model.functions.empty());
+}
+
+TEST(InlineFunctions, TakesBodiesThatAreNotSorted) {
+  Model model = calling([](Graph& body) {
+    Node* first = body.add_node("Neg", "", body.first());
+    first->add_input(body.output(0));
+    body.set_output(0, first->add_output("late"));
+  });
+  passes::inline_functions(model);
+  check_invariants(model);
+  EXPECT_EQ(model.graph->first()->op, "Abs");
+}
+
+}  // namespace
+}  // namespace ingot
