@@ -4,6 +4,7 @@
 #include <map>
 
 #include "ingot/driver/summary.h"
+#include "ingot/ir/model.h"
 #include "ingot/ir/source_notes.h"
 #include "verdict.h"
 

@@ -6,6 +6,7 @@
 #include "ingot/base/error.h"
 #include "ingot/driver/adjust.h"
 #include "ingot/driver/array_file.h"
+#include "ingot/ir/model.h"
 #include "ingot/train/training_info.h"
 #include "train_options.h"
 

@@ -1,6 +1,7 @@
 // ingot train: makes a model fit its data.
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>

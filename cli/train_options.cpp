@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "ingot/base/error.h"
+#include "ingot/ir/model.h"
 #include "terminal.h"
 
 namespace ingot::cli {

@@ -18,6 +18,4 @@ install(FILES ${PROJECT_BINARY_DIR}/IngotConfig.cmake ${PROJECT_BINARY_DIR}/Ingo
               cmake/FindOpenJPEG.cmake cmake/FindWebP.cmake
         DESTINATION ${ingot_package_dir})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-if(EXISTS ${PROJECT_SOURCE_DIR}/ingot/ingot.h)
-  install(FILES ingot/ingot.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot)
-endif()
+install(FILES ingot/ingot.h ingot/ingot_c.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot)

@@ -2,60 +2,100 @@
 
 /// The public interface of Ingot: what this header includes keeps its promises between versions.
 ///
-///   ingot::Model model = ingot::load("model.onnx").model;
+///   const ingot::Model model = ingot::load("model.onnx").model;
 ///   const ingot::Session session(model);
 ///   std::vector<float> pixels(1 * 3 * 224 * 224);
 ///   auto image = ingot::Array::view(ingot::DType::f32, {1, 3, 224, 224}, pixels.data());  // not copied
 ///   const auto outputs = session.run({{"image", image}});
 ///   for (const float score : outputs[0].value.array()->data<float>()) ...
 ///
-/// Training:
+///   load, load_memory, parse_model, ModelBuilder      a model from a file, from memory, from text, from nothing
+///   save, convert                                     any format that can be written; from file to file with a report
+///   inputs_of, nodes_of, ..., summarise, check        what is in a model, and what is wrong with it
+///   adjust                                            another operator set, types inferred, shapes, names
+///   Session, random_inputs, verify_models             run it; do two models give the same numbers
+///   Trainer, evaluate, make_trainable, gradient_model train it; a model that can be trained, or that is a gradient
 ///
-///   ingot::TrainingOptions how;
-///   how.optimizer.name = "adam";
-///   ingot::Trainer trainer(model, how);  // or Trainer::stored(model), if the model says how
-///   trainer.fit(ingot::load_dataset("train.csv", {.target = "class"}, model), {.batch = 64, .epochs = 5});
-///   ingot::save(trainer.trained(), "trained.onnx");
-///   ingot::save(ingot::make_trainable(model, {.training = how}), "trainable.onnx");
-///
-/// Whatever goes wrong is an ingot::Error. docs/engine.md explains sessions, limits and threads, docs/training.md
-/// training; examples/ holds programs.
+/// Whatever goes wrong is an ingot::Error. docs/library.md is the guide, examples/ holds a program for each task, and
+/// ingot/ingot_c.h is for C.
 
+#include "ingot/api/graph_view.h"
+#include "ingot/api/model_builder.h"
+#include "ingot/api/session.h"
+#include "ingot/api/trainer.h"
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
+#include "ingot/driver/adjust.h"
+#include "ingot/driver/check.h"
+#include "ingot/driver/convert.h"
 #include "ingot/driver/dataset.h"
 #include "ingot/driver/datum.h"
 #include "ingot/driver/inputs.h"
 #include "ingot/driver/load.h"
-#include "ingot/engine/session.h"
+#include "ingot/driver/summary.h"
 #include "ingot/ir/array.h"
-#include "ingot/ir/model.h"
-#include "ingot/train/trainer.h"
+#include "ingot/ir/opaque_model.h"
+#include "ingot/train/evaluation.h"
+#include "ingot/train/gradient_model.h"
 #include "ingot/train/training_info.h"
+#include "ingot/verify/conversion.h"
+#include "ingot/verify/verify.h"
 
 namespace ingot {
 
+using driver::adjust;
+using driver::AdjustOptions;
+using driver::AdjustReport;
+using driver::all_formats;
+using driver::AutoCast;
+using driver::check;
+using driver::convert;
+using driver::ConvertReport;
+using driver::ConvertRequest;
+using driver::Format;
+using driver::format_by_name;
+using driver::ImportOptions;
+using driver::Layout;
 using driver::load;
 using driver::load_dataset;
+using driver::load_datum;
+using driver::load_inputs;
+using driver::load_memory;
+using driver::Loaded;
 using driver::LoadOptions;
+using driver::Mode;
+using driver::Problem;
+using driver::random_inputs;
+using driver::readable_text;
 using driver::save;
+using driver::save_datum;
+using driver::save_outputs;
 using driver::SaveOptions;
-using engine::NamedDatum;
-using engine::Profile;
-using engine::RunOptions;
-using engine::Session;
-using engine::SessionOptions;
+using driver::Severity;
+using driver::summarise;
+using driver::Summary;
+using driver::WeightForm;
 using train::Dataset;
 using train::DatasetOptions;
 using train::evaluate;
 using train::Evaluation;
 using train::EvaluationOptions;
+using train::gradient_model;
+using train::GradientModelOptions;
 using train::LoopEvents;
 using train::LoopOptions;
 using train::LoopReport;
 using train::make_trainable;
 using train::MakeTrainableOptions;
-using train::Trainer;
 using train::TrainingOptions;
+using verify::find_peers;
+using verify::Peers;
+using verify::Runtime;
+using verify::Verdict;
+using verify::verifier;
+using verify::VerifyRequest;
+
+/// Runs both models on the same inputs and compares their outputs: verify::verify, whose folder has its name.
+inline Verdict verify_models(const VerifyRequest& request) { return verify::verify(request); }
 
 }  // namespace ingot

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ingot/driver/options.h"
-#include "ingot/ir/model.h"
+#include "ingot/ir/opaque_model.h"
 
 namespace ingot::driver {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "ingot/ir/model.h"
+#include "ingot/ir/opaque_model.h"
 #include "ingot/passes/check/check.h"
 
 namespace ingot::driver {

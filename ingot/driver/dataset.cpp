@@ -8,6 +8,7 @@
 #include "ingot/base/error.h"
 #include "ingot/driver/array_file.h"
 #include "ingot/driver/datum.h"
+#include "ingot/ir/model.h"
 
 namespace ingot::driver {
 namespace {

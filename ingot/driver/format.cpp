@@ -61,7 +61,7 @@ Error unknown_directory(const std::string& path) {
 }  // namespace
 
 std::string Source::directory() const {
-  if (is_directory) return path;
+  if (is_directory || path.empty()) return path;
   const fs::path parent = fs::path(path).parent_path();
   return parent.empty() ? "." : parent.string();
 }
@@ -119,6 +119,7 @@ std::string format_names(bool (*has)(const Format&)) {
 
 bool is_readable(const Format& format) { return format.load; }
 bool is_writable(const Format& format) { return format.save; }
+bool is_readable_in_memory(const Format& format) { return format.load && format.is_one_file; }
 bool has_translations(const Format& format) { return format.load && format.operators && format.operators->translated; }
 bool has_exports(const Format& format) { return format.save && format.operators && format.operators->exported; }
 

@@ -8,6 +8,10 @@
 #include "ingot/base/bytes.h"
 #include "ingot/driver/options.h"
 
+namespace ingot {
+class Model;
+}
+
 namespace ingot::driver {
 
 struct Imported;
@@ -17,11 +21,11 @@ struct SaveOptions;
 
 /// What is to be read: a file with its contents, or a directory.
 struct Source {
-  std::string path;
+  std::string path;  // empty: it is in memory alone
   bool is_directory = false;
   Bytes contents{};
 
-  /// The directory itself, or the one that holds the file.
+  /// The directory itself, or the one that holds the file; empty where there is none.
   std::string directory() const;
 };
 
@@ -82,6 +86,8 @@ struct Format {
   std::string (*why_not_verified)(const ImportOptions&) = nullptr;
   /// Why nothing runs such files, not even Ingot; empty: something does.
   std::string_view why_not_run{};
+  /// One file is a whole model, so that it can be read from memory.
+  bool is_one_file = false;
 };
 
 /// The formats that Ingot brings, then those registered.
@@ -101,6 +107,7 @@ std::string format_names(bool (*has)(const Format&));
 // For `format_names`.
 bool is_readable(const Format& format);
 bool is_writable(const Format& format);
+bool is_readable_in_memory(const Format& format);
 bool has_translations(const Format& format);
 bool has_exports(const Format& format);
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "ingot/driver/load.h"
-#include "ingot/engine/inputs.h"
+#include "ingot/engine/named_datum.h"
 
 namespace ingot::driver {
 

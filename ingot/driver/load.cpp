@@ -79,6 +79,15 @@ Loaded load(const Source& source, const Format& format, const LoadOptions& optio
   throw;
 }
 
+Loaded load_memory(const Bytes& contents, const LoadOptions& options) {
+  const Source source{.path = {}, .contents = contents};
+  const Format& format = options.from ? *options.from : recognise(source);
+  if (!is_readable_in_memory(format))
+    throw Error(Code::bad_usage, std::string(format.title) + " files are not read from memory")
+        .hint("formats that are: " + format_names(is_readable_in_memory));
+  return load(source, format, options);
+}
+
 const Format& format_to_write(const std::string& path, const Format* to) {
   const Format* format = to ? to : format_by_extension(path);
   if (!format)

@@ -5,7 +5,7 @@
 
 #include "ingot/driver/format.h"
 #include "ingot/driver/options.h"
-#include "ingot/ir/model.h"
+#include "ingot/ir/opaque_model.h"
 
 namespace ingot {
 class Budget;
@@ -61,6 +61,9 @@ struct Loaded {
 Loaded load(const std::string& path, const LoadOptions& options = {});
 /// The same where source and format are at hand; `options.from` does not matter.
 Loaded load(const Source& source, const Format& format, const LoadOptions& options);
+
+/// The same of a file that is in memory. What such a file says of others beside it is refused.
+Loaded load_memory(const Bytes& contents, const LoadOptions& options = {});
 
 /// What decides how a model is written. A format refuses what it does not take.
 struct SaveOptions {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "ingot/ir/model.h"
+#include "ingot/ir/type.h"
 #include "ingot/passes/cast_types.h"
 #include "ingot/passes/layout/layout.h"
 

@@ -6,6 +6,7 @@
 #include "ingot/base/error.h"
 #include "ingot/driver/index_bounds.h"
 #include "ingot/driver/inputs.h"
+#include "ingot/ir/model.h"
 
 namespace ingot::driver {
 namespace {

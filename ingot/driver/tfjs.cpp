@@ -11,6 +11,7 @@
 #include "ingot/driver/tensorflow/freeze.h"
 #include "ingot/formats/tfjs/graph_model.h"
 #include "ingot/formats/tfjs/graph_model_writer.h"
+#include "ingot/ir/model.h"
 
 namespace ingot::driver {
 namespace {

@@ -2,15 +2,10 @@
 #include <string>
 #include <vector>
 
-#include "ingot/ir/array.h"
+#include "ingot/engine/named_datum.h"
 #include "ingot/ir/graph.h"
 
 namespace ingot::engine {
-
-struct NamedDatum {
-  std::string name;
-  Datum value;
-};
 
 /// The inputs of a run in the graph's order; an absent one is empty. Throws one Error that lists every problem:
 /// unknown, repeated and missing names, wrong types and shapes, dimensions of one name with different sizes.

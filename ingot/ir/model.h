@@ -5,23 +5,9 @@
 #include <vector>
 
 #include "ingot/ir/graph.h"
+#include "ingot/ir/opaque_model.h"
 
 namespace ingot {
-
-struct OpsetImport {
-  std::string domain;  // "" is ai.onnx
-  std::int64_t version = 0;
-  std::string unknown;
-};
-
-/// Opset imports, of a model or of a function.
-class OpsetImports : public std::vector<OpsetImport> {
- public:
-  using std::vector<OpsetImport>::vector;
-  /// The version imported for a domain ("ai.onnx" and "" are one); 0: none.
-  std::int64_t version(std::string_view domain) const;
-  void set(std::string_view domain, std::int64_t version);
-};
 
 /// A model-local function: an operator that the model defines by a graph.
 struct Function {
@@ -47,36 +33,6 @@ struct TrainingInfo {
   Metadata initialization_binding;  // state variable -> output
   Metadata update_binding;
   std::string unknown;
-};
-
-struct DeviceConfiguration {
-  std::string name;
-  std::int32_t device_count = 0;
-  std::vector<std::string> devices;
-  std::string unknown;
-};
-
-/// A whole ONNX model.
-class Model {
- public:
-  Model();
-  Model(Model&&) noexcept;
-  Model& operator=(Model&& other) noexcept;
-  ~Model();
-
-  std::int64_t ir_version = 0;
-  OpsetImports opsets;
-  std::string producer_name, producer_version, domain, doc_string;
-  std::int64_t model_version = 0;
-  Metadata metadata;
-  std::unique_ptr<Graph> graph;
-  std::vector<std::unique_ptr<Function>> functions;
-  std::vector<TrainingInfo> training;
-  std::vector<DeviceConfiguration> device_configurations;
-  std::string unknown;
-
-  const Function* find_function(std::string_view domain, std::string_view name, std::string_view overload = {}) const;
-  Model clone() const;
 };
 
 /// All graphs of a model with what they stand in: the main graph, functions' bodies, training graphs, and

@@ -1,8 +1,11 @@
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "ingot/ir/graph.h"
+namespace ingot {
+class Graph;
+}
 
 namespace ingot::passes {
 

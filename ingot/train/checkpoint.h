@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "ingot/train/loop.h"
 #include "ingot/train/step_runner.h"
 
 namespace ingot::train {
@@ -18,9 +19,6 @@ struct LoopState {
   double plateau = 1;            // factor on the learning rate
   std::uint64_t since_drop = 0;  // judgements since the best or the last drop of the rate
 };
-
-/// Settings that must be the same when a run goes on: "batch" -> "64", ...
-using RunSettings = std::vector<std::pair<std::string, std::string>>;
 
 /// Writes everything after `loop.step` steps as `<directory>/step-00001234.npz`, whole or not at all, and removes all
 /// but the newest `keep`.

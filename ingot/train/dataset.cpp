@@ -13,6 +13,7 @@
 #include "ingot/base/mapped_file.h"
 #include "ingot/formats/idx/idx.h"
 #include "ingot/formats/npy/npy.h"
+#include "ingot/ir/model.h"
 
 namespace ingot::train {
 namespace {

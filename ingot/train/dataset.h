@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "ingot/engine/session.h"
-#include "ingot/ir/model.h"
+#include "ingot/engine/named_datum.h"
+#include "ingot/ir/opaque_model.h"
 
 namespace ingot::train {
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "ingot/base/error.h"
+#include "ingot/engine/session.h"
 #include "ingot/ops/builder.h"
 #include "ingot/passes/canonicalize.h"
 

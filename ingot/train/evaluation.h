@@ -6,6 +6,10 @@
 #include "ingot/train/dataset.h"
 #include "ingot/train/losses.h"
 
+namespace ingot {
+class Budget;
+}
+
 namespace ingot::train {
 
 struct EvaluationOptions {

@@ -1,4 +1,9 @@
 #pragma once
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
 #include "ingot/train/training_graph.h"
 
 namespace ingot::train {

@@ -4,7 +4,11 @@
 #include <string_view>
 #include <vector>
 
-#include "ingot/ir/graph.h"
+#include "ingot/ir/type.h"
+
+namespace ingot {
+class Value;
+}
 
 namespace ingot::train {
 

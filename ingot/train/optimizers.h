@@ -3,7 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "ingot/ir/model.h"
+#include "ingot/base/bytes.h"
+
+namespace ingot {
+class Model;
+class Value;
+}  // namespace ingot
 
 namespace ingot::train {
 
@@ -35,10 +40,10 @@ Bytes zero_bytes(std::size_t size);
 /// Extends the graph by one step of the optimizer. `lr` is a double, `step` an int64 that counts from 0. Returns the
 /// parameters' new values in order, then the optimizer's own variables, which become initializers named
 /// "train/<parameter>/<slot>".
-std::vector<StateVariable> add_optimizer(const OptimizerOptions& options, const Values& parameters,
-                                         const Values& gradients, Value* lr, Value* step);
+std::vector<StateVariable> add_optimizer(const OptimizerOptions& options, const std::vector<Value*>& parameters,
+                                         const std::vector<Value*>& gradients, Value* lr, Value* step);
 /// The same by a user's own model, as TrainingOptions::optimizer_graph describes it.
-std::vector<StateVariable> add_optimizer(const Model& optimizer, const Values& parameters, const Values& gradients,
-                                         Value* lr, Value* step);
+std::vector<StateVariable> add_optimizer(const Model& optimizer, const std::vector<Value*>& parameters,
+                                         const std::vector<Value*>& gradients, Value* lr, Value* step);
 
 }  // namespace ingot::train

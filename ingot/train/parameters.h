@@ -1,9 +1,13 @@
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "ingot/ir/model.h"
+namespace ingot {
+class Graph;
+}
 
 namespace ingot::train {
 

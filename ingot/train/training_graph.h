@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ingot/ir/model.h"
+#include "ingot/ir/opaque_model.h"
 #include "ingot/train/losses.h"
 #include "ingot/train/optimizers.h"
 #include "ingot/train/parameters.h"

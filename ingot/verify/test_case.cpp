@@ -9,6 +9,7 @@
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
 #include "ingot/driver/datum.h"
+#include "ingot/ir/model.h"
 
 namespace ingot::verify {
 namespace {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "ingot/base/error.h"
+#include "ingot/ir/model.h"
 #include "tests/driver/sources.h"
 
 namespace ingot::driver {

@@ -7,6 +7,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/driver/load.h"
+#include "ingot/ir/model.h"
 #include "tests/support/files.h"
 
 namespace ingot {

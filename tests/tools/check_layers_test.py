@@ -35,6 +35,11 @@ class CheckLayers(unittest.TestCase):
         self.accepts(LAYERS, {"ingot/ir/graph.cpp": '#include "ingot/ir/graph.h"\n#include "ingot/base/error.h"\n',
                               "cli/main.cpp": "#include <vector>\n#include <ingot/ir/graph.h>\n"})
 
+    def test_the_c_interface_is_for_the_folder_that_implements_it(self):
+        layers = "base:\napi: base\n"
+        self.accepts(layers, {"ingot/api/c_model.cpp": '#include "ingot/ingot_c.h"\n'})
+        self.refuses(layers, {"ingot/base/error.cpp": '#include "ingot/ingot_c.h"\n'}, "ingot/base/error.cpp:1: include")
+
     def test_include_against_the_layers_fails_with_its_line(self):
         self.refuses(LAYERS, {"ingot/base/error.h": '#pragma once\n#include "ingot/ir/graph.h"\n'},
                      "ingot/base/error.h:2: base may not include ir (layers.txt allows nothing)")

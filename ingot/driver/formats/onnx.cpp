@@ -47,6 +47,7 @@ constinit const Format kOnnx = {
     .import_options = kOnnxImportOptions,
     .save = save_onnx,
     .export_options = kOnnxExportOptions | OptionSet{Option::external_data, Option::external_threshold},
+    .is_one_file = true,
 };
 
 }  // namespace ingot::driver::rows

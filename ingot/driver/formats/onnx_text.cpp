@@ -55,6 +55,7 @@ constinit const Format kOnnxText = {
     .import_options = kOnnxImportOptions,
     .save = save_text,
     .export_options = kOnnxExportOptions,
+    .is_one_file = true,
 };
 
 }  // namespace ingot::driver::rows

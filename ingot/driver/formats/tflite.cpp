@@ -96,6 +96,7 @@ constinit const Format kTflite = {
     .export_options = {Option::auto_cast, Option::weights, Option::native_lstm, Option::allow_custom, Option::inputs_as,
                        Option::outputs_as},
     .why_not_verified = why_not_verified,
+    .is_one_file = true,
 };
 
 }  // namespace ingot::driver::rows

@@ -6,7 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "ingot/ir/model.h"
+namespace ingot {
+class Graph;
+class Node;
+}  // namespace ingot
 
 namespace ingot::passes {
 

@@ -1,0 +1,41 @@
+// The trainer behind a wall.
+#include "ingot/api/trainer.h"
+
+#include "ingot/api/engine_options.h"
+#include "ingot/train/trainer.h"
+
+namespace ingot {
+
+struct Trainer::State {
+  train::Trainer trainer;
+};
+
+Trainer::Trainer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Trainer::Trainer(const Model& model, const train::TrainingOptions& options, const SessionOptions& session)
+    : Trainer(std::unique_ptr<State>(new State{train::Trainer(model, options, engine_options(session))})) {}
+Trainer::Trainer(Trainer&&) noexcept = default;
+Trainer& Trainer::operator=(Trainer&&) noexcept = default;
+Trainer::~Trainer() = default;
+
+Trainer Trainer::stored(const Model& model, const std::vector<std::size_t>& algorithms, const SessionOptions& session) {
+  return Trainer(std::unique_ptr<State>(new State{train::Trainer::stored(model, algorithms, engine_options(session))}));
+}
+
+double Trainer::step(const std::vector<NamedDatum>& batch) { return state_->trainer.step(batch); }
+
+train::LoopReport Trainer::fit(const train::Dataset& data, const train::LoopOptions& options,
+                               const train::LoopEvents& events) {
+  return state_->trainer.fit(data, options, events);
+}
+
+Model Trainer::trained(bool with_training) const { return state_->trainer.trained(with_training); }
+const std::string& Trainer::target_name() const { return state_->trainer.target_name(); }
+
+std::vector<std::string> Trainer::notes() const {
+  std::vector<std::string> all;
+  for (const train::TrainingGraph& graph : state_->trainer.graphs())
+    all.insert(all.end(), graph.notes.begin(), graph.notes.end());
+  return all;
+}
+
+}  // namespace ingot

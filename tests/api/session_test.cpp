@@ -1,0 +1,48 @@
+#include "ingot/api/session.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ingot/ingot.h"
+
+namespace ingot {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(PublicSession, RunsModelsWithGradientOperators) {
+  const Model model = parse_model(R"(<ir_version: 10, opset_import: ["" : 21, "ai.onnx.preview.training" : 1]>
+g (double a) => (double da) {
+  y = Mul(a, a)
+  da = ai.onnx.preview.training.Gradient <xs = ["a"], y = "y"> (a)
+})");
+  const auto outputs = Session(model).run({{"a", Array::scalar(3.0)}});
+  EXPECT_THAT(outputs[0].value.array()->to_doubles(), ElementsAre(6));
+}
+
+TEST(PublicSession, RunsModelsThatCarryTheirTraining) {
+  const Model model = parse_model(R"(<ir_version: 10, opset_import: ["" : 21]>
+g (float[1, 2] x) => (float[1, 2] y) <float[2, 2] w = {1, 2, 3, 4}> { y = MatMul(x, w) })");
+  MakeTrainableOptions how;
+  how.training.loss.name = "mse";
+  const auto outputs = Session(make_trainable(model, how)).run({{"x", Array::of<float>({1, 2}, {1, 1})}});
+  EXPECT_THAT(outputs[0].value.array()->to_doubles(), ElementsAre(4, 6));
+}
+
+TEST(PublicTrainer, LearnsFromBatchesAndOutlivesTheModel) {
+  TrainingOptions how;
+  how.loss.name = "mse";
+  how.optimizer.lr = 0.1;
+  Trainer trainer = [&] {
+    const Model model = parse_model(R"(<ir_version: 10, opset_import: ["" : 21]>
+g (float[N, 1] x) => (float[N, 1] y) <float[1, 1] w = {0}> { y = MatMul(x, w) })");
+    return Trainer(model, how);
+  }();
+  const std::vector<NamedDatum> batch = {{"x", Array::of<float>({2, 1}, {1, 2})},
+                                         {trainer.target_name(), Array::of<float>({2, 1}, {3, 6})}};
+  for (int i = 0; i < 60; ++i) trainer.step(batch);
+  EXPECT_NEAR(initializers_of(trainer.trained())[0].value.at<float>(0), 3, 1e-3);
+}
+
+}  // namespace
+}  // namespace ingot
