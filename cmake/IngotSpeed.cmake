@@ -5,8 +5,9 @@ endif()
 
 find_program(INGOT_CCACHE ccache)
 if(INGOT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Relative paths let several checkouts share one cache; precompiled headers need the sloppiness.
-  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=true
+  # Relative paths let several checkouts share one cache; precompiled headers need the sloppiness. What a file depends on
+  # is told by the compiler, which Ninja asks for that anyway, so that nothing is preprocessed twice.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=true CCACHE_DEPEND=true
                                   CCACHE_SLOPPINESS=pch_defines,time_macros ${INGOT_CCACHE})
 endif()
 

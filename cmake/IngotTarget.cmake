@@ -38,7 +38,7 @@ function(ingot_precompile target)
   set(headers)
   foreach(header IN LISTS ARGN)
     if(header MATCHES "^ingot/|^tests/")
-      list(APPEND headers ${PROJECT_SOURCE_DIR}/${header})
+      list(APPEND headers <${header}>)  # found by the include path, so that ccache serves other checkouts too
     else()
       list(APPEND headers ${header})
     endif()
