@@ -107,8 +107,8 @@ class Inside {
       if (best->distance.unit == Distance::Unit::steps) note_layer(pair, best->distance);
       if (is_within(best->distance, threshold)) {
         if (!first_) last_agreeing_ = pair.a.name;
-        if (first_ && following_.contains(b_name) && !is_saturated(b_.model(), b_name, best->form))
-          is_contradicted_ = true;
+        if (first_ && !is_shared_ && following_.contains(b_name) && !is_saturated(b_.model(), b_name, best->form))
+          forget_first();
         answer_.agreed.insert(b_name);
         continue;
       }
@@ -122,6 +122,15 @@ class Inside {
       following_ = followers(*b_.model().graph, b_name);
       if (options_.outputs_differ) return;
     }
+  }
+
+  /// What follows from it agrees: what passes for the same value is another one, as where an operator took in the next.
+  void forget_first() {
+    if (forgotten_++ == 0)
+      verdict_.notes.push_back("inside, '" + first_->name + "' differs (" + first_->figure + ", at most " +
+                               first_->threshold + "), and nothing that follows from it does on these inputs");
+    first_.reset();
+    following_.clear();
   }
 
   void note_layer(const PointPair& pair, const Distance& d) {
@@ -161,11 +170,6 @@ class Inside {
                                             : "no value inside can be compared";
       return false;
     }
-    if (!options_.outputs_differ && is_contradicted_ && !is_shared_) {
-      verdict_.notes.push_back("inside, '" + first_->name + "' differs (" + first_->figure + ", at most " +
-                               first_->threshold + "), and nothing that follows from it does on these inputs");
-      return false;
-    }
     verdict_.first = std::move(first_);
     return true;
   }
@@ -176,11 +180,11 @@ class Inside {
   const InsideOptions& options_;
   Verdict& verdict_;
   std::unordered_map<std::string, std::string> own_values_;
-  std::size_t compared_ = 0, bytes_ = 0;
+  std::size_t compared_ = 0, bytes_ = 0, forgotten_ = 0;
   std::string last_agreeing_;
   std::optional<FirstDifference> first_;
   std::unordered_set<std::string> following_;  // of the first difference, in b
-  bool is_shared_ = false, is_contradicted_ = false;
+  bool is_shared_ = false;                     // by the first value behind it that was compared
   InsideAnswer answer_;
 };
 

@@ -37,11 +37,11 @@ Attrs regressor(const Attrs& more = {}) {
   return attrs;
 }
 
-Attrs classifier(const Attrs& more) {
+Attrs classifier(const Attrs& more, const Floats& weights = {1, 2, -3}) {
   Attrs attrs = one_tree();
   attrs.push_back({"class_treeids", {0, 0, 0}});
   attrs.push_back({"class_nodeids", {1, 3, 4}});
-  attrs.push_back({"class_weights", Floats{1, 2, -3}});
+  attrs.push_back({"class_weights", weights});
   attrs.insert(attrs.end(), more.begin(), more.end());
   return attrs;
 }
@@ -122,10 +122,11 @@ TEST(TreeEnsembleClassifier, BecomesEnsembleArgMaxAndLabels) {
   OpCase c(3, kDomain);
   c.ops("TreeEnsembleClassifier", {c.in("float[N,2]")},
         classifier(
-            {{"class_ids", {0, 1, 2}}, {"classlabels_strings", Strings{"a", "b", "c"}}, {"post_transform", "SOFTMAX"}}),
+            {{"class_ids", {0, 1, 2}}, {"classlabels_strings", Strings{"a", "b", "c"}}, {"post_transform", "SOFTMAX"}},
+            {1, 2, 3}),
         2);
   c.convert(5);
-  EXPECT_EQ(c.nodes(), "TreeEnsemble Softmax ArgMax LabelEncoder");
+  EXPECT_EQ(c.nodes(), "TreeEnsemble ArgMax LabelEncoder Softmax");
   EXPECT_EQ(c.node("TreeEnsemble").attributes.int_or("post_transform", 0), 0);
   EXPECT_EQ(c.type(0), "string[N]");
   EXPECT_EQ(c.type(1), "float[N,3]");
@@ -136,16 +137,23 @@ TEST(TreeEnsembleClassifier, MakesTwoScoresOfOne) {
   c.ops("TreeEnsembleClassifier", {c.in("float[N,2]")},
         classifier({{"class_ids", {0, 0, 0}}, {"classlabels_int64s", {0, 1}}, {"post_transform", "LOGISTIC"}}), 2);
   c.convert(5);
-  EXPECT_EQ(c.nodes(), "TreeEnsemble Neg Concat Sigmoid ArgMax LabelEncoder");
+  EXPECT_EQ(c.nodes(), "TreeEnsemble Neg Concat ArgMax LabelEncoder Sigmoid");
   EXPECT_EQ(c.type(0), "int64[N]");
   EXPECT_EQ(c.type(1), "float[N,2]");
 }
 
-TEST(TreeEnsembleClassifier, RefusesWhatRuntimesDisagreeAbout) {
+TEST(TreeEnsembleClassifier, RefusesNegativeWeightsOfClassesThatSomeLeavesLeaveOut) {
+  OpCase c(3, kDomain);
+  c.ops("TreeEnsembleClassifier", {c.in("float[N,2]")},
+        classifier({{"class_ids", {0, 1, 2}}, {"classlabels_strings", Strings{"a", "b", "c"}}}), 2);
+  EXPECT_THAT(refusal([&] { c.convert(5); }), HasSubstr("not every class has a weight in all leaves"));
+}
+
+TEST(TreeEnsembleClassifier, RefusesLabelsThatDoNotFollowFromTheScores) {
   OpCase c(3, kDomain);
   c.ops("TreeEnsembleClassifier", {c.in("float[N,2]")},
         classifier({{"class_ids", {0, 0, 0}}, {"classlabels_int64s", {0, 1}}, {"post_transform", "NONE"}}), 2);
-  EXPECT_THAT(refusal([&] { c.convert(5); }), HasSubstr("differs between runtimes"));
+  EXPECT_THAT(refusal([&] { c.convert(5); }), HasSubstr("does not follow from the scores"));
 }
 
 }  // namespace
