@@ -266,9 +266,10 @@ Contender::Answer Contender::run(const std::vector<engine::NamedDatum>& inputs,
       return s.run_tflite(inputs, points);
     case Runtime::tfjs:
       return s.run_tfjs(inputs, points);
-    default:
-      return run_in_ingot(s.loaded.model, inputs, points, s.load.budget);
+    case Runtime::ingot:
+      break;
   }
+  return run_in_ingot(s.loaded.model, inputs, points, s.load.budget);
 }
 
 bool Contender::try_next_runtime() {
