@@ -95,7 +95,7 @@ struct Contender::State {
     if (!points.empty() || loaded.format != &driver::format_by_name("onnx")) {
       Model more = with_outputs(loaded.model, points);
       for (Node& node : more.graph->nodes()) node.metadata.clear();  // old IR versions have none on nodes
-      driver::AdjustOptions typed;  // it wants to know the types of its outputs
+      driver::AdjustOptions typed;                                   // it wants to know the types of its outputs
       typed.infer_types = true;
       driver::adjust(more, typed);
       request.model = path_in_scratch("points.onnx");
