@@ -130,7 +130,11 @@ int list_exported(const Options& options, const Global& global) {
                        {"native", line.is_native},
                        {"by_others", !line.is_native && line.decomposes}});
     for (const auto& o : obstacles)
-      array.push_back({{"obstacle", o.where}, {"name", o.op}, {"reason", o.reason}, {"remedy", o.remedy}});
+      array.push_back({{"obstacle", o.where},
+                       {"name", o.op},
+                       {"kind", std::string(o.kind)},
+                       {"reason", o.reason},
+                       {"remedy", o.remedy}});
     std::printf("%s\n", array.dump(2).c_str());
     return 0;
   }

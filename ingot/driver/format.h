@@ -50,6 +50,7 @@ struct ExportLine {
 /// Something of a model that a framework cannot express, and which options may help.
 struct ExportObstacle {
   std::string where, op, reason, remedy;
+  std::string_view kind{};  // "element_type", ...: what is in the way, for programs
 };
 
 /// Whose operators a format speaks; several formats may speak the same. Null: there is nothing to tell.

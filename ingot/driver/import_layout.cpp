@@ -17,8 +17,9 @@ std::size_t rank_of(const Value* value) { return value->type.shape ? value->type
 
 using Known = std::vector<std::optional<Layout>>;
 
-/// Changes what is not as wished; `known` follows.
-void fulfil(Graph& graph, std::optional<Layout> wish, Known& known, bool are_inputs, std::vector<std::string>& notes) {
+/// Changes the layout of inputs, or outputs, that is not as wished; `known` follows.
+void set_layouts(Graph& graph, std::optional<Layout> wish, Known& known, bool are_inputs,
+                 std::vector<std::string>& notes) {
   if (!wish) return;
   const std::string what = are_inputs ? "input" : "output";
   bool has_any = false;
@@ -50,8 +51,8 @@ void write_properties(Model& model, const passes::PortLayouts& known) {
 void settle_layout(Model& model, const LayoutWish& wish, std::vector<std::string>& notes) {
   Graph& graph = *model.graph;
   passes::PortLayouts known = passes::port_layouts(graph);
-  fulfil(graph, wish.inputs_as, known.inputs, true, notes);
-  fulfil(graph, wish.outputs_as, known.outputs, false, notes);
+  set_layouts(graph, wish.inputs_as, known.inputs, true, notes);
+  set_layouts(graph, wish.outputs_as, known.outputs, false, notes);
   std::vector<Graph*> graphs{&graph};
   for (const auto& function : model.functions) graphs.push_back(function->body.get());
   std::size_t before = 0, after = 0;
@@ -80,8 +81,8 @@ void wish_layout(Model& model, const LayoutWish& wish, std::vector<std::string>&
   passes::PortLayouts known;
   for (const Value* v : graph.inputs()) known.inputs.push_back(v->initializer ? std::nullopt : first(v));
   for (std::size_t i = 0; i < graph.output_count(); ++i) known.outputs.push_back(first(graph.output(i)));
-  fulfil(graph, wish.inputs_as, known.inputs, true, notes);
-  fulfil(graph, wish.outputs_as, known.outputs, false, notes);
+  set_layouts(graph, wish.inputs_as, known.inputs, true, notes);
+  set_layouts(graph, wish.outputs_as, known.outputs, false, notes);
 }
 
 }  // namespace ingot::driver

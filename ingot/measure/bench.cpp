@@ -89,14 +89,14 @@ class Own {
   }
 
   /// With the shapes that the inputs have.
-  verify::Work work() {
+  driver::Work work() {
     driver::AdjustOptions known;
     known.infer_types = true;
     for (const auto& input : inputs_)
       if (const Array* array = input.value.array())
         known.input_shapes.emplace_back(input.name, Shape(array->dims().begin(), array->dims().end()));
     driver::adjust(model_, known);
-    return verify::work_of(model_);
+    return driver::work_of(model_);
   }
 
  private:

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "ingot/driver/load.h"
+#include "ingot/driver/work.h"
 #include "ingot/verify/runtime.h"
-#include "ingot/verify/work.h"
 
 namespace ingot::measure {
 
@@ -53,7 +53,7 @@ struct Comparison {
 struct BenchResult {
   int threads = 0;
   Measured own;
-  verify::Work work;
+  driver::Work work;
   double peak_gflops = 0;  // multiply-adds that the machine reaches on these threads
   double moved_bytes = 0;  // of tensors that go in and come out
   double copy_gbps = 0;    // 10^9 bytes per second, read and written, that copying reaches on these threads

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "ingot/base/elements.h"
+#include "ingot/driver/import_layout.h"
 #include "ingot/ir/transpose.h"
 
 namespace ingot::verify {
@@ -24,7 +25,7 @@ bool fits(const Dims& dims, const std::optional<Shape>& shape) {
 
 ChannelPlace stated_place(const Model& model, const std::string& name) {
   for (const auto& [key, value] : model.metadata)
-    if (key == "ingot.layout." + name) {
+    if (key == std::string(driver::kLayoutProperty) + name) {
       if (value.size() >= 3 && (value.ends_with("C") || value.ends_with("c"))) return ChannelPlace::last;
       if (value.size() >= 3 && (value[1] == 'C' || value[1] == 'c')) return ChannelPlace::first;
     }

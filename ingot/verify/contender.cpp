@@ -95,7 +95,7 @@ struct Contender::State {
     if (!points.empty() || loaded.format != &driver::format_by_name("onnx")) {
       Model more = with_outputs(loaded.model, points);
       for (Node& node : more.graph->nodes()) node.metadata.clear();  // old IR versions have none on nodes
-      driver::AdjustOptions typed;  // it wants to know the types of its outputs
+      driver::AdjustOptions typed;                                   // it wants to know the types of its outputs
       typed.infer_types = true;
       driver::adjust(more, typed);
       request.model = path_in_scratch("points.onnx");
@@ -266,9 +266,10 @@ Contender::Answer Contender::run(const std::vector<engine::NamedDatum>& inputs,
       return s.run_tflite(inputs, points);
     case Runtime::tfjs:
       return s.run_tfjs(inputs, points);
-    default:
-      return run_in_ingot(s.loaded.model, inputs, points, s.load.budget);
+    case Runtime::ingot:
+      break;
   }
+  return run_in_ingot(s.loaded.model, inputs, points, s.load.budget);
 }
 
 bool Contender::try_next_runtime() {

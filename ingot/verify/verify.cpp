@@ -8,10 +8,10 @@
 
 #include "ingot/driver/adjust.h"
 #include "ingot/driver/inputs.h"
+#include "ingot/driver/work.h"
 #include "ingot/verify/comparison.h"
 #include "ingot/verify/counterparts.h"
 #include "ingot/verify/likeness.h"
-#include "ingot/verify/work.h"
 
 namespace ingot::verify {
 namespace {
@@ -77,7 +77,7 @@ class InputSource {
     driver::AdjustOptions types;
     types.infer_types = true;
     driver::adjust(typed, types);
-    return work_of(typed).operations;
+    return driver::work_of(typed).operations;
   }
 
   static Array scaled(const Array& array, double factor) {

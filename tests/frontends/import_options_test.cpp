@@ -6,6 +6,7 @@
 #include "ingot/driver/load.h"
 #include "ingot/engine/session.h"
 #include "tests/support/files.h"
+#include "tests/support/refusal.h"
 
 namespace ingot {
 namespace {
@@ -92,7 +93,7 @@ TEST_F(ImportOptions, CutsAndShapesAreTaken) {
   EXPECT_EQ(loaded.model.graph->output(0)->type.str(), "float[1,2,2,3]");
   EXPECT_EQ(run(loaded.model, {1, 2, 2, 3}).at(4), 24);
   import.outputs = {"nobody"};
-  EXPECT_THROW((void)load(kConvolution, import), Error);
+  EXPECT_REFUSED(Code::unknown_name, load(kConvolution, import));
 }
 
 TEST_F(ImportOptions, FunctionsGiveCustomOperatorsAMeaning) {
@@ -104,7 +105,7 @@ TEST_F(ImportOptions, FunctionsGiveCustomOperatorsAMeaning) {
   const std::string text = R"(node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
       attr { key: "shape" value { shape { dim { size: 3 } } } } }
     node { name: "y" op: "Twice" input: "x" attr { key: "T" value { type: DT_FLOAT } } } versions { producer: 27 })";
-  EXPECT_THROW((void)load(text), Error);
+  EXPECT_REFUSED(Code::unsupported_operator, load(text));
   driver::ImportOptions import;
   import.functions = directory_ / "mine.onnxtxt";
   const driver::Loaded loaded = load(text, import);

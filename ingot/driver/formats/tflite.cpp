@@ -64,7 +64,7 @@ std::vector<ExportLine> exported() {
 std::vector<ExportObstacle> obstacles(const Model& model, const SaveOptions& options) {
   std::vector<ExportObstacle> list;
   for (back::Obstacle& o : back::find_obstacles(model, export_options(options)))
-    list.push_back({std::move(o.where), std::move(o.op), std::move(o.reason), std::move(o.remedy)});
+    list.push_back({std::move(o.where), std::move(o.op), std::move(o.reason), std::move(o.remedy), name_of(o.kind)});
   return list;
 }
 

@@ -28,10 +28,10 @@ std::string identifier(std::string name) {
   return name;
 }
 
-/// A variable that stands for a function's input while the function's body is written.
-class Lent {
+/// A variable whose value is a function's input while the function's body is written, then again what it was.
+class ScopedVariable {
  public:
-  Lent(Variable& variable, std::int32_t tensor, Value* formal)
+  ScopedVariable(Variable& variable, std::int32_t tensor, Value* formal)
       : variable_(variable),
         tensor_(tensor),
         formal_(formal),
@@ -39,25 +39,25 @@ class Lent {
         was_written_(variable.is_written) {
     variable.current = formal;
   }
-  ~Lent() { give_back(); }
-  Lent(const Lent&) = delete;
+  ~ScopedVariable() { restore(); }
+  ScopedVariable(const ScopedVariable&) = delete;
 
   /// Its value as the body leaves it; null: as it was.
   Value* next() const { return variable_.current == formal_ ? nullptr : variable_.current; }
   Variable& variable() const { return variable_; }
   std::int32_t tensor() const { return tensor_; }
-  void give_back() {
-    if (is_back_) return;
+  void restore() {
+    if (is_restored_) return;
     variable_.current = current_;
     variable_.is_written = was_written_;
-    is_back_ = true;
+    is_restored_ = true;
   }
 
  private:
   Variable& variable_;
   std::int32_t tensor_;
   Value *formal_, *current_;
-  bool was_written_, is_back_ = false;
+  bool was_written_, is_restored_ = false;
 };
 
 void add_result(Graph& body, Value* value) {
@@ -68,6 +68,92 @@ void add_result(Graph& body, Value* value) {
     value = builder.op("Identity", {value});
   }
   body.add_output(value);
+}
+
+/// The inputs of a function's body: the tensors that they stand for, and the variables among them.
+struct Formals {
+  std::vector<std::int32_t> tensors{};
+  std::vector<std::unique_ptr<ScopedVariable>> variables{};
+};
+
+Formals add_inputs(Graph& body, Frame& inner, Frame& outer, const tfl::Operator& op) {
+  Formals formals;
+  for (const std::int32_t t : op.inputs) {
+    if (t == tfl::kNoTensor || std::ranges::find(formals.tensors, t) != formals.tensors.end()) continue;
+    const tfl::Tensor& source = outer.tensor(t);
+    const bool is_state = source.is_variable && !outer.has_value(t);
+    const bool is_known = !is_state && !outer.has_value(t) && outer.constant(t).has_value();
+    if (is_known && is_setting(source)) continue;
+    const bool is_made = is_state || is_known || outer.has_value(t) || outer.resolved(t) != t;
+    if (!is_made) continue;  // nothing writes it, nobody may read it
+    const Type type = is_state ? Type::tensor(outer.dtype(source), Shape(source.shape.begin(), source.shape.end()))
+                               : outer.stored(t)->type;
+    Value* formal = body.add_input(body.fresh_name(source.name.empty() ? "x" : source.name), type);
+    formals.tensors.push_back(t);
+    if (is_state) {
+      formals.variables.push_back(std::make_unique<ScopedVariable>(outer.state(t), t, formal));
+    } else {
+      formal->known_ints = outer.stored(t)->known_ints;
+      inner.set(t, formal);
+    }
+  }
+  return formals;
+}
+
+/// The outputs of a function's body: the tensors that they stand for; of the last of them, variables.
+struct Results {
+  std::vector<std::int32_t> tensors{};
+  std::vector<Variable*> written{};
+};
+
+Results add_outputs(Graph& body, Frame& inner, const tfl::Operator& op, const Formals& formals) {
+  Results results;
+  for (const std::int32_t t : op.outputs)
+    if (t != tfl::kNoTensor && inner.has_value(t)) {
+      add_result(body, inner.stored(t));
+      results.tensors.push_back(t);
+    }
+  for (const auto& scoped : formals.variables)
+    if (Value* next = scoped->next()) {
+      add_result(body, next);
+      results.tensors.push_back(scoped->tensor());
+      results.written.push_back(&scoped->variable());
+    }
+  return results;
+}
+
+/// What a call passes, and the tensors that it stands for.
+struct Arguments {
+  Values values{};
+  std::vector<std::int32_t> tensors{};
+};
+
+/// Restores the variables, and drops those that the body does not read: layers over whole sequences start anew in each
+/// run, whatever the variable holds.
+Arguments pass_arguments(Graph& body, Frame& outer, Formals& formals) {
+  Arguments arguments;
+  std::unordered_set<const Value*> unread;
+  for (std::size_t i = 0; i < formals.tensors.size(); ++i) {
+    const std::int32_t t = formals.tensors[i];
+    const auto scoped = std::ranges::find(formals.variables, t, [](const auto& one) { return one->tensor(); });
+    const bool is_variable = scoped != formals.variables.end();
+    if (is_variable) (*scoped)->restore();
+    if (is_variable && body.inputs()[i]->uses().empty()) {
+      unread.insert(body.inputs()[i]);
+      continue;
+    }
+    arguments.values.push_back(is_variable ? outer.import().read((*scoped)->variable(), outer.builder().graph())
+                                           : outer.stored(t));
+    arguments.tensors.push_back(t);
+  }
+  body.erase_inputs_if([&](const Value& v) { return unread.contains(&v); });
+  return arguments;
+}
+
+std::string function_name(Import& import, const tfl::Operator& op) {
+  const std::string name = identifier(tfl::describe(op.code));
+  const int number = ++import.function_names[name];
+  return number == 1 ? name : name + "__" + std::to_string(number);
 }
 
 }  // namespace
@@ -101,77 +187,28 @@ void Frame::translate_as_function(const tfl::Operator& op, const Row& row, const
   Graph& body = *function->body;
   Frame inner(import_, index_, body);
   inner.builder_.name_after(node_name);
-  std::vector<std::unique_ptr<Lent>> lent;
-  std::vector<std::int32_t> inputs;
-  for (const std::int32_t t : op.inputs) {
-    if (t == tfl::kNoTensor || std::ranges::find(inputs, t) != inputs.end()) continue;
-    const tfl::Tensor& source = tensor(t);
-    const bool is_state = source.is_variable && !has_value(t);
-    const bool is_known = !is_state && !has_value(t) && constant(t).has_value();
-    if (is_known && is_setting(source)) continue;
-    if (!is_state && !is_known && !has_value(t) && resolved(t) == t) continue;  // nothing writes it, nobody may read it
-    const Type type =
-        is_state ? Type::tensor(dtype(source), Shape(source.shape.begin(), source.shape.end())) : stored(t)->type;
-    Value* formal = body.add_input(body.fresh_name(source.name.empty() ? "x" : source.name), type);
-    inputs.push_back(t);
-    if (is_state) {
-      lent.push_back(std::make_unique<Lent>(state(t), t, formal));
-    } else {
-      formal->known_ints = stored(t)->known_ints;
-      inner.set(t, formal);
-    }
-  }
+  Formals formals = add_inputs(body, inner, *this, op);
   Op view(inner, op, row);
   row.translate(view);
-
-  std::vector<std::int32_t> outputs;
-  for (const std::int32_t t : op.outputs)
-    if (t != tfl::kNoTensor && inner.has_value(t)) {
-      add_result(body, inner.stored(t));
-      outputs.push_back(t);
-    }
-  std::vector<Variable*> written;
-  for (const auto& one : lent)
-    if (Value* next = one->next()) {
-      add_result(body, next);
-      outputs.push_back(one->tensor());
-      written.push_back(&one->variable());
-    }
-  // Layers over whole sequences start anew in each run: they do not read what the variable holds.
-  std::vector<bool> is_read;
-  for (const Value* formal : body.inputs()) is_read.push_back(!formal->uses().empty());
-  Values arguments;
-  std::vector<std::int32_t> kept;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const auto loan = std::ranges::find(lent, inputs[i], [](const auto& one) { return one->tensor(); });
-    if (loan != lent.end()) (*loan)->give_back();
-    if (loan != lent.end() && !is_read[i]) continue;
-    arguments.push_back(loan == lent.end() ? stored(inputs[i]) : import_.read((*loan)->variable(), builder_.graph()));
-    kept.push_back(inputs[i]);
-  }
-  for (const auto& [shared_name, formal] : inner.shared_) arguments.push_back(import_.shared.at(shared_name));
-  std::unordered_set<const Value*> unread;
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (std::ranges::find(kept, inputs[i]) == kept.end()) unread.insert(body.inputs()[i]);
-  body.erase_inputs_if([&](const Value& v) { return unread.contains(&v); });
+  const Results results = add_outputs(body, inner, op, formals);
+  Arguments arguments = pass_arguments(body, *this, formals);
+  for (const auto& [shared_name, formal] : inner.shared_) arguments.values.push_back(import_.shared.at(shared_name));
 
   function->domain = kTfliteDomain;
-  const std::string name = identifier(tfl::describe(op.code));
-  const int number = ++import_.function_names[name];
-  function->name = number == 1 ? name : name + "__" + std::to_string(number);
+  function->name = function_name(import_, op);
   function->attributes = {std::string(kOperator)};
   function->opsets.set("", ops::newest_opset(""));
 
-  std::string description = tfl::lone_operator(import_.source, source_, op, kept, outputs);
-  Node* call =
-      builder_.node(function->name, kTfliteDomain, arguments, {{kOperator, std::move(description)}}, outputs.size());
+  std::string description = tfl::lone_operator(import_.source, source_, op, arguments.tensors, results.tensors);
+  Node* call = builder_.node(function->name, kTfliteDomain, arguments.values, {{kOperator, std::move(description)}},
+                             results.tensors.size());
   std::size_t i = 0;
-  for (; i < outputs.size() - written.size(); ++i) {
+  for (; i < results.tensors.size() - results.written.size(); ++i) {
     call->output(i)->type = body.output(i)->type;
     call->output(i)->known_ints = body.output(i)->known_ints;
-    set(outputs[i], call->output(i));
+    set(results.tensors[i], call->output(i));
   }
-  for (Variable* variable : written) {
+  for (Variable* variable : results.written) {
     call->output(i)->type = body.output(i)->type;
     variable->current = call->output(i++);
     variable->is_written = true;

@@ -8,6 +8,7 @@
 #include "ingot/ops/nn/conv.h"
 #include "ingot/ops/nn/conv_gradient.h"
 #include "ingot/ops/nn/sliding.h"
+#include "ingot/ops/nn/static_window.h"
 #include "ingot/ops/nn/window.h"
 #include "ingot/ops/pace.h"
 
@@ -165,9 +166,8 @@ Values decompose(DecomposeContext& c) {
     together.push_back(size * stride);
     std::int64_t begin = window.auto_pad == Window::AutoPad::notset ? window.pads[i] : 0;
     if (is_stated || window.is_same()) {
-      const std::int64_t total =
-          std::max<std::int64_t>(0, (size - 1) * stride + reach + 1 + extra[i] - (*out)[i + 2].value());
-      begin = window.auto_pad == Window::AutoPad::same_upper ? total / 2 : total - total / 2;
+      const std::int64_t total = (size - 1) * stride + reach + 1 + extra[i] - (*out)[i + 2].value();
+      begin = split_padding(total, window.auto_pad == Window::AutoPad::same_upper).before;
     }
     before[i] = reach - begin;
     after[i] = (*out)[i + 2].value() + reach - ((size - 1) * stride + 1) - before[i];
@@ -225,8 +225,7 @@ std::vector<std::int64_t> begins_of(GradContext& c, const Window& window) {
     const Dim in = (*c.x()->type.shape)[i + 2], out = (*c.y()->type.shape)[i + 2];
     const Dim total = (in - 1) * window.strides[i] + extra[i] + window.extent(i) - out;
     if (!total.is_known()) c.fail("the gradient needs the spatial sizes where padding follows from them");
-    const std::int64_t amount = std::max<std::int64_t>(0, total.value()), half = amount / 2;
-    begins.push_back(window.auto_pad == Window::AutoPad::same_upper ? half : amount - half);
+    begins.push_back(split_padding(total.value(), window.auto_pad == Window::AutoPad::same_upper).before);
   }
   return begins;
 }

@@ -8,6 +8,7 @@
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/formats/tensorflow/reader.h"
+#include "tests/support/refusal.h"
 
 namespace ingot::frontends::tensorflow {
 namespace {
@@ -80,7 +81,7 @@ library { function {
 )")),
                                             Budget::unlimited());
   std::vector<std::string> outputs{"y"};
-  EXPECT_THROW(freeze(graph, {}, outputs, Budget::unlimited()), Error);
+  EXPECT_REFUSED(Code::depth_limit, freeze(graph, {}, outputs, Budget::unlimited()));
 }
 
 }  // namespace

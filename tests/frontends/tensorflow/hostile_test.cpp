@@ -7,6 +7,7 @@
 #include "ingot/formats/tensorflow/reader.h"
 #include "ingot/frontends/tensorflow/import.h"
 #include "tests/support/files.h"
+#include "tests/support/refusal.h"
 
 namespace ingot::frontends::tensorflow {
 namespace {
@@ -55,11 +56,13 @@ TEST(TensorFlowHostile, NumbersThatWouldDivideByZeroOrOverflowAreRefused) {
       "op: \"Unpack\" input: \"x\" " + number("num", huge) + number("axis", "77"),
       "op: \"ExtractImagePatches\" input: \"x\" " + kSame + ints("ksizes", "1, " + huge + ", 3, 1") +
           ints("strides", "1, 1, 1, 1") + ints("rates", "1, 1, 1, 1"),
-      "op: \"Conv2D\" input: \"x\" " + kSame + ints("strides", "1, 1, 1, 1"),
-      "op: \"MaxPool\" " + kSame,
   };
   for (const std::string& node : nodes)
-    EXPECT_THROW((void)import_text(kImage + "node { name: \"y\" " + node + "}"), Error) << node;
+    EXPECT_REFUSED(Code::unsupported_operator, import_text(kImage + "node { name: \"y\" " + node + "}")) << node;
+  for (const std::string& inputs :
+       {"op: \"Conv2D\" input: \"x\" " + ints("strides", "1, 1, 1, 1"), std::string("op: \"MaxPool\" ")})
+    EXPECT_REFUSED(Code::bad_source_graph, import_text(kImage + "node { name: \"y\" " + inputs + kSame + "}"))
+        << inputs;
 }
 
 TEST(TensorFlowHostile, FunctionsThatCallEachOtherTwiceStayWithinTheBudget) {
@@ -129,7 +132,7 @@ TEST(TensorFlowHostile, ASavedModelOpensNothingOutsideItsDirectory) {
       directory / "model/saved_model.pbtxt",
       "saved_model_schema_version: 1 meta_graphs { meta_info_def { tags: \"serve\" } graph_def { node { name: \"v\" "
       "op: \"VariableV2\" attr { key: \"dtype\" value { type: DT_FLOAT } } } } }");
-  EXPECT_THROW((void)driver::load(directory / "model"), Error);
+  EXPECT_REFUSED(Code::link_refused, driver::load(directory / "model"));
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // How much there is to compute, from shapes alone.
-#include "ingot/verify/work.h"
+#include "ingot/driver/work.h"
 
 #include <optional>
 
-namespace ingot::verify {
+namespace ingot::driver {
 namespace {
 
 using Sizes = std::optional<std::vector<std::int64_t>>;
@@ -58,4 +58,4 @@ Work work_of(const Model& model) {
   return work;
 }
 
-}  // namespace ingot::verify
+}  // namespace ingot::driver

@@ -3,7 +3,7 @@
 
 #include "ingot/ir/model.h"
 
-namespace ingot::verify {
+namespace ingot::driver {
 
 /// The arithmetic of a model's convolutions, matrix products and recurrent layers.
 struct Work {
@@ -15,4 +15,4 @@ struct Work {
 /// The model's types must be inferred.
 Work work_of(const Model& model);
 
-}  // namespace ingot::verify
+}  // namespace ingot::driver
