@@ -14,10 +14,10 @@ void set_input_shapes(Model& model, const InputShapes& shapes);
 
 /// What can be asked of a model in memory, whatever it came from and becomes.
 struct AdjustOptions {
-  std::optional<std::int64_t> opset;  // of ai.onnx; the other standard domains follow the release that brought it
-  std::string target;                 // "ort-1.15", "onnx-1.12": opsets and IR version of that program
-  InputShapes input_shapes;
-  Renames renames;
+  std::optional<std::int64_t> opset{};  // of ai.onnx; the other standard domains follow the release that brought it
+  std::string target{};                 // "ort-1.15", "onnx-1.12": opsets and IR version of that program
+  InputShapes input_shapes{};
+  Renames renames{};
   bool infer_types = false;             // write the types of all values
   AutoCast auto_cast = AutoCast::none;  // for element types that the operator set asked for lacks
 };
