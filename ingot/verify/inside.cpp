@@ -2,6 +2,7 @@
 #include "ingot/verify/inside.h"
 
 #include <algorithm>
+#include <span>
 #include <unordered_set>
 
 #include "ingot/verify/element_text.h"
@@ -59,7 +60,7 @@ class Inside {
       bytes_ = 0;
       compare_some(
           {pairs.begin() + static_cast<std::ptrdiff_t>(begin), pairs.begin() + static_cast<std::ptrdiff_t>(end)});
-      if (first_ && options_.outputs_differ) break;
+      if (has_difference_ && options_.outputs_differ) break;
       const std::size_t each = std::max<std::size_t>(1, bytes_ / (end - begin));
       at_once = std::clamp<std::size_t>(kBytesAtOnce / each, 8, kMostAtOnce);
     }
@@ -105,32 +106,43 @@ class Inside {
       if (options_.measures_noise || !is_within(best->distance, threshold))
         threshold = threshold_for(best->distance, noise_for(pair, *a, b_name, best->form));
       if (best->distance.unit == Distance::Unit::steps) note_layer(pair, best->distance);
-      if (is_within(best->distance, threshold)) {
-        if (!first_) last_agreeing_ = pair.a.name;
-        if (first_ && !is_shared_ && following_.contains(b_name) && !is_saturated(b_.model(), b_name, best->form))
-          forget_first();
+      const bool agrees = is_within(best->distance, threshold);
+      // Rounding may decide which element is the largest, and outputs that agree say that it did.
+      if (!agrees && !options_.outputs_differ && best->distance.unit == Distance::Unit::elements) continue;
+      const auto own = own_values_.find(pair.a.name);
+      seen_.push_back({own == own_values_.end() ? pair.a.name : own->second, b_name, agrees,
+                       agrees && is_saturated(b_.model(), b_name, best->form), std::nullopt});
+      if (agrees) {
+        if (!has_difference_) last_agreeing_ = pair.a.name;
         answer_.agreed.insert(b_name);
         continue;
       }
-      if (first_) {
-        is_shared_ |= following_.contains(b_name);
-        continue;
-      }
-      // Rounding may decide which element is the largest, and outputs that agree say that it did.
-      if (!options_.outputs_differ && best->distance.unit == Distance::Unit::elements) continue;
-      first_ = described(pair, b_name, *a, *best, threshold);
-      following_ = followers(*b_.model().graph, b_name);
+      has_difference_ = true;
+      seen_.back().difference = described(pair, b_name, *a, *best, threshold);
       if (options_.outputs_differ) return;
     }
   }
 
-  /// What follows from it agrees: what passes for the same value is another one, as where an operator took in the next.
-  void forget_first() {
-    if (forgotten_++ == 0)
-      verdict_.notes.push_back("inside, '" + first_->name + "' differs (" + first_->figure + ", at most " +
-                               first_->threshold + "), and nothing that follows from it does on these inputs");
-    first_.reset();
-    following_.clear();
+  /// A pair that was compared, in a's order.
+  struct Seen {
+    std::string a_own, b_name;  // of the model as Ingot reads it, of the file
+    bool agrees = false, is_saturated = false;
+    std::optional<FirstDifference> difference;
+  };
+
+  /// Whether the value of b is that of a: where an operator took in the next one, what passes for the same value is
+  /// another one, and either agrees with another value of a, or the first value behind it that tells anything agrees.
+  bool counts(std::size_t i) const {
+    if (options_.outputs_differ) return true;
+    if (answer_.agreed.contains(seen_[i].b_name)) return false;
+    const auto following = followers(*a_.model().graph, seen_[i].a_own);
+    const auto later = std::span(seen_).subspan(i + 1);
+    for (const Seen& next : later) {
+      if (!following.contains(next.a_own) || next.is_saturated) continue;
+      if (next.agrees) return false;
+      if (!answer_.agreed.contains(next.b_name)) return true;
+    }
+    return true;
   }
 
   void note_layer(const PointPair& pair, const Distance& d) {
@@ -164,14 +176,23 @@ class Inside {
   }
 
   bool settle() {
-    if (!first_) {
-      verdict_.why_not_bisected = compared_ ? "all " + std::to_string(compared_) +
-                                                  " values inside that both have agree; what follows the last differs"
-                                            : "no value inside can be compared";
-      return false;
+    bool is_noted = false;
+    for (std::size_t i = 0; i < seen_.size(); ++i) {
+      std::optional<FirstDifference>& difference = seen_[i].difference;
+      if (!difference) continue;
+      if (counts(i)) {
+        verdict_.first = std::move(difference);
+        return true;
+      }
+      if (!is_noted)
+        verdict_.notes.push_back("inside, '" + difference->name + "' differs (" + difference->figure + ", at most " +
+                                 difference->threshold + "), and nothing that follows from it does on these inputs");
+      is_noted = true;
     }
-    verdict_.first = std::move(first_);
-    return true;
+    verdict_.why_not_bisected = compared_ ? "all " + std::to_string(compared_) +
+                                                " values inside that both have agree; what follows the last differs"
+                                          : "no value inside can be compared";
+    return false;
   }
 
   Contender &a_, &b_;
@@ -180,11 +201,10 @@ class Inside {
   const InsideOptions& options_;
   Verdict& verdict_;
   std::unordered_map<std::string, std::string> own_values_;
-  std::size_t compared_ = 0, bytes_ = 0, forgotten_ = 0;
+  std::size_t compared_ = 0, bytes_ = 0;
   std::string last_agreeing_;
-  std::optional<FirstDifference> first_;
-  std::unordered_set<std::string> following_;  // of the first difference, in b
-  bool is_shared_ = false;                     // by the first value behind it that was compared
+  std::vector<Seen> seen_;
+  bool has_difference_ = false;
   InsideAnswer answer_;
 };
 
