@@ -82,8 +82,7 @@ class Inside {
     const auto noise_for = [&](const PointPair& pair, const Array& a, const std::string& b_name, const Array& b) {
       if (!has_noise) noise_.measure(a_own, b_names);
       has_noise = true;
-      const auto own = own_values_.find(pair.a.name);
-      return noise_.of(own == own_values_.end() ? pair.a.name : own->second, a, b_name, b);
+      return noise_.of(own_name(pair), a, b_name, b);
     };
     for (const PointPair& pair : pairs) {
       const auto a_value = a_points.find(pair.a.name);
@@ -109,9 +108,8 @@ class Inside {
       const bool agrees = is_within(best->distance, threshold);
       // Rounding may decide which element is the largest, and outputs that agree say that it did.
       if (!agrees && !options_.outputs_differ && best->distance.unit == Distance::Unit::elements) continue;
-      const auto own = own_values_.find(pair.a.name);
-      seen_.push_back({own == own_values_.end() ? pair.a.name : own->second, b_name, agrees,
-                       agrees && is_saturated(b_.model(), b_name, best->form), std::nullopt});
+      seen_.push_back(
+          {own_name(pair), b_name, agrees, agrees && is_saturated(b_.model(), b_name, best->form), std::nullopt});
       if (agrees) {
         if (!has_difference_) last_agreeing_ = pair.a.name;
         answer_.agreed.insert(b_name);
@@ -121,6 +119,12 @@ class Inside {
       seen_.back().difference = described(pair, b_name, *a, *best, threshold);
       if (options_.outputs_differ) return;
     }
+  }
+
+  /// The name of a's value in the model as Ingot reads it.
+  const std::string& own_name(const PointPair& pair) const {
+    const auto own = own_values_.find(pair.a.name);
+    return own == own_values_.end() ? pair.a.name : own->second;
   }
 
   /// A pair that was compared, in a's order.

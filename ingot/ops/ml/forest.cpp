@@ -104,22 +104,29 @@ void check_trees(const Forest& forest, const std::vector<std::size_t>& parents) 
     refuse("the nodes form no trees");
 }
 
+/// Visits the leaves below an item.
+template <class Visit>
+void for_each_leaf(const std::vector<Forest::Item>& items, std::size_t root, const Visit& visit) {
+  std::vector<std::size_t> open = {root};
+  while (!open.empty()) {
+    const Forest::Item& item = items[open.back()];
+    open.pop_back();
+    if (item.is_leaf)
+      visit(item);
+    else
+      open.insert(open.end(), {item.yes, item.no});
+  }
+}
+
 }  // namespace
 
 Forest::Votes Forest::votes_below(std::size_t root) const {
   Votes votes;
   std::size_t least = kMostTreeItems;
-  std::vector<std::size_t> open = {root};
-  while (!open.empty()) {
-    const Item& item = items[open.back()];
-    open.pop_back();
-    if (!item.is_leaf) {
-      open.insert(open.end(), {item.yes, item.no});
-      continue;
-    }
+  for_each_leaf(items, root, [&](const Item& item) {
     votes.most = std::max(votes.most, item.votes.size());
     least = std::min(least, item.votes.size());
-  }
+  });
   votes.is_uneven = least != votes.most;
   return votes;
 }
@@ -132,19 +139,12 @@ bool Forest::reaches_all(std::int64_t targets) const {
   for (const std::size_t root : roots) {
     std::map<std::int64_t, std::size_t> voting;  // leaves by target
     std::size_t leaves = 0;
-    std::vector<std::size_t> open = {root};
-    while (!open.empty()) {
-      const Item& item = items[open.back()];
-      open.pop_back();
-      if (!item.is_leaf) {
-        open.insert(open.end(), {item.yes, item.no});
-        continue;
-      }
+    for_each_leaf(items, root, [&](const Item& item) {
       ++leaves;
       std::set<std::int64_t> of_leaf;
       for (const Vote& vote : item.votes)
         if (of_leaf.insert(vote.target).second) ++voting[vote.target];
-    }
+    });
     for (const auto& [target, count] : voting)
       if (count == leaves && target < targets) is_reached[static_cast<std::size_t>(target)] = true;
   }
