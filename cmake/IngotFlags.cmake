@@ -5,6 +5,10 @@ target_compile_options(ingot_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshado
 # g++ 12 takes the empty state of std::optional for a read of its value; clang finds the real ones.
 target_compile_options(ingot_warnings INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 
+# A private struct whose members are of nameless namespaces is fine in the one file that defines it, also when that file is
+# included by a joined one (ingot_join).
+target_compile_options(ingot_warnings INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+
 # No fused multiply-add behind our back: folded constants must not depend on the compiler's mood or the CPU.
 add_library(ingot_numerics INTERFACE)
 target_compile_options(ingot_numerics INTERFACE -ffp-contract=off)

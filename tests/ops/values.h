@@ -13,4 +13,12 @@ inline Array ints(const std::vector<std::int64_t>& numbers) {
   return Array::of<std::int64_t>({std::ssize(numbers)}, numbers);
 }
 
+/// 0, 1, 2, .. in a shape.
+template <class T = float> Array counted(Dims dims) {
+  Array a(dtype_of<T>, std::move(dims));
+  std::size_t i = 0;
+  for (T& v : a.mutable_data<T>()) v = static_cast<T>(i++);
+  return a;
+}
+
 }  // namespace ingot::test

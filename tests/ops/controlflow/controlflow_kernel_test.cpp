@@ -4,7 +4,7 @@
 #include "ingot/base/budget.h"
 #include "ingot/engine/session.h"
 #include "ingot/onnx/text.h"
-#include "tests/ops/tensor/values.h"
+#include "tests/ops/values.h"
 #include "tests/support/refusal.h"
 
 namespace ingot::test {

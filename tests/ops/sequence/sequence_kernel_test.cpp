@@ -1,7 +1,7 @@
 // Sequences and optionals at run time.
 #include <gtest/gtest.h>
 
-#include "tests/ops/tensor/values.h"
+#include "tests/ops/values.h"
 #include "tests/support/refusal.h"
 
 namespace ingot::test {
@@ -42,7 +42,7 @@ TEST(SequenceKernels, SplitAndJoinTensors) {
   const auto rows = run_ops("SplitToSequence", {counted({2, 3})}, {{"keepdims", 0}}, 1)[0];
   EXPECT_EQ((*rows.sequence())[0].array()->dims(), Dims{3});
   EXPECT_EQ(run_op("ConcatFromSequence", {rows}, {{"axis", -1}, {"new_axis", 1}}).dims(), (Dims{3, 2}));
-  EXPECT_REFUSED(Code::execution_failed, run_ops("SplitToSequence", {counted({5}), list({2, 2})}, {}, 1));
+  EXPECT_REFUSED(Code::execution_failed, run_ops("SplitToSequence", {counted({5}), ints({2, 2})}, {}, 1));
   EXPECT_REFUSED(Code::execution_failed, run_ops("SplitToSequence", {counted({5}), at(0)}, {}, 1));
   EXPECT_REFUSED(Code::execution_failed, run_ops("ConcatFromSequence", {parts}, {{"axis", 0}, {"new_axis", 1}}, 1));
 }

@@ -7,7 +7,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/ops/schema.h"
-#include "tests/ops/tensor/values.h"
+#include "tests/ops/values.h"
 
 namespace ingot::test {
 namespace {
@@ -23,26 +23,26 @@ struct Case {
 };
 
 std::vector<Case> cases() {
-  const Array zero = list({0});
+  const Array zero = ints({0});
   return {
-      {"Reshape", {2, 2}, {list({-1})}},
+      {"Reshape", {2, 2}, {ints({-1})}},
       {"Squeeze", {2, 1}, {}},
       {"Unsqueeze", {2, 2}, {zero}},
       {"Flatten", {2, 2}, {}},
-      {"Slice", {2, 2}, {list({1}), list({-9}), zero, list({-1})}},
-      {"Split", {2, 2}, {list({2})}},
-      {"Pad", {2, 2}, {list({1, 0, 0, 1})}},
+      {"Slice", {2, 2}, {ints({1}), ints({-9}), zero, ints({-1})}},
+      {"Split", {2, 2}, {ints({2})}},
+      {"Pad", {2, 2}, {ints({1, 0, 0, 1})}},
       {"Gather", {2, 2}, {zero}},
       {"GatherElements", {2}, {zero}},
       {"GatherND", {2}, {zero}},
-      {"Expand", {2, 1}, {list({2, 2})}},
-      {"Tile", {2}, {list({2})}},
-      {"Resize", {2}, {Datum(), Datum(), list({3})}},
-      {"ReverseSequence", {2, 2}, {list({1, 2})}},
+      {"Expand", {2, 1}, {ints({2, 2})}},
+      {"Tile", {2}, {ints({2})}},
+      {"Resize", {2}, {Datum(), Datum(), ints({3})}},
+      {"ReverseSequence", {2, 2}, {ints({1, 2})}},
       {"Trilu", {2, 2}, {}},
       {"DepthToSpace", {1, 4, 1, 1}, {}, {{"blocksize", 2}}},
       {"SpaceToDepth", {1, 1, 2, 2}, {}, {{"blocksize", 2}}},
-      {"CenterCropPad", {3}, {list({2})}},
+      {"CenterCropPad", {3}, {ints({2})}},
       {"Compress", {2}, {Array::of<bool>({2}, {true, false})}},
       {"Unique", {2}, {}},
       {"GridSample", {1, 1, 2}, {Array::of<float>({1, 1, 1}, {0})}, {{"mode", "nearest"}}},
@@ -157,11 +157,11 @@ TEST(TensorKernels, ComputeOrRefuse) {
     try_op(tally, "Flatten", {x}, {{"axis", axis}});
     try_op(tally, "Concat", {x, t.floats(t.dims())}, {{"axis", axis}});
     try_op(tally, "Slice", {x, t.small_list(), t.small_list(), t.small_list(), t.small_list()});
-    try_op(tally, "Slice", {x, list({t.number()}), list({t.number()}), list({axis}), list({t.number()})});
+    try_op(tally, "Slice", {x, ints({t.number()}), ints({t.number()}), ints({axis}), ints({t.number()})});
     try_op(tally, "Split", {x, t.small_list()}, {{"axis", axis}}, 2);
     try_op(tally, "Split", {x}, {{"axis", axis}}, 3);
     try_op(tally, "Pad", {x, small_sizes(t)}, {{"mode", t.word({"constant", "reflect", "edge", "wrap"})}});
-    try_op(tally, "Pad", {x, small_sizes(t), {}, list({axis})}, {{"mode", "constant"}});
+    try_op(tally, "Pad", {x, small_sizes(t), {}, ints({axis})}, {{"mode", "constant"}});
     try_op(tally, "Gather", {x, t.ints(t.dims(2))}, {{"axis", axis}});
     try_op(tally, "GatherElements", {x, t.ints(t.dims())}, {{"axis", axis}});
     try_op(tally, "GatherND", {x, t.ints(t.dims())}, {{"batch_dims", static_cast<std::int64_t>(t.pick(4)) - 1}});

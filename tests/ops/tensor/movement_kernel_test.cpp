@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "tests/ops/tensor/values.h"
+#include "tests/ops/values.h"
 #include "tests/support/refusal.h"
 
 namespace ingot::test {
@@ -15,7 +15,7 @@ constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 Dims reshaped(Dims from, const std::vector<std::int64_t>& to, std::int64_t allowzero = 0) {
-  return run_op("Reshape", {counted(std::move(from)), list(to)}, {{"allowzero", allowzero}}).dims();
+  return run_op("Reshape", {counted(std::move(from)), ints(to)}, {{"allowzero", allowzero}}).dims();
 }
 
 TEST(ReshapeKernel, CopiesAndFillsDimensions) {
@@ -37,15 +37,15 @@ TEST(ReshapeKernel, RefusesWhatDoesNotFit) {
 
 TEST(SqueezeKernel, DropsNamedOrAllOnes) {
   EXPECT_EQ(run_op("Squeeze", {counted({1, 2, 1})}).dims(), Dims{2});
-  EXPECT_EQ(run_op("Squeeze", {counted({1, 2, 1}), list({-1})}).dims(), (Dims{1, 2}));
-  EXPECT_REFUSED(Code::execution_failed, run_op("Squeeze", {counted({1, 2, 1}), list({1})}));
+  EXPECT_EQ(run_op("Squeeze", {counted({1, 2, 1}), ints({-1})}).dims(), (Dims{1, 2}));
+  EXPECT_REFUSED(Code::execution_failed, run_op("Squeeze", {counted({1, 2, 1}), ints({1})}));
 }
 
 TEST(UnsqueezeKernel, CountsAxesInTheResult) {
-  EXPECT_EQ(run_op("Unsqueeze", {counted({2, 3}), list({-1, 0})}).dims(), (Dims{1, 2, 3, 1}));
-  EXPECT_EQ(run_op("Unsqueeze", {Array::scalar(1.0f), list({0, 1})}).dims(), (Dims{1, 1}));
-  EXPECT_EQ(run_op("Unsqueeze", {counted({0}), list({0})}).dims(), (Dims{1, 0}));
-  EXPECT_REFUSED(Code::execution_failed, run_op("Unsqueeze", {counted({2}), list({0, -3})}));
+  EXPECT_EQ(run_op("Unsqueeze", {counted({2, 3}), ints({-1, 0})}).dims(), (Dims{1, 2, 3, 1}));
+  EXPECT_EQ(run_op("Unsqueeze", {Array::scalar(1.0f), ints({0, 1})}).dims(), (Dims{1, 1}));
+  EXPECT_EQ(run_op("Unsqueeze", {counted({0}), ints({0})}).dims(), (Dims{1, 0}));
+  EXPECT_REFUSED(Code::execution_failed, run_op("Unsqueeze", {counted({2}), ints({0, -3})}));
 }
 
 TEST(FlattenKernel, TakesAnyAxisUpToTheRank) {
@@ -62,19 +62,19 @@ TEST(ConcatKernel, JoinsAlongAnyAxis) {
 }
 
 TEST(SplitKernel, CutsIntoGivenOrEqualParts) {
-  auto parts = run_ops("Split", {counted({5}), list({2, 0, 3})}, {}, 3);
+  auto parts = run_ops("Split", {counted({5}), ints({2, 0, 3})}, {}, 3);
   EXPECT_EQ(values<float>(*parts[0].array()), (Floats{0, 1}));
   EXPECT_EQ(parts[1].array()->dims(), Dims{0});
   EXPECT_EQ(values<float>(*parts[2].array()), (Floats{2, 3, 4}));
   parts = run_ops("Split", {counted({2, 3})}, {{"axis", 1}, {"num_outputs", 2}}, 2);
   EXPECT_EQ(values<float>(*parts[0].array()), (Floats{0, 1, 3, 4}));
   EXPECT_EQ(values<float>(*parts[1].array()), (Floats{2, 5}));
-  EXPECT_REFUSED(Code::execution_failed, run_ops("Split", {counted({5}), list({2, 4})}, {}, 2));
-  EXPECT_REFUSED(Code::execution_failed, run_ops("Split", {counted({5}), list({6, -1})}, {}, 2));
+  EXPECT_REFUSED(Code::execution_failed, run_ops("Split", {counted({5}), ints({2, 4})}, {}, 2));
+  EXPECT_REFUSED(Code::execution_failed, run_ops("Split", {counted({5}), ints({6, -1})}, {}, 2));
 }
 
 Floats sliced(std::int64_t start, std::int64_t end, std::int64_t step) {
-  return values<float>(run_op("Slice", {counted({5}), list({start}), list({end}), list({0}), list({step})}));
+  return values<float>(run_op("Slice", {counted({5}), ints({start}), ints({end}), ints({0}), ints({step})}));
 }
 
 TEST(SliceKernel, StepsForwardsAndBackwards) {
@@ -107,21 +107,21 @@ TEST(SliceKernel, ClampsAsTheSpecificationSays) {
     for (std::int64_t start = -6; start <= 5; ++start)
       for (std::int64_t end = -6; end <= 5; ++end)
         for (const std::int64_t step : {-5, -2, -1, 1, 2, 5}) {
-          const auto inputs = {Datum(counted({size})), Datum(list({start})), Datum(list({end})), Datum(list({0})),
-                               Datum(list({step}))};
+          const auto inputs = {Datum(counted({size})), Datum(ints({start})), Datum(ints({end})), Datum(ints({0})),
+                               Datum(ints({step}))};
           EXPECT_EQ(values<float>(run_op("Slice", inputs)), slice_by_definition(size, start, end, step))
               << size << ": " << start << ":" << end << ":" << step;
         }
 }
 
 TEST(SliceKernel, CutsSeveralAxes) {
-  const Array y = run_op("Slice", {counted({3, 4}), list({-1, 1}), list({-4, 3}), list({0, -1}), list({-2, 1})});
+  const Array y = run_op("Slice", {counted({3, 4}), ints({-1, 1}), ints({-4, 3}), ints({0, -1}), ints({-2, 1})});
   EXPECT_EQ(y.dims(), (Dims{2, 2}));
   EXPECT_EQ(values<float>(y), (Floats{9, 10, 1, 2}));
 }
 
 Floats padded(const char* mode, const std::vector<std::int64_t>& pads) {
-  return values<float>(run_op("Pad", {counted({3}), list(pads)}, {{"mode", mode}}));
+  return values<float>(run_op("Pad", {counted({3}), ints(pads)}, {{"mode", mode}}));
 }
 
 TEST(PadKernel, FillsByMode) {
@@ -142,23 +142,23 @@ TEST(PadKernel, CutsWhereCountsAreNegative) {
 
 TEST(PadKernel, PadsNamedAxesOfAnyType) {
   const Array x = Array::of<std::string>({1, 2}, {"a", "b"}), dot = Array::scalar<std::string>(".");
-  EXPECT_EQ(values<std::string>(run_op("Pad", {x, list({1, 0}), dot, list({-1})})),
+  EXPECT_EQ(values<std::string>(run_op("Pad", {x, ints({1, 0}), dot, ints({-1})})),
             (std::vector<std::string>{".", "a", "b"}));
 }
 
 TEST(ExpandKernel, BroadcastsBothWays) {
-  const Array y = run_op("Expand", {counted({2, 1}), list({2, 1, 2})});
+  const Array y = run_op("Expand", {counted({2, 1}), ints({2, 1, 2})});
   EXPECT_EQ(y.dims(), (Dims{2, 2, 2}));
   EXPECT_EQ(values<float>(y), (Floats{0, 0, 1, 1, 0, 0, 1, 1}));
-  EXPECT_EQ(run_op("Expand", {counted({2, 1}), list({0})}).dims(), (Dims{2, 0}));
-  EXPECT_REFUSED(Code::execution_failed, run_op("Expand", {counted({2}), list({3})}));
+  EXPECT_EQ(run_op("Expand", {counted({2, 1}), ints({0})}).dims(), (Dims{2, 0}));
+  EXPECT_REFUSED(Code::execution_failed, run_op("Expand", {counted({2}), ints({3})}));
 }
 
 TEST(TileKernel, RepeatsEachAxis) {
-  EXPECT_EQ(values<float>(run_op("Tile", {counted({1, 2}), list({2, 2})})), (Floats{0, 1, 0, 1, 0, 1, 0, 1}));
-  EXPECT_EQ(run_op("Tile", {counted({2}), list({0})}).dims(), Dims{0});
-  EXPECT_REFUSED(Code::execution_failed, run_op("Tile", {counted({2}), list({kMost})}));
-  EXPECT_REFUSED(Code::execution_failed, run_op("Tile", {counted({2}), list({-1})}));
+  EXPECT_EQ(values<float>(run_op("Tile", {counted({1, 2}), ints({2, 2})})), (Floats{0, 1, 0, 1, 0, 1, 0, 1}));
+  EXPECT_EQ(run_op("Tile", {counted({2}), ints({0})}).dims(), Dims{0});
+  EXPECT_REFUSED(Code::execution_failed, run_op("Tile", {counted({2}), ints({kMost})}));
+  EXPECT_REFUSED(Code::execution_failed, run_op("Tile", {counted({2}), ints({-1})}));
 }
 
 TEST(ShapeKernel, GivesAPartOfTheDimensions) {
@@ -172,9 +172,9 @@ TEST(GatherKernel, PicksSlicesAndRefusesOthers) {
   const Array y = run_op("Gather", {counted({2, 3}), Array::of<std::int32_t>({1, 2}, {-1, 0})}, {{"axis", 1}});
   EXPECT_EQ(y.dims(), (Dims{2, 1, 2}));
   EXPECT_EQ(values<float>(y), (Floats{2, 0, 5, 3}));
-  EXPECT_REFUSED(Code::execution_failed, run_op("Gather", {counted({3}), list({3})}));
-  EXPECT_REFUSED(Code::execution_failed, run_op("Gather", {counted({3}), list({kLeast})}));
-  EXPECT_REFUSED(Code::execution_failed, run_op("Gather", {counted({0, 2}), list({0})}));
+  EXPECT_REFUSED(Code::execution_failed, run_op("Gather", {counted({3}), ints({3})}));
+  EXPECT_REFUSED(Code::execution_failed, run_op("Gather", {counted({3}), ints({kLeast})}));
+  EXPECT_REFUSED(Code::execution_failed, run_op("Gather", {counted({0, 2}), ints({0})}));
 }
 
 TEST(GatherElementsKernel, TakesOneIndexPerElement) {
@@ -188,11 +188,11 @@ TEST(GatherNDKernel, TakesTuplesWithinBatches) {
   EXPECT_EQ(values<float>(run_op("GatherND", {counted({2, 2}), pairs})), (Floats{1, 2}));
   const Array rows = Array::of<std::int64_t>({2, 1}, {1, 0});
   EXPECT_EQ(values<float>(run_op("GatherND", {counted({2, 2, 2}), rows}, {{"batch_dims", 1}})), (Floats{2, 3, 4, 5}));
-  EXPECT_REFUSED(Code::execution_failed, run_op("GatherND", {counted({2}), list({2})}));
+  EXPECT_REFUSED(Code::execution_failed, run_op("GatherND", {counted({2}), ints({2})}));
 }
 
 TEST(ScatterElementsKernel, ReplacesOrReduces) {
-  const Array index = list({1, 1}), updates = Array::of<float>({2}, {5, 7});
+  const Array index = ints({1, 1}), updates = Array::of<float>({2}, {5, 7});
   const auto result = [&](const char* reduction) {
     return values<float>(run_op("ScatterElements", {counted({3}), index, updates}, {{"reduction", reduction}}));
   };
@@ -205,7 +205,7 @@ TEST(ScatterElementsKernel, ReplacesOrReduces) {
 }
 
 TEST(ScatterElementsKernel, WrapsIntegersAndKeepsTheInput) {
-  const Array x = Array::of<std::int16_t>({1}, {200}), index = list({0, 0});
+  const Array x = Array::of<std::int16_t>({1}, {200}), index = ints({0, 0});
   const Array updates = Array::of<std::int16_t>({2}, {200, 200});
   const Array y = run_op("ScatterElements", {x, index, updates}, {{"reduction", "mul"}});
   EXPECT_EQ(values<std::int16_t>(y), (std::vector<std::int16_t>{static_cast<std::int16_t>(200 * 200 * 200)}));
@@ -220,16 +220,16 @@ TEST(ScatterNDKernel, WritesSlices) {
 
 TEST(TensorScatterKernel, WritesInACircle) {
   const Array cache = counted({1, 3, 1}), update = Array::of<float>({1, 2, 1}, {8, 9});
-  EXPECT_EQ(values<float>(run_op("TensorScatter", {cache, update, list({2})}, {{"mode", "circular"}})),
+  EXPECT_EQ(values<float>(run_op("TensorScatter", {cache, update, ints({2})}, {{"mode", "circular"}})),
             (Floats{9, 1, 8}));
-  EXPECT_EQ(values<float>(run_op("TensorScatter", {cache, update, list({1})})), (Floats{0, 8, 9}));
-  EXPECT_REFUSED(Code::execution_failed, run_op("TensorScatter", {cache, update, list({2})}));
+  EXPECT_EQ(values<float>(run_op("TensorScatter", {cache, update, ints({1})})), (Floats{0, 8, 9}));
+  EXPECT_REFUSED(Code::execution_failed, run_op("TensorScatter", {cache, update, ints({2})}));
 }
 
 TEST(CenterCropPadKernel, CutsAndPadsInTheMiddle) {
-  EXPECT_EQ(values<float>(run_op("CenterCropPad", {counted({4}), list({1})})), Floats{1});
-  EXPECT_EQ(values<float>(run_op("CenterCropPad", {counted({2}), list({5})})), (Floats{0, 0, 1, 0, 0}));
-  EXPECT_EQ(run_op("CenterCropPad", {counted({2, 3}), list({4})}, {{"axes", std::vector<std::int64_t>{-1}}}).dims(),
+  EXPECT_EQ(values<float>(run_op("CenterCropPad", {counted({4}), ints({1})})), Floats{1});
+  EXPECT_EQ(values<float>(run_op("CenterCropPad", {counted({2}), ints({5})})), (Floats{0, 0, 1, 0, 0}));
+  EXPECT_EQ(run_op("CenterCropPad", {counted({2, 3}), ints({4})}, {{"axes", std::vector<std::int64_t>{-1}}}).dims(),
             (Dims{2, 4}));
 }
 

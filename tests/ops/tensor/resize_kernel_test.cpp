@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "tests/ops/tensor/values.h"
+#include "tests/ops/values.h"
 #include "tests/support/refusal.h"
 
 namespace ingot::test {
@@ -42,7 +42,7 @@ TEST(ResizeKernel, InterpolatesByTheCoordinates) {
 TEST(ResizeKernel, CropsAndExtrapolates) {
   const Array roi = Array::of<float>({2}, {0.5f, 2.0f});
   const Array y = run_op(
-      "Resize", {counted({3}), roi, {}, list({3})},
+      "Resize", {counted({3}), roi, {}, ints({3})},
       {{"mode", "linear"}, {"coordinate_transformation_mode", "tf_crop_and_resize"}, {"extrapolation_value", 7.0}});
   EXPECT_EQ(values<float>(y), (Floats{1, 7, 7}));  // places 1, 2.5, 4
 }
@@ -62,7 +62,7 @@ TEST(ResizeKernel, LeavesOutWhatIsOutside) {
 
 TEST(ResizeKernel, KeepsTheAspectRatio) {
   const auto dims = [](const char* policy) {
-    return run_op("Resize", {counted({2, 4}), {}, {}, list({7, 8})}, {{"keep_aspect_ratio_policy", policy}}).dims();
+    return run_op("Resize", {counted({2, 4}), {}, {}, ints({7, 8})}, {{"keep_aspect_ratio_policy", policy}}).dims();
   };
   EXPECT_EQ(dims("stretch"), (Dims{7, 8}));
   EXPECT_EQ(dims("not_larger"), (Dims{4, 8}));
@@ -71,13 +71,13 @@ TEST(ResizeKernel, KeepsTheAspectRatio) {
 
 TEST(ResizeKernel, TakesSomeAxesOfAnyRankAndType) {
   const Array x = Array::of<std::string>({1, 2}, {"a", "b"});
-  EXPECT_EQ(values<std::string>(run_op("Resize", {x, {}, {}, list({4})}, {{"axes", Ints{1}}})),
+  EXPECT_EQ(values<std::string>(run_op("Resize", {x, {}, {}, ints({4})}, {{"axes", Ints{1}}})),
             (std::vector<std::string>{"a", "a", "b", "b"}));
   const Array u = Array::of<std::uint8_t>({2}, {0, 255});
-  EXPECT_EQ(values<std::uint8_t>(run_op("Resize", {u, {}, {}, list({4})}, {{"mode", "linear"}})),
+  EXPECT_EQ(values<std::uint8_t>(run_op("Resize", {u, {}, {}, ints({4})}, {{"mode", "linear"}})),
             (std::vector<std::uint8_t>{0, 63, 191, 255}));
   EXPECT_EQ(
-      run_op("Resize", {counted({1, 1, 1, 2, 2, 2}), {}, {}, list({1, 1, 1, 3, 3, 3})}, {{"mode", "cubic"}}).dims(),
+      run_op("Resize", {counted({1, 1, 1, 2, 2, 2}), {}, {}, ints({1, 1, 1, 3, 3, 3})}, {{"mode", "cubic"}}).dims(),
       (Dims{1, 1, 1, 3, 3, 3}));
 }
 
@@ -85,9 +85,9 @@ TEST(ResizeKernel, RefusesWhatCannotBe) {
   EXPECT_REFUSED(Code::execution_failed, scaled(counted({2}), {-1}, {}));
   EXPECT_REFUSED(Code::execution_failed, scaled(counted({2}), {std::nanf("")}, {}));
   EXPECT_REFUSED(Code::execution_failed, scaled(counted({2}), {1e30f}, {}));
-  EXPECT_REFUSED(Code::execution_failed, run_op("Resize", {counted({0}), {}, {}, list({2})}));
-  EXPECT_REFUSED(Code::execution_failed, run_op("Resize", {counted({2}), {}, {}, list({-2})}));
-  EXPECT_EQ(run_op("Resize", {counted({2}), {}, {}, list({0})}).dims(), Dims{0});
+  EXPECT_REFUSED(Code::execution_failed, run_op("Resize", {counted({0}), {}, {}, ints({2})}));
+  EXPECT_REFUSED(Code::execution_failed, run_op("Resize", {counted({2}), {}, {}, ints({-2})}));
+  EXPECT_EQ(run_op("Resize", {counted({2}), {}, {}, ints({0})}).dims(), Dims{0});
 }
 
 }  // namespace

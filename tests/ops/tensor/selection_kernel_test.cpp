@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/ops/tensor/values.h"
+#include "tests/ops/values.h"
 #include "tests/support/refusal.h"
 
 namespace ingot::test {
@@ -21,8 +21,8 @@ TEST(OneHotKernel, TurnsOnWhereTheIndexPoints) {
             (std::vector<std::string>{"-", "x", "-", "x", "-", "-"}));
   EXPECT_EQ(values<std::string>(run_op("OneHot", {index, Array::scalar(2.0f), onoff}, {{"axis", 0}})),
             (std::vector<std::string>{"-", "-", "-", "x", "x", "-"}));
-  EXPECT_EQ(run_op("OneHot", {index, list({0}), onoff}).dims(), (Dims{3, 0}));
-  EXPECT_REFUSED(Code::execution_failed, run_op("OneHot", {index, list({-1}), onoff}));
+  EXPECT_EQ(run_op("OneHot", {index, ints({0}), onoff}).dims(), (Dims{3, 0}));
+  EXPECT_REFUSED(Code::execution_failed, run_op("OneHot", {index, ints({-1}), onoff}));
 }
 
 TEST(NonZeroKernel, GivesCoordinatesByRow) {
@@ -88,17 +88,17 @@ TEST(DetKernel, PivotsAndTakesEmptyMatrices) {
 }
 
 TEST(ReverseSequenceKernel, TurnsTheFirstElementsRound) {
-  const Array x = counted({3, 2}), lengths = list({2, 3});
+  const Array x = counted({3, 2}), lengths = ints({2, 3});
   EXPECT_EQ(values<float>(run_op("ReverseSequence", {x, lengths})), (Floats{2, 5, 0, 3, 4, 1}));
-  EXPECT_REFUSED(Code::execution_failed, run_op("ReverseSequence", {x, list({4, 1})}));
+  EXPECT_REFUSED(Code::execution_failed, run_op("ReverseSequence", {x, ints({4, 1})}));
 }
 
 TEST(AffineGridKernel, PutsPixelsBetweenMinusOneAndOne) {
   const Array identity = Array::of<float>({1, 2, 3}, {1, 0, 0, 0, 1, 0});
-  EXPECT_EQ(values<float>(run_op("AffineGrid", {identity, list({1, 1, 1, 2})})), (Floats{-0.5, 0, 0.5, 0}));
-  EXPECT_EQ(values<float>(run_op("AffineGrid", {identity, list({1, 1, 2, 2})}, {{"align_corners", 1}})),
+  EXPECT_EQ(values<float>(run_op("AffineGrid", {identity, ints({1, 1, 1, 2})})), (Floats{-0.5, 0, 0.5, 0}));
+  EXPECT_EQ(values<float>(run_op("AffineGrid", {identity, ints({1, 1, 2, 2})}, {{"align_corners", 1}})),
             (Floats{-1, -1, 1, -1, -1, 1, 1, 1}));
-  EXPECT_REFUSED(Code::execution_failed, run_op("AffineGrid", {identity, list({2, 1, 2, 2})}));
+  EXPECT_REFUSED(Code::execution_failed, run_op("AffineGrid", {identity, ints({2, 1, 2, 2})}));
 }
 
 Floats sampled(const Floats& places, Attrs attrs) {

@@ -1,7 +1,7 @@
 // Text at run time: concatenation, normalisation, splitting, patterns, n-grams.
 #include <gtest/gtest.h>
 
-#include "tests/ops/tensor/values.h"
+#include "tests/ops/values.h"
 #include "tests/support/refusal.h"
 
 namespace ingot::test {

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Tests of tools/join_sources.py on small made-up sources."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "join_sources.py"
+
+
+def groups(files, max_lines=100):
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            path = pathlib.Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        done = subprocess.run([sys.executable, TOOL, str(max_lines), *files], capture_output=True, text=True, check=True,
+                              cwd=folder)
+        return done.stdout.splitlines()
+
+
+def private(text):
+    return "namespace a {\nnamespace {\n\n" + text + "\n\n}  // namespace\n}  // namespace a\n"
+
+
+class JoinSources(unittest.TestCase):
+    def test_files_without_common_names_are_joined(self):
+        self.assertEqual(groups({"a.cpp": private("int one() { return 1; }"), "b.cpp": private("int two() { return 2; }")}),
+                         ["a.cpp b.cpp"])
+
+    def test_two_private_functions_of_one_name_are_not(self):
+        self.assertEqual(groups({"a.cpp": private("int one() { return 1; }"), "b.cpp": private("int one() { return 2; }")}),
+                         ["a.cpp", "b.cpp"])
+
+    def test_a_private_function_that_another_file_means_differently(self):
+        self.assertEqual(groups({"a.cpp": private("int one() { return 1; }"), "b.cpp": "int x = one();\n"}),
+                         ["a.cpp", "b.cpp"])
+
+    def test_members_and_qualified_names_are_other_names(self):
+        self.assertEqual(groups({"a.cpp": private("int one() { return 1; }"), "b.cpp": "int x = y.one() + z::one();\n"}),
+                         ["a.cpp b.cpp"])
+
+    def test_a_private_type_that_another_file_writes(self):
+        self.assertEqual(groups({"a.cpp": private("struct Options {};"), "b.cpp": "void f(const Options& o);\n"}),
+                         ["a.cpp", "b.cpp"])
+
+    def test_comments_and_texts_do_not_count(self):
+        self.assertEqual(groups({"a.cpp": private("struct Options {};"), "b.cpp": 'auto x = "Options";  // Options\n'}),
+                         ["a.cpp b.cpp"])
+
+    def test_folders_sizes_and_opened_namespaces_keep_files_apart(self):
+        self.assertEqual(groups({"a/x.cpp": "int x;\n", "b/y.cpp": "int y;\n"}), ["a/x.cpp", "b/y.cpp"])
+        self.assertEqual(groups({"x.cpp": "int x;\n", "y.cpp": "int y;\n"}, max_lines=1), ["x.cpp", "y.cpp"])
+        self.assertEqual(groups({"x.cpp": "using namespace a;\n", "y.cpp": "int y;\n"}), ["x.cpp", "y.cpp"])
+
+
+if __name__ == "__main__":
+    unittest.main()
