@@ -49,7 +49,7 @@ endfunction()
 # Replaces in the list <sources> those that may be compiled as one by files that include them (tools/join_sources.py tells
 # which): the templates that they share are instantiated once, which halves the time of a build from nothing. The parts
 # are found by the include path, so that ccache serves other checkouts too. clang compiles every file by itself.
-find_program(INGOT_PYTHON NAMES python3)
+find_program(INGOT_PYTHON NAMES python3 HINTS /usr/bin)  # before wrappers in the PATH, which start slowly
 function(ingot_join target sources)
   if(NOT INGOT_JOIN OR NOT INGOT_PYTHON OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     return()
@@ -182,8 +182,11 @@ function(ingot_fuzz name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
   set(sources ${name}_fuzz.cpp ${arg_SOURCES})
   if(NOT INGOT_FUZZ)
-    list(APPEND sources ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.cpp)
-    list(APPEND arg_LIBRARIES ingot_test_support)
+    if(NOT TARGET ingot_fuzz_replay)
+      add_library(ingot_fuzz_replay OBJECT ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.cpp)
+      target_link_libraries(ingot_fuzz_replay PUBLIC ingot_test_support PRIVATE ingot_flags)
+    endif()
+    list(APPEND arg_LIBRARIES ingot_fuzz_replay)
   endif()
   ingot_executable(ingot_fuzz_${name} SOURCES ${sources} DEPENDS ${arg_DEPENDS} LIBRARIES ${arg_LIBRARIES})
   if(INGOT_FUZZ)

@@ -3,8 +3,8 @@
 
 Usage: join_sources.py MAX_LINES FILE...      prints one group a line, its files separated by spaces
 
-Files are joined when they lie in the same folder and no name that one keeps to itself (in a namespace without a name, as
-a macro or by `using`) could mean something in the other. A file that includes itself once per processor (Highway) or
+Files are joined when no name that one keeps to itself (in a namespace without a name, as a macro or by `using`) could
+mean something else in the other. A file that includes itself once per processor (Highway) or
 opens a whole namespace stays alone. Where this guesses wrong the compiler says so; running cmake again regroups.
 """
 import pathlib
@@ -16,7 +16,7 @@ NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"', 
 UNQUALIFIED = re.compile(r"(?<![\w.:])(?<!->)([A-Za-z_]\w*)(\s*\()?")
 NAMELESS = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.M | re.S)
 MACRO = re.compile(r"^#define (\w+)", re.M)
-ALIAS = re.compile(r"^(?:using (?:[\w:]*::)?(\w+)(?: =|;)|namespace (\w+) =)", re.M)
+ALIAS = re.compile(r"^(?:using (?:[\w:]*::)?(\w+)(?: =.*)?;|namespace (\w+) = .*;)", re.M)
 TYPE = re.compile(r"^(?:template <.*> ?)?(?:struct|class|enum class|enum|union|using|concept)\s+(\w+)")
 FUNCTION = re.compile(r"(\w+)\(")
 VARIABLE = re.compile(r"(\w+)(?:\[[^\]]*\])*\s*(?:=|\{|;)")
@@ -33,8 +33,7 @@ class Source:
         self.alone = bool(STAYS_ALONE.search(text))
         self.functions = set()  # that only this file knows
         self.others = set(MACRO.findall(text))
-        for found in ALIAS.finditer(text):
-            self.others.add(found.group(1) or found.group(2))
+        self.aliases = {found.group(1) or found.group(2): found.group() for found in ALIAS.finditer(text)}
         for body in NAMELESS.findall(raw):
             self.note_declarations(NOISE.sub(" ", body))
         self.words = set()
@@ -49,6 +48,8 @@ class Source:
         for line in body.split("\n"):
             if not re.match(r"[A-Za-z_]", line):
                 continue
+            if ALIAS.match(line):
+                continue
             if found := TYPE.match(line):
                 self.others.add(found.group(1))
                 continue
@@ -59,12 +60,13 @@ class Source:
                 self.others.add(found.group(1))
 
     def hides_from(self, other):
-        return bool(self.functions & (other.calls | other.functions | other.others) or self.others & other.words)
+        return bool(self.functions & (other.calls | other.functions | other.others) or self.others & other.words
+                    or any(name in other.words and other.aliases.get(name) != alias  # the same alias twice is fine
+                           for name, alias in self.aliases.items()))
 
 
 def fits(source, group, max_lines):
     return (not source.alone and not group[0].alone
-            and pathlib.PurePath(group[0].path).parent == pathlib.PurePath(source.path).parent
             and sum(other.lines for other in group) + source.lines <= max_lines
             and not any(source.hides_from(other) or other.hides_from(source) for other in group))
 

@@ -66,10 +66,11 @@ std::vector<std::string> tflite_command(const Peers& peers) { return {peers.tfli
 const std::vector<RuntimeInfo>& all_runtimes() {
   static const std::vector<RuntimeInfo> runtimes = {
       {Runtime::ingot, "ingot", "Ingot", make_ingot_runner},
-      {Runtime::ort, "ort", "ONNX Runtime", make_ort_runner, "onnxruntime-node", ort_command},
-      {Runtime::tflite, "tflite", "TFLite", make_tflite_runner, "tfjs-tflite-node", tflite_command, tflite_library},
-      {Runtime::litert, "litert", "LiteRT", make_litert_runner, "@litertjs/core", litert_command},
-      {Runtime::tfjs, "tfjs", "TF.js", make_tfjs_runner, "@tensorflow/tfjs-converter", tfjs_command},
+      {Runtime::ort, "ort", "ONNX Runtime", make_ort_runner, "onnx", "onnxruntime-node", ort_command},
+      {Runtime::tflite, "tflite", "TFLite", make_tflite_runner, "tflite", "tfjs-tflite-node", tflite_command,
+       tflite_library},
+      {Runtime::litert, "litert", "LiteRT", make_litert_runner, "tflite", "@litertjs/core", litert_command},
+      {Runtime::tfjs, "tfjs", "TF.js", make_tfjs_runner, "tfjs", "@tensorflow/tfjs-converter", tfjs_command},
   };
   return runtimes;
 }

@@ -28,6 +28,7 @@ struct RuntimeInfo {
   std::string_view name;   // as --with takes it
   std::string_view title;  // for people
   std::unique_ptr<Runner> (*make_runner)(const Entry&);
+  std::string_view reads = {};  // the format whose files it opens; of others it gets a copy in that one. Empty: all
   std::string_view package = {};  // of npm; empty: built in
   /// The program that drives it, and its arguments; null: built in.
   std::vector<std::string> (*command)(const Peers&) = nullptr;

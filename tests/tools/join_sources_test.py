@@ -49,8 +49,13 @@ class JoinSources(unittest.TestCase):
         self.assertEqual(groups({"a.cpp": private("struct Options {};"), "b.cpp": 'auto x = "Options";  // Options\n'}),
                          ["a.cpp b.cpp"])
 
-    def test_folders_sizes_and_opened_namespaces_keep_files_apart(self):
-        self.assertEqual(groups({"a/x.cpp": "int x;\n", "b/y.cpp": "int y;\n"}), ["a/x.cpp", "b/y.cpp"])
+    def test_the_same_alias_twice_is_fine_and_another_is_not(self):
+        self.assertEqual(groups({"a.cpp": "namespace fs = std::filesystem;\n", "b.cpp": "namespace fs = std::filesystem;\n"}),
+                         ["a.cpp b.cpp"])
+        self.assertEqual(groups({"a.cpp": "using Json = one::json;\n", "b.cpp": "using Json = two::json;\n"}),
+                         ["a.cpp", "b.cpp"])
+
+    def test_sizes_and_opened_namespaces_keep_files_apart(self):
         self.assertEqual(groups({"x.cpp": "int x;\n", "y.cpp": "int y;\n"}, max_lines=1), ["x.cpp", "y.cpp"])
         self.assertEqual(groups({"x.cpp": "using namespace a;\n", "y.cpp": "int y;\n"}), ["x.cpp", "y.cpp"])
 
