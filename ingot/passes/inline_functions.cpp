@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "ingot/base/budget.h"
+#include "ingot/base/current_budget.h"
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
 
@@ -63,6 +64,13 @@ void resolve_node(Node& node, const Function& function, const Node& call) {
       dropped.push_back(a.name);
   }
   for (const std::string& name : dropped) node.attributes.erase(name);
+}
+
+/// Those of nested graphs too: a body may hide its calls in branches.
+std::size_t all_nodes(Graph& body) {
+  std::size_t count = 0;
+  for_each_graph(body, [&](Graph& g) { count += g.node_count(); });
+  return count;
 }
 
 [[noreturn]] void refuse(Code code, const Function& function, const std::string& what) {
@@ -143,7 +151,7 @@ void inline_functions(Model& model, Budget* budget, const std::function<bool(con
       for (Node& node : g.nodes()) {
         const Function* f = wanted(node);
         if (!f) continue;
-        if (budget) budget->charge_nodes(f->body->node_count());
+        (budget ? *budget : current_budget()).charge_nodes(all_nodes(*f->body));
         inline_call(node, *f);
       }
     });
