@@ -128,7 +128,11 @@ std::size_t inline_call(Node& call, const Function& function) {
   Values outputs;
   for (Value* output : function.body->outputs()) {
     const auto it = map.find(output);
-    outputs.push_back(it == map.end() ? output : it->second);
+    if (it == map.end() && output && !output->initializer)
+      refuse(Code::undefined_value, function, "gives '" + output->name() + "', which nothing defines");
+    outputs.push_back(it != map.end() ? it->second
+                      : output        ? graph.add_initializer(graph.fresh_name(output->name()), *output->initializer)
+                                      : nullptr);
   }
   for (std::size_t i = 0; i < call.output_count(); ++i) {
     if (!call.output(i) || call.output(i)->uses().empty() || (i < outputs.size() && outputs[i])) continue;

@@ -36,6 +36,8 @@ Window window_3d(const Op& op, const Ints& dims) {
   window.dilations = {op.options.get_int("dilation_d_factor"), op.options.get_int("dilation_h_factor"),
                       op.options.get_int("dilation_w_factor")};
   window.is_same = op.options.get_enum<tfl::Padding>("padding") == tfl::Padding::SAME;
+  for (const Ints* steps : {&window.strides, &window.dilations})
+    op.require(std::ranges::all_of(*steps, [](std::int64_t s) { return s > 0; }), "strides must be positive");
   return window;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "ingot/base/current_budget.h"
 #include "ingot/base/error.h"
 #include "ingot/frontends/custom_operators.h"
 #include "ingot/frontends/tflite/op.h"
@@ -16,8 +17,8 @@ namespace {
 
 /// A file of a few bytes may state a variable of any size.
 constexpr std::uint64_t kMostState = std::uint64_t{256} << 20;
-/// Operators of all subgraphs, as often as these are used.
-constexpr std::size_t kMostTranslated = 1'000'000;
+/// Operators of all subgraphs, as often as these are used, for each that the file holds and in all.
+constexpr std::size_t kMostRepeated = 4, kMostTranslated = 100'000;
 /// Of operators that stay custom, unless the user names another.
 constexpr std::string_view kCustomDomain = "tflite";
 
@@ -140,9 +141,13 @@ Value* Frame::stored(std::int32_t index) {
     if (source.is_variable) return import_.read(state(index), builder_.graph());
     throw Error(Code::bad_source_graph, fmt::format("tensor '{}' is read before anything writes it", source.name));
   }
-  value = builder_.graph().add_initializer(builder_.graph().fresh_name(source.name.empty() ? "constant" : source.name),
-                                           std::move(*data));
-  return value;
+  return value = own_constant(source, std::move(*data));
+}
+
+Value* Frame::own_constant(const tfl::Tensor& source, Tensor data) {
+  Graph& graph = builder_.graph();
+  if (graph.is_function_body) return builder_.constant(std::move(data));  // functions have no initializers
+  return graph.add_initializer(graph.fresh_name(source.name.empty() ? "constant" : source.name), std::move(data));
 }
 
 Variable& Frame::state(std::int32_t index) {
@@ -242,9 +247,7 @@ Value* Frame::weights(std::int32_t index, const Ints& perm) {
   if (!data) {
     value = builder_.transpose(real(index), perm);
   } else {
-    Graph& graph = builder_.graph();
-    value = graph.add_initializer(graph.fresh_name(source.name.empty() ? "constant" : source.name),
-                                  transposed_constant(*data, perm));
+    value = own_constant(source, transposed_constant(*data, perm));
     if (is_quantized(source)) {
       std::optional<std::size_t> axis = tfl::quantized_axis(source);
       if (axis)
@@ -351,13 +354,16 @@ void Frame::translate(const std::vector<bool>& wanted) {
     std::vector<std::size_t>& list;
     ~Opened() { list.pop_back(); }
   };
+  std::size_t most = kMostTranslated;
+  for (const tfl::SubGraph& graph : import_.source.subgraphs) most += kMostRepeated * graph.operators.size();
   import_.open.push_back(index_);
   const Opened opened{import_.open};
   for (std::size_t i = 0; i < source_.operators.size(); ++i) {
     if (!wanted.empty() && !wanted[i]) continue;
     // A subgraph is translated anew wherever it is used: a few that use each other twice would have no end.
-    if (++import_.translated > kMostTranslated)
-      throw Error(Code::node_limit, fmt::format("the subgraphs make more than {} operators", kMostTranslated));
+    if (++import_.translated > most)
+      throw Error(Code::node_limit, fmt::format("the subgraphs make more than {} operators", most));
+    count_step();
     translate(source_.operators[i]);
   }
 }

@@ -112,6 +112,8 @@ class Frame {
   bool is_initializer = false;
 
  private:
+  /// A constant of the file in the graph.
+  Value* own_constant(const tfl::Tensor& source, Tensor data);
   void translate(const tfl::Operator& op);
   void translate(const tfl::Operator& op, const Row& row, const std::string& node_name);
   /// Whether integer weights meet a float input: TFLite then rounds it to 8 bits while it runs.

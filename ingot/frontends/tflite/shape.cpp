@@ -62,6 +62,7 @@ void transpose(Op& op) {
 }
 
 void concatenation(Op& op) {
+  op.require(op.input_count() > 0, "there is nothing to join");
   const std::int64_t axis = op.options.get_int("axis");
   bool stays = op.options.get_enum<tfl::ActivationFunctionType>("fused_activation_function") ==
                tfl::ActivationFunctionType::NONE;
@@ -74,6 +75,7 @@ void concatenation(Op& op) {
 }
 
 void pack(Op& op) {
+  op.require(op.input_count() > 0, "there is nothing to pack");
   const std::int64_t axis = op.options.get_int("axis");
   bool stays = true;
   for (std::size_t i = 0; i < op.input_count(); ++i) stays &= op.alike(op.tensor(i), op.out_tensor());

@@ -104,7 +104,6 @@ TEST(TensorFlowHostile, GraphsThatContradictThemselvesAreRefused) {
          node { name: "n" op: "NextIteration" input: "s:1" } node { name: "q" op: "Exit" input: "^s" }
          node { name: "y" op: "Exit" input: "s" })",                   //
       R"(node { name: "y" op: "Merge" input: "^x" })",                 //
-      R"(node { name: "y" op: "Switch" input: "x" })",                 //
       ints_of("b", 1) + ints_of("e", 3) + ints_of("s", 1) + slice,     // slices of different lengths
       ints_of("b", 3) + ints_of("e", 1) + ints_of("s", 3) + slice,     //
       ints_of("b", 1) + ints_of("e", 1) + ints_of("s", 0) + slice,     //
