@@ -139,6 +139,8 @@ int run(const Options& options, const Global& global) {
   request.runs = options.runs;
   for (const std::string& text : options.input_shapes) request.input_shapes.push_back(driver::parse_input_shape(text));
   if (!options.peer.empty()) {
+    if (global.untrusted)
+      throw Error(Code::bad_usage, "other runtimes are off under --untrusted").hint("leave --vs out");
     request.ort = verify::find_peers(options.peers);
     request.ort->time = std::chrono::minutes(10);
     if (const auto missing = verify::why_missing(*request.ort, verify::Runtime::ort))

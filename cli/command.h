@@ -23,8 +23,6 @@ struct Global {
 struct Command {
   App* app;
   std::function<int()> run;
-  /// It computes for long and writes little: an interruption, and the limit on time, need not wait for it to notice.
-  bool may_end_any_time = false;
 };
 
 Command add_bench(App& program, const Global& global);

@@ -1,17 +1,17 @@
 // The program: global options, the choice of a command, errors and exit codes.
-#include <sys/time.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <stdexcept>
 
 #include "command.h"
+#include "harmless_output.h"
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
+#include "ingot/driver/supervisor.h"
 #include "terminal.h"
 
 namespace {
@@ -37,32 +37,6 @@ First steps:
 
 'ingot COMMAND --help' explains each command. Exit codes: 0 done, 1 the answer is no, 2 usage, 3 bad input file,
 4 unsupported, 5 a limit was hit, 6 I/O, 7 training diverged, 70 a bug in Ingot, 128 + signal when interrupted.)";
-
-Budget* current_budget = nullptr;
-volatile std::sig_atomic_t caught_signal = 0;
-volatile std::sig_atomic_t writes_nothing = 0;  // the command may end at any moment
-
-/// Kernels ask the budget now and then; where one does not come to it in time, the program ends without it.
-void end_within(long milliseconds) {
-  itimerval timer = {};
-  timer.it_value.tv_sec = milliseconds / 1000;
-  timer.it_value.tv_usec = milliseconds % 1000 * 1000;
-  ::setitimer(ITIMER_REAL, &timer, nullptr);
-}
-
-extern "C" void on_signal(int signal) {
-  if (caught_signal) _exit(128 + signal);  // the second one ends at once
-  caught_signal = signal;
-  if (current_budget) current_budget->cancel();
-  if (writes_nothing) end_within(150);
-}
-
-extern "C" void on_alarm(int) {
-  if (caught_signal) _exit(128 + caught_signal);
-  constexpr char kMessage[] = "error: the time limit was reached [IG1202]\n  hint: raise --max-time\n";
-  (void)!::write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
-  _exit(5);
-}
 
 std::chrono::milliseconds parse_time(const std::string& text) {
   std::size_t end = 0;
@@ -102,7 +76,7 @@ int run(int argc, char** argv) {
   Global global;
   program.add_flag("-q,--quiet", global.quiet, "No progress, no notes: results and errors only");
   program.add_flag("--allow-links", global.allow_links, "Follow links from a model's directory (hub caches use them)");
-  program.add_flag("--untrusted", global.untrusted, "For models you do not trust: 2 GiB, 10 s");
+  program.add_flag("--untrusted", global.untrusted, "For models you do not trust: 2 GiB, 10 s, no other runtimes");
   program.add_option("--max-memory", global.max_memory, "Most memory to use, such as 4G (default: 3/4 of the RAM)");
   program.add_option("--max-time", global.max_time, "Longest time to take, such as 60s (default: no limit)");
 
@@ -117,18 +91,12 @@ int run(int argc, char** argv) {
   };
   if (const std::optional<int> code = program.parse(argc, argv)) return *code;
   Budget budget(limits_of(global));
-  global.budget = current_budget = &budget;
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
-  std::signal(SIGALRM, on_alarm);
-  install_sigbus_guard();
-  const auto time = budget.limits().time;
+  global.budget = &budget;
+  const driver::Supervisor supervisor(budget);
   for (const Command& command : commands) {
     if (!command.app->parsed()) continue;
-    writes_nothing = command.may_end_any_time;
-    if (writes_nothing && time < std::chrono::hours(24)) end_within(static_cast<long>(time.count()) + 500);
     const int code = command.run();
-    current_budget = nullptr;
+    check_mapped_files();  // what was said of a file that changed meanwhile does not count
     return code;
   }
   std::fputs(program.help().c_str(), stdout);
@@ -139,20 +107,20 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
+  driver::survive_no_memory();
+  make_output_harmless();
   try {
     const int code = run(argc, argv);
     if (std::fflush(stdout) != 0) throw Error(Code::cannot_write, "the output could not be written");
     return code;
   } catch (const Error& error) {
-    if (caught_signal) return 128 + caught_signal;
+    if (const int signal = driver::Supervisor::caught_signal()) return 128 + signal;
     report(error);
     return error.exit_code();
-  } catch (const std::length_error&) {
-    report(Error(Code::out_of_memory, "a tensor would be larger than any memory").hint("state smaller sizes"));
-    return 5;
+  } catch (const std::length_error&) {  // larger than any memory
+    return driver::report_no_memory();
   } catch (const std::bad_alloc&) {
-    report(Error(Code::out_of_memory, "the system has no memory left").hint("a smaller model, or more memory"));
-    return 5;
+    return driver::report_no_memory();
   } catch (const std::exception& error) {
     report(Error(Code::internal, std::string("unexpected: ") + error.what())
                .hint("this is a bug in Ingot; please report it"));

@@ -153,7 +153,7 @@ Command add_run(App& program, const Global& global) {
   app->add_flag("--reference", options->reference, "Reference kernels only, no fast ones");
   app->add_option("--from", options->from, "The file's format, when it does not tell itself");
   app->add_flag("--json", options->json, "For programs");
-  return {app, [options, &global] { return run(*options, global); }, true};
+  return {app, [options, &global] { return run(*options, global); }};
 }
 
 }  // namespace ingot::cli

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "ingot/base/printable.h"
+
 namespace ingot::cli {
 namespace {
 
@@ -15,10 +17,12 @@ bool wants_colour(int stream) {
   return isatty(stream) && !(no_colour && *no_colour);
 }
 
+constexpr std::string_view kSequences[] = {"\033[0m",  "\033[1m",  "\033[2m", "\033[31m",
+                                           "\033[32m", "\033[33m", "\r",      "\033[K"};
+
 std::string styled(bool colour, Style style, std::string_view text) {
   if (!colour || style == Style::plain) return std::string(text);
-  static constexpr const char* kCodes[] = {"0", "1", "2", "31", "32", "33"};
-  return "\033[" + std::string(kCodes[static_cast<int>(style)]) + "m" + std::string(text) + "\033[0m";
+  return std::string(kSequences[static_cast<std::size_t>(style)]) + printable(text, true) + std::string(kSequences[0]);
 }
 
 /// Columns that a UTF-8 text takes, near enough for names: its code points.
@@ -36,6 +40,15 @@ std::string out_style(Style style, std::string_view text) {
 std::string err_style(Style style, std::string_view text) {
   static const bool colour = wants_colour(STDERR_FILENO);
   return styled(colour, style, text);
+}
+
+std::span<const std::string_view> own_sequences() { return kSequences; }
+
+void Table::add(std::vector<std::string> row) {
+  // A name must not begin a line of its own.
+  for (std::string& cell : row)
+    for (std::size_t i = 0; (i = cell.find('\n', i)) != std::string::npos;) cell.replace(i, 1, "\\x0a");
+  rows_.push_back(std::move(row));
 }
 
 std::string Table::str(std::string_view indent) const {

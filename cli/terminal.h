@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,11 +12,14 @@ enum class Style { plain, bold, dim, red, green, yellow };
 std::string out_style(Style style, std::string_view text);  // for stdout
 std::string err_style(Style style, std::string_view text);  // for stderr
 
+/// All that the program itself writes to a terminal beside text: colours, and what redraws a line.
+std::span<const std::string_view> own_sequences();
+
 /// Rows of cells as aligned columns; the columns marked in `right` are flushed right.
 class Table {
  public:
   explicit Table(std::vector<bool> right = {}) : right_(std::move(right)) {}
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  void add(std::vector<std::string> row);
   std::string str(std::string_view indent = "  ") const;
 
  private:

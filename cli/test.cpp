@@ -201,7 +201,7 @@ Command add_test(App& program, const Global& global) {
   app->add_flag("--fail-fast", options->fail_fast, "Stop at the first failure");
   app->add_flag("-v,--verbose", options->verbose, "Name the cases that passed too");
   app->add_flag("--json", options->json, "For programs");
-  return {app, [options, &global] { return run(*options, global); }, true};
+  return {app, [options, &global] { return run(*options, global); }};
 }
 
 }  // namespace ingot::cli

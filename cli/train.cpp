@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include "command.h"
@@ -13,6 +14,7 @@
 #include "ingot/base/json.h"
 #include "ingot/base/peak_memory.h"
 #include "ingot/driver/dataset.h"
+#include "ingot/driver/supervisor.h"
 #include "ingot/train/initialization.h"
 #include "ingot/train/plot.h"
 #include "ingot/train/trainer.h"
@@ -36,12 +38,6 @@ struct Options {
   int threads = 0;
 };
 
-volatile std::sig_atomic_t stop_signal = 0;
-extern "C" void on_stop(int signal) {
-  if (stop_signal) std::_Exit(128 + signal);
-  stop_signal = signal;
-}
-
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 std::string duration_text(double seconds) {
@@ -63,6 +59,14 @@ class Watch {
     if (!log_) throw Error(Code::cannot_write, "the log cannot be written").in_file(options.log);
   }
 
+  /// Lines of steps that the run which goes on has still to do, and a line that was not finished, go.
+  void on_resume(std::uint64_t step) {
+    if (!log_.is_open() || !std::filesystem::is_regular_file(options_.log)) return;
+    log_.close();
+    continue_log_after(step);
+    log_.open(options_.log, std::ios::app);
+  }
+
   bool on_step(const train::Progress& p) {
     if (curves_.loss.empty()) curves_.first_step = p.step - 1;
     curves_.loss.push_back(p.loss);
@@ -75,7 +79,7 @@ class Watch {
            {"lr", p.lr},
            {"seconds", seconds_since(begin_)}});
     show(p);
-    return stop_signal == 0;
+    return driver::Supervisor::caught_signal() == 0;
   }
 
   void on_epoch(const train::EpochEnd& end, const std::optional<train::Evaluation>& judged) {
@@ -117,6 +121,17 @@ class Watch {
     char text[32];
     std::snprintf(text, sizeof text, "%.6g", v);
     return text;
+  }
+  void continue_log_after(std::uint64_t step) const {
+    std::ifstream old(options_.log);
+    AtomicFile kept(options_.log);
+    constexpr std::string_view kKey = "\"step\":";
+    for (std::string line; step && std::getline(old, line) && !old.eof();) {
+      const std::size_t at = line.find(kKey);
+      if (at == std::string::npos || std::strtoull(line.c_str() + at + kKey.size(), nullptr, 10) > step) continue;
+      kept.write(line + "\n");
+    }
+    kept.commit();
   }
   void write(const Json& line) {
     if (log_.is_open()) log_ << line.dump() << "\n" << std::flush;
@@ -271,8 +286,7 @@ int run_train(const Options& given, const Global& global) {
 
   train::Trainer trainer = trainer_of(options, loaded.model, is_stored, global);
   Watch watch(options, global);
-  std::signal(SIGINT, on_stop);
-  std::signal(SIGTERM, on_stop);
+  driver::Supervisor::leave_signals_to_the_work();
   train::EvaluationOptions evaluation;
   evaluation.loss = options.step.training.loss;
   evaluation.prediction = options.step.training.prediction;
@@ -285,6 +299,7 @@ int run_train(const Options& given, const Global& global) {
     watch.on_epoch(end, found);
     return found ? found->loss : end.mean_loss;
   };
+  events.on_resume = [&](std::uint64_t step) { watch.on_resume(step); };
   events.on_note = [&](const std::string& text) { note(global, text); };
   engine::Profile profile;
   if (!options.profile.empty()) options.loop.profile = &profile;
@@ -301,7 +316,7 @@ int run_train(const Options& given, const Global& global) {
   const Model trained = trainer.trained();
   if (can_judge) print_evaluation("held back", train::evaluate(trained, *judged, evaluation));
   save(options, trainer, trained, is_stored);
-  return report.was_stopped ? 128 + static_cast<int>(stop_signal) : 0;
+  return report.was_stopped ? 128 + driver::Supervisor::caught_signal() : 0;
 }
 
 }  // namespace

@@ -8,10 +8,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "ingot/base/error.h"
+#include "ingot/base/mapped_file.h"
 
 namespace ingot {
 namespace {
@@ -25,6 +29,30 @@ std::uint32_t random_number() {
   std::uint32_t number = 0;
   if (::getrandom(&number, sizeof(number), 0) != sizeof(number)) number = static_cast<std::uint32_t>(::getpid());
   return number;
+}
+
+/// A temporary file that a signal handler may have to remove.
+struct Record {
+  std::atomic<int> directory{-1};  // -1: the record is free; -2: somebody is filling it
+  char name[256] = {};
+};
+std::array<Record, 16> records;
+static_assert(std::atomic<int>::is_always_lock_free);
+
+int record(int directory, const std::string& name) {
+  if (name.size() >= sizeof records[0].name) return -1;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    int expected = -1;
+    if (!records[i].directory.compare_exchange_strong(expected, -2)) continue;
+    std::memcpy(records[i].name, name.c_str(), name.size() + 1);
+    records[i].directory = directory;
+    return static_cast<int>(i);
+  }
+  return -1;
+}
+
+void strike(int record) {
+  if (record >= 0) records[static_cast<std::size_t>(record)].directory = -1;
 }
 
 template <class Call> int retry(Call call) {
@@ -68,7 +96,9 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
 }
 
 AtomicFile::~AtomicFile() {
-  if (file_) ::unlinkat(directory_.get(), temporary_.c_str(), 0);
+  if (!file_) return;
+  ::unlinkat(directory_.get(), temporary_.c_str(), 0);
+  strike(record_);
 }
 
 void AtomicFile::open_temporary() {
@@ -84,8 +114,14 @@ void AtomicFile::open_temporary() {
     const bool collected = ::fstat(file.get(), &status) == 0 && status.st_nlink == 0;
     if (collected) continue;  // by another process, before we had the lock
     file_ = std::move(file);
+    record_ = record(directory_.get(), temporary_);
     return;
   }
+}
+
+void remove_temporary_files() noexcept {
+  for (const Record& r : records)
+    if (const int directory = r.directory; directory >= 0) ::unlinkat(directory, r.name, 0);
 }
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
@@ -117,12 +153,14 @@ void AtomicFile::write_through(std::span<const std::byte> bytes) {
 
 void AtomicFile::commit_as(const std::string& name) {
   flush();
+  check_mapped_files();
   const auto check = [&](int result, std::string_view doing) {
     if (result != 0) throw system_error(Code::cannot_write, doing, path_, errno);
   };
   check(retry([&] { return ::fsync(file_.get()); }), "cannot write to the disk");
   check(::renameat(directory_.get(), temporary_.c_str(), directory_.get(), name.c_str()), "cannot rename");
   (void)file_.close();
+  strike(record_);
   // Some file systems cannot sync a directory and say so by EINVAL.
   const int synced = retry([&] { return ::fsync(directory_.get()); });
   if (synced != 0 && errno != EINVAL) check(synced, "cannot write the directory to the disk");

@@ -31,6 +31,7 @@ class AtomicFile final : public Sink {
   std::uint64_t position() const { return position_; }
   const std::string& path() const { return path_; }
 
+  /// Refuses if a mapped file failed since it was last asked: what was written may hold zeros instead of its bytes.
   void commit() { commit_as(name_); }
   /// Under another name in the same directory, for names that depend on the content.
   void commit_as(const std::string& name);
@@ -44,7 +45,11 @@ class AtomicFile final : public Sink {
   FileDescriptor directory_, file_;
   std::vector<std::byte> buffer_;
   std::uint64_t position_ = 0;
+  int record_ = -1;  // in the list that remove_temporary_files() reads; -1: the list is full
 };
+
+/// Removes the temporary files of this process, for a program that ends without unwinding. Safe in a signal handler.
+void remove_temporary_files() noexcept;
 
 /// The directory ("." if none is named) and the last component of a path.
 struct SplitPath {

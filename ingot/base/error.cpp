@@ -8,6 +8,8 @@
 #include <iterator>
 #include <system_error>
 
+#include "ingot/base/printable.h"
+
 namespace ingot {
 namespace {
 
@@ -21,26 +23,6 @@ static_assert(std::ranges::adjacent_find(kCodes, std::ranges::greater_equal{}, &
 
 constexpr std::size_t kLongestName = 300;
 constexpr std::size_t kLongestMessage = 20000;
-
-// A name out of a hostile file must not steer the terminal or fill it.
-void append_printable(std::string& out, std::string_view text, std::size_t longest, bool keep_newlines) {
-  const bool cut = text.size() > longest;
-  if (cut) {
-    const auto continues = [&](std::size_t i) { return (static_cast<unsigned char>(text[i]) & 0xC0) == 0x80; };
-    for (int i = 0; i < 3 && continues(longest); ++i) --longest;  // not in the middle of a UTF-8 character
-    text = text.substr(0, longest);
-  }
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7F)
-      out += c;
-    else if (keep_newlines && (c == '\n' || c == '\t'))
-      out += c;
-    else
-      fmt::format_to(std::back_inserter(out), "\\x{:02x}", byte);
-  }
-  if (cut) out += "...";
-}
 
 }  // namespace
 
@@ -80,21 +62,21 @@ int Error::exit_code() const {
 void Error::compose() {
   text_.clear();
   if (!file_.empty()) {
-    append_printable(text_, file_, kLongestMessage, false);
+    text_ += printable(file_, false, kLongestMessage);
     text_ += ": ";
   }
   if (has_node_) {
     text_ += "node '";
-    append_printable(text_, node_, kLongestName, false);
+    text_ += printable(node_, false, kLongestName);
     text_ += "' (";
-    append_printable(text_, op_, kLongestName, false);
+    text_ += printable(op_, false, kLongestName);
     text_ += "): ";
   }
-  append_printable(text_, message_, kLongestMessage, true);
+  text_ += printable(message_, true, kLongestMessage);
   text_ += " [" + code_name(code_) + "]";
   if (!hint_.empty()) {
     text_ += "\n  hint: ";
-    append_printable(text_, hint_, kLongestMessage, true);
+    text_ += printable(hint_, true, kLongestMessage);
   }
 }
 

@@ -108,7 +108,12 @@ struct ThreadPool::Shared {
 ThreadPool::ThreadPool(int threads) : threads_(threads > 0 ? threads : hardware_threads()) {
   if (threads_ == 1) return;
   shared_ = std::make_unique<Shared>();
-  for (int i = 1; i < threads_; ++i) shared_->workers.emplace_back([s = shared_.get()] { s->serve(); });
+  shared_->workers.reserve(static_cast<std::size_t>(threads_ - 1));
+  try {
+    for (int i = 1; i < threads_; ++i) shared_->workers.emplace_back([s = shared_.get()] { s->serve(); });
+  } catch (const std::exception&) {  // no room for another stack: fewer share the work, with the same results
+    threads_ = 1 + static_cast<int>(shared_->workers.size());
+  }
 }
 
 ThreadPool::~ThreadPool() {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "ingot/base/current_budget.h"
 #include "ingot/base/error.h"
 #include "ingot/driver/adjust.h"
 
@@ -157,6 +158,7 @@ void append(std::vector<std::string>& notes, std::vector<std::string> more) {
 }  // namespace
 
 ConvertReport convert(const ConvertRequest& request) {
+  const BudgetScope scope(request.budget);
   ConvertReport done;
   done.to = &format_to_write(request.output, request.to);
   auto clock = std::chrono::steady_clock::now();

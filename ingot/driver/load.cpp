@@ -1,6 +1,7 @@
 // Any file in, any file out.
 #include "ingot/driver/load.h"
 
+#include "ingot/base/current_budget.h"
 #include "ingot/base/error.h"
 #include "ingot/driver/adjust.h"
 #include "ingot/driver/finish_import.h"
@@ -62,6 +63,7 @@ Loaded load(const Source& source, const Format& format, const LoadOptions& optio
     throw Error(Code::bad_usage, std::string(format.title) + " files cannot be read")
         .hint("formats that can: " + format_names(is_readable));
   require_taken(given(options.import), &format, nullptr);
+  const BudgetScope scope(options.budget);
   Imported imported;
   if (format.is_onnx) {
     imported = format.load(source, options);

@@ -1,7 +1,10 @@
 // Inputs drawn from a seed.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "ingot/base/budget.h"
+#include "ingot/base/current_budget.h"
 #include "ingot/base/elements.h"
 #include "ingot/base/error.h"
 #include "ingot/driver/index_bounds.h"
@@ -18,6 +21,7 @@ class Draws {
   explicit Draws(std::uint32_t seed) : state_(seed) {}
   /// From [0, 1), a multiple of 2^-32.
   double next() {
+    ++count_;
     state_ += 0x6D2B79F5u;
     std::uint32_t t = state_;
     t = (t ^ t >> 15) * (t | 1);
@@ -25,9 +29,20 @@ class Draws {
     return static_cast<double>(t ^ t >> 14) / 4294967296.0;
   }
 
+  std::uint64_t count() const { return count_; }
+
  private:
   std::uint32_t state_;
+  std::uint64_t count_ = 0;
 };
+
+constexpr std::uint64_t kDrawsBetweenPolls = 1 << 20;
+
+/// Asks whether an array fits before it is made; the kernel counts it from then on.
+void charge(DType dtype, const Dims& dims) {
+  const auto bytes = byte_count(dtype, static_cast<std::uint64_t>(tensor_size(dims)));
+  const Budget::MemoryGuard fits(current_budget(), bytes.value_or(std::numeric_limits<std::uint64_t>::max()));
+}
 
 template <class T> T drawn(double u) {
   if constexpr (std::is_same_v<T, std::string>)
@@ -64,9 +79,13 @@ Datum drawn(const Type& type, const std::string& name, Draws& draws) {
         .hint("give it with --input-shape " + name + ":...");
   Dims dims;
   for (const Dim& d : *type.shape) dims.push_back(d.as_int().value_or(1));
+  charge(type.elem, dims);
   Array array(type.elem, dims);
   dispatch(type.elem, Any{}, [&]<class T>() {
-    for (T& value : array.mutable_data<T>()) value = drawn<T>(draws.next());
+    for (T& value : array.mutable_data<T>()) {
+      if (draws.count() % kDrawsBetweenPolls == 0) current_budget().poll();
+      value = drawn<T>(draws.next());
+    }
   });
   return array;
 }

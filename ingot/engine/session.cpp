@@ -6,6 +6,7 @@
 #include <mutex>
 #include <new>
 
+#include "ingot/base/current_budget.h"
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
 #include "ingot/base/threads.h"
@@ -133,6 +134,7 @@ struct Session::State {
 
 Session::Session(const Model& model, const SessionOptions& options) : state_(std::make_unique<State>(options)) {
   Missing missing;
+  const BudgetScope scope(options.budget);
   try {
     state_->general = state_->plan(model, &missing);
   } catch (const std::bad_alloc&) {

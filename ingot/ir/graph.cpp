@@ -6,6 +6,8 @@
 #include <string>
 #include <unordered_set>
 
+#include "ingot/base/current_budget.h"
+
 namespace ingot {
 
 /// The names in use in a tree of nested graphs, with how often, and the last suffix tried for each base. They are
@@ -275,6 +277,7 @@ void Graph::set_is_input(Value* initializer, bool is_input) {
 }
 
 Node* Graph::add_node(std::string op, std::string domain, Node* before) {
+  count_step();
   Node* node = new Node(*this);
   node->op = std::move(op);
   node->domain = std::move(domain);
@@ -363,6 +366,7 @@ std::optional<std::vector<Node*>> topological_order(const Graph& graph) {
   nodes.reserve(graph.node_count());
   position.reserve(graph.node_count());
   for (Node& node : graph.nodes()) {
+    count_step();
     position.emplace(&node, static_cast<std::uint32_t>(nodes.size()));
     nodes.push_back(&node);
     std::vector<std::pair<Graph*, Node*>> open;

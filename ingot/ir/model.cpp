@@ -104,6 +104,32 @@ void copy_description(const Node& from, Node& to) {
   to.unknown = from.unknown;
 }
 
+bool is_visible(const Graph& graph, const Graph* from) {
+  while (from && from != &graph) from = from->parent();
+  return from != nullptr;
+}
+
+/// A copy in a graph that does not see the original's must not read what nobody copied there, which may be gone
+/// tomorrow: initializers come along, and what nothing defines stays undefined.
+void take_along(const Node& node, Graph& to, Graph::ValueMap& map) {
+  if (is_visible(node.graph(), &to)) return;
+  const auto take = [&](Value* v) {
+    if (!v || &v->graph() != &node.graph() || map.contains(v)) return;
+    std::string name = to.fresh_name(v->name());
+    map[v] = v->sparse_initializer ? to.add_sparse_initializer(std::move(name), *v->sparse_initializer)
+             : v->initializer      ? to.add_initializer(std::move(name), *v->initializer)
+                                   : to.add_undefined(std::move(name));
+  };
+  for (std::size_t i = 0; i < node.input_count(); ++i) take(node.input(i));
+  for_each_subgraph(node, [&](Graph& outer) {
+    for_each_graph(outer, [&](Graph& g) {
+      for (const Node& inner : g.nodes())
+        for (std::size_t i = 0; i < inner.input_count(); ++i) take(inner.input(i));
+      for (Value* v : g.outputs()) take(v);
+    });
+  });
+}
+
 /// Inputs and attributes; graphs in attributes are copied with the same map.
 void copy_reads(const Node& from, Node& to, Graph::ValueMap& map) {
   for (std::size_t i = 0; i < from.input_count(); ++i) {
@@ -119,6 +145,7 @@ Node* Graph::add_copy(const Node& node, ValueMap& map, Node* before, std::string
   Node* made = add_node(node.op, node.domain, before);
   copy_description(node, *made);
   if (!node.name.empty()) made->name = std::string(prefix) + node.name;
+  take_along(node, *this, map);
   copy_reads(node, *made, map);
   for (const auto& output : node.outputs_) {
     Value* value = made->add_output(output ? fresh_name(std::string(prefix) + output->name()) : std::string());

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "ingot/base/budget.h"
+#include "ingot/base/current_budget.h"
 #include "ingot/base/error.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/schema.h"
@@ -275,7 +276,10 @@ void infer_node(Node& node, InferSession& session) {
 }
 
 void infer_graph(Graph& graph, InferSession& session) {
-  for (Node& node : graph.nodes()) infer_node(node, session);
+  for (Node& node : graph.nodes()) {
+    count_step();
+    infer_node(node, session);
+  }
 }
 
 Shape broadcast(const InferContext& c, const Shape& a, const Shape& b) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ingot/base/budget.h"
+#include "ingot/base/current_budget.h"
 #include "ingot/base/error.h"
 #include "ingot/ir/drop_unread.h"
 #include "ingot/ops/builder.h"
@@ -14,16 +15,26 @@
 namespace ingot::passes {
 namespace {
 
-class UnlimitedHost final : public ops::KernelHost {
+constexpr std::uint64_t kMostGrowth = std::uint64_t{512} << 20;
+
+/// Keeps to the current budget, and to results that may be kept.
+class PassHost final : public ops::KernelHost {
  public:
-  Array allocate(DType dtype, Dims dims) override { return Array(dtype, std::move(dims)); }
+  explicit PassHost(std::uint64_t most_bytes) : most_bytes_(most_bytes) {}
+  Array allocate(DType dtype, Dims dims) override {
+    const auto bytes = byte_count(dtype, static_cast<std::uint64_t>(tensor_size(dims)));
+    // Kernels may compute in wider types than they give.
+    if (!bytes || *bytes / 8 > most_bytes_) throw Error(Code::memory_limit, "the result is too large to be kept");
+    const Budget::MemoryGuard fits(budget(), *bytes);
+    return Array(dtype, std::move(dims));
+  }
   std::vector<Datum> run_graph(const Graph&, const std::vector<Datum>&) override {
     throw Error(Code::broken_invariant, "folding does not run subgraphs");
   }
-  Budget& budget() override { return budget_; }
+  Budget& budget() override { return current_budget(); }
 
  private:
-  Budget budget_{Limits{}};
+  std::uint64_t most_bytes_;
 };
 
 /// The elements of an output that inference knows, as a tensor; an empty one: not all are known.
@@ -136,11 +147,23 @@ std::vector<Tensor> known(const Node& node) {
   return tensors;
 }
 
-void fold_in(Graph& graph, const FoldOptions& options, ops::KernelHost& host) {
+/// By how many bytes the results are larger than what they are made of.
+std::uint64_t growth_of(const Node& node, const std::vector<Tensor>& results) {
+  std::uint64_t before = 0, after = 0;
+  for (const Value* v : node.inputs())
+    if (const Tensor* t = v ? ops::constant_of(v) : nullptr) before += t->bytes().size();
+  for (const Tensor& t : results) after += t.bytes().size();
+  return after > before ? after - before : 0;
+}
+
+/// `growth` is that of all that was folded so far: small models must not become large ones.
+void fold_in(Graph& graph, const FoldOptions& options, ops::KernelHost& host, std::uint64_t& growth) {
   const auto order = topological_order(graph);
   if (!order) return;
   for (Node* node : *order) {
-    for_each_subgraph(*node, [&](Graph& g) { fold_in(g, options, host); });
+    count_step();
+    for_each_subgraph(*node, [&](Graph& g) { fold_in(g, options, host, growth); });
+    if (growth > kMostGrowth) return;
     std::vector<Tensor> tensors;
     if (!options.is_for_running) {
       if (node->is("Constant") || feeds_only_identity_output(*node)) continue;
@@ -148,6 +171,7 @@ void fold_in(Graph& graph, const FoldOptions& options, ops::KernelHost& host) {
     }
     if (tensors.empty()) tensors = computed(*node, options, host);
     if (tensors.empty()) continue;
+    if (!options.is_for_running) growth += growth_of(*node, tensors);
     for (std::size_t i = 0; i < node->output_count(); ++i)
       if (node->output(i) && tensors[i]) put_constant(node->output(i), std::move(tensors[i]), options);
   }
@@ -156,12 +180,13 @@ void fold_in(Graph& graph, const FoldOptions& options, ops::KernelHost& host) {
 }  // namespace
 
 std::size_t fold_constants(Graph& graph, const FoldOptions& options, ops::KernelHost& host) {
-  fold_in(graph, options, host);
+  std::uint64_t growth = 0;
+  fold_in(graph, options, host, growth);
   return drop_unread(graph);
 }
 
 std::size_t fold_constants(Graph& graph, const FoldOptions& options) {
-  UnlimitedHost host;
+  PassHost host(options.most_bytes);
   return fold_constants(graph, options, host);
 }
 

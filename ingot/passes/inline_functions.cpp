@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "ingot/base/budget.h"
+#include "ingot/base/current_budget.h"
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
 
@@ -65,6 +66,13 @@ void resolve_node(Node& node, const Function& function, const Node& call) {
   for (const std::string& name : dropped) node.attributes.erase(name);
 }
 
+/// Those of nested graphs too: a body may hide its calls in branches.
+std::size_t all_nodes(Graph& body) {
+  std::size_t count = 0;
+  for_each_graph(body, [&](Graph& g) { count += g.node_count(); });
+  return count;
+}
+
 [[noreturn]] void refuse(Code code, const Function& function, const std::string& what) {
   throw Error(code, "function '" + function.name + "' " + what).hint("`ingot check` lists all that is wrong");
 }
@@ -120,7 +128,11 @@ std::size_t inline_call(Node& call, const Function& function) {
   Values outputs;
   for (Value* output : function.body->outputs()) {
     const auto it = map.find(output);
-    outputs.push_back(it == map.end() ? output : it->second);
+    if (it == map.end() && output && !output->initializer)
+      refuse(Code::undefined_value, function, "gives '" + output->name() + "', which nothing defines");
+    outputs.push_back(it != map.end() ? it->second
+                      : output        ? graph.add_initializer(graph.fresh_name(output->name()), *output->initializer)
+                                      : nullptr);
   }
   for (std::size_t i = 0; i < call.output_count(); ++i) {
     if (!call.output(i) || call.output(i)->uses().empty() || (i < outputs.size() && outputs[i])) continue;
@@ -143,7 +155,7 @@ void inline_functions(Model& model, Budget* budget, const std::function<bool(con
       for (Node& node : g.nodes()) {
         const Function* f = wanted(node);
         if (!f) continue;
-        if (budget) budget->charge_nodes(f->body->node_count());
+        (budget ? *budget : current_budget()).charge_nodes(all_nodes(*f->body));
         inline_call(node, *f);
       }
     });

@@ -7,6 +7,7 @@
 
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
+#include "ingot/base/file_set.h"
 #include "ingot/base/mapped_file.h"
 #include "ingot/formats/npy/npy.h"
 
@@ -32,6 +33,19 @@ std::vector<std::pair<std::uint64_t, std::string>> checkpoints_in(const std::str
   }
   std::ranges::sort(found, std::greater<>());
   return found;
+}
+
+/// Checkpoints that a killed run was writing.
+void collect_unfinished(const std::string& directory) {
+  std::error_code none;
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(directory, none)) {
+    const std::string name = entry.path().filename().string();
+    const std::size_t end = name.find(".npz.ingot-");
+    if (name.starts_with('.') && end != std::string::npos) names.push_back(name.substr(1, end + 3));
+  }
+  for (const std::string& name : names)
+    if (name == kBest || name.starts_with(kStem)) (void)collect_leftovers(directory, name);
 }
 
 formats::npy::NpyArray to_npy(const Array& array) {
@@ -130,6 +144,7 @@ void save_checkpoint(const std::string& directory, const LoopState& loop, const 
   char name[64];
   std::snprintf(name, sizeof name, "step-%08llu.npz", static_cast<unsigned long long>(loop.step));
   write((fs::path(directory) / name).string(), loop, runner, settings);
+  collect_unfinished(directory);
   const auto all = checkpoints_in(directory);
   std::error_code failed;
   for (std::size_t i = std::max<std::uint64_t>(keep, 1); i < all.size(); ++i) fs::remove(all[i].second, failed);

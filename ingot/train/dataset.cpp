@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 
+#include "ingot/base/current_budget.h"
 #include "ingot/base/error.h"
 #include "ingot/base/hash.h"
 #include "ingot/base/mapped_file.h"
@@ -121,7 +122,7 @@ Dataset from_csv(const Bytes& file, const DatasetOptions& options) {
 }
 
 Array read_array(const std::string& path, const Bytes& file) {
-  if (formats::npy::looks_like_npy(file)) return array_of(formats::npy::read(file), path);
+  if (formats::npy::looks_like_npy(file)) return array_of(formats::npy::read(file, &current_budget()), path);
   if (formats::idx::looks_like_idx(file)) {
     const formats::idx::IdxArray idx = formats::idx::read(file);
     return Array::from(Tensor(idx.dtype, idx.dims, idx.data));
@@ -281,7 +282,8 @@ Dataset load_dataset(const std::string& path, const DatasetOptions& options) {
     if (ends_with(path, ".csv")) {
       data = from_csv(file, options);
     } else if (file.text().starts_with(kZip)) {
-      for (const auto& [name, npy] : formats::npy::read_npz(file)) data.columns.emplace_back(name, array_of(npy, name));
+      for (const auto& [name, npy] : formats::npy::read_npz(file, &current_budget()))
+        data.columns.emplace_back(name, array_of(npy, name));
       choose_part(data, options.part);
       for (const char* usual : {"y", "target", "targets", "label", "labels"})
         if (data.target.empty() && options.target.empty() && data.find(usual)) data.target = usual;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "ingot/base/current_budget.h"
 #include "ingot/base/error.h"
 #include "ingot/engine/session.h"
 #include "ingot/ops/builder.h"
@@ -157,7 +158,7 @@ Evaluation evaluate(const Model& model, const Dataset& data, const EvaluationOpt
   graph.add_output(cost);
   graph.add_output(scores);
   engine::SessionOptions session_options;
-  session_options.budget = options.budget;
+  session_options.budget = options.budget ? options.budget : &current_budget();
   const engine::Session session(judged, session_options);
   Evaluation result;
   Classes classes;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "ingot/base/current_budget.h"
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
 #include "ingot/ops/quantization/scales.h"
@@ -151,7 +152,7 @@ class Functional {
  public:
   Functional(const Model& model, const std::vector<engine::NamedDatum>& inputs, std::vector<std::size_t> outputs,
              Noise& noise)
-      : session_(model), inputs_(inputs), outputs_(std::move(outputs)) {
+      : session_(model, {.budget = &current_budget()}), inputs_(inputs), outputs_(std::move(outputs)) {
     const auto base = session_.run(inputs);
     for (const std::size_t k : outputs_) {
       const Array& y = *base[k].value.array();
@@ -187,7 +188,7 @@ class Functional {
 std::vector<std::optional<Array>> gradients_of(const WeightedGradient& gradient, std::vector<engine::NamedDatum> inputs,
                                                std::size_t count, const Functional& functional) {
   std::vector<std::optional<Array>> found(count);
-  const engine::Session session(gradient.model);
+  const engine::Session session(gradient.model, {.budget = &current_budget()});
   if (gradient.given.empty()) return found;
   for (std::size_t k = 0; k < gradient.weights.size(); ++k)
     inputs.push_back({gradient.weights[k], functional.weights()[k]});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ingot/base/current_budget.h"
 #include "ingot/base/error.h"
 #include "ingot/engine/session.h"
 #include "ingot/ops/builder.h"
@@ -133,7 +134,7 @@ std::vector<std::string> initialize(Model& model) {
     begin.opsets = model.opsets;
     Graph::ValueMap map;
     begin.graph = info.initialization->clone(nullptr, map);
-    const auto results = engine::Session(begin).run({});
+    const auto results = engine::Session(begin, {.budget = &current_budget()}).run({});
     for (const auto& [key, name] : info.initialization_binding) {
       const auto found = std::ranges::find(results, name, &engine::NamedDatum::name);
       if (found == results.end() || !found->value.array())

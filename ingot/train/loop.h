@@ -46,6 +46,8 @@ struct EpochEnd {
 };
 
 struct LoopEvents {
+  /// Told, before the first step, after which step a run that resumes goes on; 0: there is nothing to resume.
+  std::function<void(std::uint64_t step)> on_resume;
   /// Told of each step; false ends the run after a checkpoint.
   std::function<bool(const Progress&)> on_step;
   /// Told of each epoch that ends; what it gives is judged: smaller is better. Without, the mean loss is.

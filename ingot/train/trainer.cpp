@@ -138,6 +138,7 @@ class Loop {
       else
         report_.notes.push_back(text);
     }
+    if (events_.on_resume) events_.on_resume(found ? found->step : 0);
     if (!found) return;
     at_ = *found;
     report_.resumed_at = at_.step;

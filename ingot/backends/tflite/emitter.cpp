@@ -225,6 +225,10 @@ bool is_passed_on(const Node& node) {
 void Emitter::emit_node(const Node& node) {
   scope_ = node.name.empty() && node.output(0) ? node.output(0)->name() : node.name;
   if (is_passed_on(node)) return alias(node.output(0), tensor(node.input(0)));
+  // What inference knows nothing of cannot be written, whatever the operator makes of it.
+  for (const Values& values : {node.inputs(), node.outputs()})
+    for (const Value* v : values)
+      if (v) (void)require_type(v->type.elem, v->name());
   NodeOut out(*this, node);
   const std::string_view noted = note_of(node.metadata, kCustomOptions);
   const Row* row = row_of(node);

@@ -6,6 +6,7 @@
 
 #include "ingot/base/budget.h"
 #include "ingot/base/mapped_file.h"
+#include "ingot/base/safe_path.h"
 #include "ingot/driver/tensorflow/files.h"
 #include "ingot/driver/tensorflow/signature.h"
 #include "ingot/frontends/tensorflow/freeze.h"
@@ -20,7 +21,9 @@ FrozenGraph freeze(const std::string& path, const std::vector<std::string>& outp
   Budget& budget = options.budget ? *options.budget : Budget::unlimited();
   const std::string inner = fs::is_directory(path) ? saved_model_file(path) : "";
   const std::string file = inner.empty() ? path : inner;
-  const Bytes contents = map_file(file);
+  const Bytes contents =
+      inner.empty() ? map_file(path)
+                    : map_beneath(path, fs::path(inner).filename().string(), {.allow_links = options.allow_links});
   const auto kind = kind_of(contents);
   const MetaSource source = kind == tf::FileKind::saved_model
                                 ? open_saved_model(Source{.path = file}.directory(), contents, options)

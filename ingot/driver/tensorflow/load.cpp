@@ -1,9 +1,11 @@
 // TensorFlow's models.
 #include "ingot/driver/tensorflow/load.h"
 
+#include <filesystem>
+
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
-#include "ingot/base/mapped_file.h"
+#include "ingot/base/safe_path.h"
 #include "ingot/driver/formats/rows.h"
 #include "ingot/driver/tensorflow/files.h"
 #include "ingot/driver/tensorflow/signature.h"
@@ -72,17 +74,19 @@ void refuse_choice(const ImportOptions& import, bool has_signatures) {
         .hint("--inputs and --outputs choose parts of a graph");
 }
 
-Bytes contents_of(const Source& source, const std::string& file, const char* what) {
+/// The user names the directory, and its maker the file in it: links are as suspicious as in any other place of it.
+Bytes contents_of(const Source& source, const std::string& file, const char* what, const LoadOptions& options) {
   if (!source.is_directory) return source.contents;
   if (file.empty()) throw Error(Code::unknown_format, std::string("the directory holds no ") + what);
-  return map_file(file);
+  return map_beneath(source.path, std::filesystem::path(file).filename().string(),
+                     {.allow_links = options.allow_links});
 }
 
 }  // namespace
 
 Imported load_saved_model(const Source& source, const LoadOptions& options) {
   const std::string directory = source.directory();
-  const Bytes contents = contents_of(source, saved_model_file(directory), "SavedModel");
+  const Bytes contents = contents_of(source, saved_model_file(directory), "SavedModel", options);
   const MetaSource graph = open_saved_model(directory, contents, options);
   Imported result = import_meta_graph(graph.meta, graph.files, options);
   result.format = &rows::kSavedModel;
@@ -93,7 +97,7 @@ Imported load_tfjs(const Source& source, const LoadOptions& options) {
   Budget& budget = options.budget ? *options.budget : Budget::unlimited();
   const PathPolicy policy{.allow_links = options.allow_links};
   const std::string directory = source.directory();
-  const Bytes contents = contents_of(source, tfjs_file(directory), "TF.js model");
+  const Bytes contents = contents_of(source, tfjs_file(directory), "TF.js model", options);
   const formats::tfjs::GraphModel model = formats::tfjs::read_graph_model(contents, directory, policy, budget);
   refuse_choice(options.import, false);
   front::ImportOptions import = import_options(options);

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
 
+#include "ingot/base/budget.h"
+#include "ingot/base/current_budget.h"
 #include "ingot/base/error.h"
 
 namespace ingot::formats::idx {
@@ -24,6 +27,7 @@ Bytes unpacked(const Bytes& file) {
   z_stream stream{};
   constexpr int kGzipWindow = 15 + 16;
   if (inflateInit2(&stream, kGzipWindow) != Z_OK) refuse("gzip cannot be started");
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> ends(&stream, &inflateEnd);
   std::vector<std::byte> out;
   std::array<unsigned char, 1 << 16> buffer;
   std::size_t at = 0;
@@ -41,8 +45,10 @@ Bytes unpacked(const Bytes& file) {
     const auto* made = reinterpret_cast<const std::byte*>(buffer.data());
     out.insert(out.end(), made, made + (buffer.size() - stream.avail_out));
     if (out.size() > kMostBytes) break;
+    // Growing a vector takes up to twice its size for a moment.
+    current_budget().poll();
+    const Budget::MemoryGuard fits(current_budget(), out.size());
   }
-  inflateEnd(&stream);
   if (state != Z_STREAM_END) refuse("the gzip data is damaged, cut off or too large");
   return Bytes::own(std::move(out));
 }

@@ -52,6 +52,16 @@ std::vector<std::string> strings_of(const Bytes& content, std::uint64_t count) {
   return strings;
 }
 
+/// The rule of the last element is for lists of values alone: bytes are all there.
+void check_size(const TensorProto& tensor) {
+  const auto count = ingot::element_count(tensor.shape.dims);
+  const std::uint64_t width = element_size(tensor.dtype);
+  if (tensor.shape.unknown_rank || !count || width == 0) return;  // refused by whoever wants the value
+  if (tensor.elements.size() % width != 0 || tensor.elements.size() / width != *count)
+    throw Error(Code::tensor_size_mismatch, "a tensor has " + std::to_string(tensor.elements.size()) +
+                                                " bytes of data for " + std::to_string(*count) + " elements");
+}
+
 }  // namespace
 
 TensorShape read_shape(protobuf::Reader r) {
@@ -119,6 +129,7 @@ TensorProto read_tensor(protobuf::Reader r, DataType type) {
     tensor.strings = strings_of(content, element_count(tensor.shape));
   else
     tensor.elements = content;
+  if (!content.empty() && tensor.dtype != DataType::string) check_size(tensor);
   return tensor;
 }
 

@@ -11,6 +11,7 @@ namespace ingot::frontends::tensorflow {
 namespace {
 
 constexpr std::size_t kMostGuards = 64;
+constexpr std::int32_t kMostOutputs = 1 << 20;
 
 std::int32_t number(std::string_view digits, std::string_view reference) {
   std::int32_t value = -1;
@@ -34,9 +35,11 @@ Body::Body(std::span<const tf::NodeDef> nodes, const tf::FunctionDef* function, 
       find_function_(find_function),
       inputs_(nodes.size()),
       controls_(nodes.size()) {
-  for (std::size_t i = 0; i < nodes.size(); ++i)
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].name.empty()) throw Error(Code::bad_source_graph, "a node (" + nodes[i].op + ") has no name");
     if (!by_name_.try_emplace(nodes[i].name, static_cast<std::int32_t>(i)).second)
       throw Error(Code::duplicate_name, "two nodes are named '" + nodes[i].name + "'");
+  }
   if (function)
     for (std::size_t i = 0; i < function->inputs.size(); ++i)
       arguments_.try_emplace(function->inputs[i].name, static_cast<std::int32_t>(i));
@@ -78,6 +81,7 @@ Source Body::resolve(std::string_view reference) const {
     if (second == rest.npos && !rest.empty() && rest.front() >= '0' && rest.front() <= '9')
       return {node, number(rest, reference)};
     // In a function: node:output_name or node:output_name:index.
+    if (!function_) throw Error(Code::bad_source_graph, "'" + std::string(reference) + "' does not name a tensor");
     const std::string_view output = rest.substr(0, second);
     const tf::NodeDef& producer = nodes_[static_cast<std::size_t>(node)];
     std::int32_t position =
@@ -87,6 +91,8 @@ Source Body::resolve(std::string_view reference) const {
       if (arg != called->outputs.end()) position = static_cast<std::int32_t>(arg - called->outputs.begin());
     }
     const std::int32_t index = second == rest.npos ? 0 : number(rest.substr(second + 1), reference);
+    if (index > kMostOutputs)
+      throw Error(Code::bad_source_graph, "'" + std::string(reference) + "' has no such output");
     return {node, position + index};
   }
   if (const auto argument = arguments_.find(name); argument != arguments_.end())

@@ -11,6 +11,7 @@ namespace {
 
 /// A graph's output must be its own and stand in one place.
 void add_result(Graph& graph, Value* value) {
+  if (!value) throw Error(Code::unsupported_setting, "a branch or loop gives a handle");
   const bool is_own = value->producer() && &value->graph() == &graph;
   if (!is_own || std::ranges::count(graph.outputs(), value) != 0) {
     GraphBuilder g(graph);
@@ -39,6 +40,7 @@ void infer(Node* node) {
 bool any_missing(const Operands& operands) { return std::ranges::any_of(operands, &Operand::is_missing); }
 
 Operands branch(GraphBuilder& g, Value* condition, const Step& then_branch, const Step& else_branch) {
+  if (!condition) throw Error(Code::bad_source_graph, "a condition is a handle, not a tensor");
   GraphPtr graphs[2];
   Operands results[2];
   for (int i = 0; i < 2; ++i) {
@@ -83,6 +85,7 @@ Operands loop(GraphBuilder& g, const Operands& start, const std::vector<bool>& i
   }
   const Operands first = condition(g.graph(), start);
   if (any_missing(first)) return missing();
+  if (first.empty() || !first.front().value) throw Error(Code::bad_source_graph, "a loop has no condition");
   GraphPtr body;
   constexpr int kRounds = 4;
   for (int round = 0;; ++round) {
@@ -95,6 +98,7 @@ Operands loop(GraphBuilder& g, const Operands& start, const std::vector<bool>& i
       state[carried[i]].value = body->add_input(body->fresh_name("state"), types[i]);
     Operands next = step(*body, state);
     if (any_missing(next)) return missing();
+    if (next.size() != start.size()) throw Error(Code::bad_source_graph, "a loop does not give back what it takes");
     std::vector<Type> wider;
     for (std::size_t i = 0; i < carried.size(); ++i) {
       if (!next[carried[i]].value) throw Error(Code::unsupported_setting, "a loop replaces a handle by another");
@@ -108,6 +112,7 @@ Operands loop(GraphBuilder& g, const Operands& start, const std::vector<bool>& i
       if (invariant[k] || !start[k].value) next[k] = start[k];
     const Operands again = condition(*body, next);
     if (any_missing(again)) return missing();
+    if (again.empty()) throw Error(Code::bad_source_graph, "a loop has no condition");
     add_result(*body, again.front().value);
     for (const std::size_t k : carried) add_result(*body, next[k].value);
     break;

@@ -115,7 +115,7 @@ Values nms_v4(const TfNode& n, GraphBuilder& g) {
 }
 Values nms_v5(const TfNode& n, GraphBuilder& g) {
   const Tensor* sigma = n.constant(5);
-  const bool is_hard = sigma && sigma->to_doubles().front() == 0;
+  const bool is_hard = sigma && sigma->size() == 1 && sigma->to_doubles().front() == 0;
   Value* overlap = scalar_f32(g, n.input(3));
   Value* size = as_int64_vector(g, n.input(2));
   Picked picked{};

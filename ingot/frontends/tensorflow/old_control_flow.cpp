@@ -103,9 +103,9 @@ Operands old_loop(Translation& t, Scope& scope, std::int32_t exit) {
   if (any_missing(results)) return missing();
   Operands own;
   for (const std::int32_t e : loop_frame.exits) {
-    const std::int32_t from = body.inputs(e)[0].node;
+    const std::int32_t from = body.inputs(e).empty() ? -1 : body.inputs(e)[0].node;
     const auto found = std::ranges::find(switches, from);
-    if (found == switches.end()) return fail_shape("an Exit does not leave a loop variable");
+    if (from < 0 || found == switches.end()) return fail_shape("an Exit does not leave a loop variable");
     const Operand result = results[static_cast<std::size_t>(found - switches.begin())];
     if (e == exit)
       own = {result};

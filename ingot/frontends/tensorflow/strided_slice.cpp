@@ -40,6 +40,7 @@ Plan plan_of(const TfNode& n, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
     if (has_bit(ellipsis, i)) {
       const std::int64_t skipped = has_ellipsis ? n.rank(0) - covered : 0;
+      if (skipped < 0) n.unsupported("there are more slices than axes");
       axis += skipped;
       out += skipped;
     } else if (has_bit(fresh, i)) {
@@ -118,6 +119,8 @@ Values strided_slice(const TfNode& n, GraphBuilder& g) {
   const auto begin = n.known_ints(1);
   const auto count = begin ? std::optional(static_cast<std::int64_t>(begin->size())) : dim_of(n.input(1), 0);
   if (!count || *count > 62) n.unsupported("the number of slices must be known");
+  for (std::size_t i = 1; i <= 3; ++i)
+    if (const auto size = dim_of(n.input(i), 0); size && *size != *count) n.unsupported("its inputs differ in length");
   const Plan plan = plan_of(n, *count);
   Value* y = sliced(n, g, plan);
   if (!plan.dropped.empty()) y = g.squeeze(y, plan.dropped);

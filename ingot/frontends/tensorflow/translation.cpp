@@ -2,6 +2,7 @@
 #include "ingot/frontends/tensorflow/translation.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
@@ -103,7 +104,10 @@ Operand Translation::get(Scope& scope, Source source) {
     if (const auto cut = cuts_.find({source.node, source.port}); cut != cuts_.end()) return {cut->second};
   Scope& home = scope.home(source.node);
   ensure(home, source.node);
-  const Operands& operands = home.done.at(source.node);
+  const auto done = home.done.find(source.node);
+  if (done == home.done.end())
+    throw Error(Code::bad_source_graph, "node '" + scope.body.node(source.node).name + "' stands outside of its loop");
+  const Operands& operands = done->second;
   if (static_cast<std::size_t>(source.port) < operands.size()) return operands[static_cast<std::size_t>(source.port)];
   if (!operands.empty() && operands.front().is_missing) return operands.front();
   throw Error(Code::bad_source_graph, "node '" + scope.body.node(source.node).name + "' has no output " +
@@ -153,6 +157,9 @@ void Translation::translate(Scope& scope, std::int32_t node) {
   } catch (const Error& error) {
     if (error.exit_code() != 3 && error.exit_code() != 4) throw;
     problems_.add(def.name, def.op, error);
+    made = missing();
+  } catch (const std::logic_error&) {  // an element, a field or a number that is not there
+    problems_.add(def.name, def.op, Error(Code::bad_source_graph, "its inputs or attributes do not fit the operator"));
     made = missing();
   }
   scope.done.insert_or_assign(node, std::move(made));

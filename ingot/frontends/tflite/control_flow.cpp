@@ -118,7 +118,9 @@ GraphPtr loop_body(Op& op, const std::vector<Type>& types, std::vector<Type>& ne
   next.clear();
   for (std::size_t i = 0; i < results.size(); ++i) {
     next.push_back(results[i] && types[i] ? results[i]->type : Type());
-    if (types[i]) add_result(*body, results[i]);
+    if (!types[i]) continue;
+    op.require(results[i] != nullptr, "the body gives a resource for a value");
+    add_result(*body, results[i]);
   }
   return body;
 }

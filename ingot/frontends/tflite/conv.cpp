@@ -36,6 +36,8 @@ Window window_3d(const Op& op, const Ints& dims) {
   window.dilations = {op.options.get_int("dilation_d_factor"), op.options.get_int("dilation_h_factor"),
                       op.options.get_int("dilation_w_factor")};
   window.is_same = op.options.get_enum<tfl::Padding>("padding") == tfl::Padding::SAME;
+  for (const Ints* steps : {&window.strides, &window.dilations})
+    op.require(std::ranges::all_of(*steps, [](std::int64_t s) { return s > 0; }), "strides must be positive");
   return window;
 }
 
@@ -99,6 +101,7 @@ Value* transposed_conv(Op& op, Value* x, Value* w, Value* bias, const Window& wi
     attrs.emplace_back("auto_pad", window.is_same ? "SAME_UPPER" : "VALID");
     return op.b.op("ConvTranspose", {x, w, bias}, attrs);
   }
+  op.require(x->type.shape && x->type.shape->size() == count + 2, "the input does not have the rank of an image");
   Ints pads(2 * count), extra(count, 0);
   bool is_padded = false, is_extended = false;
   for (std::size_t i = 0; i < count; ++i) {
@@ -172,7 +175,8 @@ void transpose_conv_with_bias(Op& op) {
   Value* bias = op.bias(2, 0, 1);
   Ints out;
   for (std::size_t i = 0; i < 2; ++i) {
-    const auto in = x->type.shape ? (*x->type.shape)[i + 2].as_int() : std::nullopt;
+    const bool has_rank = x->type.shape && x->type.shape->size() == 4;
+    const auto in = has_rank ? (*x->type.shape)[i + 2].as_int() : std::nullopt;
     op.require(in.has_value(), "the spatial size of the input must be known");
     out.push_back(window.is_same ? *in * window.strides[i] : (*in - 1) * window.strides[i] + window.kernel[i]);
   }

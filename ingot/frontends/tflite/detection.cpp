@@ -96,6 +96,7 @@ Detection detection_options(const Op& op) {
 
 /// Corners of the boxes that were predicted relative to anchors: [count, 4].
 Value* decoded_boxes(Op& op, const Detection& d) {
+  op.require(!op.tensor(0).shape.empty(), "the boxes have no coordinates");
   Value* encoded = op.b.reshape(op.real(0), {-1, op.tensor(0).shape.back()});
   Value* start = op.b.ints({0});
   Value* end = op.b.ints({4});

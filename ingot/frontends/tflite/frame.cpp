@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
+#include "ingot/base/current_budget.h"
 #include "ingot/base/error.h"
 #include "ingot/frontends/custom_operators.h"
 #include "ingot/frontends/tflite/op.h"
@@ -15,6 +17,8 @@ namespace {
 
 /// A file of a few bytes may state a variable of any size.
 constexpr std::uint64_t kMostState = std::uint64_t{256} << 20;
+/// Operators of all subgraphs, as often as these are used, for each that the file holds and in all.
+constexpr std::size_t kMostRepeated = 4, kMostTranslated = 100'000;
 /// Of operators that stay custom, unless the user names another.
 constexpr std::string_view kCustomDomain = "tflite";
 
@@ -100,6 +104,11 @@ Type Frame::type_of(const tfl::Tensor& tensor) const {
   return Type::tensor(dtype(tensor), std::move(shape));
 }
 
+void Frame::set_alias(std::int32_t index, std::int32_t constant) {
+  if (resolved(constant) == index) throw Error(Code::bad_source_graph, "a tensor is made of itself");
+  aliases_[index] = constant;
+}
+
 std::int32_t Frame::resolved(std::int32_t index) const {
   for (auto found = aliases_.find(index); found != aliases_.end(); found = aliases_.find(index)) index = found->second;
   return index;
@@ -132,9 +141,13 @@ Value* Frame::stored(std::int32_t index) {
     if (source.is_variable) return import_.read(state(index), builder_.graph());
     throw Error(Code::bad_source_graph, fmt::format("tensor '{}' is read before anything writes it", source.name));
   }
-  value = builder_.graph().add_initializer(builder_.graph().fresh_name(source.name.empty() ? "constant" : source.name),
-                                           std::move(*data));
-  return value;
+  return value = own_constant(source, std::move(*data));
+}
+
+Value* Frame::own_constant(const tfl::Tensor& source, Tensor data) {
+  Graph& graph = builder_.graph();
+  if (graph.is_function_body) return builder_.constant(std::move(data));  // functions have no initializers
+  return graph.add_initializer(graph.fresh_name(source.name.empty() ? "constant" : source.name), std::move(data));
 }
 
 Variable& Frame::state(std::int32_t index) {
@@ -178,6 +191,7 @@ void Frame::name(Value* value, const std::string& wanted) {
 
 void Frame::set(std::int32_t index, Value* value) {
   if (index == tfl::kNoTensor) return;
+  if (!value) throw Error(Code::bad_source_graph, "tensor '" + tensor(index).name + "' stands for no value");
   values_.at(static_cast<std::size_t>(index)) = value;
   reals_.at(static_cast<std::size_t>(index)) = nullptr;
   const bool is_new = value->producer() && &value->graph() == &builder_.graph() && import_.named.insert(value).second;
@@ -233,9 +247,7 @@ Value* Frame::weights(std::int32_t index, const Ints& perm) {
   if (!data) {
     value = builder_.transpose(real(index), perm);
   } else {
-    Graph& graph = builder_.graph();
-    value = graph.add_initializer(graph.fresh_name(source.name.empty() ? "constant" : source.name),
-                                  transposed_constant(*data, perm));
+    value = own_constant(source, transposed_constant(*data, perm));
     if (is_quantized(source)) {
       std::optional<std::size_t> axis = tfl::quantized_axis(source);
       if (axis)
@@ -313,8 +325,11 @@ void Frame::translate(const tfl::Operator& op) {
     try {
       return translate(op, *row, node_name);
     } catch (const Error& error) {
-      if (error.exit_code() == 70) throw;
+      constexpr int kOurFault = 70, kLimit = 5;
+      if (error.exit_code() == kOurFault || error.exit_code() == kLimit) throw;
       reason = error.message();
+    } catch (const std::out_of_range&) {
+      reason = "its tensors do not fit the operator";
     }
   }
   import_.problems.add(node_name, type, reason, Code::unsupported_operator);
@@ -333,8 +348,24 @@ void Frame::translate(const tfl::Operator& op, const Row& row, const std::string
 }
 
 void Frame::translate(const std::vector<bool>& wanted) {
-  for (std::size_t i = 0; i < source_.operators.size(); ++i)
-    if (wanted.empty() || wanted[i]) translate(source_.operators[i]);
+  if (std::ranges::find(import_.open, index_) != import_.open.end())
+    throw Error(Code::bad_source_graph, fmt::format("subgraph {} is part of itself", index_));
+  struct Opened {
+    std::vector<std::size_t>& list;
+    ~Opened() { list.pop_back(); }
+  };
+  std::size_t most = kMostTranslated;
+  for (const tfl::SubGraph& graph : import_.source.subgraphs) most += kMostRepeated * graph.operators.size();
+  import_.open.push_back(index_);
+  const Opened opened{import_.open};
+  for (std::size_t i = 0; i < source_.operators.size(); ++i) {
+    if (!wanted.empty() && !wanted[i]) continue;
+    // A subgraph is translated anew wherever it is used: a few that use each other twice would have no end.
+    if (++import_.translated > most)
+      throw Error(Code::node_limit, fmt::format("the subgraphs make more than {} operators", most));
+    count_step();
+    translate(source_.operators[i]);
+  }
 }
 
 }  // namespace ingot::frontends::tflite

@@ -51,6 +51,8 @@ struct Import {
   Graph* main = nullptr;                     ///< the model's own
   std::map<std::string, Value*> shared{};    ///< constants of it that many operators use
   int depth = 0;                             ///< of subgraphs within subgraphs
+  std::vector<std::size_t> open{};           ///< subgraphs that are being translated, each inside of those before it
+  std::size_t translated = 0;                ///< operators, as often as they were
 
   void note(std::string text) { notes.add(std::move(text)); }
   /// The value that a variable has at this place, from `graph` or one inside of it.
@@ -88,7 +90,7 @@ class Frame {
   /// A constant's real form, with its dimensions in another order; of other tensors, a transposed value.
   Value* weights(std::int32_t index, const Ints& perm);
   /// The output of a DEQUANTIZE or DENSIFY of a constant stands for that constant.
-  void set_alias(std::int32_t index, std::int32_t constant) { aliases_[index] = constant; }
+  void set_alias(std::int32_t index, std::int32_t constant);
   std::int32_t resolved(std::int32_t index) const;
 
   bool is_quantized(const tfl::Tensor& tensor) const;
@@ -110,6 +112,8 @@ class Frame {
   bool is_initializer = false;
 
  private:
+  /// A constant of the file in the graph.
+  Value* own_constant(const tfl::Tensor& source, Tensor data);
   void translate(const tfl::Operator& op);
   void translate(const tfl::Operator& op, const Row& row, const std::string& node_name);
   /// Whether integer weights meet a float input: TFLite then rounds it to 8 bits while it runs.

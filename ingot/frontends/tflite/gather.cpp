@@ -220,6 +220,8 @@ void matrix_set_diag(Op& op) {
   op.set(0, op.b.where(is_diagonal, spread, x));
 }
 
+constexpr std::int64_t kMostListed = std::int64_t{1} << 24;
+
 void dynamic_update_slice(Op& op) {
   Value* x = op.stored(0);
   Value* update = op.stored(1);
@@ -230,6 +232,7 @@ void dynamic_update_slice(Op& op) {
   for (std::size_t d = 0; d < whole->size(); ++d) {
     if ((*whole)[d] == (*part)[d]) continue;
     op.require((*part)[d] > 0, "the update is empty");
+    op.require((*whole)[d] <= kMostListed, "an axis is too long to be listed");
     Value* which = op.b.index(static_cast<std::int64_t>(d));
     Value* asked = op.b.op("Gather", {starts, which});
     Value* zero = op.b.index(0);

@@ -118,10 +118,13 @@ Sequence lstm_direction(Op& op, const Lstm& l, Value* x, Value* h, Value* c, boo
 Value* start_of(Op& op, std::size_t i, const Value* x) {
   op.import.note(std::string(kFreshStateNote));
   const tfl::Tensor& t = op.tensor(i);
-  const auto batch = (*x->type.shape)[1].as_int();
+  const bool has_batch = x->type.shape && x->type.shape->size() == 3;
+  const auto batch = has_batch ? (*x->type.shape)[1].as_int() : std::nullopt;
   op.require(batch.has_value() && !t.shape.empty(), "the batch must be known");
+  op.require(t.quantization.has_value(), "the state is not quantised");
   Ints dims = t.shape;
   dims[0] = *batch;
+  op.require(tensor_size(dims) <= std::int64_t{1} << 26, "the state is too large");
   const auto& zero = t.quantization->zero_point;
   const std::vector<double> steps(static_cast<std::size_t>(tensor_size(dims)),
                                   zero.empty() ? 0 : static_cast<double>(zero[0]));

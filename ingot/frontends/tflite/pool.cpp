@@ -82,6 +82,8 @@ void max_pool_with_argmax(Op& op) {
   const auto height = (*x->type.shape)[2].as_int(), width = (*x->type.shape)[3].as_int();
   const auto channels = (*x->type.shape)[1].as_int();
   op.require(height && width && channels, "the sizes of the input must be known");
+  op.require(*channels <= std::int64_t{1} << 24 && *height < std::int64_t{1} << 31 && *width < std::int64_t{1} << 31,
+             "the input is too large");
   Attrs attrs = window.attrs(true);
   window.pad(attrs, x);
   const Values pooled = op.b.op("MaxPool", {x}, attrs, 2);

@@ -12,6 +12,7 @@ bool has_any(const Op& op, std::size_t from, std::size_t count) {
 }
 
 Value* zeros(Op& op, const Ints& dims) {
+  op.require(tensor_size(dims) <= std::int64_t{1} << 26, "the state is too large");
   return op.b.constant(
       Tensor(DType::f32, dims, Bytes::own(std::vector<std::byte>(4 * static_cast<std::size_t>(tensor_size(dims))))));
 }
@@ -23,6 +24,7 @@ std::int64_t rows_of(const Op& op, std::size_t i) {
 
 Value* fresh_state(Op& op, Value* x, std::size_t state, std::int64_t units) {
   op.import.note(std::string(kFreshStateNote));
+  op.require(x->type.shape && x->type.shape->size() == 3, "a sequence has three dimensions");
   const auto batch = (*x->type.shape)[1].as_int();
   op.require(batch.has_value() || !op.is_quantized(state), "the batch must be known");
   if (batch) return zeros(op, {*batch, units});

@@ -23,6 +23,7 @@ Variable& variable_of(Op& op, std::size_t i) {
 
 void call_once(Op& op) {
   const auto index = static_cast<std::size_t>(op.options.get_int("init_subgraph_index"));
+  op.require(index < op.import.source.subgraphs.size(), "the subgraph does not exist");
   Frame init(op.import, index, op.b.graph());
   init.is_initializer = true;
   init.translate();

@@ -19,6 +19,7 @@ Value* reshaped(Op& op, Value* x, const Ints& dims) {
 Value* pads_of(Op& op, std::size_t i) {
   if (const auto known = op.known_ints(i)) {
     Ints pads;
+    op.require(known->size() % 2 == 0, "each axis has a padding before it and one behind it");
     for (std::size_t k = 0; k < known->size(); k += 2) pads.push_back((*known)[k]);
     for (std::size_t k = 1; k < known->size(); k += 2) pads.push_back((*known)[k]);
     return op.b.ints(pads);
@@ -61,6 +62,7 @@ void transpose(Op& op) {
 }
 
 void concatenation(Op& op) {
+  op.require(op.input_count() > 0, "there is nothing to join");
   const std::int64_t axis = op.options.get_int("axis");
   bool stays = op.options.get_enum<tfl::ActivationFunctionType>("fused_activation_function") ==
                tfl::ActivationFunctionType::NONE;
@@ -73,6 +75,7 @@ void concatenation(Op& op) {
 }
 
 void pack(Op& op) {
+  op.require(op.input_count() > 0, "there is nothing to pack");
   const std::int64_t axis = op.options.get_int("axis");
   bool stays = true;
   for (std::size_t i = 0; i < op.input_count(); ++i) stays &= op.alike(op.tensor(i), op.out_tensor());
@@ -129,7 +132,8 @@ void split_v(Op& op) {
     const auto open = std::ranges::find(*known, -1);
     if (open != known->end()) {
       const Value* x = op.stored(0);
-      const auto whole = x->type.shape ? (*x->type.shape)[static_cast<std::size_t>(axis)].as_int() : std::nullopt;
+      const bool has_axis = x->type.shape && static_cast<std::size_t>(axis) < x->type.shape->size();
+      const auto whole = has_axis ? (*x->type.shape)[static_cast<std::size_t>(axis)].as_int() : std::nullopt;
       op.require(whole.has_value(), "the size of the axis that is split must be known");
       *open = *whole;
       for (auto s = known->begin(); s != known->end(); ++s)
@@ -324,7 +328,8 @@ void space_to_batch(Op& op) {
     Ints apart{dims[0]}, perm, joined;
     std::int64_t product = 1;
     for (std::size_t i = 0; i < spatial; ++i) {
-      op.require(dims[i + 1] >= 0 && dims[i + 1] % blocks[i] == 0, "the blocks do not divide the padded input");
+      op.require(blocks[i] > 0 && dims[i + 1] >= 0 && dims[i + 1] % blocks[i] == 0,
+                 "the blocks do not divide the padded input");
       apart.push_back(dims[i + 1] / blocks[i]);
       apart.push_back(blocks[i]);
       product *= blocks[i];
@@ -358,6 +363,7 @@ void batch_to_space(Op& op) {
     std::int64_t product = 1;
     Ints apart, perm, joined;
     for (const std::int64_t block : blocks) {
+      op.require(block > 0 && block < (1 << 20) && product < (1 << 20), "the block sizes are no sizes");
       apart.push_back(block);
       product *= block;
     }
@@ -435,6 +441,7 @@ void dilate(Op& op) {
     if (factors[axis] <= 1) continue;
     const auto dims = static_dims(x->type.shape);
     op.require(dims.has_value(), "the sizes of the input must be known");
+    op.require(axis < dims->size(), "there are more dilations than axes");
     const std::size_t rank = dims->size();
     Value* apart = op.b.unsqueeze(x, {static_cast<std::int64_t>(axis) + 1});
     Ints pads(2 * (rank + 1), 0);

@@ -3,13 +3,18 @@
 
 #include <algorithm>
 
+#include "ingot/base/error.h"
 #include "ingot/frontends/channels_last.h"
 
 namespace ingot::frontends::tflite {
 
 namespace {
 
-std::size_t image_rank(const Value* x) { return x->type.shape ? x->type.shape->size() : 4; }
+std::size_t image_rank(const Value* x) {
+  if (!x->type.shape) return 4;
+  if (x->type.shape->size() < 3) throw Error(Code::bad_source_graph, "'" + x->name() + "' is no image");
+  return x->type.shape->size();
+}
 
 }  // namespace
 

@@ -59,7 +59,16 @@ Value* sum_of_neighbours(GradContext& c, Value* x, std::int64_t before, std::int
 Values gradient_lrn(GradContext& c) {
   GraphBuilder& g = c.g;
   const std::int64_t size = c.attr("size", std::int64_t{1});
-  const std::int64_t before = (size - 1) / 2, after = size - 1 - before;
+  if (size < 1) c.fail("attribute 'size' must be positive");
+  // Beyond the channels there are no neighbours: a window of any size is at most so long.
+  constexpr std::int64_t kMostUnknown = 1 << 16;
+  const auto& shape = c.x()->type.shape;
+  const bool is_known = shape && shape->size() > 1 && (*shape)[1].is_known();
+  const std::int64_t farthest = is_known ? std::max<std::int64_t>((*shape)[1].value() - 1, 0) : kMostUnknown;
+  const std::int64_t wanted = (size - 1) / 2, before = std::min(wanted, farthest),
+                     after = std::min(size - 1 - wanted, farthest);
+  if (!is_known && size - 1 - wanted > farthest)
+    c.fail("a window of " + std::to_string(size) + " channels needs the number of channels to be known");
   const double alpha = c.attr("alpha", 0.0001f), beta = c.attr("beta", 0.75f), bias = c.attr("bias", 1.0f);
   const double each = alpha / static_cast<double>(size);
   Value* squares = sum_of_neighbours(c, g.mul(c.x(), c.x()), before, after);

@@ -129,7 +129,15 @@ class Walk {
     if (defined_.contains(&value)) return;
     // The frame of the graph in which the order is wrong: where the value's producer stands.
     for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame)
-      if (frame->graph == &value.graph()) return read_ahead(*frame, value, node);
+      if (frame->graph == &value.graph()) return value.producer() ? read_ahead(*frame, value, node) : lost(value, node);
+  }
+
+  /// Neither input nor initializer nor made by a node, though it once was.
+  void lost(const Value& value, const Node& node) {
+    if (undefined_.insert(&value).second)
+      c_.report.error(Code::undefined_value, c_.places.of(node),
+                      fmt::format("nothing defines input {}", quoted(value.name())),
+                      "correct the name, or add the input, initializer or node that it should come from");
   }
 
   void read_ahead(Frame& frame, const Value& value, const Node& node) {

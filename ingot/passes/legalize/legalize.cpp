@@ -9,6 +9,7 @@
 #include "ingot/ir/operator_pattern.h"
 #include "ingot/ops/generator/constant.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/well_formed.h"
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/decompose.h"
 #include "ingot/passes/fold.h"
@@ -151,6 +152,7 @@ Report to_target(Model& model, const Target& target, const Options& options) {
   model.training.clear();
   canonicalize(model);
   Graph& graph = *model.graph;
+  ops::require_well_formed(graph);
   sort_nodes(graph);
   infer_again(graph);
   if (target.prepare) target.prepare(graph, report.notes);

@@ -86,6 +86,33 @@ TEST(TensorFlowHostile, FunctionsThatCallEachOtherTwiceStayWithinTheBudget) {
   }
 }
 
+TEST(TensorFlowHostile, GraphsThatContradictThemselvesAreRefused) {
+  const std::string vector = R"(attr { key: "dtype" value { type: DT_INT32 } } attr { key: "value" value { tensor {
+      dtype: DT_INT32 tensor_shape { dim { size: )";
+  const auto ints_of = [&](const std::string& name, int count) {
+    return "node { name: \"" + name + "\" op: \"Const\" " + vector + std::to_string(count) + " } } int_val: 1 } } } } ";
+  };
+  const std::string slice = R"(node { name: "y" op: "StridedSlice" input: "x" input: "b" input: "e" input: "s" })";
+  const std::vector<std::string> graphs = {
+      R"(node { op: "Neg" input: "x" })",                              // without a name
+      R"(node { name: "y" op: "Neg" input: "x:-5" })",                 // outputs count from 0
+      R"(node { name: "y" op: "Neg" input: "x:2147483647" })",         //
+      R"(node { name: "y" op: "Neg" input: "x:output:2147483647" })",  //
+      R"(node { name: "y" op: "Exit" input: "^x" })",                  // nothing but a control input
+      R"(node { name: "e" op: "Enter" input: "x" } node { name: "m" op: "Merge" input: "e" input: "n" }
+         node { name: "c" op: "LoopCond" input: "x" } node { name: "s" op: "Switch" input: "m" input: "c" }
+         node { name: "n" op: "NextIteration" input: "s:1" } node { name: "q" op: "Exit" input: "^s" }
+         node { name: "y" op: "Exit" input: "s" })",                   //
+      R"(node { name: "y" op: "Merge" input: "^x" })",                 //
+      ints_of("b", 1) + ints_of("e", 3) + ints_of("s", 1) + slice,     // slices of different lengths
+      ints_of("b", 3) + ints_of("e", 1) + ints_of("s", 3) + slice,     //
+      ints_of("b", 1) + ints_of("e", 1) + ints_of("s", 0) + slice,     //
+      R"(node { name: "y" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } } attr { key: "value" value { tensor {
+         dtype: DT_FLOAT tensor_shape { dim { size: 4 } } tensor_content: "\000\000\200?" } } } })",  // one of four
+  };
+  for (const std::string& graph : graphs) EXPECT_THROW((void)import_text(kImage + graph), Error) << graph;
+}
+
 TEST(TensorFlowHostile, ALongChainNeedsNoStack) {
   std::string text = kImage;
   std::string before = "x";
