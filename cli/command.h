@@ -13,6 +13,7 @@ struct Global {
   bool quiet = false;
   bool allow_links = false;
   bool untrusted = false;
+  bool unchecked = false;
   std::string max_memory, max_time;
   Budget* budget = nullptr;
 

@@ -18,8 +18,9 @@ namespace {
 struct Options {
   driver::ConvertRequest request;
   // As the command line has them.
-  std::optional<std::string> from, to, auto_cast, mode, weights, inputs_as, outputs_as, threshold;
-  std::vector<std::string> input_shapes, renames;
+  std::optional<std::string> from, to, auto_cast, mode, weights, inputs_as, outputs_as, threshold, batch;
+  std::vector<std::string> input_shapes, renames, inputs;
+  std::optional<std::uint32_t> seed, seeds;
   std::string report, peers;
   bool json = false, no_verify = false;
 };
@@ -33,12 +34,14 @@ driver::ConvertRequest request_of(const Options& options, const Global& global) 
   if (options.weights) request.weights = driver::parse_weights(*options.weights);
   if (options.inputs_as) request.layout.inputs_as = driver::parse_layout(*options.inputs_as);
   if (options.outputs_as) request.layout.outputs_as = driver::parse_layout(*options.outputs_as);
+  if (options.batch) request.batch = driver::parse_batch(*options.batch);
   if (options.threshold) request.external_threshold = parse_size(*options.threshold);
   for (const std::string& text : options.input_shapes) request.input_shapes.push_back(driver::parse_input_shape(text));
   for (const std::string& text : options.renames) request.renames.push_back(driver::parse_rename(text));
   for (const std::string& text : request.allow_custom) driver::parse_operator(text);
   request.allow_links = global.allow_links;
   request.budget = global.budget;
+  request.requires_valid = !global.unchecked;
   request.allow_runtimes = !global.untrusted;
   return request;
 }
@@ -51,12 +54,16 @@ void print(const Conversion& done, bool says_why_not) {
   std::fprintf(stderr, "wrote %s\n", done.output.c_str());
   using Answer = verify::Verdict::Answer;
   if (done.verdict && done.verdict->answer != Answer::unknown) {
-    const bool is_same = done.verdict->answer == Answer::same;
-    const std::string runtimes =
-        done.verdict->a_runtime + " runs the source and " + done.verdict->b_runtime + " the result";
-    std::fprintf(stderr, "%s %s:\n%s",
-                 is_same ? err_style(Style::green, "verified:").c_str() : err_style(Style::red, "they differ:").c_str(),
-                 runtimes.c_str(), text_of(*done.verdict, false).c_str());
+    const verify::Verdict& verdict = *done.verdict;
+    std::string word = err_style(Style::red, "they differ:");
+    std::string runtimes = verdict.a_runtime + " runs the source and " + verdict.b_runtime + " the result";
+    if (verdict.answer == Answer::same && verdict.is_independent) word = err_style(Style::green, "verified:");
+    if (verdict.answer == Answer::same && !verdict.is_independent) {
+      word = err_style(Style::yellow, "not verified by another program:");
+      runtimes = "Ingot itself ran the source, and agrees with " +
+                 (verdict.b_runtime == verdict.a_runtime ? "itself" : verdict.b_runtime);
+    }
+    std::fprintf(stderr, "%s %s:\n%s", word.c_str(), runtimes.c_str(), text_of(verdict, false).c_str());
   } else if (says_why_not) {
     std::fprintf(stderr, "%s %s\n", err_style(Style::yellow, "not verified:").c_str(),
                  done.report.not_verified.c_str());
@@ -72,14 +79,20 @@ void write_report(const std::string& path, const Json& json) {
 int run(const Options& options, const Global& global) {
   driver::ConvertRequest request = request_of(options, global);
   Conversion done{.input = request.input, .output = request.output};
-  if (!options.no_verify) request.verify = verify::verifier(find_peers(global, options.peers), done.verdict);
+  const bool names_inputs = !options.inputs.empty() || options.seed || options.seeds;
+  if (options.no_verify && names_inputs)
+    throw Error(Code::bad_usage, "--in, --random and --seeds say on which inputs source and result are compared")
+        .hint("leave --no-verify out");
+  request.verifies_onnx = names_inputs;
+  const verify::ConversionInputs inputs{options.inputs, options.seed.value_or(1), options.seeds.value_or(0)};
+  if (!options.no_verify) request.verify = verify::verifier(find_peers(global, options.peers), inputs, done.verdict);
   done.report = driver::convert(request);
   const Json json = to_json(done);
   if (!options.report.empty()) write_report(options.report, json);
   if (options.json)
     std::printf("%s\n", json.dump(2).c_str());
   else if (!global.quiet)
-    print(done, done.report.is_translated && !options.no_verify);
+    print(done, (done.report.is_translated || names_inputs) && !options.no_verify);
   return done.verdict && done.verdict->answer == verify::Verdict::Answer::different ? 1 : 0;
 }
 
@@ -107,6 +120,7 @@ Command add_convert(App& program, const Global& global) {
                   "Write what this program reads: ort-1.15, onnx-1.12 (see 'ops --targets')")
       ->excludes(opset);
   app->add_option("--input-shape", options->input_shapes, "Fix an input's dimensions: x:1,3,224,224 (? keeps one)");
+  app->add_option("--batch", options->batch, "Another batch, also of a model that fixes it: 8, or N to leave it open");
   app->add_option("--rename", options->renames, "Rename a value: old=new");
   app->add_option("--signature", options->request.signature, "Which of the source's signatures to convert");
   app->add_option("--tag", options->request.tag, "Which of a SavedModel's graphs to convert (default: serve)");
@@ -143,6 +157,10 @@ Command add_convert(App& program, const Global& global) {
   app->add_option("--report", options->report,
                   "Write what was done to this .json file, or as a page to this .html file");
   app->add_flag("--no-verify", options->no_verify, "Do not compare source and result (see 'ingot verify')");
+  app->add_option("--in", options->inputs,
+                  "Compare on these: NAME=x.npy, NAME=x.pb, x.npz or a directory, in the source's names");
+  app->add_option("--random", options->seed, "Draw the inputs that are not given from this seed (default: 1)");
+  app->add_option("--seeds", options->seeds, "Compare on so many draws, from that seed on")->positive();
   app->add_option("--peers", options->peers, "The folder with npm's node_modules (default: $INGOT_PEERS)");
   app->add_flag("--json", options->json, "Print what was done as JSON");
   return {app, [options, &global] { return run(*options, global); }};

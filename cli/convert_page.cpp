@@ -77,6 +77,8 @@ std::string verification(const Json& v) {
   const std::string answer = v["answer"].text();
   std::string words = "not verified: " + (v.contains("why") ? text_of(v["why"]) : "");
   if (answer == "same") words = "verified: source and result give the same numbers";
+  if (answer == "same" && !v["independent"].is_true())
+    words = "not verified by another program: Ingot itself ran the source, and agrees with the result";
   if (answer == "different") words = "source and result differ";
   if (answer == "unknown") words = "not verified: " + text_of(v["why_unknown"]);
   std::string text = "<h2>Verification</h2>\n<p class=\"verdict " + answer + "\">" + words + "</p>\n";
@@ -85,7 +87,9 @@ std::string verification(const Json& v) {
           ", on:</p>\n" + list(v["inputs"]);
   text += "<table>\n" + row({"output", "", "apart by", "may be", "because"}, "th");
   for (const Json& o : v["outputs"]) {
-    const char* word = !o["agrees"].is_true() ? "different\">differs" : o["decided"].is_true() ? "same\">agrees" : "unknown\">is undecided";
+    const char* word = !o["agrees"].is_true()   ? "different\">differs"
+                       : o["decided"].is_true() ? "same\">agrees"
+                                                : "unknown\">is undecided";
     text += row({code(o["a"]), std::string("<span class=\"") + word + "</span>", text_of(o["figure"]),
                  text_of(o["threshold"]), text_of(o["source"])});
   }

@@ -24,6 +24,7 @@ struct Options {
 };
 
 int run_grad(const Options& options, const Global& global) {
+  driver::refuse_overwriting(options.model, options.output);
   const driver::Loaded loaded = driver::load(options.model, global.load_options(options.from));
   using Kind = train::GradientModelOptions::Kind;
   train::GradientModelOptions gradient = options.gradient;
@@ -79,7 +80,7 @@ Command add_grad(App& program, const Global& global) {
   app->add_flag("--hvp", options->is_hessian, "The second derivative times a vector, which is a further input v/NAME")
       ->excludes(jacobian);
   app->add_flag("--keep-forward", options->gradient.keeps_forward, "Keep the model's own outputs");
-  app->add_option("--opset", options->opset, "Operator set to write");
+  app->add_option("--opset", options->opset, "Operator set to write")->positive();
   app->add_option("-o,--out", options->output, "The gradient model")->required();
   return {app, [options, &global] { return run_grad(*options, global); }};
 }

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "command.h"
+#include "ingot/base/error.h"
 #include "ingot/base/json.h"
 #include "ingot/driver/summary.h"
 #include "terminal.h"
@@ -43,8 +44,8 @@ Table head_table(const driver::Summary& s, const Options& options, const driver:
   return head;
 }
 
-Table operators_table(const driver::Summary& s) {
-  std::vector<std::pair<std::string, std::size_t>> operators(s.operators.begin(), s.operators.end());
+Table operators_table(const std::map<std::string, std::size_t>& counts) {
+  std::vector<std::pair<std::string, std::size_t>> operators(counts.begin(), counts.end());
   std::ranges::stable_sort(operators, std::greater{}, &std::pair<std::string, std::size_t>::second);
   Table table({true});
   for (const auto& [name, count] : operators) table.add({grouped(count), name});
@@ -55,7 +56,7 @@ void print_summary(const driver::Summary& s, const Options& options, const drive
   std::fputs(head_table(s, options, format).str("").c_str(), stdout);
   print_section("inputs", ports_table(s.inputs));
   print_section("outputs", ports_table(s.outputs));
-  print_section("operators", operators_table(s));
+  print_section("operators", operators_table(s.operators));
   if (!s.functions.empty()) {
     Table table;
     for (const auto& f : s.functions)
@@ -86,6 +87,31 @@ void print_summary(const driver::Summary& s, const Options& options, const drive
     for (const auto& p : s.parameters) table.add({p.name, p.type, human_bytes(p.bytes)});
     print_section("weights", table);
   }
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+void print_contents(const driver::FileContents& contents, const driver::Format& format) {
+  if (!contents.signatures.empty()) {
+    Table table;
+    for (const auto& signature : contents.signatures)
+      table.add({signature.name, joined(signature.inputs) + " -> " + joined(signature.outputs)});
+    print_section("signatures", table);
+  }
+  const std::string title = "operators of the " + std::string(format.title) + " file";
+  print_section(title.c_str(), operators_table(contents.operators));
+}
+
+Json to_json(const driver::FileContents& contents) {
+  Json json{{"operators", contents.operators}, {"signatures", Json::array()}};
+  for (const auto& signature : contents.signatures)
+    json["signatures"].push_back(
+        {{"name", signature.name}, {"inputs", signature.inputs}, {"outputs", signature.outputs}});
+  return json;
 }
 
 Json ports_json(const std::vector<driver::Summary::Port>& ports) {
@@ -127,17 +153,54 @@ Json to_json(const driver::Summary& s, const Options& options, const driver::For
   return json;
 }
 
+/// What the file holds of its own is shown even if it cannot be translated.
+int show_contents(const driver::FileContents& contents, const Error& error, const Options& options,
+                  const driver::Format& format) {
+  if (options.json) {
+    Json json{{"model", options.model}, {"format", format.name}, {"file", to_json(contents)}};
+    json["not_converted"] = error.message();
+    std::printf("%s\n", json.dump(2).c_str());
+    return 0;
+  }
+  Table head;
+  head.add({"model", options.model});
+  head.add({"format", std::string(format.title) + ", which cannot be converted to ONNX"});
+  std::fputs(head.str("").c_str(), stdout);
+  print_contents(contents, format);
+  std::printf("%s %s\n", out_style(Style::yellow, "not converted:").c_str(), error.what());
+  return 0;
+}
+
 int run(const Options& options, const Global& global) {
-  const driver::Loaded loaded = driver::load(options.model, global.load_options(options.from));
+  driver::LoadOptions load = global.load_options(options.from);
+  load.requires_valid = false;              // broken models are looked at too
+  load.allow_missing_data = !options.text;  // the text has values
+  const std::optional<driver::FileContents> contents = driver::describe(options.model, load);
+  driver::Loaded loaded;
+  try {
+    loaded = driver::load(options.model, load);
+  } catch (const Error& error) {
+    if (!contents || options.text || error.exit_code() != 4) throw;
+    const driver::Source source = driver::open_source(options.model);
+    return show_contents(*contents, error, options, driver::format_to_read(source, load.from));
+  }
+  if (!global.quiet && !options.json && loaded.format->is_onnx)  // how a file was translated is convert's to tell
+    for (const std::string& note : loaded.notes)
+      std::fprintf(stderr, "%s %s\n", err_style(Style::yellow, "note:").c_str(), note.c_str());
   if (options.text) {
     std::fputs(driver::readable_text(loaded.model).c_str(), stdout);
     return 0;
   }
   const driver::Summary summary = driver::summarise(loaded.model);
-  if (options.json)
-    std::printf("%s\n", to_json(summary, options, *loaded.format).dump(2).c_str());
-  else
-    print_summary(summary, options, *loaded.format);
+  if (options.json) {
+    Json json = to_json(summary, options, *loaded.format);
+    if (contents) json["file"] = to_json(*contents);
+    json["notes"] = loaded.notes;
+    std::printf("%s\n", json.dump(2).c_str());
+    return 0;
+  }
+  print_summary(summary, options, *loaded.format);
+  if (contents) print_contents(*contents, *loaded.format);
   return 0;
 }
 

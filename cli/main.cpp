@@ -10,6 +10,7 @@
 #include "harmless_output.h"
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
+#include "ingot/base/json.h"
 #include "ingot/base/mapped_file.h"
 #include "ingot/driver/supervisor.h"
 #include "terminal.h"
@@ -35,7 +36,7 @@ First steps:
   ingot bench model.onnx --vs ort                how fast it is, beside ONNX Runtime
   ingot ops --versions                           which operators there are, and how their versions convert
 
-'ingot COMMAND --help' explains each command. Exit codes: 0 done, 1 the answer is no, 2 usage, 3 bad input file,
+'ingot help COMMAND' explains each command. Exit codes: 0 done, 1 the answer is no, 2 usage, 3 bad input file,
 4 unsupported, 5 a limit was hit, 6 I/O, 7 training diverged, 70 a bug in Ingot, 128 + signal when interrupted.)";
 
 std::chrono::milliseconds parse_time(const std::string& text) {
@@ -66,8 +67,18 @@ Limits limits_of(const Global& global) {
   return limits;
 }
 
+bool wants_json = false;
+
 void report(const Error& error) {
   std::fprintf(stderr, "%s %s\n", err_style(Style::red, "error:").c_str(), error.what());
+  if (!wants_json) return;
+  Json details{{"code", code_name(error.code())}, {"message", error.message()}, {"exit_code", error.exit_code()}};
+  if (!error.file().empty()) details["file"] = error.file();
+  if (!error.node().empty()) details["node"] = error.node();
+  if (!error.op().empty()) details["op"] = error.op();
+  if (!error.hint_text().empty()) details["hint"] = error.hint_text();
+  std::printf("%s\n", Json{{"error", details}}.dump(2).c_str());
+  std::fflush(stdout);
 }
 
 int run(int argc, char** argv) {
@@ -77,6 +88,7 @@ int run(int argc, char** argv) {
   program.add_flag("-q,--quiet", global.quiet, "No progress, no notes: results and errors only");
   program.add_flag("--allow-links", global.allow_links, "Follow links from a model's directory (hub caches use them)");
   program.add_flag("--untrusted", global.untrusted, "For models you do not trust: 2 GiB, 10 s, no other runtimes");
+  program.add_flag("--unchecked", global.unchecked, "Go on with models that 'check' refuses, at your own risk");
   program.add_option("--max-memory", global.max_memory, "Most memory to use, such as 4G (default: 3/4 of the RAM)");
   program.add_option("--max-time", global.max_time, "Longest time to take, such as 60s (default: no limit)");
 
@@ -89,6 +101,7 @@ int run(int argc, char** argv) {
       add_grad(program, global),           add_gradcheck(program, global),
       add_make_trainable(program, global), add_strip_training(program, global),
   };
+  for (int i = 1; i < argc; ++i) wants_json |= std::string_view(argv[i]) == "--json";
   if (const std::optional<int> code = program.parse(argc, argv)) return *code;
   Budget budget(limits_of(global));
   global.budget = &budget;

@@ -34,6 +34,8 @@ std::vector<std::pair<std::string, Array>> state_before(const train::TrainingGra
 }
 
 int run(const Options& options, const Global& global) {
+  for (const std::string& output : {options.output, options.step_graph})
+    if (!output.empty()) driver::refuse_overwriting(options.model, output);
   driver::Loaded loaded = driver::load(options.model, global.load_options(options.from));
   if (options.output.empty() && options.step_graph.empty() && !options.is_dry)
     throw Error(Code::bad_usage, "nothing would be written").hint("-o trainable.onnx, --step-graph step.onnx, or both");
@@ -78,7 +80,8 @@ Command add_make_trainable(App& program, const Global& global) {
   app->add_option("-o,--out", options->output, "The model with training information");
   app->add_option("--step-graph", options->step_graph,
                   "One training step as an ordinary graph that any runtime runs; its state goes into a .npz beside it");
-  app->add_option("--opset", options->opset, "Operator set to write; default: the model's own where it is able");
+  app->add_option("--opset", options->opset, "Operator set to write; default: the model's own where it is able")
+      ->positive();
   app->add_flag("--dry-run", options->is_dry, "Only show which parameters would be trained, and why");
   app->add_flag("--gradient-op", options->step.training.keeps_gradient_op,
                 "Write one Gradient operator instead of its expansion");
@@ -96,6 +99,7 @@ Command add_strip_training(App& program, const Global& global) {
   app->add_option("--from", options->from, "Format of the model; default: the file tells");
   app->add_option("-o,--out", options->output, "The model without")->required();
   return {app, [options, &global] {
+            driver::refuse_overwriting(options->model, options->output);
             driver::Loaded loaded = driver::load(options->model, global.load_options(options->from));
             const std::size_t count = loaded.model.training.size();
             loaded.model.training.clear();

@@ -66,7 +66,10 @@ Rows summary_rows() {
 }
 
 int list_model(const Options& options, const Global& global) {
-  const auto loaded = driver::load(options.model, global.load_options());
+  driver::LoadOptions load = global.load_options();
+  load.requires_valid = false;  // a list of operators is of use to who mends a model
+  load.allow_missing_data = true;
+  const auto loaded = driver::load(options.model, load);
   const auto used = driver::operators_of(loaded.model);
   if (options.json) {
     Json array = Json::array();

@@ -2,17 +2,57 @@
 #include "options.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <map>
 
 #include "ingot/base/error.h"
+#include "similar_word.h"
 
 namespace ingot::cli {
+namespace {
+
+std::vector<std::string> names_of_commands(const CLI::App& program) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  return names;
+}
+
+void add_flags(const CLI::App& app, std::vector<std::string>& flags) {
+  for (const CLI::Option* option : app.get_options([](const CLI::Option*) { return true; }))
+    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+}
+
+/// What the first word that nothing takes was meant to be; empty if there is none, or nothing is like it.
+std::string meant_by(const CLI::App& program) {
+  const std::vector<CLI::App*> chosen = program.get_subcommands();
+  for (std::string word : program.remaining(true)) {
+    if (word.starts_with("--")) {
+      std::vector<std::string> flags;
+      for (const CLI::App* command : chosen) add_flags(*command, flags);
+      add_flags(program, flags);
+      word = word.substr(0, word.find('='));
+      return similar_word(word, flags);
+    }
+    if (chosen.empty()) return similar_word(word, names_of_commands(program));
+  }
+  return {};
+}
+
+}  // namespace
 
 Option* Option::required() { return option_.required(), this; }
 Option* Option::delimiter(char character) { return option_.delimiter(character), this; }
 Option* Option::excludes(const Option* other) { return option_.excludes(&other->option_), this; }
 Option* Option::one_of(const std::vector<std::string>& words) { return option_.check(CLI::IsMember(words)), this; }
-Option* Option::positive() { return option_.check(CLI::PositiveNumber), this; }
+Option* Option::positive() {
+  const auto why_not = [](const std::string& text) {
+    double number = 0;
+    const bool is_number = CLI::detail::lexical_cast(text, number);
+    return is_number && number > 0 ? std::string() : "'" + text + "' is not a number above zero";
+  };
+  return option_.check(CLI::Validator(why_not, "POSITIVE")), this;
+}
 Option* Option::between(double least, double most) { return option_.check(CLI::Range(least, most)), this; }
 
 struct App::State {
@@ -89,13 +129,32 @@ std::size_t App::count(const std::string& option) const { return state_->app->co
 std::string App::help() const { return state_->app->help(); }
 
 std::optional<int> App::parse(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "help")
+    return print_help(std::vector<std::string>(argv + 2, argv + argc));
   try {
     state_->app->parse(argc, argv);
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return state_->app->exit(error);  // --help, --version
-    throw Error(Code::bad_usage, error.what()).hint("'ingot --help' and 'ingot COMMAND --help' show what there is");
+    const std::string meant = meant_by(*state_->app);
+    throw Error(Code::bad_usage, error.what())
+        .hint(meant.empty() ? "'ingot --help' and 'ingot help COMMAND' show what there is"
+                            : "did you mean " + meant + "?");
   }
+}
+
+int App::print_help(const std::vector<std::string>& commands) const {
+  const CLI::App* app = commands.empty() ? state_->app : nullptr;
+  for (const auto& command : state_->commands)
+    if (!app && command->state_->app->get_name() == commands.front()) app = command->state_->app;
+  if (!app) {
+    const std::string meant = similar_word(commands.front(), names_of_commands(*state_->app));
+    throw Error(Code::bad_usage, "there is no command '" + commands.front() + "'")
+        .hint(meant.empty() ? "'ingot help' lists them" : "did you mean " + meant + "?");
+  }
+  const std::string text = commands.empty() ? app->help() : app->help(state_->app->get_name());
+  std::fputs(text.c_str(), stdout);
+  return 0;
 }
 
 void refuse_argument(const std::string& option, const std::string& why) { throw CLI::ValidationError(option, why); }

@@ -62,6 +62,7 @@ class App {
 
  private:
   struct State;
+  int print_help(const std::vector<std::string>& commands) const;
   explicit App(std::unique_ptr<State> state);
 
   std::unique_ptr<State> state_;

@@ -2,7 +2,9 @@
 #include "ingot/driver/run.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 #include "command.h"
 #include "ingot/base/atomic_file.h"
@@ -56,13 +58,27 @@ void add_row(Table& table, const std::string& name, const Datum& value) {
   }
 }
 
+/// Elements as what they are; what JSON has no number for stays a text: "nan", a complex number.
+Json number_or_text(const std::string& element, DType dtype) {
+  if (dtype == DType::boolean) return Json(element == "true" || element == "1");
+  if (dtype == DType::string) return element.substr(1, element.size() - 2);  // without quotation marks
+  if (is_complex(dtype)) return element;
+  char* end = nullptr;
+  const double number = std::strtod(element.c_str(), &end);
+  if (end != element.c_str() + element.size() || !std::isfinite(number)) return element;
+  if (is_float(dtype)) return number;
+  return element.starts_with('-') ? Json(std::strtoll(element.c_str(), nullptr, 10))
+                                  : Json(std::strtoull(element.c_str(), nullptr, 10));
+}
+
 Json to_json(const Datum& value) {
   if (const Array* array = value.array()) {
     const measure::Statistics s = measure::statistics_of(*array);
     Json json{{"type", std::string(name_of(array->dtype()))}, {"shape", array->dims()}};
     if (s.has_numbers) json.update({{"min", s.min}, {"mean", s.mean}, {"max", s.max}});
     if (s.not_finite) json["not_finite"] = s.not_finite;
-    json["first"] = s.first;
+    json["first"] = Json::array();
+    for (const std::string& element : s.first) json["first"].push_back(number_or_text(element, array->dtype()));
     return json;
   }
   Json json;

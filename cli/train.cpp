@@ -352,7 +352,7 @@ Command add_train(App& program, const Global& global) {
   app->add_option("--algorithm", options->algorithms, "Which of the model's algorithms run, in this order: 0,1")
       ->delimiter(',');
   app->add_flag("--initialize", options->initializes, "Begin with the model's own initialization");
-  app->add_option("--threads", options->threads, "Threads; default: as many as the machine runs at once");
+  app->add_option("--threads", options->threads, "Threads; default: as many as the machine runs at once")->positive();
   app->add_option("--export,-o", options->output, "Write the trained model");
   app->add_option("--export-training", options->training_output, "The same with the state of its training");
   app->add_option("--log", options->log, "Write a line of JSON per step and epoch");

@@ -2,6 +2,8 @@
 #include "verdict.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 
 #include "command.h"
 #include "ingot/base/budget.h"
@@ -29,6 +31,13 @@ std::string text_of(const std::vector<verify::LayerSteps>& layers) {
   return text;
 }
 
+Json number_or_text(const std::string& element) {
+  char* end = nullptr;
+  const double number = std::strtod(element.c_str(), &end);
+  const bool is_number = !element.empty() && end == element.c_str() + element.size() && std::isfinite(number);
+  return is_number ? Json(number) : Json(element);
+}
+
 }  // namespace
 
 verify::Peers find_peers(const Global& global, const std::string& folder) {
@@ -45,6 +54,7 @@ Json to_json(const Verdict& v) {
   if (!v.why_unknown.empty()) json["why_unknown"] = v.why_unknown;
   json["a_runtime"] = v.a_runtime;
   json["b_runtime"] = v.b_runtime;
+  json["independent"] = v.is_independent;
   json["inputs"] = v.inputs;
   json["outputs"] = Json::array();
   for (const verify::OutputVerdict& o : v.outputs) {
@@ -64,8 +74,8 @@ Json to_json(const Verdict& v) {
                                 {"op", f->op},
                                 {"b_name", f->b_name},
                                 {"place", f->place},
-                                {"a_value", f->a_value},
-                                {"b_value", f->b_value},
+                                {"a_value", number_or_text(f->a_value)},
+                                {"b_value", number_or_text(f->b_value)},
                                 {"figure", f->figure},
                                 {"threshold", f->threshold},
                                 {"source", f->source},

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ingot/base/error.h"
+#include "ingot/driver/batch.h"
 #include "ingot/driver/import_layout.h"
 #include "ingot/ops/schema.h"
 #include "ingot/ops/versions.h"
@@ -37,8 +38,10 @@ void set_input_shape(const Model& model, const std::string& name, const Shape& s
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       if (wanted[i].is_unknown()) wanted[i] = (*old)[i];
       if (!may_equal(wanted[i], (*old)[i]))
-        throw Error(Code::bad_usage, "input '" + name + "' is " + input->type.str() + ": dimension " +
-                                         std::to_string(i) + " cannot be " + wanted[i].str());
+        throw Error(Code::bad_usage, "input '" + name + "' is " + input->type.str() + " in the source: dimension " +
+                                         std::to_string(i) + " cannot be " + wanted[i].str())
+            .hint(i == 0 ? "--batch changes the first dimension of a model that fixes it"
+                         : "shapes are in the source's layout; --inputs-as changes it afterwards");
     }
   }
   input->type.shape = std::move(wanted);
@@ -116,6 +119,7 @@ void set_input_shapes(Model& model, const InputShapes& shapes) {
 AdjustReport adjust(Model& model, const AdjustOptions& options) {
   AdjustReport report;
   set_input_shapes(model, options.input_shapes);
+  if (options.batch) report.notes = change_batch(model, *options.batch, options.budget);
   if (!options.target.empty()) {
     const ops::Target& target = ops::target_by_name(options.target);
     cast_for(model, target.opset, options.auto_cast, report);

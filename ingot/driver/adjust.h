@@ -7,6 +7,10 @@
 #include "ingot/driver/options.h"
 #include "ingot/ir/opaque_model.h"
 
+namespace ingot {
+class Budget;
+}
+
 namespace ingot::driver {
 
 /// Refuses names that are not the model's inputs, and shapes that contradict what it says.
@@ -17,9 +21,11 @@ struct AdjustOptions {
   std::optional<std::int64_t> opset{};  // of ai.onnx; the other standard domains follow the release that brought it
   std::string target{};                 // "ort-1.15", "onnx-1.12": opsets and IR version of that program
   InputShapes input_shapes{};
+  std::optional<Dim> batch{};  // of the inputs, and of all that follows from it
   Renames renames{};
   bool infer_types = false;             // write the types of all values
   AutoCast auto_cast = AutoCast::none;  // for element types that the operator set asked for lacks
+  Budget* budget = nullptr;             // of what is run to prove that another batch means the same
 };
 
 struct AdjustReport {

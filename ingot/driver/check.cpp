@@ -1,12 +1,39 @@
-// The checker as a command uses it.
+// The checker as commands use it: what it refuses is neither run nor transformed nor written.
 #include "ingot/driver/check.h"
 
 namespace ingot::driver {
+namespace {
 
-std::vector<Problem> check(const Model& model, Budget* budget) {
+passes::CheckOptions options_with(Budget* budget) {
   passes::CheckOptions options;
   options.budget = budget;
-  return passes::check(model, options);
+  return options;
+}
+
+}  // namespace
+
+std::vector<Problem> check(const Model& model, Budget* budget) { return passes::check(model, options_with(budget)); }
+
+void require_valid(const Model& model, Budget* budget) {
+  std::vector<Problem> problems = check(model, budget);
+  std::erase_if(problems, [](const Problem& p) { return p.severity != Severity::error; });
+  if (problems.empty()) return;
+  throw Error(problems.front().code, "the model is not valid: " + passes::text_of(problems))
+      .hint("'ingot check' tells what to do about each; --unchecked goes on all the same");
+}
+
+void require_sound(const Model& model, const Made& made, Budget* budget) {
+  std::vector<Problem> problems = check(model, budget);
+  std::erase_if(problems, [&](const Problem& p) {
+    const bool is_own_shape = made.is_imported && p.code == Code::shape_contradiction;
+    return p.severity != Severity::error && !is_own_shape;
+  });
+  if (problems.empty()) return;
+  if (made.has_given_shapes)
+    throw Error(Code::bad_usage, "with the input shapes given the model is not valid: " + passes::text_of(problems))
+        .hint("give shapes that it takes; '?' keeps a dimension as it is");
+  throw Error(Code::broken_invariant, "what Ingot made of the file is not valid ONNX: " + passes::text_of(problems))
+      .hint("this is a bug in Ingot: please report it; --unchecked writes the result all the same");
 }
 
 }  // namespace ingot::driver

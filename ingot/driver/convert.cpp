@@ -2,11 +2,11 @@
 #include "ingot/driver/convert.h"
 
 #include <chrono>
-#include <filesystem>
 
 #include "ingot/base/current_budget.h"
 #include "ingot/base/error.h"
 #include "ingot/driver/adjust.h"
+#include "ingot/driver/check.h"
 
 namespace ingot::driver {
 namespace {
@@ -83,6 +83,8 @@ AdjustOptions adjust_options(const ConvertRequest& request, const Format& from, 
   AdjustOptions adjust;
   adjust.opset = request.opset;
   adjust.target = request.target;
+  adjust.batch = request.batch;
+  adjust.budget = request.budget;
   adjust.renames = request.renames;
   adjust.infer_types = request.infer_types;
   if (to.is_onnx) adjust.auto_cast = request.auto_cast.value_or(AutoCast::none);
@@ -105,7 +107,9 @@ void require_company(const ConvertRequest& request, const AdjustOptions& adjust,
 /// Why the source's own runtime cannot be asked about the result; empty if it can.
 std::string why_not_verified(const ConvertRequest& request, const ConvertReport& done, const ImportOptions& import) {
   if (!request.verify) return "as asked for";
-  if (!done.is_translated) return "source and result are ONNX; 'ingot verify' compares them";
+  if (!done.is_translated && !request.verifies_onnx) return "source and result are ONNX; 'ingot verify' compares them";
+  if (request.batch && request.batch->is_known())
+    return "the batch is another one; Ingot alone compared the two, example by example";
   if (!request.allow_runtimes) return "other runtimes are off under --untrusted";
   if (!done.from->is_onnx && done.from->runtimes.empty())
     return "no runtime runs " + std::string(done.from->title) + " models";
@@ -113,9 +117,21 @@ std::string why_not_verified(const ConvertRequest& request, const ConvertReport&
     if (std::string why = done.from->why_not_verified(import); !why.empty()) return why;
   if (!done.to->why_not_run.empty()) return std::string(done.to->why_not_run);
   if (!done.to->load) return std::string(done.to->title) + " files cannot be read back";
-  std::error_code unknown;
-  if (std::filesystem::equivalent(request.input, request.output, unknown)) return "the result took the source's place";
   return {};
+}
+
+/// What was asked for changes more than the form of the file.
+bool changes_model(const ConvertRequest& request, const AdjustOptions& adjust) {
+  return adjust.opset || !adjust.target.empty() || adjust.batch || adjust.infer_types || !adjust.renames.empty() ||
+         !request.input_shapes.empty() || !request.inputs.empty() || !request.outputs.empty() ||
+         request.layout.inputs_as || request.layout.outputs_as;
+}
+
+/// What is written must be valid; an ONNX file that stays what it is was checked when it was read.
+void check_result(const ConvertRequest& request, const Plan& plan, const ConvertReport& done) {
+  if (!request.requires_valid) return;
+  const Made made{.is_imported = !done.from->is_onnx, .has_given_shapes = !request.input_shapes.empty()};
+  if (made.is_imported || changes_model(request, plan.adjust)) require_sound(done.model, made, request.budget);
 }
 
 /// Both as they can be run: what changes the numbers, or what is asked for, is said to the source once more.
@@ -137,6 +153,7 @@ Plan plan_of(const ConvertRequest& request, const Format& from, const Format& to
   require_taken(given(request), &from, &to);
   Plan plan;
   plan.load = {.from = &from, .allow_links = request.allow_links, .budget = request.budget};
+  plan.load.requires_valid = request.requires_valid && from.is_onnx;  // what is imported is checked as it is written
   plan.load.import = import_part(request);
   plan.save = save_part(request);
   plan.save.to = &to;
@@ -161,9 +178,10 @@ ConvertReport convert(const ConvertRequest& request) {
   const BudgetScope scope(request.budget);
   ConvertReport done;
   done.to = &format_to_write(request.output, request.to);
+  refuse_overwriting(request.input, request.output);
   auto clock = std::chrono::steady_clock::now();
   const Source source = source_of(request.input);
-  const Format& from = request.from ? *request.from : recognise(source);
+  const Format& from = format_to_read(source, request.from);
   const Plan plan = plan_of(request, from, *done.to);
 
   Loaded loaded = load(source, from, plan.load);
@@ -178,6 +196,7 @@ ConvertReport convert(const ConvertRequest& request) {
     done.nodes_changed = adjusted.nodes_changed;
     done.nodes_added = adjusted.nodes_added;
     append(done.notes, std::move(adjusted.notes));
+    check_result(request, plan, done);
     // What another framework cannot express is a matter of the source.
     if (!done.to->is_onnx) append(done.notes, done.to->save(done.model, request.output, plan.save));
   } catch (Error& error) {

@@ -30,6 +30,7 @@ struct ConvertRequest {
   std::string target{};                 // "ort-1.15", "onnx-1.12": opsets and IR version of that program
   std::optional<AutoCast> auto_cast{};
   InputShapes input_shapes{};
+  std::optional<Dim> batch{};  // a number or a name: the first dimension of the inputs, and what follows from it
   Renames renames{};
   bool infer_types = false;  // write the types of all values
   LayoutWish layout{};
@@ -49,9 +50,12 @@ struct ConvertRequest {
 
   bool allow_links = false;
   Budget* budget = nullptr;
+  /// A source that `check` refuses is refused, and so is a result, which is a bug then: nothing is written.
+  bool requires_valid = false;
 
   /// Called where source and result can be compared; empty: nobody wants to know.
   Verifier verify{};
+  bool verifies_onnx = false;  // also where both are ONNX
   bool allow_runtimes = true;  // off: no other program may see the files
 };
 

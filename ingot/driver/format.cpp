@@ -9,6 +9,7 @@
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
 #include "ingot/driver/formats/rows.h"
+#include "ingot/driver/other_files.h"
 
 namespace ingot::driver {
 namespace {
@@ -103,11 +104,18 @@ const Format* format_by_extension(std::string_view path) {
 const Format& recognise(const Source& source) {
   if (const Format* format = surest(source)) return *format;
   if (source.is_directory) throw unknown_directory(source.path).in_file(source.path);
+  refuse_other_files(source);
   const Format* named = format_by_extension(source.path);
   if (named && named->load) return *named;
   throw Error(Code::unknown_format, "the format of this file is not recognised")
       .in_file(source.path)
       .hint("name it with --from: " + format_names(is_readable));
+}
+
+const Format& format_to_read(const Source& source, const Format* named) {
+  if (!named) return recognise(source);
+  if (named->recognise && named->recognise(source) == Certainty::no) refuse_other_files(source);
+  return *named;
 }
 
 std::string format_names(bool (*has)(const Format&)) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -64,6 +65,16 @@ struct Vocabulary {
   std::vector<ExportObstacle> (*obstacles)(const Model&, const SaveOptions&) = nullptr;
 };
 
+/// What a file itself holds, in the words of its framework.
+struct FileContents {
+  struct Signature {
+    std::string name;
+    std::vector<std::string> inputs{}, outputs{};
+  };
+  std::map<std::string, std::size_t> operators{};  // -> how often
+  std::vector<Signature> signatures{};
+};
+
 /// All that Ingot knows of one file format: a row of the format table.
 struct Format {
   std::string_view name;                           // as in --from and --to
@@ -75,7 +86,9 @@ struct Format {
   /// The runtimes that run such files as they are, the one that the format is made for first (verify/runtime.h).
   std::span<const std::string_view> runtimes{};
 
-  Certainty (*recognise)(const Source&) = nullptr;                // null: by its extension alone
+  Certainty (*recognise)(const Source&) = nullptr;  // null: by its extension alone
+  /// Without translating it; null: what load() gives tells all.
+  FileContents (*describe)(const Source&, const LoadOptions&) = nullptr;
   Imported (*load)(const Source&, const LoadOptions&) = nullptr;  // null: it cannot be read
   OptionSet import_options{};
   /// Writes the file whole or not at all; returns what a reader of a report should know, a line each. Null: it cannot
@@ -102,6 +115,8 @@ const Format& format_by_name(std::string_view name);
 const Format* format_by_extension(std::string_view path);
 /// By the contents, and by the name where those leave it open; refuses what it does not recognise.
 const Format& recognise(const Source& source);
+/// The one that was named, where one was, else the one recognised; refuses what is known to be of no format.
+const Format& format_to_read(const Source& source, const Format* named);
 /// "onnx, tflite": the names of the formats for which `has` holds, for hints and help.
 std::string format_names(bool (*has)(const Format&));
 

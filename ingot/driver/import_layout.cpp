@@ -1,7 +1,14 @@
 // The layout of imported models: few transposes, and inputs and outputs as they were or as the user wants them.
 #include "ingot/driver/import_layout.h"
 
+#include <algorithm>
+#include <cctype>
+
+#include "ingot/base/error.h"
 #include "ingot/ir/drop_unread.h"
+#include "ingot/ir/source_notes.h"
+#include "ingot/passes/canonicalize.h"
+#include "ingot/passes/infer_calls.h"
 #include "ingot/passes/layout/layout.h"
 #include "ingot/passes/move_quantized.h"
 
@@ -15,6 +22,11 @@ std::string name_of(Layout layout, std::size_t rank) {
 
 std::size_t rank_of(const Value* value) { return value->type.shape ? value->type.shape->size() : 0; }
 
+bool may_have_channels(const Value& value) {
+  const std::size_t rank = value.type.is_tensor() && !value.initializer ? rank_of(&value) : 0;
+  return rank >= 3 && rank <= 5;
+}
+
 using Known = std::vector<std::optional<Layout>>;
 
 /// Changes the layout of inputs, or outputs, that is not as wished; `known` follows.
@@ -23,23 +35,57 @@ void set_layouts(Graph& graph, std::optional<Layout> wish, Known& known, bool ar
   if (!wish) return;
   const std::string what = are_inputs ? "input" : "output";
   bool has_any = false;
+  std::vector<std::string> unknown;
   for (std::size_t i = 0; i < known.size(); ++i) {
-    has_any |= known[i].has_value();
-    if (!known[i] || *known[i] == *wish) continue;
+    const Value* value = are_inputs ? graph.inputs()[i] : graph.output(i);
+    const std::string port = what + " '" + value->name() + "'";
+    if (!known[i]) {
+      if (may_have_channels(*value)) unknown.push_back(port + ", " + value->type.str());
+      continue;
+    }
+    has_any = true;
+    const auto note = [&](const char* when) {
+      notes.push_back("layout: " + port + " is " + name_of(*wish, rank_of(value)) + when);
+    };
+    if (*known[i] == *wish) {
+      note(" already");
+      continue;
+    }
     const bool changed = are_inputs ? passes::set_input_layout(graph, i, *known[i], *wish)
                                     : passes::set_output_layout(graph, i, *known[i], *wish);
     if (!changed) continue;
     known[i] = wish;
-    const Value* value = are_inputs ? graph.inputs()[i] : graph.output(i);
-    notes.push_back("layout: " + what + " '" + value->name() + "' is " + name_of(*wish, rank_of(value)) + " now");
+    value = are_inputs ? graph.inputs()[i] : graph.output(i);
+    note(" now");
   }
+  if (!has_any && !unknown.empty())
+    throw Error(Code::bad_usage, "where the channels of " + unknown.front() + " are cannot be known")
+        .hint("leave " + std::string(are_inputs ? "--inputs-as" : "--outputs-as") +
+              " out, or state the layout: property " + std::string(kLayoutProperty) + "NAME = NHWC or NCHW");
+  for (const std::string& port : unknown)
+    notes.push_back("layout: " + port + ", stays: nothing tells where its channels are");
   if (!has_any) notes.push_back("layout: no " + what + " has channels: all stay as they are");
+}
+
+void set_property(Model& model, const std::string& key, const std::string& text) {
+  for (auto& [name, value] : model.metadata)
+    if (name == key) {
+      value = text;
+      return;
+    }
+  model.metadata.emplace_back(key, text);
+}
+
+std::optional<Layout> stated_layout(const Model& model, const Value& value) {
+  std::string word(note_of(model.metadata, std::string(kLayoutProperty) + value.name()));
+  std::ranges::transform(word, word.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return word.size() == rank_of(&value) ? passes::layout_by_name(word) : std::nullopt;
 }
 
 void write_properties(Model& model, const passes::PortLayouts& known) {
   const auto write = [&](const Value* value, std::optional<Layout> layout) {
     if (layout && rank_of(value) >= 3)
-      model.metadata.emplace_back(std::string(kLayoutProperty) + value->name(), name_of(*layout, rank_of(value)));
+      set_property(model, std::string(kLayoutProperty) + value->name(), name_of(*layout, rank_of(value)));
   };
   for (std::size_t i = 0; i < known.inputs.size(); ++i) write(model.graph->inputs()[i], known.inputs[i]);
   for (std::size_t i = 0; i < known.outputs.size(); ++i)
@@ -72,17 +118,33 @@ void settle_layout(Model& model, const LayoutWish& wish, std::vector<std::string
     notes.push_back("layout: " + std::to_string(after) + " of " + std::to_string(before) + " transposes are left");
 }
 
-void wish_layout(Model& model, const LayoutWish& wish, std::vector<std::string>& notes) {
-  Graph& graph = *model.graph;
-  const auto first = [](const Value* value) -> std::optional<Layout> {
-    const std::size_t rank = value->type.is_tensor() ? rank_of(value) : 0;
-    return rank >= 3 && rank <= 5 ? std::optional(Layout::channels_first) : std::nullopt;
+passes::PortLayouts known_layouts(const Model& model) {
+  // Operators tell in their newest form only.
+  Model copy = model.clone();
+  ops::InferSession session;
+  session.on_error = [](const Node&, const Error&) {};
+  passes::prepare(session, copy);
+  std::vector<passes::Obstacle> obstacles;
+  passes::canonicalize(copy, session, obstacles);
+  passes::PortLayouts known = passes::port_layouts(*copy.graph);
+  const auto settle = [&](const Value* value, std::optional<Layout>& layout) {
+    if (!may_have_channels(*value))
+      layout.reset();
+    else if (const auto stated = stated_layout(model, *value))
+      layout = stated;
   };
-  passes::PortLayouts known;
-  for (const Value* v : graph.inputs()) known.inputs.push_back(v->initializer ? std::nullopt : first(v));
-  for (std::size_t i = 0; i < graph.output_count(); ++i) known.outputs.push_back(first(graph.output(i)));
-  set_layouts(graph, wish.inputs_as, known.inputs, true, notes);
-  set_layouts(graph, wish.outputs_as, known.outputs, false, notes);
+  const auto inputs = model.graph->inputs();
+  for (std::size_t i = 0; i < known.inputs.size(); ++i) settle(inputs[i], known.inputs[i]);
+  for (std::size_t i = 0; i < known.outputs.size(); ++i) settle(model.graph->output(i), known.outputs[i]);
+  return known;
+}
+
+void wish_layout(Model& model, const LayoutWish& wish, std::vector<std::string>& notes) {
+  if (!wish.inputs_as && !wish.outputs_as) return;
+  passes::PortLayouts known = known_layouts(model);
+  set_layouts(*model.graph, wish.inputs_as, known.inputs, true, notes);
+  set_layouts(*model.graph, wish.outputs_as, known.outputs, false, notes);
+  write_properties(model, known);
 }
 
 }  // namespace ingot::driver

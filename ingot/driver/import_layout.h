@@ -14,7 +14,11 @@ inline constexpr std::string_view kLayoutProperty = "ingot.layout.";
 /// outputs keep their layout unless another is wished; the layout of each that has one becomes a property of the model.
 void settle_layout(Model& model, const LayoutWish& wish, std::vector<std::string>& notes);
 
-/// The same wish for a model that is ONNX already: its tensors of 3 to 5 dimensions have their channels first.
+/// Which layouts the inputs and outputs of a model of any operator set have: as its properties say, else as spatial
+/// operators and transposes tell; nothing where it cannot be known.
+passes::PortLayouts known_layouts(const Model& model);
+
+/// The same wish for a model that is ONNX already. Refused where no layout can be known.
 void wish_layout(Model& model, const LayoutWish& wish, std::vector<std::string>& notes);
 
 }  // namespace ingot::driver

@@ -1,9 +1,13 @@
 // Any file in, any file out.
 #include "ingot/driver/load.h"
 
+#include <filesystem>
+#include <utility>
+
 #include "ingot/base/current_budget.h"
 #include "ingot/base/error.h"
 #include "ingot/driver/adjust.h"
+#include "ingot/driver/check.h"
 #include "ingot/driver/finish_import.h"
 #include "ingot/driver/import_layout.h"
 #include "ingot/driver/own_functions.h"
@@ -15,8 +19,49 @@ namespace {
 /// ONNX stays as it is, but for what was asked.
 void finish_onnx(Imported& imported, const ImportOptions& options) {
   passes::extract(imported.model, options.inputs, options.outputs);
-  wish_layout(imported.model, options.layout, imported.notes);
   set_input_shapes(imported.model, options.input_shapes);
+  wish_layout(imported.model, options.layout, imported.notes);
+}
+
+Imported import_foreign(const Source& source, const Format& format, const LoadOptions& options) {
+  OwnFunctions functions(options);
+  LoadOptions with_custom = options;
+  functions.allow(with_custom.import.allow_custom);
+  Imported imported = format.load(source, with_custom);
+  finish_import(imported, options.import, functions);
+  return imported;
+}
+
+/// Whether a shape may be meant for another, but for the batch; `moved`: with its channels behind the batch.
+bool fits(const Shape& wanted, const Shape& own, bool moved) {
+  if (wanted.size() != own.size()) return false;
+  for (std::size_t i = 1; i < own.size(); ++i) {
+    const Dim& size = !moved ? own[i] : i == 1 ? own.back() : own[i - 1];
+    if (!wanted[i].is_unknown() && !may_equal(wanted[i], size)) return false;
+  }
+  return true;
+}
+
+/// Sizes may be others than those of the source, but not in another layout: refuses shapes that fit with their channels
+/// moved, and, where an import failed, all that do not fit.
+void check_shapes(const Source& source, const Format& format, LoadOptions options, bool has_failed) {
+  const InputShapes wanted = std::exchange(options.import.input_shapes, {});
+  if (wanted.empty()) return;
+  options.import.layout = {};
+  Imported plain;
+  try {
+    plain = import_foreign(source, format, options);
+  } catch (const Error&) {
+    return;  // it fails for other reasons
+  }
+  for (const auto& [name, shape] : wanted) {
+    const Value* input = plain.model.graph->find(name);
+    if (!input || !input->type.shape || fits(shape, *input->type.shape, false)) continue;
+    if (!has_failed && !fits(shape, *input->type.shape, true)) continue;
+    throw Error(Code::bad_usage, "input '" + name + "' is " + input->type.str() + " in the source, which " +
+                                     Type::tensor(input->type.elem, shape).str() + " does not fit")
+        .hint("shapes are in the source's layout; --inputs-as changes it afterwards");
+  }
 }
 
 }  // namespace
@@ -52,7 +97,7 @@ OptionSet given(const SaveOptions& options) {
 
 Loaded load(const std::string& path, const LoadOptions& options) try {
   const Source source = open_source(path);
-  return load(source, options.from ? *options.from : recognise(source), options);
+  return load(source, format_to_read(source, options.from), options);
 } catch (Error& error) {
   error.in_file(path);
   throw;
@@ -67,13 +112,18 @@ Loaded load(const Source& source, const Format& format, const LoadOptions& optio
   Imported imported;
   if (format.is_onnx) {
     imported = format.load(source, options);
+    if (options.requires_valid) require_valid(imported.model, options.budget);
     finish_onnx(imported, options.import);
   } else {
-    OwnFunctions functions(options);
-    LoadOptions with_custom = options;
-    functions.allow(with_custom.import.allow_custom);
-    imported = format.load(source, with_custom);
-    finish_import(imported, options.import, functions);
+    if (options.import.layout.inputs_as) check_shapes(source, format, options, false);
+    try {
+      imported = import_foreign(source, format, options);
+    } catch (const Error&) {
+      check_shapes(source, format, options, true);
+      throw;
+    }
+    const Made made{.is_imported = true, .has_given_shapes = !options.import.input_shapes.empty()};
+    if (options.requires_valid) require_sound(imported.model, made, options.budget);
   }
   return {std::move(imported.model), imported.format ? imported.format : &format, std::move(imported.notes),
           imported.written_as};
@@ -82,9 +132,19 @@ Loaded load(const Source& source, const Format& format, const LoadOptions& optio
   throw;
 }
 
+std::optional<FileContents> describe(const std::string& path, const LoadOptions& options) try {
+  const Source source = open_source(path);
+  const Format& format = format_to_read(source, options.from);
+  if (!format.describe) return std::nullopt;
+  return format.describe(source, options);
+} catch (Error& error) {
+  error.in_file(path);
+  throw;
+}
+
 Loaded load_memory(const Bytes& contents, const LoadOptions& options) {
   const Source source{.path = {}, .contents = contents};
-  const Format& format = options.from ? *options.from : recognise(source);
+  const Format& format = format_to_read(source, options.from);
   if (!is_readable_in_memory(format))
     throw Error(Code::bad_usage, std::string(format.title) + " files are not read from memory")
         .hint("formats that are: " + format_names(is_readable_in_memory));
@@ -102,6 +162,19 @@ const Format& format_to_write(const std::string& path, const Format* to) {
         .in_file(path)
         .hint("formats that can: " + format_names(is_writable));
   return *format;
+}
+
+void refuse_overwriting(const std::string& input, const std::string& output) {
+  std::error_code absent;
+  bool is_same = std::filesystem::equivalent(input, output, absent);
+  if (std::filesystem::is_directory(input, absent))
+    for (std::filesystem::path p = std::filesystem::weakly_canonical(output, absent).parent_path();
+         p != p.parent_path() && !is_same; p = p.parent_path())
+      is_same = std::filesystem::equivalent(input, p, absent);
+  if (is_same)
+    throw Error(Code::output_is_input, "the output would overwrite the input")
+        .in_file(output)
+        .hint("name another file, and move it over the first when all is well");
 }
 
 std::vector<std::string> save(const Model& model, const std::string& path, const SaveOptions& options) try {

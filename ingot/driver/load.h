@@ -33,6 +33,10 @@ struct LoadOptions {
   ImportOptions import{};
   bool allow_links = false;
   Budget* budget = nullptr;
+  /// What `check` refuses is refused. A model that an import made must pass: if it does not, that is a bug.
+  bool requires_valid = false;
+  /// Weights in files that are not there are read as zeros, with a note: for those who look at the graph alone.
+  bool allow_missing_data = false;
 };
 
 /// What a format's reader gives. The rest happens in load(), for all formats in one order: recurrent
@@ -64,6 +68,9 @@ Loaded load(const std::string& path, const LoadOptions& options = {});
 /// The same where source and format are at hand; `options.from` does not matter.
 Loaded load(const Source& source, const Format& format, const LoadOptions& options);
 
+/// What a file itself holds; nothing where its format has no other words than ONNX's. Errors name the file.
+std::optional<FileContents> describe(const std::string& path, const LoadOptions& options = {});
+
 /// The same of a file that is in memory. What such a file says of others beside it is refused.
 Loaded load_memory(const Bytes& contents, const LoadOptions& options = {});
 
@@ -82,6 +89,9 @@ OptionSet given(const SaveOptions& options);
 
 /// The format that a file is written in; refuses a path that does not tell, and formats that cannot be written.
 const Format& format_to_write(const std::string& path, const Format* to);
+
+/// Refuses an output that is the input itself, or lies in it: a conversion that fails or differs would have no source.
+void refuse_overwriting(const std::string& input, const std::string& output);
 
 /// Writes a model, whole or not at all. Returns what a reader of a report should know, a line each.
 std::vector<std::string> save(const Model& model, const std::string& path, const SaveOptions& options = {});

@@ -111,6 +111,15 @@ std::pair<std::string, Shape> parse_input_shape(const std::string& text) {
   return {text.substr(0, colon), std::move(shape)};
 }
 
+Dim parse_batch(const std::string& text) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const bool is_number = !text.empty() && text.size() < 10 && std::ranges::all_of(text, is_digit);
+  if (is_number && std::stoll(text) > 0) return Dim(std::stoll(text));
+  if (!text.empty() && text.size() <= 100 && is_letter(text.front())) return Dim::symbol(text);
+  throw Error(Code::bad_usage, "'" + text + "' is not a batch").hint("a number above zero, or a name such as N");
+}
+
 std::pair<std::string, std::string> parse_rename(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0)

@@ -40,6 +40,8 @@ Mode parse_mode(std::string_view word);
 WeightForm parse_weights(std::string_view word);
 /// "x:1,3,224,224" -> name and dimensions; a word is a symbolic dimension, "?" or -1 keeps what the model says.
 std::pair<std::string, Shape> parse_input_shape(const std::string& text);
+/// "8" or "N": a number of examples, or a name that leaves it open.
+Dim parse_batch(const std::string& text);
 /// "old=new"
 std::pair<std::string, std::string> parse_rename(const std::string& text);
 /// "Op" or "Op:domain"; returned as it is.

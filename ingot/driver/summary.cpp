@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "ingot/onnx/text.h"
+#include "ingot/passes/fit_ir_version.h"
 
 namespace ingot::driver {
 namespace {
@@ -25,7 +26,8 @@ Summary summarise(const Model& model) {
   s.domain = model.domain;
   s.graph_name = model.graph->name;
   s.doc_string = model.doc_string;
-  s.metadata = model.metadata;
+  for (const auto& entry : model.metadata)
+    if (entry.first != passes::kNodeMetadataProperty) s.metadata.push_back(entry);  // of nodes, not of the model
   for (const OpsetImport& o : model.opsets)
     s.opsets.emplace_back(normal_domain(o.domain).empty() ? "ai.onnx" : o.domain, o.version);
   for (const Value* v : model.graph->inputs()) {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "ingot/base/error.h"
+#include "ingot/base/zero_pages.h"
 
 namespace ingot::onnx {
 namespace {
@@ -42,7 +43,9 @@ Bytes read_external_data(const Metadata& entries, std::uint64_t needed, ReadCont
   const std::uint64_t offset = offset_text ? parse_number("offset", *offset_text) : 0;
   const std::uint64_t stated_length = length_text ? parse_number("length", *length_text) : 0;
 
-  const Bytes& file = context.external_file(*location);
+  const Bytes* found = context.external_file(*location);
+  if (!found) return zero_pages(static_cast<std::size_t>(needed));
+  const Bytes& file = *found;
   if (offset > file.size())
     throw Error(Code::bad_external_data, fmt::format("offset {} lies beyond the end of '{}', which has {} bytes",
                                                      offset, *location, file.size()));

@@ -40,18 +40,31 @@ void ReadContext::note_negative_size(const std::string& value) {
 }
 
 void ReadContext::tell() const {
-  if (!options_.notes || negative_sizes_ == 0) return;
+  if (!options_.notes) return;
+  for (const auto& [location, file] : files_)
+    if (!file) options_.notes->push_back("the file '" + location + "' is missing: its weights are not known");
+  if (negative_sizes_ == 0) return;
   std::string names = fmt::format("{}", fmt::join(with_negative_size_, ", "));
   if (negative_sizes_ > kShownNames) names += fmt::format(" and {} more", negative_sizes_ - kShownNames);
   options_.notes->push_back("negative sizes are read as unknown: " + names);
 }
 
-const Bytes& ReadContext::external_file(const std::string& location) {
+const Bytes* ReadContext::external_file(const std::string& location) {
   const auto known = files_.find(location);
-  if (known != files_.end()) return known->second;
+  if (known != files_.end()) return known->second ? &*known->second : nullptr;
   if (directory_.empty())
     throw Error(Code::bad_external_data, "a model that is read from memory cannot have external data");
-  return files_[location] = map_beneath(directory_, location, {.allow_links = options_.allow_links});
+  std::optional<Bytes>& file = files_[location];
+  try {
+    file = map_beneath(directory_, location, {.allow_links = options_.allow_links});
+  } catch (Error& error) {
+    if (error.code() != Code::cannot_open) throw;
+    if (options_.allow_missing_data) return nullptr;
+    error.hint("the model keeps weights in the file '" + location + "': put it into the directory '" + directory_ +
+               "', where the model is");
+    throw;
+  }
+  return &*file;
 }
 
 void read_entry(const protobuf::Reader& field, Metadata& entries, std::string& unknown) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 
 #include "ingot/formats/protobuf/wire_reader.h"
@@ -19,7 +20,8 @@ class ReadContext {
   ~ReadContext();
 
   /// The whole of an external file, mapped; each is opened once. The only way from a model to another file.
-  const Bytes& external_file(const std::string& location);
+  /// Null: it is not there, and that is allowed.
+  const Bytes* external_file(const std::string& location);
   /// Called for each value and tensor, so that a file of empty messages cannot fill the memory unnoticed.
   void count_object();
   void count_node();
@@ -32,7 +34,7 @@ class ReadContext {
   std::string directory_;
   ReadOptions options_;
   Budget& budget_;
-  std::map<std::string, Bytes> files_;
+  std::map<std::string, std::optional<Bytes>> files_;
   std::uint64_t objects_ = 0;
   std::uint64_t negative_sizes_ = 0;             // values that have some
   std::vector<std::string> with_negative_size_;  // the first of them

@@ -16,6 +16,8 @@ struct ReadOptions {
   bool allow_links = false;
   /// Limits on nodes, time and memory; none: only the limits of the format.
   Budget* budget = nullptr;
+  /// External data that is not there is read as zeros, with a note: for those who look at the graph alone.
+  bool allow_missing_data = false;
   /// What a reader of a report should know: each gets a line here.
   std::vector<std::string>* notes = nullptr;
 };

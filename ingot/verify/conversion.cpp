@@ -5,8 +5,8 @@
 
 namespace ingot::verify {
 
-driver::Verifier verifier(const Peers& peers, std::optional<Verdict>& verdict) {
-  return [peers, &verdict](const driver::Comparison& files) -> std::string {
+driver::Verifier verifier(const Peers& peers, const ConversionInputs& inputs, std::optional<Verdict>& verdict) {
+  return [peers, inputs, &verdict](const driver::Comparison& files) -> std::string {
     VerifyRequest request;
     request.a.file = files.source;
     request.a.load = files.load_source;
@@ -14,11 +14,15 @@ driver::Verifier verifier(const Peers& peers, std::optional<Verdict>& verdict) {
     request.b.load = files.load_result;
     request.input_shapes = files.input_shapes;
     request.peers = peers;
+    request.inputs = inputs.given;
+    request.seed = inputs.seed;
+    request.seeds = inputs.seeds;
     try {
       verdict = verify(request);
       return verdict->answer == Verdict::Answer::unknown ? verdict->why_unknown : "";
     } catch (const Error& error) {
       if (error.code() == Code::cancelled || error.code() == Code::time_limit) throw;
+      if (!inputs.given.empty()) throw;  // who names inputs wants to know what is wrong with them
       return error.message() + (error.hint_text().empty() ? "" : "; " + error.hint_text());
     }
   };

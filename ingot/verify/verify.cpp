@@ -213,6 +213,7 @@ Verdict verify(const VerifyRequest& request) {
     if (verdict.answer == Verdict::Answer::different || verdict.runs == 0) break;
   }
   if (is_open_by_rounding(verdict) && noise.is_quantized()) decide_quantized(request, a, b, source, noise, verdict);
+  verdict.is_independent = a.runtime() != Runtime::ingot;
   verdict.a_runtime = a.runtime_text();
   verdict.b_runtime = b.runtime_text();
   verdict.seconds = std::chrono::duration<double>(Clock::now() - start).count();

@@ -62,7 +62,9 @@ struct Verdict {
   Answer answer = Answer::unknown;
   std::string why_unknown;
   std::string a_runtime, b_runtime;  // with their versions
-  std::vector<std::string> inputs;   // "x: float[1,224,224,3], drawn from the seed 1"
+  /// Another program than Ingot ran a; off: that both agree says no more than that Ingot is of one mind.
+  bool is_independent = false;
+  std::vector<std::string> inputs;  // "x: float[1,224,224,3], drawn from the seed 1"
   std::vector<OutputVerdict> outputs;
   std::vector<std::string> notes;
   std::optional<FirstDifference> first;

@@ -202,12 +202,6 @@ class Cli(unittest.TestCase):
         self.ingot("convert", "split.onnx", "-o", "again.onnx")
         self.assertEqual((self.path / "again.onnx").read_bytes(), (self.path / "whole.onnx").read_bytes())
 
-    def test_a_model_can_be_converted_in_place(self):
-        self.file("m.onnxtxt", SMALL)
-        self.ingot("convert", "m.onnxtxt", "-o", "m.onnx")
-        self.ingot("convert", "m.onnx", "-o", "m.onnx", "--opset", 21)
-        self.ingot("check", "m.onnx")
-
     def test_options_that_do_not_apply_are_refused_with_the_formats_that_take_them(self):
         self.file("m.onnxtxt", SMALL)
         refused = self.ingot("convert", "m.onnxtxt", "-o", "m.onnx", "--tag", "serve", code=2).stderr

@@ -62,6 +62,9 @@ TEST_F(Convert, AnExportIsNotMovedToAnotherOpsetFirst) {
 
 TEST_F(Convert, LayoutsAreChangedOnceByTheEndThatKnowsBest) {
   ConvertRequest asked = request("onnx", "out.onnx");
+  test::write_text(directory_ / "conv.onnxtxt", R"(<ir_version: 8, opset_import: ["" : 18]>
+    g (float[1,2,3,3] x) => (float[1,2,3,3] y) { y = MaxPool<kernel_shape = [1, 1]>(x) })");
+  asked.input = directory_ / "conv.onnxtxt";
   asked.layout = {Layout::channels_last, Layout::channels_last};
   EXPECT_THAT(convert(asked).notes, ElementsAre("layout: input 'x' is NHWC now", "layout: output 'y' is NHWC now"));
   EXPECT_EQ(load(asked.output).model.graph->inputs()[0]->type.str(), "float[1,3,3,2]");
@@ -117,8 +120,11 @@ TEST_F(Convert, TellsWhyNothingWasVerified) {
   ConvertRequest dequantized = request("tflite", "out.onnx");
   dequantized.dequantize = true;
   EXPECT_EQ(why_not(dequantized), "quantised values became floats");
-  ConvertRequest in_place = request("tflite", "m.tflite");
-  EXPECT_EQ(why_not(in_place), "the result took the source's place");
+  ConvertRequest more = request("onnx", "out.onnx");
+  more.verifies_onnx = true;
+  EXPECT_EQ(why_not(more), "asked");
+  more.batch = Dim(8);
+  EXPECT_EQ(why_not(more), "the batch is another one; Ingot alone compared the two, example by example");
   for (const char* source : {"tflite", "tensorflow", "savedmodel", "tfjs"})
     EXPECT_EQ(why_not(request(source, "out.onnx")), "asked") << source;
   EXPECT_EQ(why_not(request("onnx", "out.tflite")), "asked");

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <tuple>
 
 #include "ingot/base/error.h"
 #include "ingot/driver/load.h"
@@ -21,6 +22,12 @@ class Recognition : public testing::Test {
 
   std::string refusal(const std::string& path) const try {
     return "recognised as " + format_of(path);
+  } catch (const Error& error) {
+    return error.what();
+  }
+
+  std::string refusal_of_load(const std::string& path) const try {
+    return "read as " + std::string(driver::load(path).format->name);
   } catch (const Error& error) {
     return error.what();
   }
@@ -67,10 +74,50 @@ TEST_F(Recognition, ADirectoryOfVersionsIsRefusedWithTheNewest) {
 }
 
 TEST_F(Recognition, TheNameTellsWhereContentsDoNot) {
-  test::write_text(directory_ / "empty.onnx", "");
-  EXPECT_EQ(format_of(directory_ / "empty.onnx"), "onnx");
-  test::write_text(directory_ / "EMPTY.TFLITE", "");
-  EXPECT_EQ(format_of(directory_ / "EMPTY.TFLITE"), "tflite");
+  test::write_text(directory_ / "what.onnx", "?");
+  EXPECT_EQ(format_of(directory_ / "what.onnx"), "onnx");
+  test::write_text(directory_ / "WHAT.TFLITE", "?");
+  EXPECT_EQ(format_of(directory_ / "WHAT.TFLITE"), "tflite");
+}
+
+TEST_F(Recognition, WhatIsNoModelIsNamedWithWhatToDo) {
+  using namespace std::string_literals;
+  const std::string tar = std::string(257, '\0') + "ustar\0"s;
+  const std::tuple<std::string, std::string, std::string> kFiles[] = {
+      {"", "empty", "download or export it again"},
+      {"version https://git-lfs.github.com/spec/v1\noid sha256:12\nsize 9\n", "a Git LFS pointer", "git lfs pull"},
+      {"\n<!DOCTYPE html>\n<html lang=en>", "a page of the web", "the link to the file itself"},
+      {"<html><body>404</body></html>", "a page of the web", "the link to the file itself"},
+      {"\x1f\x8b\x08"s, "compressed by gzip", "gunzip"},
+      {"PK\x03\x04...readme.md"s, "a zip archive", "unpack it"},
+      {"PK\x03\x04...archive/data.pkl"s, "a PyTorch file", "torch.onnx.export"},
+      {"PK\x03\x04...model.weights.h5"s, "a Keras file", "SavedModel"},
+      {tar, "a tar archive", "tar -xf"},
+      {"7z\xbc\xaf\x27\x1c"s, "a 7z archive", "unpack it"},
+      {"\x89HDF\r\n\x1a\n"s, "an HDF5 file", "SavedModel"},
+      {"\x80\x04\x95...", "a pickle of Python", "export the model there to ONNX"},
+      {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", "a PyTorch file of the old form",
+       "torch.onnx.export"},
+  };
+  for (const auto& [contents, what, remedy] : kFiles)
+    for (const char* name : {"m.onnx", "m.tflite", "m.bin"})
+      for (const driver::Format* from :
+           {static_cast<const driver::Format*>(nullptr), &driver::format_by_name("onnx")}) {
+        test::write_text(directory_ / name, contents);
+        try {
+          driver::load(directory_ / name, {.from = from});
+          ADD_FAILURE() << "read: " << what;
+        } catch (const Error& error) {
+          EXPECT_EQ(error.exit_code(), 3);
+          EXPECT_NE(std::string(error.what()).find("the file is " + what), std::string::npos) << error.what();
+          EXPECT_NE(error.hint_text().find(remedy), std::string::npos) << error.what();
+        }
+      }
+}
+
+TEST_F(Recognition, AnOnnxFileWithoutAGraphIsNone) {
+  test::write_text(directory_ / "m.onnx", "\x08\x08");  // ir_version: 8
+  EXPECT_NE(refusal_of_load(directory_ / "m.onnx").find("the file holds no graph"), std::string::npos);
 }
 
 TEST_F(Recognition, WhatNothingTellsIsRefusedWithTheNamesThatFromTakes) {

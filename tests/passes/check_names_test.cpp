@@ -19,7 +19,7 @@ TEST(CheckNames, AcceptsNestedGraphsThatReadOuterValues) {
 
 TEST(CheckNames, GraphsHaveNames) {
   EXPECT_THAT(problems_in(R"("" (float[2] x) => (float[2] y) { y = Relu(x) })"),
-              ElementsAre("error: graph: the graph has no name [IG0312]"));
+              ElementsAre("warning: graph: the graph has no name [IG0312]"));
 }
 
 TEST(CheckNames, InputsHaveNames) {
@@ -63,7 +63,7 @@ TEST(CheckNames, ValuesOfABranchEndWithIt) {
 
 TEST(CheckNames, NodesFollowThoseTheyReadFrom) {
   EXPECT_THAT(problems_in("g (float[2] x) => (float[2] y) { [late] y = Neg(a) [early] a = Relu(x) }"),
-              ElementsAre("error: node 'late' (Neg): input 'a' is made only later, by node 'early' (Relu) [IG0303]"));
+              ElementsAre("warning: node 'late' (Neg): input 'a' is made only later, by node 'early' (Relu) [IG0303]"));
 }
 
 TEST(CheckNames, BranchesReadOnlyWhatIsThere) {
@@ -72,7 +72,7 @@ TEST(CheckNames, BranchesReadOnlyWhatIsThere) {
                        else_branch = e () => (float[2] d) { d = Abs(x) }>
       [early] a = Relu(x)
     })"),
-              ElementsAre("error: node 'if' (If), then_branch: node 'n' (Neg): input 'a' is made only later, by node "
+              ElementsAre("warning: node 'if' (If), then_branch: node 'n' (Neg): input 'a' is made only later, by node "
                           "'early' (Relu) [IG0303]"));
 }
 

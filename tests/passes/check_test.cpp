@@ -22,7 +22,7 @@ TEST(Check, ListsAllProblemsOfAModel) {
       [q] b = Relu <alpha = 1> (a)
       [r] y = Flux(b)
     })"),
-      ElementsAre("error: graph: the graph has no name [IG0312]",
+      ElementsAre("warning: graph: the graph has no name [IG0312]",
                   "error: node 'p' (Add): nothing defines input 'lost' [IG0302]",
                   "error: output 'z': nothing defines this value [IG0302]",
                   "error: node 'r' (Flux): operator 'Flux' does not exist in opset 21 of ai.onnx [IG0308]",

@@ -1,8 +1,10 @@
 // ONNX files.
 #include "ingot/driver/formats/onnx.h"
 
+#include "ingot/base/error.h"
 #include "ingot/driver/formats/rows.h"
 #include "ingot/driver/load.h"
+#include "ingot/ir/model.h"
 #include "ingot/onnx/writer.h"
 
 namespace ingot::driver::rows {
@@ -18,6 +20,10 @@ Imported load_onnx(const Source& source, const LoadOptions& options) {
   onnx::ReadOptions read = read_options(options);
   read.notes = &imported.notes;
   imported.model = onnx::read(source.contents, source.directory(), read);
+  const Graph& graph = *imported.model.graph;
+  if (graph.name.empty() && graph.inputs().empty() && graph.initializers().empty() && graph.node_count() == 0 &&
+      graph.output_count() == 0)
+    throw Error(Code::not_a_model, "the file holds no graph").hint("it is no ONNX model, or only a part of one");
   return imported;
 }
 

@@ -13,7 +13,8 @@ inline constexpr OptionSet kOnnxImportOptions = {Option::inputs, Option::outputs
 inline constexpr OptionSet kOnnxExportOptions = {Option::opset, Option::target, Option::auto_cast, Option::infer_types};
 
 inline onnx::ReadOptions read_options(const LoadOptions& options) {
-  return {.allow_links = options.allow_links, .budget = options.budget};
+  return {
+      .allow_links = options.allow_links, .budget = options.budget, .allow_missing_data = options.allow_missing_data};
 }
 
 }  // namespace ingot::driver::rows

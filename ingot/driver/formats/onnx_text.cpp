@@ -25,7 +25,8 @@ Certainty recognise_text(const Source& source) {
   }
   const std::string_view start = text.substr(0, 64);
   const bool is_text = std::ranges::none_of(start, [](char c) { return c >= 0 && c < 9; });
-  return start.starts_with('<') && is_text ? Certainty::likely : Certainty::no;
+  const bool is_markup = start.starts_with("<!") || start.starts_with("<?") || start.starts_with("<html");
+  return start.starts_with('<') && is_text && !is_markup ? Certainty::likely : Certainty::no;
 }
 
 Imported load_text(const Source& source, const LoadOptions& options) {

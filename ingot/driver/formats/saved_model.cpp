@@ -26,6 +26,7 @@ constinit const Format kSavedModel = {
     .operators = &kTensorflowOperators,
     .runtimes = kTensorflowRuntimes,
     .recognise = recognise_saved_model,
+    .describe = tensorflow::describe_saved_model,
     .load = tensorflow::load_saved_model,
     .import_options = kTensorflowImportOptions | OptionSet{Option::signature, Option::tag},
 };

@@ -2,6 +2,7 @@
 #include "ingot/backends/tflite/export.h"
 #include "ingot/base/file_set.h"
 #include "ingot/driver/formats/rows.h"
+#include "ingot/driver/import_layout.h"
 #include "ingot/driver/load.h"
 #include "ingot/formats/tflite/reader.h"
 #include "ingot/formats/tflite/source_note.h"
@@ -41,6 +42,19 @@ Imported load_tflite(const Source& source, const LoadOptions& options) {
           .written_as = {moved(file, "inputs_as"), moved(file, "outputs_as")}};
 }
 
+FileContents describe_tflite(const Source& source, const LoadOptions& options) {
+  const files::Model file = files::read(source.contents, {.budget = options.budget});
+  FileContents contents;
+  for (const files::SubGraph& graph : file.subgraphs)
+    for (const files::Operator& op : graph.operators) ++contents.operators[files::describe(op.code)];
+  for (const files::SignatureDef& signature : file.signature_defs) {
+    contents.signatures.push_back({signature.signature_key});
+    for (const files::TensorMap& input : signature.inputs) contents.signatures.back().inputs.push_back(input.name);
+    for (const files::TensorMap& output : signature.outputs) contents.signatures.back().outputs.push_back(output.name);
+  }
+  return contents;
+}
+
 back::ExportOptions export_options(const SaveOptions& options) {
   back::ExportOptions tflite;
   tflite.auto_cast = options.auto_cast.value_or(AutoCast::none);
@@ -52,8 +66,39 @@ back::ExportOptions export_options(const SaveOptions& options) {
   return tflite;
 }
 
+/// Whether the backend does what is wished by itself: it moves channels of all ports from the front to the end.
+bool is_for_backend(const LayoutWish& wish, const Model& model) {
+  const passes::PortLayouts known = known_layouts(model);
+  const auto are_first = [](const std::vector<std::optional<Layout>>& layouts, const auto& values) {
+    for (std::size_t i = 0; i < layouts.size(); ++i) {
+      const Value* v = values(i);
+      const std::size_t rank = v->type.shape && !v->initializer ? v->type.shape->size() : 0;
+      if (rank >= 3 && rank <= 5 && layouts[i] != Layout::channels_first) return false;
+    }
+    return true;
+  };
+  const Graph& graph = *model.graph;
+  const auto inputs = graph.inputs();
+  return (!wish.inputs_as || are_first(known.inputs, [&](std::size_t i) { return inputs[i]; })) &&
+         (!wish.outputs_as || are_first(known.outputs, [&](std::size_t i) { return graph.output(i); }));
+}
+
+back::Exported exported_as_wished(const Model& model, const SaveOptions& options) {
+  const LayoutWish& wish = options.layout;
+  if ((!wish.inputs_as && !wish.outputs_as) || is_for_backend(wish, model))
+    return back::to_tflite(model, export_options(options));
+  Model settled = model.clone();
+  std::vector<std::string> notes;
+  wish_layout(settled, wish, notes);
+  SaveOptions rest = options;
+  rest.layout = {};
+  back::Exported made = back::to_tflite(settled, export_options(rest));
+  made.notes.insert(made.notes.begin(), notes.begin(), notes.end());
+  return made;
+}
+
 std::vector<std::string> save_tflite(const Model& model, const std::string& path, const SaveOptions& options) {
-  back::Exported made = back::to_tflite(model, export_options(options));
+  back::Exported made = exported_as_wished(model, options);
   if (made.layout.transposes_before || made.layout.transposes_after)
     made.notes.push_back("transposes: " + std::to_string(made.layout.transposes_before) + " in the model, " +
                          std::to_string(made.layout.transposes_after) + " in the file");
@@ -98,6 +143,7 @@ constinit const Format kTflite = {
     .operators = &kOperators,
     .runtimes = kRuntimes,
     .recognise = recognise_tflite,
+    .describe = describe_tflite,
     .load = load_tflite,
     .import_options = {Option::signature, Option::inputs, Option::outputs, Option::functions, Option::dequantize,
                        Option::allow_custom, Option::inputs_as, Option::outputs_as},

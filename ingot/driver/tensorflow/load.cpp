@@ -84,6 +84,20 @@ Bytes contents_of(const Source& source, const std::string& file, const char* wha
 
 }  // namespace
 
+FileContents describe_saved_model(const Source& source, const LoadOptions& options) {
+  const std::string directory = source.directory();
+  const Bytes contents = contents_of(source, saved_model_file(directory), "SavedModel");
+  const tf::MetaGraph meta = open_saved_model(directory, contents, options).meta;
+  FileContents described;
+  for (const tf::NodeDef& node : meta.graph.nodes) ++described.operators[node.op];
+  for (const tf::Signature& signature : meta.signatures) {
+    described.signatures.push_back({signature.key});
+    for (const auto& [name, info] : signature.inputs) described.signatures.back().inputs.push_back(name);
+    for (const auto& [name, info] : signature.outputs) described.signatures.back().outputs.push_back(name);
+  }
+  return described;
+}
+
 Imported load_saved_model(const Source& source, const LoadOptions& options) {
   const std::string directory = source.directory();
   const Bytes contents = contents_of(source, saved_model_file(directory), "SavedModel", options);

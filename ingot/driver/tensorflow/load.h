@@ -7,6 +7,7 @@ namespace ingot::driver::tensorflow {
 /// TF.js model, that.
 Imported load_graph(const Source& source, const LoadOptions& options);
 /// A SavedModel, by its directory or the file in it.
+FileContents describe_saved_model(const Source& source, const LoadOptions& options);
 Imported load_saved_model(const Source& source, const LoadOptions& options);
 /// A TF.js graph-model, by its directory or its file.
 Imported load_tfjs(const Source& source, const LoadOptions& options);

@@ -84,16 +84,20 @@ std::vector<Problem> check(const Model& model, const CheckOptions& options) {
   return context.report.take();
 }
 
+std::string text_of(const std::vector<Problem>& errors) {
+  const std::size_t shown = std::min(errors.size(), kMostInOneError);
+  std::string text = rules::counted(errors.size(), "error");
+  for (std::size_t i = 0; i < shown; ++i)
+    text += fmt::format("\n  {}: {} [{}]", errors[i].place, errors[i].message, code_name(errors[i].code));
+  if (shown < errors.size()) text += fmt::format("\n  and {} more", errors.size() - shown);
+  return text;
+}
+
 void require_valid(const Model& model, const CheckOptions& options) {
   std::vector<Problem> problems = check(model, options);
   std::erase_if(problems, [](const Problem& p) { return p.severity != Severity::error; });
   if (problems.empty()) return;
-  const std::size_t shown = std::min(problems.size(), kMostInOneError);
-  std::string text = "the model is not valid: " + rules::counted(problems.size(), "error");
-  for (std::size_t i = 0; i < shown; ++i)
-    text += fmt::format("\n  {}: {} [{}]", problems[i].place, problems[i].message, code_name(problems[i].code));
-  if (shown < problems.size()) text += fmt::format("\n  and {} more", problems.size() - shown);
-  Error error(problems.front().code, text);
+  Error error(problems.front().code, "the model is not valid: " + text_of(problems));
   error.hint(problems.front().hint.empty() ? "`ingot check` lists all of them" : problems.front().hint);
   throw error;
 }

@@ -46,6 +46,9 @@ struct CheckOptions {
 /// another problem is left out where that is known. The model is not changed.
 std::vector<Problem> check(const Model& model, const CheckOptions& options = {});
 
+/// "3 errors", and the first of them, a line each, with their places.
+std::string text_of(const std::vector<Problem>& errors);
+
 /// Throws one Error that lists the first errors, with the code of the very first. Warnings do not count.
 void require_valid(const Model& model, const CheckOptions& options = {});
 

@@ -155,7 +155,9 @@ void infer(Context& c) {
     if (is_enough() || !is_of_version(found, c)) return;
     places.forget_nested();
     std::string maker = places.of(*found.node);
-    note({Code::shape_contradiction, Severity::error, places.of(*found.value),
+    // Shapes that an exporter did not bring up to date are common, and runtimes go on with a warning.
+    const Severity severity = may_be_same(found.stated, found.inferred) ? Severity::warning : Severity::error;
+    note({Code::shape_contradiction, severity, places.of(*found.value),
           fmt::format("it is stated to be {}, but {} gives {} ({})", found.stated.str(), maker, found.inferred.str(),
                       found.why),
           "remove the stated type or correct it"},
@@ -166,9 +168,13 @@ void infer(Context& c) {
 
 void report_inference(Context& c) {
   // What is wrong with the node is said; that it cannot be inferred then is no news.
-  for (auto& [problem, node_place] : c.findings)
-    if (!c.report.has_error_at(node_place))
+  for (auto& [problem, node_place] : c.findings) {
+    if (c.report.has_error_at(node_place)) continue;
+    if (problem.severity == Severity::warning)
+      c.report.warning(problem.code, std::move(problem.place), std::move(problem.message), std::move(problem.hint));
+    else
       c.report.error(problem.code, std::move(problem.place), std::move(problem.message), std::move(problem.hint));
+  }
 }
 
 void check_type_constraints(Context& c) {

@@ -45,7 +45,7 @@ class Walk {
   void enter(const Graph& graph) {
     frames_.push_back({&graph, graph.first()});
     if (graph.name.empty() && !graph.is_function_body)
-      c_.report.error(Code::bad_name, c_.places.of(graph), "the graph has no name", "give it one; any will do");
+      c_.report.warning(Code::bad_name, c_.places.of(graph), "the graph has no name", "give it one; any will do");
     if (!nests()) {
       defined_.reserve(graph.inputs().size() + graph.initializers().size() + graph.node_count());
       frames_.back().node_names.reserve(graph.node_count());
@@ -146,7 +146,8 @@ class Walk {
       report_cycle(frame);
     }
     if (frame.on_cycle.contains(frame.node) && frame.on_cycle.contains(value.producer())) return;
-    c_.report.error(
+    // What the graph means does not depend on the order, and runtimes sort.
+    c_.report.warning(
         Code::not_sorted, c_.places.of(node),
         fmt::format("input {} is made only later, by {}", quoted(value.name()), c_.places.of(*value.producer())),
         "put the nodes in an order in which each follows those that it reads from");

@@ -56,11 +56,15 @@ bool is_any_tensor(const Type& type) {
   return type.kind == Type::Kind::tensor || type.kind == Type::Kind::sparse_tensor;
 }
 
-/// The main graph's inputs and outputs are what users see: their types must be stated, and the ranks of inputs.
+/// The main graph's inputs and outputs are what users see: their types must be stated. Runtimes do without ranks.
 void check_complete(Context& c, const Value& value, std::string_view what) {
   const auto report = [&](std::string_view lacks, std::string hint) {
-    c.report.error(Code::missing_type, fmt::format("{} {}", what, quoted(value.name())),
-                   fmt::format("the {} has no {}", what, lacks), std::move(hint));
+    std::string place = fmt::format("{} {}", what, quoted(value.name()));
+    std::string message = fmt::format("the {} has no {}", what, lacks);
+    if (lacks == "shape")
+      c.report.warning(Code::missing_type, std::move(place), std::move(message), std::move(hint));
+    else
+      c.report.error(Code::missing_type, std::move(place), std::move(message), std::move(hint));
   };
   const Type& type = value.type;
   if (!type)
@@ -84,7 +88,7 @@ void check_output_ranks(Context& c) {
       c.report.note(Code::missing_type, std::move(place), "the output has no shape, and its rank cannot be inferred",
                     "programs that insist on a rank want it stated");
     else
-      c.report.error(Code::missing_type, std::move(place), "the output has no shape", kStateRank);
+      c.report.warning(Code::missing_type, std::move(place), "the output has no shape", kStateRank);
   }
 }
 

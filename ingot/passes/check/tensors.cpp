@@ -136,9 +136,9 @@ void check_initializer(Context& c, const Value& value, bool is_nested) {
   }
   if (!value.is_input()) {
     if (c.model.ir_version > 0 && c.model.ir_version < 4 && !value.graph().is_function_body)
-      c.report.error(Code::bad_initializer, c.places.of(value),
-                     fmt::format("IR version {} wants every initializer to be an input too", c.model.ir_version),
-                     "add it to the graph's inputs, or state IR version 4 or newer");
+      c.report.warning(Code::bad_initializer, c.places.of(value),
+                       fmt::format("IR version {} wants every initializer to be an input too", c.model.ir_version),
+                       "add it to the graph's inputs, or state IR version 4 or newer");
   } else if (is_nested && c.model.ir_version >= 4) {
     c.report.warning(Code::bad_initializer, c.places.of(value), "an input of a nested graph must not have a default",
                      "remove it from the graph's inputs");

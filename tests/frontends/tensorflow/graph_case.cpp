@@ -339,7 +339,7 @@ CaseResult run_case(const fs::path& directory, const std::string& name, const Ca
   for (const driver::Problem& problem : driver::check(model, &budget))
     if (options.dynamic_shapes && problem.code == Code::missing_type && problem.place.starts_with("output '"))
       result.has_open_rank = true;
-    else if (problem.severity == driver::Severity::error)
+    else if (problem.severity == driver::Severity::error || problem.code == Code::shape_contradiction)
       return failed(CaseResult::Outcome::invalid, problem.place + ": " + problem.message);
   std::vector<engine::NamedDatum> outputs;
   try {

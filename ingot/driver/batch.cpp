@@ -1,0 +1,126 @@
+// Another batch, and the proof that examples do not mix.
+#include "ingot/driver/batch.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ingot/base/elements.h"
+#include "ingot/base/error.h"
+#include "ingot/driver/inputs.h"
+#include "ingot/driver/run.h"
+#include "ingot/passes/change_batch.h"
+
+namespace ingot::driver {
+namespace {
+
+using Rows = std::vector<std::int64_t>;
+
+constexpr std::int64_t kOpenBatch = 3;  // what a batch that is left open is tried with, for each example of the old one
+
+/// The examples at `rows`.
+Array picked(const Array& all, const Rows& rows) {
+  Dims dims = all.dims();
+  dims.front() = static_cast<std::int64_t>(rows.size());
+  Array some(all.dtype(), dims);
+  if (all.size() == 0) return some;
+  const auto row = static_cast<std::size_t>(all.size() / all.dims().front());
+  dispatch(all.dtype(), Any{}, [&]<class T>() {
+    const auto from = all.data<T>();
+    const auto to = some.mutable_data<T>();
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(rows[i]) * row), row,
+                  to.begin() + static_cast<std::ptrdiff_t>(i * row));
+  });
+  return some;
+}
+
+/// Whether they are the same but for rounding, which may fall another way where more is computed at once.
+bool are_alike(const Array& a, const Array& b) {
+  if (a.dims() != b.dims() || a.dtype() != b.dtype()) return false;
+  if (a.dtype() == DType::string || is_complex(a.dtype())) return true;
+  const std::vector<double> x = a.to_doubles(), y = b.to_doubles();
+  double scale = 0;
+  for (const double v : x)
+    if (std::isfinite(v)) scale = std::max(scale, std::abs(v));
+  const bool is_short = a.dtype() == DType::f16 || a.dtype() == DType::bf16;
+  const double allowed = is_float(a.dtype()) ? scale * (is_short ? 1e-2 : 1e-4) : 0;
+  std::size_t differ = 0;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    differ += !(std::abs(x[i] - y[i]) <= allowed) && !(x[i] == y[i]) && !(std::isnan(x[i]) && std::isnan(y[i]));
+  return differ * 100 <= (is_float(a.dtype()) ? 0 : x.size());
+}
+
+struct Pair {
+  const Model& before;
+  Model after;  // with a batch that is a number
+  std::int64_t old, now;
+  std::vector<std::string> batched{};  // inputs
+};
+
+Pair pair_of(const Model& before, const Model& model, std::int64_t old) {
+  Pair pair{before, model.clone(), old, old * kOpenBatch};
+  for (const Value* v : model.graph->inputs()) {
+    const Value* was = before.graph->find(v->name());
+    if (!was || !was->type.shape || was->type == v->type) continue;
+    pair.batched.push_back(v->name());
+    if (const auto n = v->type.shape->front().as_int()) pair.now = *n;
+  }
+  for (const std::string& name : pair.batched) pair.after.graph->find(name)->type.shape->front() = pair.now;
+  return pair;
+}
+
+std::vector<NamedDatum> run_once(const Model& model, const std::vector<NamedDatum>& inputs, Budget* budget) {
+  const std::optional<Model> form = runnable_form(model);
+  return engine::Session(form ? *form : model, {.budget = budget}).run(inputs);
+}
+
+/// Runs the first and the last examples of the new batch in the old one; returns what differs, or nothing.
+std::string difference(const Pair& pair, Budget* budget) {
+  const std::vector<NamedDatum> inputs = random_inputs(pair.after, 1);
+  const std::vector<NamedDatum> all = run_once(pair.after, inputs, budget);
+  for (const std::int64_t start : {std::int64_t{0}, pair.now - 1}) {
+    Rows rows;
+    for (std::int64_t i = 0; i < pair.old; ++i) rows.push_back((start + i) % pair.now);
+    std::vector<NamedDatum> few = inputs;
+    for (NamedDatum& input : few)
+      if (const Array* array = input.value.array(); array && std::ranges::count(pair.batched, input.name))
+        input.value = picked(*array, rows);
+    const std::vector<NamedDatum> alone = run_once(pair.before, few, budget);
+    for (std::size_t i = 0; i < alone.size(); ++i) {
+      const Array *x = alone[i].value.array(), *y = all[i].value.array();
+      if (!x || !y || x->rank() == 0 || y->rank() == 0 || y->dims().front() != pair.now)
+        return "output '" + alone[i].name + "' has no batch";
+      if (!are_alike(*x, picked(*y, rows))) return "output '" + alone[i].name + "' mixes examples";
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> change_batch(Model& model, const Dim& batch, Budget* budget) {
+  const std::optional<std::int64_t> old = passes::fixed_batch(model);
+  const Model before = model.clone();
+  std::vector<std::string> notes = passes::change_batch(model, batch);
+  if (!old || *old == 0 || (batch.is_known() && batch.value() == *old)) return notes;
+  std::string why;
+  try {
+    why = difference(pair_of(before, model, *old), budget);
+  } catch (const Error& error) {
+    if (error.exit_code() == 5) throw;  // limits, interrupts
+    if (error.code() != Code::no_kernel) {
+      why = error.node().empty() ? error.message()
+                                 : "node '" + error.node() + "' (" + error.op() + "): " + error.message();
+    } else {
+      notes.push_back("batch: not tried, since Ingot does not run the model: " + error.message());
+      return notes;
+    }
+  }
+  if (!why.empty())
+    throw Error(Code::unsupported_setting, "the batch cannot be changed: " + why)
+        .hint("export the model with a batch that is open");
+  notes.push_back("batch: each example gives what it gave before, as Ingot runs both");
+  return notes;
+}
+
+}  // namespace ingot::driver

@@ -1,0 +1,118 @@
+// What people take for models: recognised by how it begins, and named.
+#include "ingot/driver/other_files.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "ingot/base/error.h"
+
+namespace ingot::driver {
+namespace {
+
+using namespace std::string_view_literals;
+
+struct Kind {
+  std::size_t at;  // where the mark stands
+  std::string_view mark;
+  std::string_view what, remedy;
+};
+
+constexpr std::string_view kUnpack = "unpack it, and name the model that is in it";
+constexpr std::string_view kWeightsAlone =
+    "weights alone are no model: export the whole model from the program that made it, to ONNX, SavedModel or TFLite";
+constexpr std::string_view kExportTorch =
+    "in Python, torch.onnx.export(model, example, 'model.onnx') writes what Ingot reads";
+constexpr std::string_view kExportPickle =
+    "only the Python program that made it can read it, and reading it runs code: export the model there to ONNX "
+    "(skl2onnx, torch.onnx)";
+constexpr std::string_view kExportKeras =
+    "in Python, keras.models.load_model(file).export('folder') writes a SavedModel, which Ingot reads";
+
+constexpr Kind kKinds[] = {
+    {0, "version https://git-lfs.github.com/spec/"sv, "a Git LFS pointer, not the file itself",
+     "'git lfs pull' in its repository fetches the file"},
+    {0, "\x1f\x8b"sv, "compressed by gzip", "'gunzip' it first, or 'tar -xzf' an archive"},
+    {0, "BZh"sv, "compressed by bzip2", "'bunzip2' it first"},
+    {0, "\xfd\x37zXZ\0"sv, "compressed by xz", "'unxz' it first"},
+    {0, "\x28\xb5\x2f\xfd"sv, "compressed by zstd", "'unzstd' it first"},
+    {0, "7z\xbc\xaf\x27\x1c"sv, "a 7z archive", kUnpack},
+    {0, "Rar!\x1a\x07"sv, "a rar archive", kUnpack},
+    {257, "ustar"sv, "a tar archive", "'tar -xf' it, and name the model that is in it"},
+    {0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file, such as Keras writes (.h5)", kExportKeras},
+    {0, "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"sv, "a PyTorch file of the old form (.pt, .pth)",
+     kExportTorch},
+    {0, "\x80\x02"sv, "a pickle of Python (.pkl, .joblib, .pt)", kExportPickle},
+    {0, "\x80\x03"sv, "a pickle of Python (.pkl, .joblib)", kExportPickle},
+    {0, "\x80\x04\x95"sv, "a pickle of Python (.pkl, .joblib)", kExportPickle},
+    {0, "\x80\x05\x95"sv, "a pickle of Python (.pkl, .joblib)", kExportPickle},
+    {0, "GGUF"sv, "a GGUF file", kWeightsAlone},
+    {8, "{\"__metadata__\""sv, "a safetensors file", kWeightsAlone},
+    {4, "ORTM"sv, "of ONNX Runtime's own format (.ort)", "take the ONNX file that it was made from"},
+    {0, "\x93NUMPY"sv, "an array of NumPy: data, not a model", "'ingot run MODEL --in NAME=file.npy' takes it"},
+    {0, "\x89PNG"sv, "a picture, not a model", ""},
+    {0, "\xff\xd8\xff"sv, "a picture, not a model", ""},
+    {0, "%PDF"sv, "a PDF document, not a model", ""},
+    {0,
+     "\x7f"
+     "ELF"sv,
+     "a program or library, not a model", ""},
+};
+
+/// Zip archives are told apart by the names in their directory, which stands at the end.
+struct Packed {
+  std::string_view name, what, remedy;
+};
+
+constexpr Packed kPacked[] = {
+    {"data.pkl", "a PyTorch file (.pt, .pth)", kExportTorch},
+    {"model.weights.h5", "a Keras file (.keras)", kExportKeras},
+    {"saved_model.pb", "a zip archive with a SavedModel", "unpack it, and name the directory"},
+    {".onnx", "a zip archive with an ONNX file", kUnpack},
+    {".tflite", "a zip archive with a TFLite file", kUnpack},
+    {".npy", "arrays of NumPy (.npz): data, not a model", "'ingot run MODEL --in file.npz' takes them"},
+};
+
+[[noreturn]] void refuse(const Source& source, std::string_view what, std::string_view remedy) {
+  Error error(Code::unknown_format, "the file is " + std::string(what));
+  error.in_file(source.path);
+  if (!remedy.empty()) error.hint(std::string(remedy));
+  throw error;
+}
+
+/// In lower case and without blanks before it: how the web writes its pages varies.
+std::string beginning(std::string_view text) {
+  std::string begin;
+  for (const char c : text.substr(0, 512)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (begin.empty() && (std::isspace(byte) || byte >= 0x80)) continue;  // blanks, a byte order mark
+    begin += static_cast<char>(std::tolower(byte));
+  }
+  return begin;
+}
+
+void refuse_zip(const Source& source, std::string_view text) {
+  constexpr std::size_t kDirectory = 65536;
+  const std::string_view end = text.substr(text.size() - std::min(text.size(), kDirectory));
+  for (const Packed& packed : kPacked)
+    if (end.find(packed.name) != std::string_view::npos) refuse(source, packed.what, packed.remedy);
+  refuse(source, "a zip archive", kUnpack);
+}
+
+}  // namespace
+
+void refuse_other_files(const Source& source) {
+  if (source.is_directory) return;
+  const std::string_view text = source.contents.text();
+  if (text.empty()) refuse(source, "empty", "what made it did not finish: download or export it again");
+  for (const Kind& kind : kKinds)
+    if (text.size() > kind.at && text.substr(kind.at).starts_with(kind.mark)) refuse(source, kind.what, kind.remedy);
+  if (text.starts_with("PK\x03\x04") || text.starts_with("PK\x05\x06")) refuse_zip(source, text);
+  const std::string begin = beginning(text);
+  if (begin.starts_with("<!doctype html") || begin.starts_with("<html"))
+    refuse(source, "a page of the web (HTML), not a model",
+           "what was downloaded is the page about the file: take the link to the file itself ('raw', 'download')");
+  if (begin.starts_with("<?xml"))
+    refuse(source, "an XML document, not a model", "of OpenVINO's models, take the ONNX file they were made from");
+}
+
+}  // namespace ingot::driver

@@ -1,0 +1,96 @@
+// A batch that a model fixes, changed.
+#include "ingot/driver/batch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ingot/driver/check.h"
+#include "ingot/driver/inputs.h"
+#include "ingot/engine/session.h"
+#include "ingot/ir/model.h"
+#include "ingot/onnx/text.h"
+#include "tests/support/refusal.h"
+
+namespace ingot::driver {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+Model parsed(const std::string& graph) {
+  return onnx::parse_text(R"(<ir_version: 8, opset_import: ["" : 13]> )" + graph);
+}
+
+/// Inputs and outputs, as they are once the batch is another one and the model is valid.
+std::string ports_with(Model model, const Dim& batch) {
+  change_batch(model, batch);
+  for (const Problem& p : check(model)) EXPECT_NE(p.severity, Severity::error) << p.str();
+  for (const Problem& p : check(model)) EXPECT_NE(p.code, Code::shape_contradiction) << p.str();
+  return model.graph->inputs()[0]->type.str() + " -> " + model.graph->output(0)->type.str();
+}
+
+const char* const kReshape =
+    R"(g (float[1,4,2,2] x) => (float[1,16] y) <int64[2] s = {1, 16}, float[1,4,1,1] w = {1, 2, 3, 4}>
+  { a = Mul(x, w) y = Reshape(a, s) })";
+
+TEST(Batch, IsFollowedThroughTargetsOfReshape) {
+  EXPECT_EQ(ports_with(parsed(kReshape), Dim(8)), "float[8,4,2,2] -> float[8,16]");
+  EXPECT_EQ(ports_with(parsed(kReshape), Dim::symbol("N")), "float[N,4,2,2] -> float[N,16]");
+  // The rest is another entry's: the batch is copied.
+  EXPECT_EQ(ports_with(parsed("g (float[1,4,6] x) => (float[1,24] y) <int64[2] s = {1, -1}> { y = Reshape(x, s) }"),
+                       Dim::symbol("N")),
+            "float[N,4,6] -> float[N,24]");
+  // Heads of attention: batch and heads are one dimension for a while.
+  const char* heads = R"(g (float[2,5,6] x) => (float[2,5,6] y)
+    <int64[4] s = {2, 5, 2, 3}, int64[3] t = {4, 5, 3}, int64[4] u = {2, 2, 5, 3}, int64[3] v = {2, 5, 6}> {
+      a = Reshape(x, s) b = Transpose<perm = [0, 2, 1, 3]>(a) c = Reshape(b, t) d = Relu(c)
+      e = Reshape(d, u) f = Transpose<perm = [0, 2, 1, 3]>(e) y = Reshape(f, v) })";
+  EXPECT_EQ(ports_with(parsed(heads), Dim(7)), "float[7,5,6] -> float[7,5,6]");
+  EXPECT_EQ(ports_with(parsed(heads), Dim::symbol("N")), "float[N,5,6] -> float[N,5,6]");
+}
+
+TEST(Batch, RepeatsWhatAllExamplesShare) {
+  const char* token =
+      R"(g (float[1,3,2] x) => (float[1,4,2] y) <float[1,1,2] w = {1, 2}> { y = Concat<axis = 1>(w, x) })";
+  EXPECT_EQ(ports_with(parsed(token), Dim(3)), "float[3,3,2] -> float[3,4,2]");
+  EXPECT_EQ(ports_with(parsed(token), Dim::symbol("N")), "float[N,3,2] -> float[N,4,2]");
+  const char* gru = R"(g (float[1,3,2] x) => (float[1,1,1] h)
+    <float[1,3,2] w = {1, 2, 3, 4, 5, 6}, float[1,3,1] r = {1, 2, 3}, float[1,1,1] h0 = {0.5}> {
+      t = Transpose<perm = [1, 0, 2]>(x) s, last = GRU<hidden_size = 1>(t, w, r, , , h0)
+      h = Transpose<perm = [1, 0, 2]>(last) })";
+  EXPECT_EQ(ports_with(parsed(gru), Dim(4)), "float[4,3,2] -> float[4,1,1]");
+}
+
+TEST(Batch, OfAnOpenModelIsBound) {
+  EXPECT_EQ(ports_with(parsed("g (float[N,4] x) => (float[N,4] y) { y = Relu(x) }"), Dim(8)),
+            "float[8,4] -> float[8,4]");
+}
+
+TEST(Batch, ThatMixesExamplesIsRefused) {
+  const auto refusal = [](const char* graph) -> std::string {
+    try {
+      Model model = parsed(graph);
+      change_batch(model, Dim(2));
+      return "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit_code(), 4) << error.what();
+      return error.message();
+    }
+  };
+  EXPECT_THAT(
+      refusal("g (float[1,4] x) => (float[1,4] y) { m = ReduceMean<axes = [0], keepdims = 1>(x) y = Sub(x, m) }"),
+      HasSubstr("output 'y' mixes examples"));
+  EXPECT_THAT(refusal("g (float[1,4] x) => (float[4] y) <int64[1] a = {0}> { y = Squeeze(x, a) }"),
+              HasSubstr("output 'y' would be float[4]"));
+  EXPECT_THAT(refusal("g (float[1,4] x) => (float[4,1] y) { y = Transpose(x) }"), HasSubstr("output 'y' would be"));
+}
+
+TEST(Batch, SaysWhatChanged) {
+  Model model = parsed(kReshape);
+  const std::vector<std::string> notes = change_batch(model, Dim(8));
+  EXPECT_THAT(notes, Contains("batch: input 1 follows it at 'y' (Reshape)"));
+  EXPECT_THAT(notes, Contains("batch: each example gives what it gave before, as Ingot runs both"));
+}
+
+}  // namespace
+}  // namespace ingot::driver
