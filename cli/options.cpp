@@ -13,6 +13,7 @@ Option* Option::delimiter(char character) { return option_.delimiter(character),
 Option* Option::excludes(const Option* other) { return option_.excludes(&other->option_), this; }
 Option* Option::one_of(const std::vector<std::string>& words) { return option_.check(CLI::IsMember(words)), this; }
 Option* Option::positive() { return option_.check(CLI::PositiveNumber), this; }
+Option* Option::optional_argument() { return option_.expected(0, 1), this; }
 Option* Option::between(double least, double most) { return option_.check(CLI::Range(least, most)), this; }
 
 struct App::State {
