@@ -1,4 +1,4 @@
-// ingot bench: how fast a model is, alone or beside ONNX Runtime.
+// ingot bench: how fast a model is, alone or beside other runtimes.
 #include "ingot/measure/bench.h"
 
 #include <chrono>
@@ -17,8 +17,8 @@ using measure::BenchResult;
 using measure::Measured;
 
 struct Options {
-  std::string model, from, peer, peers;
-  std::vector<std::string> inputs, input_shapes;
+  std::string model, from, peers;
+  std::vector<std::string> beside, inputs, input_shapes;
   std::uint32_t seed = 1;
   std::size_t runs = 30;
   int threads = 0;
@@ -59,32 +59,66 @@ Json to_json(const BenchResult& result, const Options& options) {
     json["copy_gbps"] = result.copy_gbps;
     json["share_of_peak"] = result.gbps() / result.copy_gbps;
   }
-  if (const auto& c = result.ort) {
-    json["ort"] = to_json(c->peer);
-    json["ort"]["version"] = c->version;
-    json["ort"]["base_bytes"] = c->peer_base_bytes;
-    json["ratio"] = {
-        {"speed", c->speed.median},
-        {"low", c->speed.low},
-        {"high", c->speed.high},
-        {"pairs", c->speed.pairs},
-        {"first_result", c->peer.first_result / result.own.first_result},
-        {"peak_memory", static_cast<double>(result.own.peak_bytes) / static_cast<double>(c->peer.peak_bytes)}};
-    json["results_agree"] = c->difference.empty();
-    if (!c->difference.empty()) json["difference"] = c->difference;
+  json["peers"] = Json::array();
+  for (const measure::Comparison& c : result.peers) {
+    Json peer = to_json(c.peer);
+    peer["version"] = c.version;
+    peer["base_bytes"] = c.peer_base_bytes;
+    const Json ratio{
+        {"speed", c.speed.median},
+        {"low", c.speed.low},
+        {"high", c.speed.high},
+        {"pairs", c.speed.pairs},
+        {"first_result", c.peer.first_result / result.own.first_result},
+        {"peak_memory", static_cast<double>(result.own.peak_bytes) / static_cast<double>(c.peer.peak_bytes)}};
+    const std::string name(verify::info_of(c.runtime).name);
+    if (c.runtime == verify::Runtime::ort) {
+      json[name] = peer;
+      json["ratio"] = ratio;
+      json["results_agree"] = c.difference.empty();
+      if (!c.difference.empty()) json["difference"] = c.difference;
+    }
+    peer["name"] = name;
+    peer["ratio"] = ratio;
+    peer["results_agree"] = c.difference.empty();
+    if (!c.difference.empty()) peer["difference"] = c.difference;
+    if (!c.converted_to.empty()) peer["converted_to"] = c.converted_to;
+    json["peers"].push_back(peer);
   }
   return json;
 }
 
+void print_comparison(const measure::Comparison& c) {
+  const bool is_faster = c.speed.low > 1, is_slower = c.speed.high < 1;
+  const std::string ratio = number(c.speed.median, 3) + "x";
+  if (!c.converted_to.empty())
+    std::printf("  %s ran the model as %s, converted by Ingot\n", c.title.c_str(), c.converted_to.c_str());
+  std::printf("  %s the speed of %s, between %s and %s with 95 %% confidence (%zu pairs)\n",
+              out_style(is_faster   ? Style::green
+                        : is_slower ? Style::red
+                                    : Style::yellow,
+                        ratio)
+                  .c_str(),
+              c.title.c_str(), number(c.speed.low, 3).c_str(), number(c.speed.high, 3).c_str(), c.speed.pairs);
+  if (c.peer_base_bytes)
+    std::printf("  %s of its peak memory are %s, before it loads the model\n", human_bytes(c.peer_base_bytes).c_str(),
+                c.runtime == verify::Runtime::tflite ? "its library's" : "Node's");
+  if (c.difference.empty())
+    std::printf("  the results agree\n");
+  else
+    std::printf("  %s %s\n", out_style(Style::red, "the results differ:").c_str(), c.difference.c_str());
+}
+
 void print(const BenchResult& result, const Options& options) {
-  const auto& ort = result.ort;
-  Table table(ort ? std::vector<bool>{false, true, true} : std::vector<bool>{false, true});
+  Table table(std::vector<bool>{false, true, true, true, true, true});
   const auto row = [&](const char* what, const auto& text_of) {
     std::vector<std::string> cells{what, text_of(result.own)};
-    if (ort) cells.push_back(text_of(ort->peer));
+    for (const measure::Comparison& c : result.peers) cells.push_back(text_of(c.peer));
     table.add(std::move(cells));
   };
-  if (ort) table.add({"", "Ingot", "ONNX Runtime " + ort->version});
+  std::vector<std::string> heading{"", "Ingot"};
+  for (const measure::Comparison& c : result.peers) heading.push_back(c.title + " " + c.version);
+  if (!result.peers.empty()) table.add(heading);
   row("set-up", [](const Measured& m) { return ms(m.set_up); });
   row("first result after", [](const Measured& m) { return ms(m.first_result); });
   row("latency, median", [](const Measured& m) { return ms(m.latency.median); });
@@ -111,22 +145,7 @@ void print(const BenchResult& result, const Options& options) {
   if (result.work.unknown)
     std::printf("  %lld such nodes are not counted: their shapes, or how often they run, are not known\n",
                 static_cast<long long>(result.work.unknown));
-  if (!ort) return;
-  const bool is_faster = ort->speed.low > 1, is_slower = ort->speed.high < 1;
-  const std::string ratio = number(ort->speed.median, 3) + "x";
-  std::printf("  %s the speed of ONNX Runtime, between %s and %s with 95 %% confidence (%zu pairs)\n",
-              out_style(is_faster   ? Style::green
-                        : is_slower ? Style::red
-                                    : Style::yellow,
-                        ratio)
-                  .c_str(),
-              number(ort->speed.low, 3).c_str(), number(ort->speed.high, 3).c_str(), ort->speed.pairs);
-  std::printf("  %s of its peak memory are Node's, before it loads the model\n",
-              human_bytes(ort->peer_base_bytes).c_str());
-  if (ort->difference.empty())
-    std::printf("  the results agree\n");
-  else
-    std::printf("  %s %s\n", out_style(Style::red, "the results differ:").c_str(), ort->difference.c_str());
+  for (const measure::Comparison& c : result.peers) print_comparison(c);
 }
 
 int run(const Options& options, const Global& global) {
@@ -138,13 +157,15 @@ int run(const Options& options, const Global& global) {
   request.threads = options.threads;
   request.runs = options.runs;
   for (const std::string& text : options.input_shapes) request.input_shapes.push_back(driver::parse_input_shape(text));
-  if (!options.peer.empty()) {
-    if (global.untrusted)
-      throw Error(Code::bad_usage, "other runtimes are off under --untrusted").hint("leave --vs out");
-    request.ort = verify::find_peers(options.peers);
-    request.ort->time = std::chrono::minutes(10);
-    if (const auto missing = verify::why_missing(*request.ort, verify::Runtime::ort))
-      throw Error(Code::cannot_open, "ONNX Runtime cannot be measured: " + *missing)
+  if (!options.beside.empty() && global.untrusted)
+    throw Error(Code::bad_usage, "other runtimes are off under --untrusted").hint("leave --vs out");
+  request.peers = verify::find_peers(options.peers);
+  request.peers.time = std::chrono::minutes(10);
+  for (const std::string& name : options.beside) {
+    request.beside.push_back(verify::runtime_by_name(name));
+    if (const auto missing = verify::why_missing(request.peers, request.beside.back()))
+      throw Error(Code::cannot_open,
+                  std::string(verify::info_of(request.beside.back()).title) + " cannot be measured: " + *missing)
           .hint("script/bootstrap installs it in a source tree");
   }
   const BenchResult result = measure::bench(request);
@@ -152,24 +173,29 @@ int run(const Options& options, const Global& global) {
     std::printf("%s\n", to_json(result, options).dump(2).c_str());
   else
     print(result, options);
-  return result.ort && !result.ort->difference.empty() ? 1 : 0;
+  for (const measure::Comparison& c : result.peers)
+    if (!c.difference.empty()) return 1;
+  return 0;
 }
 
 }  // namespace
 
 Command add_bench(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
-  App* app = program.add_subcommand("bench", "Measure a model, alone or beside ONNX Runtime");
+  App* app = program.add_subcommand("bench", "Measure a model, alone or beside other runtimes");
   app->footer(
-      "Inputs that are not given are drawn from --random, as by 'ingot run'. With --vs ort, ONNX Runtime runs the "
-      "same\n"
-      "file on the same inputs and threads in a process of its own; the two take turns, and what is reported is the\n"
-      "median of the ratios of their times with its 95 % interval. Exit code 1: the results differ.\n\n"
+      "Inputs that are not given are drawn from --random, as by 'ingot run'. With --vs, other runtimes run the same\n"
+      "file on the same inputs and threads in processes of their own, or what Ingot converts it to where they do not\n"
+      "read it; each takes turns with Ingot, and what is reported is the median of the ratios of their times with its\n"
+      "95 % interval. Exit code 1: the results differ.\n\n"
       "  ingot bench model.onnx --threads 1\n"
+      "  ingot bench model.tflite --vs tflite,ort\n"
       "  ingot bench model.onnx --vs ort --input-shape x:8,3,224,224 --json");
   app->add_option("MODEL", options->model, "The model file")->required();
-  app->add_option("--vs", options->peer, "Compare with this: ort")->one_of({"ort"});
-  app->add_option("--peers", options->peers, "The node_modules folder with onnxruntime-node (default: $INGOT_PEERS)");
+  app->add_option("--vs", options->beside, "Compare with these: ort, tflite, tfjs")
+      ->delimiter(',')
+      ->one_of({"ort", "tflite", "tfjs"});
+  app->add_option("--peers", options->peers, "The node_modules folder that holds them (default: $INGOT_PEERS)");
   app->add_option("--threads", options->threads, "Threads to use (default: all cores)")->positive();
   app->add_option("--in", options->inputs, "NAME=x.npy, NAME=x.pb, x.npz or a directory; may be repeated");
   app->add_option("--random", options->seed, "Draw the inputs that are not given from this seed (default: 1)");

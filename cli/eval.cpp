@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "command.h"
+#include "ingot/base/error.h"
 #include "ingot/base/json.h"
 #include "ingot/driver/dataset.h"
 #include "ingot/train/evaluation.h"
@@ -19,7 +20,8 @@ struct Options {
 };
 
 std::string name_of(const train::Dataset& data, std::size_t i) {
-  return i < data.classes.size() ? data.classes[i] : std::to_string(i);
+  const auto& classes = data.preparation.classes;
+  return i < classes.size() ? classes[i] : std::to_string(i);
 }
 
 void print_confusion(const train::Evaluation& e, const train::Dataset& data) {
@@ -35,7 +37,7 @@ void print_confusion(const train::Evaluation& e, const train::Dataset& data) {
   std::fputs(table.str().c_str(), stdout);
 }
 
-Json to_json(const train::Evaluation& e) {
+Json to_json(const train::Evaluation& e, const train::Dataset& data) {
   Json json{{"examples", e.examples}, {"loss", e.loss}};
   const auto add = [&](const char* name, const std::optional<double>& v) {
     if (v) json[name] = *v;
@@ -48,6 +50,7 @@ Json to_json(const train::Evaluation& e) {
   add("rmse", e.root_mean_square_error);
   add("r2", e.explained);
   if (!e.confusion.empty()) json["confusion"] = e.confusion;
+  if (!data.preparation.classes.empty()) json["classes"] = data.preparation.classes;
   return json;
 }
 
@@ -83,10 +86,13 @@ Command add_eval(App& program, const Global& global) {
             const driver::Loaded loaded = driver::load(options->model, global.load_options(options->from));
             const train::Dataset data =
                 driver::load_dataset(options->data, options->dataset, loaded.model, global.load_options());
+            if (data.target.empty())
+              throw Error(Code::bad_usage, "the data has no targets to judge by").hint("--target names them");
+            train::require_classes(loaded.model, data, options->evaluation.prediction, false);
             options->evaluation.budget = global.budget;
             const train::Evaluation e = train::evaluate(loaded.model, data, options->evaluation);
             if (options->is_json) {
-              std::printf("%s\n", to_json(e).dump(2).c_str());
+              std::printf("%s\n", to_json(e, data).dump(2).c_str());
               return 0;
             }
             print_evaluation(options->model.c_str(), e);

@@ -10,29 +10,79 @@
 namespace ingot::cli {
 namespace {
 
-void print_times(const std::vector<driver::OperatorTime>& times) {
-  double total = 0;
-  for (const auto& t : times) total += t.microseconds;
-  Table table({false, false, true, true, true});
-  table.add({"operator", "kernel", "calls", "ms", "%"});
-  const auto number = [](double v) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.3f", v);
-    return std::string(text);
-  };
-  for (std::size_t i = 0; i < std::min<std::size_t>(times.size(), 20); ++i)
-    table.add({times[i].op, times[i].kernel, std::to_string(times[i].calls), number(times[i].microseconds / 1000),
-               number(total > 0 ? 100 * times[i].microseconds / total : 0)});
-  std::fprintf(stderr, "%s\n%s", err_style(Style::bold, "slowest operators").c_str(), table.str().c_str());
+constexpr std::size_t kShown = 20;
+
+std::string number(double v) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f", v);
+  return text;
 }
+
+/// The middle of long names says least.
+std::string shortened(const std::string& name) {
+  constexpr std::size_t kMost = 48;
+  if (name.size() <= kMost) return name;
+  return name.substr(0, kMost / 2 - 1) + "..." + name.substr(name.size() - kMost / 2 + 2);
+}
+
+double sum_of(const std::vector<driver::NodeTime>& nodes) {
+  double sum = 0;
+  for (const auto& node : nodes) sum += node.microseconds;
+  return std::max(sum, 1e-9);
+}
+
+void print_heading(const std::string& text) { std::fprintf(stderr, "%s\n", err_style(Style::bold, text).c_str()); }
 
 }  // namespace
 
-void report_profile(const engine::Profile& profile, const std::string& path, bool is_quiet) {
+void write_trace(const engine::Profile& profile, const std::string& path) {
   AtomicFile file(path);
   file.write(driver::chrome_trace(profile));
   file.commit();
-  if (!is_quiet) print_times(driver::slowest_operators(profile));
+}
+
+void print_profile(const std::vector<driver::NodeTime>& nodes, std::size_t runs) {
+  const double sum = sum_of(nodes), each = 1000 * static_cast<double>(std::max<std::size_t>(runs, 1));
+  const auto calls = [&](std::size_t count) { return std::to_string(count / std::max<std::size_t>(runs, 1)); };
+  print_heading("slowest nodes, " + number(sum / each) + " ms a run in all, the mean of " + std::to_string(runs) +
+                (runs == 1 ? " run" : " runs"));
+  Table by_node({false, false, false, false, true, true, true});
+  by_node.add({"node", "operator", "kernel", "result", "calls", "ms", "%"});
+  for (std::size_t i = 0; i < std::min(nodes.size(), kShown); ++i)
+    by_node.add({shortened(nodes[i].node), nodes[i].op, nodes[i].kernel, shortened(nodes[i].outputs),
+                 calls(nodes[i].calls), number(nodes[i].microseconds / each),
+                 number(100 * nodes[i].microseconds / sum)});
+  std::fputs(by_node.str().c_str(), stderr);
+  if (nodes.size() > kShown) std::fprintf(stderr, "  and %zu more\n", nodes.size() - kShown);
+  print_heading("slowest operators");
+  Table by_operator({false, false, true, true, true});
+  by_operator.add({"operator", "kernel", "calls", "ms", "%"});
+  const auto operators = driver::slowest_operators(nodes);
+  for (std::size_t i = 0; i < std::min(operators.size(), kShown); ++i)
+    by_operator.add({operators[i].op, operators[i].kernel, calls(operators[i].calls),
+                     number(operators[i].microseconds / each), number(100 * operators[i].microseconds / sum)});
+  std::fputs(by_operator.str().c_str(), stderr);
+}
+
+Json profile_json(const std::vector<driver::NodeTime>& nodes, std::size_t runs) {
+  const double sum = sum_of(nodes), each = 1000 * static_cast<double>(std::max<std::size_t>(runs, 1));
+  Json json{{"runs", runs}, {"ms", sum / each}, {"nodes", Json::array()}, {"operators", Json::array()}};
+  const auto times = [&](const auto& entry) {
+    return Json{{"calls", static_cast<double>(entry.calls) / static_cast<double>(std::max<std::size_t>(runs, 1))},
+                {"self_ms", entry.microseconds / each},
+                {"share", entry.microseconds / sum}};
+  };
+  for (const auto& node : nodes) {
+    Json row{{"node", node.node}, {"op", node.op}, {"kernel", node.kernel}, {"outputs", node.outputs}};
+    row.update(times(node));
+    json["nodes"].push_back(row);
+  }
+  for (const auto& entry : driver::slowest_operators(nodes)) {
+    Json row{{"op", entry.op}, {"kernel", entry.kernel}};
+    row.update(times(entry));
+    json["operators"].push_back(row);
+  }
+  return json;
 }
 
 }  // namespace ingot::cli

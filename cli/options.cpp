@@ -53,6 +53,7 @@ Option* Option::positive() {
   };
   return option_.check(CLI::Validator(why_not, "POSITIVE")), this;
 }
+Option* Option::optional_argument() { return option_.expected(0, 1), this; }
 Option* Option::between(double least, double most) { return option_.check(CLI::Range(least, most)), this; }
 
 struct App::State {

@@ -26,6 +26,8 @@ class Option {
   Option* excludes(const Option* other);
   Option* one_of(const std::vector<std::string>& words);
   Option* positive();
+  /// The option may stand without its argument.
+  Option* optional_argument();
   Option* between(double least, double most);
 
  private:

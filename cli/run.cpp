@@ -5,26 +5,39 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 
 #include "command.h"
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
 #include "ingot/base/json.h"
+#include "ingot/base/progress.h"
+#include "ingot/driver/answers.h"
 #include "ingot/driver/options.h"
+#include "ingot/driver/predictions.h"
+#include "ingot/driver/score.h"
 #include "ingot/measure/statistics.h"
 #include "operator_times.h"
 #include "terminal.h"
+#include "train_options.h"
 
 namespace ingot::cli {
 namespace {
 
 struct Options {
-  std::string model, from, out, profile;
+  std::string model, from, out, profile, data;
+  train::DatasetOptions dataset;
+  std::vector<std::string> keep;
+  std::uint64_t batch = 64;
   std::vector<std::string> inputs, input_shapes;
   std::optional<std::uint32_t> seed;
   int threads = 0;
-  bool explain = false, json = false, reference = false;
+  bool explain = false, json = false, reference = false, profiles = false, is_raw = false;
 };
+
+void note(const Global& global, const std::string& text) {
+  if (!global.quiet) std::fprintf(stderr, "%s %s\n", err_style(Style::yellow, "note:").c_str(), text.c_str());
+}
 
 std::string short_number(double v) {
   char text[32];
@@ -105,7 +118,74 @@ void print_kernels(const std::vector<driver::KernelChoice>& kernels) {
   std::printf("%s\n%s", out_style(Style::bold, "kernels").c_str(), table.str().c_str());
 }
 
+/// The classes that a model thinks of most, for the first rows.
+void print_classes(const driver::Answers& answers, const std::vector<driver::NamedDatum>& outputs) {
+  const auto found = std::ranges::find(outputs, answers.scores(), &driver::NamedDatum::name);
+  const Array* scores = found == outputs.end() ? nullptr : found->value.array();
+  const std::size_t classes = answers.classes().size();
+  if (!scores || scores->rank() != 2 || static_cast<std::size_t>(scores->dims()[1]) != classes) return;
+  const std::vector<double> values =
+      (answers.has_probabilities() ? answers.probabilities(*scores) : *scores).to_doubles();
+  constexpr std::size_t kRows = 10, kClasses = 5;
+  for (std::size_t row = 0; row < std::min<std::size_t>(values.size() / classes, kRows); ++row) {
+    std::vector<std::size_t> order(classes);
+    std::iota(order.begin(), order.end(), 0u);
+    std::ranges::stable_sort(order, std::greater{}, [&](std::size_t c) { return values[row * classes + c]; });
+    std::string text;
+    for (std::size_t i = 0; i < std::min(classes, kClasses); ++i)
+      text += (i ? ", " : "") + answers.classes()[order[i]] + " " + short_number(values[row * classes + order[i]]);
+    std::printf("%s[%zu]: %s\n", answers.scores().c_str(), row, text.c_str());
+  }
+}
+
+/// All rows of a file, to a file.
+int run_rows(const Options& options, const Global& global) {
+  if (options.out.empty()) throw Error(Code::bad_usage, "--data needs --out, such as --out predictions.csv");
+  if (options.profiles || options.explain || options.seed)
+    throw Error(Code::bad_usage, "--data goes without --profile, --explain and --random");
+  driver::ScoreRequest request;
+  request.model = options.model;
+  request.load = global.load_options(options.from);
+  request.inputs = options.inputs;
+  request.data = options.data;
+  request.dataset = options.dataset;
+  request.batch = options.batch;
+  request.out = options.out;
+  request.keep = options.keep;
+  request.is_raw = options.is_raw;
+  request.threads = options.threads;
+  request.is_fast = !options.reference;
+  for (const std::string& text : options.input_shapes) request.input_shapes.push_back(driver::parse_input_shape(text));
+  std::optional<Progress> progress;
+  request.on_progress = [&](std::uint64_t done, std::uint64_t total) {
+    const auto unit = options.data.ends_with(".csv") ? ProgressOptions::Unit::bytes : ProgressOptions::Unit::items;
+    if (!progress)
+      progress.emplace("running", total, ProgressOptions::for_terminal(global.quiet || options.json, unit));
+    progress->update(done);
+  };
+  const driver::ScoreReport report = driver::score(request);
+  progress.reset();
+  if (options.json) {
+    std::printf("%s\n", Json{{"model", options.model},
+                             {"file", options.out},
+                             {"rows", report.rows},
+                             {"batch", report.batch},
+                             {"batches", report.batches},
+                             {"notes", report.notes}}
+                            .dump(2)
+                            .c_str());
+    return 0;
+  }
+  for (const std::string& text : report.notes) note(global, text);
+  if (!global.quiet) std::fprintf(stderr, "wrote %s: %s rows\n", options.out.c_str(), grouped(report.rows).c_str());
+  return 0;
+}
+
 int run(const Options& options, const Global& global) {
+  if (!options.data.empty()) return run_rows(options, global);
+  if (driver::is_predictions_name(options.out))
+    throw Error(Code::bad_usage, "--out '" + options.out + "' goes with --data; '--in' writes a directory")
+        .hint("--data rows.csv, .npz or .npy runs all rows");
   driver::RunRequest request;
   request.model = options.model;
   request.load = global.load_options(options.from);
@@ -113,10 +193,12 @@ int run(const Options& options, const Global& global) {
   request.seed = options.seed;
   request.threads = options.threads;
   request.is_fast = !options.reference;
-  request.wants_profile = !options.profile.empty();
+  request.wants_profile = options.profiles;
+  request.dataset = options.dataset;
   for (const std::string& text : options.input_shapes) request.input_shapes.push_back(driver::parse_input_shape(text));
 
   const driver::RunResult result = driver::run(request);
+  for (const std::string& text : result.notes) note(global, text);
   Json json{{"model", options.model}, {"outputs", Json::object()}};
   if (!options.out.empty()) {
     const std::vector<std::string> paths = driver::save_outputs(result.model, result.outputs, options.out, result.form);
@@ -124,9 +206,8 @@ int run(const Options& options, const Global& global) {
     if (!options.json && !global.quiet)
       for (const std::string& path : paths) std::fprintf(stderr, "wrote %s\n", path.c_str());
   }
-  if (!options.profile.empty()) {
-    report_profile(result.profile, options.profile, options.json || global.quiet);
-  }
+  if (!options.profile.empty()) write_trace(result.profile, options.profile);
+  if (options.profiles && !options.json && !global.quiet) print_profile(result.nodes, result.measured_runs);
   if (options.json) {
     for (const auto& output : result.outputs) json["outputs"][output.name] = to_json(output.value);
     if (options.explain) {
@@ -134,6 +215,7 @@ int run(const Options& options, const Global& global) {
       for (const auto& k : result.kernels)
         json["kernels"].push_back({{"node", k.node}, {"op", k.op}, {"kernel", k.kernel}});
     }
+    if (options.profiles) json["profile"] = profile_json(result.nodes, result.measured_runs);
     std::printf("%s\n", json.dump(2).c_str());
     return 0;
   }
@@ -142,6 +224,8 @@ int run(const Options& options, const Global& global) {
     Table table;
     for (const auto& output : result.outputs) add_row(table, output.name, output.value);
     std::fputs(table.str("").c_str(), stdout);
+    const driver::Answers answers(result.model, train::preparation_of(result.model), options.is_raw);
+    print_classes(answers, result.outputs);
   }
   return 0;
 }
@@ -152,24 +236,41 @@ Command add_run(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
   App* app = program.add_subcommand("run", "Run a model: from inputs to outputs");
   app->footer(
-      "Inputs are .npy files by name, a .npz file of all, or a directory in the form of the official test data\n"
-      "(input_0.pb, ...). --random draws those that are not given, the same values on every machine; sizes that the\n"
+      "Inputs are .npy files or pictures by name, a .npz file of all, or a directory in the form of the official test\n"
+      "data (input_0.pb, ...). --random draws those that are not given, the same values on every machine; sizes that "
+      "the\n"
       "model leaves open are 1 unless --input-shape says otherwise. --out writes the outputs in the form in which the\n"
       "inputs came; without it a summary is printed.\n\n"
+      "--data runs all rows of a table or of arrays, --batch at a time in constant memory, and writes what the model\n"
+      "says of each to --out. Columns and arrays find the inputs by name.\n\n"
       "  ingot run model.onnx --in x=image.npy --out results\n"
-      "  ingot run model.onnx --random 1 --input-shape x:8,3,224,224 --profile trace.json");
+      "  ingot run model.onnx --data rows.csv --out predictions.csv\n"
+      "  ingot run model.onnx --in x=photo.png --scale 255 --labels classes.txt\n"
+      "  ingot run model.onnx --random 1 --input-shape x:8,3,224,224 --profile");
   app->add_option("MODEL", options->model, "The model file")->required();
-  app->add_option("--in", options->inputs, "NAME=x.npy, NAME=x.pb, x.npz or a directory; may be repeated");
+  app->add_option("--in", options->inputs,
+                  "NAME=x.npy, NAME=x.pb, NAME=photo.png, x.npz or a directory; may be repeated");
+  add_data_options(*app, options->data, options->dataset);
+  app->add_option("--batch", options->batch, "Rows of --data at a time (default: 64, or what the model takes)")
+      ->positive();
+  app->add_option("--keep", options->keep, "Columns of --data that go to --out as well: id,name")->delimiter(',');
+  app->add_flag("--raw", options->is_raw, "The model's own outputs only, though it knows its classes");
   app->add_option("--random", options->seed, "Draw the inputs that are not given from this seed");
   app->add_option("--input-shape", options->input_shapes, "Fix an input's dimensions: x:1,3,224,224 (? keeps one)");
-  app->add_option("--out", options->out, "Write the outputs to this directory");
+  app->add_option("--out", options->out,
+                  "Write the outputs to this directory; of --data, to this .csv, .npz or .npy file");
   app->add_option("--threads", options->threads, "Threads to use (default: all cores)")->positive();
-  app->add_option("--profile", options->profile, "Write a trace for chrome://tracing and show the slowest operators");
+  app->add_option("--profile", options->profile,
+                  "Show the slowest nodes and operators; with FILE, write a trace for chrome://tracing")
+      ->optional_argument();
   app->add_flag("--explain", options->explain, "Say which kernel each node got and why a faster one refused");
   app->add_flag("--reference", options->reference, "Reference kernels only, no fast ones");
   app->add_option("--from", options->from, "The file's format, when it does not tell itself");
   app->add_flag("--json", options->json, "For programs");
-  return {app, [options, &global] { return run(*options, global); }};
+  return {app, [app, options, &global] {
+            options->profiles = app->count("--profile") > 0;
+            return run(*options, global);
+          }};
 }
 
 }  // namespace ingot::cli

@@ -2,12 +2,14 @@
 // a program of its own so that a crash of the library is an answer. Usage: ingot-tflite-driver LIBRARY
 #include <dlfcn.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -107,8 +109,11 @@ class Interpreter {
       throw std::runtime_error("it does not prepare the model");
   }
 
-  void run(const Json& inputs) {
+  void set_inputs(const Json& inputs) {
     for (std::size_t i = 0; i < inputs.size(); ++i) set_input(inputs[i], static_cast<int>(i));
+  }
+
+  void run() {
     if (l_.get<int(void*)>("TfLiteInterpreterInvoke")(it_)) throw std::runtime_error("it does not run the model");
   }
 
@@ -170,15 +175,63 @@ class Interpreter {
   void *model_ = nullptr, *options_ = nullptr, *it_ = nullptr;
 };
 
-Json answer(const Library& library, const Json& request) {
-  if (request.at("do") != "run") throw std::runtime_error("this runtime only runs models");
-  Interpreter interpreter(library, request.at("model"), request.value("threads", 1));
-  interpreter.prepare(request.at("inputs"));
-  for (int i = 0; i < request.value("runs", 1); ++i) interpreter.run(request.at("inputs"));
-  Json reply{{"version", library.get<const char*()>("TfLiteVersion")()}};
-  reply["outputs"] = interpreter.outputs(request.at("directory"));
-  return reply;
+using Clock = std::chrono::steady_clock;
+
+double ms_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
+
+/// The most memory that the process had, as the system counts it.
+std::uint64_t peak_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;)
+    if (std::uint64_t kilobytes = 0; word == "VmHWM:" && status >> kilobytes) return kilobytes * 1024;
+  return 0;
+}
+
+/// The model that was loaded last stays, to be timed.
+class Driver {
+ public:
+  explicit Driver(const Library& library) : library_(library), base_bytes_(peak_bytes()) {}
+
+  Json answer(const Json& request) {
+    if (request.at("do") == "time") return time(request.at("runs").get<std::size_t>());
+    if (request.at("do") != "run") throw std::runtime_error("this runtime runs and times models");
+    const auto start = Clock::now();
+    const Json& inputs = request.at("inputs");
+    interpreter_.reset();
+    interpreter_ =
+        std::make_unique<Interpreter>(library_, request.at("model").get<std::string>(), request.value("threads", 1));
+    interpreter_->prepare(inputs);
+    interpreter_->set_inputs(inputs);
+    Json reply{{"version", library_.get<const char*()>("TfLiteVersion")()}, {"base_bytes", base_bytes_}};
+    reply["load_ms"] = ms_since(start);
+    interpreter_->run();
+    reply["first_ms"] = ms_since(start);
+    for (int i = 1; i < request.value("runs", 1); ++i) {
+      interpreter_->set_inputs(inputs);
+      interpreter_->run();
+    }
+    reply["outputs"] = interpreter_->outputs(request.at("directory"));
+    return reply;
+  }
+
+ private:
+  Json time(std::size_t runs) {
+    if (!interpreter_) throw std::runtime_error("no model is loaded");
+    std::vector<double> ms;
+    for (std::size_t i = 0; i < runs; ++i) {
+      const auto start = Clock::now();
+      interpreter_->run();
+      ms.push_back(ms_since(start));
+    }
+    return {{"ms", ms}, {"peak_bytes", peak_bytes()}};
+  }
+
+  const Library& library_;
+  std::uint64_t base_bytes_;
+  std::unique_ptr<Interpreter> interpreter_;
+};
 
 }  // namespace
 
@@ -192,7 +245,8 @@ int main(int argc, char** argv) {
     Json reply;
     try {
       static const Library library(argv[1]);
-      reply = answer(library, Json::parse(line));
+      static Driver driver(library);
+      reply = driver.answer(Json::parse(line));
     } catch (const std::exception& error) {
       reply = {{"error", error.what()}};
     }

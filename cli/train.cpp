@@ -16,7 +16,9 @@
 #include "ingot/driver/dataset.h"
 #include "ingot/driver/supervisor.h"
 #include "ingot/train/initialization.h"
+#include "ingot/train/new_head.h"
 #include "ingot/train/plot.h"
+#include "ingot/train/preprocessing.h"
 #include "ingot/train/trainer.h"
 #include "operator_times.h"
 #include "terminal.h"
@@ -32,7 +34,11 @@ struct Options {
   train::DatasetOptions dataset;
   StepOptions step;
   train::LoopOptions loop;
+  train::Augmentation augmentation;
+  std::string augmentation_text;
+  std::int64_t classes = 0;  // of a new head; 0: the model's own stays
   std::vector<std::size_t> algorithms;
+  bool with_preprocessing = false;
   bool is_dry = false, keeps_order = false, initializes = false, has_loss = false, has_batch = false;
   double validation = 0;
   int threads = 0;
@@ -177,11 +183,12 @@ train::RunSettings settings_of(const Options& options, const train::Dataset& dat
   train::RunSettings settings = {
       {"data", train::fingerprint(data)},
       {"batch", std::to_string(loop.batch)},
-      {"length", loop.steps ? std::to_string(loop.steps) + " steps" : std::to_string(loop.epochs) + " epochs"},
+      {train::kLength, loop.steps ? std::to_string(loop.steps) + " steps" : std::to_string(loop.epochs) + " epochs"},
       {"order", loop.shuffles ? "seed " + std::to_string(loop.seed) : "as in the file"},
       {"schedule", loop.schedule + ", warmup " + std::to_string(loop.warmup)},
       {"lr", text(loop.lr)},
   };
+  if (!options.augmentation_text.empty()) settings.emplace_back("augmentation", options.augmentation_text);
   if (is_stored) return settings;
   const train::TrainingOptions& how = options.step.training;
   settings.emplace_back("loss", options.step.loss_graph.empty() ? how.loss.name : options.step.loss_graph);
@@ -224,6 +231,8 @@ void print_end(const train::LoopReport& report, const Watch& watch) {
                 report.last_loss);
     std::printf("%s\n", watch.sparkline().c_str());
   }
+  if (report.was_complete && report.steps == 0)
+    std::printf("nothing is left to do: the checkpoint has all steps of this run behind it\n");
   if (report.ended_early) std::printf("ended early: no progress\n");
   if (report.restored) std::printf("the best state is back, judged %.6g\n", *report.restored);
   std::printf("peak memory %s\n", human_bytes(peak_memory()).c_str());
@@ -235,6 +244,8 @@ std::optional<train::Dataset> held_back(const Options& options, train::Dataset& 
   if (!options.validation_data.empty()) {
     train::DatasetOptions other = options.dataset;
     other.part = "test";
+    other.labels = data.preparation.classes;
+    other.columns = data.preparation.columns;
     if (!options.step.validation_target.empty()) other.target = options.step.validation_target;
     return driver::load_dataset(options.validation_data, other, model, global.load_options());
   }
@@ -243,17 +254,41 @@ std::optional<train::Dataset> held_back(const Options& options, train::Dataset& 
                           options.keeps_order ? std::nullopt : std::optional(options.loop.seed));
 }
 
-void save(const Options& options, const train::Trainer& trainer, const Model& trained, bool is_stored) {
+/// The model with what its users must know of the data it was trained on.
+Model described(const Options& options, const Model& trained, const train::Dataset& data, bool is_stored) {
+  Model model = trained.clone();
+  train::Dataset told = data;
+  if (!is_stored && options.step.training.loss.name == "cross_entropy" && options.step.loss_graph.empty() &&
+      !told.preparation.classes.empty() && !train::ends_in_softmax(model, options.step.training.prediction))
+    told.preparation.scores = "logits";
+  if (options.with_preprocessing) train::add_preprocessing(model, told, options.step.training.prediction);
+  train::store(told.preparation, model);
+  return model;
+}
+
+void save(const Options& options, const train::Trainer& trainer, const Model& trained, const train::Dataset& data,
+          bool is_stored) {
   if (!options.output.empty()) {
-    driver::save(trained, options.output);
+    driver::save(described(options, trained, data, is_stored), options.output);
     std::printf("%s written\n", options.output.c_str());
   }
   if (options.training_output.empty()) return;
   if (!is_stored)
     throw Error(Code::bad_usage, "--export-training needs a model that carries its training")
         .hint("make-trainable writes one");
-  driver::save(trainer.trained(true), options.training_output);
+  Model state = trainer.trained(true);
+  train::store(data.preparation, state);
+  driver::save(state, options.training_output);
   std::printf("%s written, with the state of its training\n", options.training_output.c_str());
+}
+
+/// A new last layer, and nothing known of classes yet.
+void replace_head(const Options& options, Model& model, const Global& global) {
+  if (options.classes == 0) return;
+  note(global, train::replace_head(model, options.classes, options.loop.seed, options.step.training.prediction));
+  train::Preparation known = train::preparation_of(model);
+  known.classes.clear();
+  train::store(known, model);
 }
 
 int run_train(const Options& given, const Global& global) {
@@ -266,6 +301,9 @@ int run_train(const Options& given, const Global& global) {
   const bool is_stored = has_algorithm && !options.has_loss;
   if (!is_stored && !options.algorithms.empty())
     throw Error(Code::bad_usage, "the model carries no algorithm that --algorithm could choose");
+  if (is_stored && options.classes)
+    throw Error(Code::bad_usage, "--classes changes a model's last layer, which the training that it carries knows");
+  replace_head(options, loaded.model, global);
   if (options.initializes)
     note(global, std::to_string(train::initialize(loaded.model).size()) + " variables are initialized");
   if (options.is_dry) {
@@ -278,7 +316,12 @@ int run_train(const Options& given, const Global& global) {
   if (options.loop.resumes && options.loop.checkpoints.empty())
     throw Error(Code::bad_usage, "--resume needs --checkpoint, the directory to resume from");
   train::Dataset data = driver::load_dataset(options.data, options.dataset, loaded.model, global.load_options());
+  if (!is_stored)
+    if (const std::string text = train::require_classes(loaded.model, data, options.step.training.prediction, true);
+        !text.empty())
+      note(global, text);
   const std::optional<train::Dataset> judged = held_back(options, data, loaded.model, global);
+  data.augmentation = options.augmentation;
   if (!options.has_batch) options.loop.batch = train::fixed_batch(loaded.model).value_or(options.loop.batch);
   options.loop.lr = options.step.training.optimizer.lr;
   if (!is_stored) options.loop.lr = train::learning_rate(options.step.training.optimizer);
@@ -312,10 +355,13 @@ int run_train(const Options& given, const Global& global) {
   }
   watch.end();
   print_end(report, watch);
-  if (!options.profile.empty()) report_profile(profile, options.profile, global.quiet);
+  if (!options.profile.empty()) {
+    write_trace(profile, options.profile);
+    if (!global.quiet) print_profile(driver::node_times(profile), std::min<std::size_t>(report.steps - 1, 10));
+  }
   const Model trained = trainer.trained();
   if (can_judge) print_evaluation("held back", train::evaluate(trained, *judged, evaluation));
-  save(options, trainer, trained, is_stored);
+  save(options, trainer, trained, data, is_stored);
   return report.was_stopped ? 128 + driver::Supervisor::caught_signal() : 0;
 }
 
@@ -327,6 +373,8 @@ Command add_train(App& program, const Global& global) {
   app->footer(
       "A model without training information gets loss, gradients and optimizer from Ingot (--loss, --optimizer); one "
       "with\nit is trained as it says. Results go to --export; docs/training.md explains all of it.\n\n"
+      "  ingot train resnet.onnx --data photos --classes 5 --last 1 --augment flip,crop --scale 255 --export "
+      "mine.onnx\n"
       "  ingot train net.onnx --data train.csv --target class --optimizer adam --epochs 20 --export trained.onnx\n"
       "  ingot train trainable.onnx --data train.npz --epochs 5 --checkpoint runs --export trained.onnx");
   app->add_option("model", options->model, "The model")->required();
@@ -353,7 +401,17 @@ Command add_train(App& program, const Global& global) {
       ->delimiter(',');
   app->add_flag("--initialize", options->initializes, "Begin with the model's own initialization");
   app->add_option("--threads", options->threads, "Threads; default: as many as the machine runs at once")->positive();
+  app->add_option("--classes", options->classes, "Give the model a new last layer for so many classes")->positive();
+  app->add_option_function<std::string>(
+      "--augment",
+      [options](const std::string& text) {
+        options->augmentation = train::parse_augmentation(text);
+        options->augmentation_text = text;
+      },
+      "Change pictures a little each time: flip, vflip, crop:0.8, shift:0.1, rotate:15, brightness:0.2, contrast:0.2");
   app->add_option("--export,-o", options->output, "Write the trained model");
+  app->add_flag("--with-preprocessing", options->with_preprocessing,
+                "The exported model takes the data as it is and names the class: nodes prepare it");
   app->add_option("--export-training", options->training_output, "The same with the state of its training");
   app->add_option("--log", options->log, "Write a line of JSON per step and epoch");
   app->add_option("--profile", options->profile,
@@ -362,7 +420,7 @@ Command add_train(App& program, const Global& global) {
   app->add_option("--checkpoint", options->loop.checkpoints, "Directory for checkpoints");
   app->add_option("--every", options->loop.every, "Between checkpoints: steps, or as 1epoch or 10min");
   app->add_option("--keep", options->loop.keep, "Checkpoints to keep");
-  app->add_flag("--resume", options->loop.resumes, "Go on from the newest checkpoint");
+  app->add_flag("--resume", options->loop.resumes, "Go on from the newest checkpoint, also for more epochs");
   app->add_flag("--resume-force", options->loop.resumes_by_force, "The same, though data or settings have changed");
   app->add_flag("--dry-run", options->is_dry, "Only show which parameters would be trained, and why");
   return {app, [app, options, &global] {

@@ -89,7 +89,10 @@ void add_step_options(App& app, StepOptions& step) {
 }
 
 void add_data_options(App& app, std::string& path, train::DatasetOptions& options) {
-  app.add_option("--data", path, "Examples: .npz, .npy, .csv, idx (also .gz), a directory of .npy or .pb batches");
+  app.add_option(
+      "--data", path,
+      "Examples: .csv, .npz, .npy, idx (also .gz), a folder of pictures per class, a directory of .npy or .pb "
+      "batches");
   app.add_option("--target", options.target, "Targets: another file, or the name of a column or array");
   app.add_option_function<std::vector<std::string>>(
          "--map",
@@ -105,8 +108,29 @@ void add_data_options(App& app, std::string& path, train::DatasetOptions& option
   app.add_option_function<std::string>(
       "--scale", [&options](const std::string& text) { options.scale = parse_scale(text); },
       "Divide whole numbers by this, such as 255 for pixels");
-  app.add_option("--mean", options.mean, "Then take this off");
-  app.add_option("--std", options.deviation, "And divide by this")->positive();
+  app.add_option_function<std::string>(
+      "--mean", [&options](const std::string& text) { options.mean = train::parse_numbers(text); },
+      "Then take this off: one number, or one per channel");
+  app.add_option_function<std::string>(
+      "--std",
+      [&options](const std::string& text) {
+        options.deviation = train::parse_numbers(text);
+        for (const double number : *options.deviation)
+          if (!(number > 0)) refuse_argument("--std", "'" + text + "' is no spread: it must be above 0");
+      },
+      "And divide by this");
+  app.add_option("--columns", options.columns, "Of a .csv, the columns that are features, in order: a,b,c")
+      ->delimiter(',');
+  app.add_option_function<std::string>(
+      "--labels", [&options](const std::string& text) { options.labels = train::read_labels(text); },
+      "Names of the classes in the order of their numbers: a,b,c, or a file with a line for each");
+  app.add_option_function<std::string>(
+      "--resize",
+      [&options](const std::string& text) {
+        train::parse_image_size(text);
+        options.resize = text;
+      },
+      "How pictures become as large as the input: stretch, crop or pad; with a size: 'crop 224x224'");
   app.add_option("--part", options.part, "Of a .npz with x_train and x_test, which part");
 }
 

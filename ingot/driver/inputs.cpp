@@ -9,6 +9,7 @@
 #include "ingot/driver/array_file.h"
 #include "ingot/driver/datum.h"
 #include "ingot/ir/model.h"
+#include "ingot/train/dataset.h"
 
 namespace ingot::driver {
 namespace {
@@ -31,9 +32,22 @@ DType wanted_type(const Model& model, const std::string& name) {
 Datum load_value(const Model& model, const std::string& name, const std::string& path, const LoadOptions& options) {
   if (path.ends_with(".npy")) return load_npy(path, wanted_type(model, name), options);
   if (!path.ends_with(".pb"))
-    throw Error(Code::bad_usage, "an input must be a .npy or .pb file, a .npz file or a directory").in_file(path);
+    throw Error(Code::bad_usage, "an input must be a .npy or .pb file, a picture, a .npz file or a directory")
+        .in_file(path)
+        .hint("a table or many rows: --data");
   const Value* input = find_input(model, name);
   return load_datum(path, input ? input->type : Type(), options);
+}
+
+Array load_picture(const Model& model, const std::string& name, const std::string& path, const LoadOptions& options,
+                   std::vector<std::string>& notes) {
+  const Value* input = find_input(model, name);
+  if (!input) throw Error(Code::bad_input, "the model has no input '" + name + "'").in_file(path);
+  const train::Preparation prepared = train::preparation_of(model);
+  if (!prepared.changes_numbers() && is_float(input->type.elem))
+    notes.push_back("the model does not say how pixels are prepared: '" + name +
+                    "' gets them as they are, from 0 to 255; see --scale, --mean and --std");
+  return train::image_as_input(path, *input, prepared, options.budget);
 }
 
 void add_directory(const Model& model, const fs::path& directory, const LoadOptions& options, Inputs& inputs) {
@@ -89,7 +103,11 @@ Inputs load_inputs(const Model& model, const std::vector<std::string>& sources, 
       if (equals == std::string::npos || equals == 0)
         throw Error(Code::bad_usage, "'" + source + "' does not name an input").hint("such as --in x=data.npy");
       const std::string name = source.substr(0, equals);
-      inputs.values.push_back({name, load_value(model, name, source.substr(equals + 1), options)});
+      const std::string path = source.substr(equals + 1);
+      if (train::is_image_name(path))
+        inputs.values.push_back({name, load_picture(model, name, path, options, inputs.notes)});
+      else
+        inputs.values.push_back({name, load_value(model, name, path, options)});
     }
   }
   return inputs;

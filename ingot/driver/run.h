@@ -8,6 +8,7 @@
 #include "ingot/driver/load.h"
 #include "ingot/driver/trace.h"
 #include "ingot/engine/session.h"
+#include "ingot/train/dataset.h"
 
 namespace ingot::driver {
 
@@ -22,15 +23,19 @@ struct RunRequest {
   InputShapes input_shapes;
   int threads = 0;
   bool is_fast = true;
-  bool wants_profile = false;
+  bool wants_profile = false;       // the model runs once more than is measured, so that nothing is cold
+  train::DatasetOptions dataset{};  // how pictures are prepared, where the model does not say or is to be overruled
 };
 
 struct RunResult {
   Model model;
   std::vector<NamedDatum> outputs;
   DataForm form = DataForm::npy;
-  engine::Profile profile;
+  engine::Profile profile;      // of the last run that was measured
+  std::vector<NodeTime> nodes;  // over all of them
+  std::size_t measured_runs = 0;
   std::vector<KernelChoice> kernels;
+  std::vector<std::string> notes;  // what a user should know, a line each
 };
 
 /// A copy in which what the engine does not do itself is expressed by what it does: Gradient nodes by derivatives.

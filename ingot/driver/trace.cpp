@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "ingot/base/json.h"
 
@@ -23,19 +24,36 @@ std::string chrome_trace(const engine::Profile& profile) {
   return trace.dump(1) + "\n";
 }
 
-std::vector<OperatorTime> slowest_operators(const engine::Profile& profile) {
-  std::map<std::pair<std::string, std::string>, OperatorTime> sums;
+std::vector<NodeTime> node_times(const engine::Profile& profile) {
+  std::map<std::tuple<std::string, std::string, std::string>, NodeTime> sums;
   std::vector<double> inner(1, 0);  // by depth: time of nodes that ended since the last one a level up
   for (const engine::NodeEvent& e : profile.events) {
     const auto depth = static_cast<std::size_t>(e.depth);
     if (inner.size() < depth + 2) inner.resize(depth + 2, 0);
-    OperatorTime& sum = sums[{e.op, e.kernel}];
+    NodeTime& sum = sums[{e.node, e.op, e.kernel}];
+    sum.node = e.node;
     sum.op = e.op;
     sum.kernel = e.kernel;
+    sum.outputs = e.outputs;
     ++sum.calls;
     sum.microseconds += e.duration - inner[depth + 1];
     inner[depth + 1] = 0;
     inner[depth] += e.duration;
+  }
+  std::vector<NodeTime> times;
+  for (auto& [key, sum] : sums) times.push_back(std::move(sum));
+  std::ranges::stable_sort(times, std::greater{}, &NodeTime::microseconds);
+  return times;
+}
+
+std::vector<OperatorTime> slowest_operators(const std::vector<NodeTime>& nodes) {
+  std::map<std::pair<std::string, std::string>, OperatorTime> sums;
+  for (const NodeTime& node : nodes) {
+    OperatorTime& sum = sums[{node.op, node.kernel}];
+    sum.op = node.op;
+    sum.kernel = node.kernel;
+    sum.calls += node.calls;
+    sum.microseconds += node.microseconds;
   }
   std::vector<OperatorTime> times;
   for (auto& [key, sum] : sums) times.push_back(std::move(sum));

@@ -1,4 +1,4 @@
-// Measures a model: alone, or turn by turn with ONNX Runtime.
+// Measures a model: alone, or turn by turn with other runtimes.
 #include "ingot/measure/bench.h"
 
 #include <algorithm>
@@ -15,10 +15,10 @@
 #include "ingot/driver/inputs.h"
 #include "ingot/driver/run.h"
 #include "ingot/engine/session.h"
+#include "ingot/measure/contestant.h"
 #include "ingot/measure/copy_peak.h"
 #include "ingot/measure/fma_peak.h"
 #include "ingot/verify/compare.h"
-#include "ingot/verify/peer.h"
 
 namespace ingot::measure {
 namespace {
@@ -52,14 +52,15 @@ class Own {
  public:
   Own(const BenchRequest& request, Measured& measured) {
     auto start = Clock::now();
-    model_ = driver::load(request.model, request.load).model;
-    driver::set_input_shapes(model_, request.input_shapes);
+    loaded_ = driver::load(request.model, request.load);
+    Model& model = loaded_.model;
+    driver::set_input_shapes(model, request.input_shapes);
     measured.set_up = ms_since(start);
-    inputs_ = driver::load_inputs(model_, request.inputs, request.load).values;
-    for (auto& drawn : driver::random_inputs(model_, request.seed, inputs_)) inputs_.push_back(std::move(drawn));
+    inputs_ = driver::load_inputs(model, request.inputs, request.load).values;
+    for (auto& drawn : driver::random_inputs(model, request.seed, inputs_)) inputs_.push_back(std::move(drawn));
     start = Clock::now();
-    const std::optional<Model> form = driver::runnable_form(model_);
-    session_.emplace(form ? *form : model_,
+    const std::optional<Model> form = driver::runnable_form(model);
+    session_.emplace(form ? *form : model,
                      engine::SessionOptions{.budget = request.load.budget, .threads = request.threads});
     measured.set_up += ms_since(start);
     start = Clock::now();
@@ -77,6 +78,7 @@ class Own {
     return times;
   }
 
+  const driver::Loaded& loaded() const { return loaded_; }
   const std::vector<engine::NamedDatum>& inputs() const { return inputs_; }
   const std::vector<engine::NamedDatum>& outputs() const { return outputs_; }
 
@@ -95,12 +97,12 @@ class Own {
     for (const auto& input : inputs_)
       if (const Array* array = input.value.array())
         known.input_shapes.emplace_back(input.name, Shape(array->dims().begin(), array->dims().end()));
-    driver::adjust(model_, known);
-    return driver::work_of(model_);
+    driver::adjust(loaded_.model, known);
+    return driver::work_of(loaded_.model);
   }
 
  private:
-  Model model_;
+  driver::Loaded loaded_;
   std::vector<engine::NamedDatum> inputs_, outputs_;
   std::optional<engine::Session> session_;
 };
@@ -109,39 +111,16 @@ std::size_t runs_for(double milliseconds, double one) {
   return static_cast<std::size_t>(std::clamp(std::ceil(milliseconds / std::max(one, 1e-4)), 1.0, kMostRuns));
 }
 
-/// ONNX Runtime with a model loaded; whatever goes wrong there ends the measurement.
-class Ort {
- public:
-  Ort(const verify::Peers& peers, const std::string& model, const std::vector<engine::NamedDatum>& inputs, int threads)
-      : peer_(verify::Runtime::ort, peers) {
-    first = peer_.run({.model = model, .inputs = inputs, .outputs = {}, .threads = threads, .optimize = true});
-    if (!first.error.empty()) refuse(first.error);
+std::string difference_of(const std::vector<engine::NamedDatum>& own, const verify::PeerAnswer& theirs) {
+  if (!theirs.not_passed.empty()) return "output '" + theirs.not_passed[0] + "' cannot be compared";
+  if (own.size() != theirs.outputs.size()) return "it gives another number of outputs";
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    // ONNX Runtime gives them by name; others have names of their own and keep the order.
+    const auto named = std::ranges::find(theirs.outputs, own[i].name, &engine::NamedDatum::name);
+    const Datum& expected = named == theirs.outputs.end() ? theirs.outputs[i].value : named->value;
+    if (const auto text = verify::difference(own[i].value, expected, kSame))
+      return "output '" + own[i].name + "': " + *text;
   }
-  std::vector<double> run(std::size_t count) {
-    verify::PeerTimes times = peer_.time(count);
-    if (!times.error.empty()) refuse(times.error);
-    peak_bytes = times.peak_bytes;
-    return std::move(times.ms);
-  }
-
-  verify::PeerAnswer first;
-  std::uint64_t peak_bytes = 0;
-
- private:
-  [[noreturn]] static void refuse(const std::string& why) {
-    throw Error(Code::unsupported_feature, "ONNX Runtime refuses the model: " + why);
-  }
-  verify::Peer peer_;
-};
-
-std::string difference_of(const std::vector<engine::NamedDatum>& own, const verify::PeerAnswer& ort) {
-  for (const auto& expected : ort.outputs) {
-    const auto got = std::ranges::find(own, expected.name, &engine::NamedDatum::name);
-    if (got == own.end()) return "output '" + expected.name + "' is missing";
-    if (const auto text = verify::difference(got->value, expected.value, kSame))
-      return "output '" + expected.name + "': " + *text;
-  }
-  if (!ort.not_passed.empty()) return "output '" + ort.not_passed[0] + "' cannot be compared";
   return {};
 }
 
@@ -150,29 +129,30 @@ void append(std::vector<double>& all, const std::vector<double>& some) {
 }
 
 /// The sides take turns, the first turn of a pair going to each by turns too.
-Comparison compare_with(Ort& ort, Own& own, std::size_t pairs, Measured& measured) {
-  const double own_ms = median_of(own.run(3)), ort_ms = median_of(ort.run(3));
-  const std::size_t own_runs = runs_for(kTurn, own_ms), ort_runs = runs_for(kTurn, ort_ms);
-  std::vector<double> own_times, ort_times, ratios;
+Comparison compare_with(Contestant& peer, Own& own, std::size_t pairs, std::vector<double>& own_times) {
+  const double own_ms = median_of(own.run(3)), peer_ms = median_of(peer.run(3));
+  const std::size_t own_runs = runs_for(kTurn, own_ms), peer_runs = runs_for(kTurn, peer_ms);
+  std::vector<double> peer_times, ratios;
   for (std::size_t pair = 0; pair < pairs; ++pair) {
     std::vector<double> a, b;
     for (std::size_t turn = 0; turn < 2; ++turn) {
       // Threads that wait actively go to sleep before the other side's turn.
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
       if ((pair + turn) % 2)
-        b = ort.run(ort_runs);
+        b = peer.run(peer_runs);
       else
         a = own.run(own_runs);
     }
     ratios.push_back(median_of(b) / median_of(a));
     append(own_times, a);
-    append(ort_times, b);
+    append(peer_times, b);
   }
-  measured.latency = times_of(std::move(own_times));
   Comparison c;
-  c.version = ort.first.version;
-  c.peer = {ort.first.load_ms, ort.first.first_ms, times_of(std::move(ort_times)), ort.peak_bytes};
-  c.peer_base_bytes = ort.first.base_bytes;
+  c.title = peer.title;
+  c.version = peer.first.version;
+  c.converted_to = peer.converted_to;
+  c.peer = {peer.first.load_ms, peer.first.first_ms, times_of(std::move(peer_times)), peer.peak_bytes};
+  c.peer_base_bytes = peer.first.base_bytes;
   c.speed = ratio_of(std::move(ratios));
   return c;
 }
@@ -208,18 +188,21 @@ BenchResult bench(const BenchRequest& request) try {
   result.threads = request.threads > 0 ? request.threads : hardware_threads();
   read_ahead(request.model);
   Own own(request, result.own);
-  if (request.ort) {
-    Ort ort(*request.ort, request.model, own.inputs(), result.threads);
-    result.ort = compare_with(ort, own, std::max<std::size_t>(request.runs, 30), result.own);
-    result.ort->difference = difference_of(own.outputs(), ort.first);
-  } else {
-    std::vector<double> times;
+  std::vector<double> times;
+  for (const verify::Runtime runtime : request.beside) {
+    Contestant peer(runtime, request.peers, request.model, own.loaded(), request.load, own.inputs(), result.threads);
+    Comparison compared = compare_with(peer, own, std::max<std::size_t>(request.runs, 30), times);
+    compared.runtime = runtime;
+    compared.difference = difference_of(own.outputs(), peer.first);
+    result.peers.push_back(std::move(compared));
+  }
+  if (request.beside.empty()) {
     own.run(2);
     const auto start = Clock::now();
     while (times.size() < request.runs || (ms_since(start) < kAlone && times.size() < 1'000'000))
       append(times, own.run(1));
-    result.own.latency = times_of(std::move(times));
   }
+  result.own.latency = times_of(std::move(times));
   result.own.peak_bytes = peak_memory();
   result.work = own.work();
   result.moved_bytes = own.moved_bytes();

@@ -19,8 +19,9 @@ struct BenchRequest {
   std::uint32_t seed = 1;
   std::vector<std::pair<std::string, Shape>> input_shapes;
   int threads = 0;
-  std::size_t runs = 30;             // at least; with a peer, pairs
-  std::optional<verify::Peers> ort;  // measured beside it
+  std::size_t runs = 30;                // at least; with a peer, pairs
+  verify::Peers peers;                  // where these are
+  std::vector<verify::Runtime> beside;  // measured beside it, one after the other
 };
 
 /// Milliseconds.
@@ -43,7 +44,9 @@ struct Ratio {
 };
 
 struct Comparison {
-  std::string version;
+  verify::Runtime runtime{};
+  std::string title, version;
+  std::string converted_to;  // what the model was written as for it; empty: it runs the file itself
   Measured peer;
   std::uint64_t peer_base_bytes = 0;  // of its process before it loaded the model
   Ratio speed;                        // its time divided by ours: above 1, Ingot is faster
@@ -57,7 +60,7 @@ struct BenchResult {
   double peak_gflops = 0;  // multiply-adds that the machine reaches on these threads
   double moved_bytes = 0;  // of tensors that go in and come out
   double copy_gbps = 0;    // 10^9 bytes per second, read and written, that copying reaches on these threads
-  std::optional<Comparison> ort;
+  std::vector<Comparison> peers;
 
   /// 0: the model has no convolutions, matrix products or recurrent layers whose shapes are known.
   double gflops() const { return own.latency.median > 0 ? work.operations / own.latency.median / 1e6 : 0; }

@@ -69,21 +69,28 @@ std::string text_of(const RunSettings& settings) {
   return text;
 }
 
-/// What differs, in words.
-std::string differences(std::string_view then, const RunSettings& now) {
-  std::string text;
-  RunSettings before;
-  while (!then.empty()) {
-    const std::string_view line = then.substr(0, then.find('\n'));
+RunSettings settings_in(std::string_view text) {
+  RunSettings settings;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
     const std::size_t equals = std::min(line.find('='), line.size());
-    before.emplace_back(line.substr(0, equals), line.substr(std::min(equals + 1, line.size())));
-    then = then.substr(std::min(line.size() + 1, then.size()));
+    settings.emplace_back(line.substr(0, equals), line.substr(std::min(equals + 1, line.size())));
+    text = text.substr(std::min(line.size() + 1, text.size()));
   }
-  for (const auto& [key, value] : now) {
-    const auto found = std::ranges::find(before, key, [](const auto& entry) { return entry.first; });
-    const std::string old = found == before.end() ? "(nothing)" : found->second;
-    if (old != value) text += "\n  " + key + ": then " + old + ", now " + value;
-  }
+  return settings;
+}
+
+std::string setting(const RunSettings& settings, const std::string& key) {
+  const auto found = std::ranges::find(settings, key, [](const auto& entry) { return entry.first; });
+  return found == settings.end() ? "(nothing)" : found->second;
+}
+
+/// What must not differ and does, in words.
+std::string differences(const RunSettings& then, const RunSettings& now) {
+  std::string text;
+  for (const auto& [key, value] : now)
+    if (const std::string old = setting(then, key); old != value && key != kLength)
+      text += "\n  " + key + ": then " + old + ", now " + value;
   return text;
 }
 
@@ -169,11 +176,15 @@ std::optional<LoopState> load_checkpoint(const std::string& directory, StepRunne
       notes.push_back("checkpoint '" + path + "' is damaged and passed over: " + error.message());
       continue;
     }
-    const std::string changed = differences(arrays[1].second.data.text(), settings);
+    const RunSettings then = settings_in(arrays[1].second.data.text());
+    const std::string changed = differences(then, settings);
     if (!changed.empty() && !forced)
       throw Error(Code::bad_usage, "the checkpoint was made with other settings:" + changed)
           .in_file(path)
           .hint("give the same settings, or --resume-force to go on with these");
+    if (const std::string was = setting(then, kLength), is = setting(settings, kLength); was != is)
+      notes.push_back("the run was meant to take " + was + " and now takes " + is +
+                      "; a schedule of the learning rate follows the new length");
     const std::vector<Array> state = state_in(arrays, runner, path);
     for (std::size_t i = 0; i < state.size(); ++i) runner.set_state(runner.state_names()[i], state[i]);
     return loop;

@@ -10,6 +10,7 @@
 #include "ingot/engine/session.h"
 #include "ingot/ops/builder.h"
 #include "ingot/passes/canonicalize.h"
+#include "ingot/train/new_head.h"
 
 namespace ingot::train {
 namespace {
@@ -136,6 +137,21 @@ void leave_training_mode(Graph& root) {
 }
 
 }  // namespace
+
+std::string require_classes(const Model& model, const Dataset& data, const std::string& prediction, bool allows_fewer) {
+  const auto count = class_count(model, prediction);
+  const auto words = std::ssize(data.preparation.classes);
+  if (words == 0 || !count || words == *count || data.target.empty()) return {};
+  const std::string what =
+      "the data has " + std::to_string(words) + " classes, the model tells " + std::to_string(*count) + " apart";
+  if (words > *count)
+    throw Error(Code::bad_training_data, what)
+        .hint("'ingot train --classes " + std::to_string(words) + "' gives it a new head");
+  if (preparation_of(model).classes == data.preparation.classes) return {};
+  if (allows_fewer) return what + "; they are numbered in the order of the alphabet";
+  throw Error(Code::bad_training_data, what + ", and nothing says which of its classes they are")
+      .hint("--labels a,b,c names all of them in the order of their numbers");
+}
 
 Evaluation evaluate(const Model& model, const Dataset& data, const EvaluationOptions& options) {
   Model judged = model.clone();

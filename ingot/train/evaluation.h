@@ -30,6 +30,10 @@ struct Evaluation {
   // Where targets are real numbers.
   std::optional<double> mean_absolute_error, root_mean_square_error, explained;  // explained: R squared
 };
+/// Refuses words as targets where they cannot be the classes of the model: more of them than it has, or fewer, when
+/// nothing says which they are. Returns what a user should know, if `allows_fewer`: words that are numbered anew.
+std::string require_classes(const Model& model, const Dataset& data, const std::string& prediction, bool allows_fewer);
+
 Evaluation evaluate(const Model& model, const Dataset& data, const EvaluationOptions& options = {});
 
 }  // namespace ingot::train

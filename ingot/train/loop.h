@@ -10,7 +10,9 @@
 
 namespace ingot::train {
 
-/// Settings that must be the same when a run goes on: "batch" -> "64", ...
+/// Settings that must be the same when a run goes on: "batch" -> "64", ... Only kLength may change: a run may go on for
+/// longer than it was meant to.
+inline constexpr const char* kLength = "length";
 using RunSettings = std::vector<std::pair<std::string, std::string>>;
 
 struct LoopOptions {
@@ -60,6 +62,7 @@ struct LoopReport {
   std::uint64_t steps = 0;
   std::uint64_t resumed_at = 0;
   double first_loss = 0, last_loss = 0;
+  bool was_complete = false;       // the checkpoint had all steps behind it
   bool was_stopped = false;        // by on_step
   bool ended_early = false;        // for lack of progress
   std::optional<double> restored;  // the judgement of the state that was put back

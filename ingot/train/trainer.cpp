@@ -81,10 +81,10 @@ class Order {
 
 /// What all algorithms need of a batch.
 std::vector<engine::NamedDatum> batch_for(const std::vector<TrainingGraph>& trainings, const Dataset& data,
-                                          const std::vector<std::int64_t>& examples) {
+                                          const std::vector<std::int64_t>& examples, std::uint64_t draw) {
   std::vector<engine::NamedDatum> batch;
   for (const TrainingGraph& training : trainings)
-    for (engine::NamedDatum& datum : batch_of(data, training.model, training.target, examples))
+    for (engine::NamedDatum& datum : batch_of(data, training.model, training.target, examples, draw))
       if (std::ranges::find(batch, datum.name, &engine::NamedDatum::name) == batch.end())
         batch.push_back(std::move(datum));
   return batch;
@@ -142,12 +142,14 @@ class Loop {
     if (!found) return;
     at_ = *found;
     report_.resumed_at = at_.step;
+    report_.was_complete = at_.step >= progress_.step_count;
     report_.ended_early = options_.patience && at_.since_best >= options_.patience;
   }
 
   void one_step(std::uint64_t epoch) {
     const std::vector<std::int64_t> examples = order_.examples(at_.step);
-    const std::vector<engine::NamedDatum> batch = batch_for(trainings_, data_, examples);
+    const std::vector<engine::NamedDatum> batch =
+        batch_for(trainings_, data_, examples, options_.seed << 32 | (epoch + 1));
     if (options_.lr && runner_.has_learning_rate()) {
       progress_.lr = schedule_.rate(*options_.lr, at_.step, progress_.step_count) * at_.plateau;
       runner_.set_learning_rate(progress_.lr);

@@ -43,7 +43,7 @@ class Peer {
   Runtime runtime() const;
   /// Loads a model and runs it once. Tensors only: what cannot be passed is an error in the answer.
   PeerAnswer run(const PeerRequest& request);
-  /// Runs what run() loaded that many times, on the same inputs. ONNX Runtime only.
+  /// Runs what run() loaded that many times, on the same inputs. Not LiteRT.
   PeerTimes time(std::size_t runs);
 
  private:

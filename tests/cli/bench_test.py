@@ -8,9 +8,14 @@ import sys
 import tempfile
 import unittest
 
+from runtimes import Runtimes
+
 INGOT = sys.argv.pop(1)
 PEERS = os.environ.get("INGOT_PEERS", "")
 HAS_ORT = os.path.isdir(os.path.join(PEERS, "onnxruntime-node")) if PEERS else False
+RUNTIMES = Runtimes(INGOT)
+SHARED = os.environ.get("INGOT_SHARED")
+TFJS = pathlib.Path(SHARED or "") / "corpus/tfjs/human/selfie/selfie.json"
 
 MODEL = """<ir_version: 8, opset_import: ["" : 17]>
 net (float[N, 3, 8, 8] x) => (float[N, 5] y)
@@ -110,8 +115,50 @@ class Bench(unittest.TestCase):
 
     @unittest.skipUnless(HAS_ORT, "ONNX Runtime is not installed (script/bootstrap; INGOT_PEERS)")
     def test_what_onnx_runtime_refuses_is_an_error_that_quotes_it(self):
-        done = self.ingot("bench", "m.onnxtxt", "--vs", "ort", code=4)
+        (self.path / "new.onnxtxt").write_text(model().replace('"" : 17', '"" : 28').replace("ir_version: 8", "ir_version: 13"))
+        self.ingot("convert", "new.onnxtxt", "-o", "new.onnx")
+        done = self.ingot("bench", "new.onnx", "--vs", "ort", code=4)
         self.assertIn("ONNX Runtime refuses the model", done.stderr)
+
+    @unittest.skipUnless(HAS_ORT, "ONNX Runtime is not installed (script/bootstrap; INGOT_PEERS)")
+    def test_a_file_that_the_peer_does_not_read_is_converted(self):
+        done = self.ingot("bench", "m.onnxtxt", "--vs", "ort", "--threads", "1")
+        self.assertIn("ONNX Runtime ran the model as ONNX, converted by Ingot", done.stdout)
+        self.assertIn("the results agree", done.stdout)
+
+    def beside(self, name, file):
+        r = json.loads(self.ingot("bench", file, "--threads", "1", "--json", "--vs", name).stdout)
+        (peer,) = r["peers"]
+        self.assertEqual(peer["name"], name)
+        self.assertTrue(peer["results_agree"])
+        self.assertEqual(peer["ratio"]["pairs"], 30)
+        self.assertLess(0, peer["ratio"]["low"])
+        self.assertLess(0, peer["set_up_ms"])
+        self.assertLess(peer["set_up_ms"], peer["first_result_ms"])
+        self.assertGreater(peer["peak_bytes"], peer["base_bytes"])
+        return peer
+
+    @RUNTIMES.needs("tflite")
+    def test_tflite_runs_its_own_files_and_what_others_become(self):
+        self.assertEqual(self.beside("tflite", "m.onnx")["converted_to"], "TFLite")
+        self.ingot("convert", "m.onnx", "-o", "m.tflite", "--no-verify")
+        self.assertNotIn("converted_to", self.beside("tflite", "m.tflite"))
+
+    @RUNTIMES.needs("tfjs")
+    def test_tfjs_runs_its_own_files(self):
+        self.assertIn("does not read", self.ingot("bench", "m.onnx", "--vs", "tfjs", code=4).stderr)
+        if not SHARED:
+            self.skipTest("the corpus is not here: no shared directory")
+        self.beside("tfjs", str(TFJS))
+
+    @RUNTIMES.needs("ort", "tflite")
+    def test_several_peers_stand_side_by_side(self):
+        r = json.loads(self.ingot("bench", "m.onnx", "--threads", "1", "--json", "--vs", "ort,tflite").stdout)
+        self.assertEqual([peer["name"] for peer in r["peers"]], ["ort", "tflite"])
+        self.assertEqual(r["ratio"], r["peers"][0]["ratio"])
+        text = self.ingot("bench", "m.onnx", "--threads", "1", "--vs", "ort,tflite").stdout
+        self.assertIn("the speed of ONNX Runtime", text)
+        self.assertIn("the speed of TFLite", text)
 
     @unittest.skipUnless(HAS_ORT, "ONNX Runtime is not installed (script/bootstrap; INGOT_PEERS)")
     def test_nothing_is_left_behind(self):

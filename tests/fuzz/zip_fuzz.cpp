@@ -1,4 +1,4 @@
-// Fuzzes zip archives: what is read can be written as stored members, and is then read the same.
+// Fuzzes zip archives: what is read can be unpacked piece by piece and written as stored members, and is the same then.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -16,8 +16,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<std::pair<std::string, Bytes>> members;
   try {
     const zip::Archive archive(Bytes::copy(std::as_bytes(std::span(data, size))));
-    for (const zip::Member& member : archive.members())
+    for (const zip::Member& member : archive.members()) {
       members.emplace_back(member.name, archive.read(member, &budget));
+      StringSink pieces;
+      archive.unpack(member, pieces, &budget);
+      if (pieces.text() != members.back().second.text()) std::abort();
+    }
   } catch (const Error&) {
     return 0;  // refused, as it should be
   }

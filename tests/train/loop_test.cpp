@@ -63,7 +63,7 @@ TEST(Dataset, WordsOfACsvFileBecomeClasses) {
   const test::TempDir directory;
   const train::Dataset data = table(directory);
   EXPECT_EQ(data.count, 7);
-  EXPECT_EQ(data.classes, (std::vector<std::string>{"down", "up"}));
+  EXPECT_EQ(data.preparation.classes, (std::vector<std::string>{"down", "up"}));
   train::DatasetOptions other;
   other.target = "missing";
   EXPECT_REFUSED(Code::bad_training_data, train::load_dataset(directory / "table.csv", other));

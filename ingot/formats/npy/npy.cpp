@@ -163,9 +163,8 @@ NpyArray read(const Bytes& file, Budget* budget) {
   return array;
 }
 
-void write(const NpyArray& array, Sink& sink) {
-  const std::string descr = descr_of(array);
-  std::string text = header_text({.descr = descr, .is_fortran = false, .dims = array.dims});
+std::string head_of(const NpyArray& array) {
+  std::string text = header_text({.descr = descr_of(array), .is_fortran = false, .dims = array.dims});
   constexpr std::size_t kAlignment = 64;
   const std::size_t fixed = kMagic.size() + 2 + 2;
   text.append(kAlignment - (fixed + text.size() + 1) % kAlignment, ' ');
@@ -175,9 +174,13 @@ void write(const NpyArray& array, Sink& sink) {
   head += '\x00';
   head += static_cast<char>(text.size() & 0xff);
   head += static_cast<char>(text.size() >> 8);
-  sink.write(bytes_of(head + text));
+  return head + text;
+}
+
+void write(const NpyArray& array, Sink& sink) {
+  sink.write(bytes_of(head_of(array)));
   if (array.dtype == DType::string) {
-    const std::size_t width = std::stoul(descr.substr(2));
+    const std::size_t width = std::stoul(descr_of(array).substr(2));
     for (const std::string& s : array.strings) sink.write(bytes_of(utf32_of(s, width)));
   } else {
     sink.write(array.data.span());

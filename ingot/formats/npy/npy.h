@@ -30,6 +30,8 @@ NpyArray read(const Bytes& file, Budget* budget = nullptr);
 /// Writes format 1.0 with the data at a multiple of 64 bytes. Types that NumPy lacks (bfloat16, ...) are written as raw
 /// bytes, as its extensions do; `data` has one byte for each element of a 4- or 2-bit type.
 void write(const NpyArray& array, Sink& sink);
+/// What stands before the data; of texts, as wide as the longest of `strings`.
+std::string head_of(const NpyArray& array);
 std::string to_bytes(const NpyArray& array);
 
 /// The arrays of a .npz file by name, without the ".npy" of the member.

@@ -37,6 +37,8 @@ class Archive {
   /// The content, its checksum verified. A member that is stored as it is stays where it is; another is charged to the
   /// budget as long as it lives, which the budget must outlive.
   Bytes read(const Member& member, Budget* budget = nullptr) const;
+  /// Writes the content piece by piece; its checksum is verified at the end.
+  void unpack(const Member& member, Sink& sink, Budget* budget = nullptr) const;
 
  private:
   Bytes file_;

@@ -8,6 +8,8 @@
 #include "ingot/base/byte_reader.h"
 #include "ingot/base/checked.h"
 #include "ingot/base/error.h"
+#include "ingot/base/mapped_file.h"
+#include "ingot/base/sink.h"
 #include "ingot/formats/zip/archive.h"
 #include "ingot/formats/zip/records.h"
 
@@ -188,14 +190,20 @@ void inflate_all(std::span<const std::byte> from, std::span<std::byte> to, const
     refuse(fmt::format("the data of '{}' is damaged", name));
 }
 
-std::uint32_t crc_of(std::span<const std::byte> bytes) {
+/// What is mapped need not stay in memory for it.
+std::uint32_t crc_of(const Bytes& bytes) {
+  constexpr std::size_t kPiece = std::size_t{16} << 20;
   uLong crc = ::crc32(0, nullptr, 0);
-  while (!bytes.empty()) {
-    const uInt n = piece(bytes.size());
-    crc = ::crc32(crc, reinterpret_cast<const Bytef*>(bytes.data()), n);
-    bytes = bytes.subspan(n);
+  for (std::size_t at = 0; at < bytes.size(); at += kPiece) {
+    const Bytes part = bytes.slice(at, std::min(kPiece, bytes.size() - at));
+    crc = ::crc32(crc, reinterpret_cast<const Bytef*>(part.data()), static_cast<uInt>(part.size()));
+    if (bytes.size() > kPiece) drop_pages(part);
   }
   return static_cast<std::uint32_t>(crc);
+}
+
+[[noreturn]] void refuse_checksum(const std::string& name) {
+  throw Error(Code::checksum_mismatch, fmt::format("the checksum of '{}' does not match its content", name));
 }
 
 /// Memory that is charged while it lives.
@@ -235,9 +243,39 @@ Bytes Archive::read(const Member& member, Budget* budget) const {
     const std::byte* data = memory->bytes.data();
     content = Bytes(std::move(memory), data, member.size);
   }
-  if (crc_of(content.span()) != member.crc)
-    throw Error(Code::checksum_mismatch, fmt::format("the checksum of '{}' does not match its content", member.name));
+  if (crc_of(content) != member.crc) refuse_checksum(member.name);
   return content;
+}
+
+void Archive::unpack(const Member& member, Sink& sink, Budget* budget) const {
+  const Bytes content = file_.slice(member.offset, member.stored_size);
+  if (!member.is_deflated) return sink.write(read(member, budget).span());
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
+  std::vector<std::byte> out(kPiece);
+  Inflater inflater;
+  z_stream& z = inflater.stream;
+  std::size_t read = 0;
+  std::uint64_t written = 0;
+  uLong crc = ::crc32(0, nullptr, 0);
+  for (int state = Z_OK; state != Z_STREAM_END;) {
+    if (budget) budget->poll();
+    const uInt in = piece(content.size() - read);
+    z.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(content.data() + read));
+    z.avail_in = in;
+    z.next_out = reinterpret_cast<Bytef*>(out.data());
+    z.avail_out = static_cast<uInt>(out.size());
+    state = ::inflate(&z, Z_NO_FLUSH);
+    const std::size_t got = out.size() - z.avail_out;
+    read += in - z.avail_in;
+    written += got;
+    const bool is_stuck = got == 0 && in == z.avail_in && state != Z_STREAM_END;
+    if ((state != Z_OK && state != Z_STREAM_END) || written > member.size || is_stuck)
+      refuse(fmt::format("the data of '{}' is damaged", member.name));
+    crc = ::crc32(crc, reinterpret_cast<const Bytef*>(out.data()), static_cast<uInt>(got));
+    sink.write(std::span(out).first(got));
+  }
+  if (written != member.size || read != content.size()) refuse(fmt::format("the data of '{}' is damaged", member.name));
+  if (static_cast<std::uint32_t>(crc) != member.crc) refuse_checksum(member.name);
 }
 
 bool looks_like_zip(const Bytes& file) {

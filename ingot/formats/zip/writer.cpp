@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ingot/base/error.h"
+#include "ingot/base/mapped_file.h"
 #include "ingot/base/sink.h"
 #include "ingot/formats/zip/archive.h"
 #include "ingot/formats/zip/records.h"
@@ -36,13 +37,21 @@ class Record {
 
 std::uint64_t clipped(std::uint64_t v) { return std::min<std::uint64_t>(v, kFull32); }
 
-std::uint32_t crc_of(std::span<const std::byte> bytes) {
-  uLong crc = ::crc32(0, nullptr, 0);
-  while (!bytes.empty()) {
-    const auto n = static_cast<uInt>(std::min<std::size_t>(bytes.size(), 1u << 30));
-    crc = ::crc32(crc, reinterpret_cast<const Bytef*>(bytes.data()), n);
-    bytes = bytes.subspan(n);
+/// Piece by piece: what is mapped need not be in memory all at once.
+template <class Use> void for_pieces(const Bytes& bytes, const Use& use) {
+  constexpr std::size_t kPiece = std::size_t{16} << 20;
+  for (std::size_t at = 0; at < bytes.size(); at += kPiece) {
+    const Bytes piece = bytes.slice(at, std::min(kPiece, bytes.size() - at));
+    use(piece.span());
+    if (bytes.size() > kPiece) drop_pages(piece);
   }
+}
+
+std::uint32_t crc_of(const Bytes& bytes) {
+  uLong crc = ::crc32(0, nullptr, 0);
+  for_pieces(bytes, [&](std::span<const std::byte> piece) {
+    crc = ::crc32(crc, reinterpret_cast<const Bytef*>(piece.data()), static_cast<uInt>(piece.size()));
+  });
   return static_cast<std::uint32_t>(crc);
 }
 
@@ -65,7 +74,7 @@ void write(const std::vector<std::pair<std::string, Bytes>>& members, Sink& sink
   Record directory;
   for (const auto& [name, content] : members) {
     if (name.size() >= kFull16) throw Error(Code::bad_name, "a name is too long for an archive");
-    const std::uint32_t crc = crc_of(content.span());
+    const std::uint32_t crc = crc_of(content);
     const std::uint64_t size = content.size(), start = position;
     Record local_extra, central_extra;
     if (size >= kFull32) local_extra.u16(kZip64Field).u16(16).u64(size).u64(size);
@@ -78,7 +87,7 @@ void write(const std::vector<std::pair<std::string, Bytes>>& members, Sink& sink
     Record local;
     local.u32(kLocal).text(head(name, crc, size, local_extra.size()).bytes()).text(name).text(local_extra.bytes());
     put(local);
-    sink.write(content.span());
+    for_pieces(content, [&](std::span<const std::byte> piece) { sink.write(piece); });
     position += size;
     directory.u32(kCentral).u16(kZip64Version).text(head(name, crc, size, central_extra.size()).bytes());
     directory.u16(0).u16(0).u16(0).u32(0).u32(clipped(start)).text(name).text(central_extra.bytes());

@@ -32,21 +32,30 @@ function tensorOf(t) {
   return tf.tensor(t.type === 'string' || dtype === t.type ? data : Array.from(data, Number), t.dims, dtype);
 }
 
+const baseBytes = peakBytes();
+let again;  // runs the model that was loaded last once more
+
 async function runIn(backend, {model, directory, inputs, outputs}) {
   await start(backend);
+  const begin = performance.now();
   const json = artifacts(model);
   const handler = {load: async () => json};
   const tensors = inputs.map(tensorOf);
-  let results, names = outputs;
+  let results, loadedAt, names = outputs;
   if (isLayersModel(json)) {
     const loaded = await require('@tensorflow/tfjs-layers').loadLayersModel(handler);
-    results = loaded.predict(tensors.length === 1 ? tensors[0] : tensors);
+    loadedAt = performance.now();
+    again = () => loaded.predict(tensors.length === 1 ? tensors[0] : tensors);
+    results = again();
     names = loaded.outputNames;
   } else {
     const loaded = await loadGraphModel(handler);
+    loadedAt = performance.now();
     const feeds = Object.fromEntries(inputs.map((t, i) => [t.name, tensors[i]]));
-    results = await loaded.executeAsync(feeds, outputs);
+    again = () => loaded.executeAsync(feeds, outputs);
+    results = await again();
   }
+  const firstAt = performance.now();
   const list = Array.isArray(results) ? results : [results];
   const described = [];
   for (const [i, t] of list.entries()) {
@@ -55,7 +64,19 @@ async function runIn(backend, {model, directory, inputs, outputs}) {
     const data = form && !(raw instanceof form) ? form.from(raw) : raw;
     described.push(describe(names[i], {type: t.dtype, dims: t.shape, data}, directory, i));
   }
-  return {version: `${tf.version_core} (${backend})`, outputs: described};
+  return {version: `${tf.version_core} (${backend})`, base_bytes: baseBytes, load_ms: loadedAt - begin,
+          first_ms: firstAt - begin, outputs: described};
+}
+
+async function time({runs}) {
+  const ms = [];
+  for (let i = 0; i < runs; ++i) {
+    const begin = performance.now();
+    const results = await again();
+    ms.push(performance.now() - begin);
+    tf.dispose(results);
+  }
+  return {ms, peak_bytes: peakBytes()};
 }
 
 /** Cast to bool is wrong in the fast backend of 4.22: it cuts fractions off first, so that 0.5 is false. */
@@ -75,4 +96,4 @@ async function run(request) {
   }
 }
 
-await serve({run});
+await serve({run, time});

@@ -123,6 +123,24 @@ TEST(Zip, DeflatedMembersAreInflatedAndCharged) {
   EXPECT_REFUSED(Code::memory_limit, archive.read(archive.members()[0], &small));
 }
 
+TEST(Zip, MembersAreUnpackedInPiecesWithoutBeingInMemory) {
+  std::string text;
+  for (int i = 0; text.size() < 3'000'000; ++i) text += std::to_string(i * i) + ",";
+  Piece p{.name = "big", .data = deflated(text), .method = 8, .size = static_cast<std::uint32_t>(text.size())};
+  p.crc = crc_of(text);
+  Budget small(Limits{.memory = 1000});
+  StringSink sink;
+  const Archive archive(Bytes::own(archive_of({p})));
+  archive.unpack(archive.members()[0], sink, &small);
+  EXPECT_EQ(sink.text(), text);
+  p.crc = 1;
+  const Archive wrong(Bytes::own(archive_of({p})));
+  EXPECT_REFUSED(Code::checksum_mismatch, wrong.unpack(wrong.members()[0], sink));
+  p.data.resize(p.data.size() / 2);
+  const Archive cut(Bytes::own(archive_of({p})));
+  EXPECT_REFUSED(Code::bad_archive, cut.unpack(cut.members()[0], sink));
+}
+
 TEST(Zip, WhatIsWrittenIsReadAgainAndIsTheSameEachTime) {
   std::vector<std::pair<std::string, Bytes>> members = {{"x", Bytes::own(std::string("content"))}, {"y/z", Bytes()}};
   StringSink first, second;

@@ -1,0 +1,127 @@
+// A model run on all rows of a file, some at a time.
+#include "ingot/driver/score.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "ingot/base/atomic_file.h"
+#include "ingot/base/budget.h"
+#include "ingot/base/error.h"
+#include "ingot/driver/adjust.h"
+#include "ingot/driver/answers.h"
+#include "ingot/driver/dataset.h"
+#include "ingot/driver/inputs.h"
+#include "ingot/driver/predictions.h"
+#include "ingot/driver/row_reader.h"
+#include "ingot/driver/run.h"
+#include "ingot/engine/session.h"
+#include "ingot/ir/model.h"
+
+namespace ingot::driver {
+namespace {
+
+/// The model without the inputs that are the same for all rows, to see what rows must bring.
+Model fed_by_rows(const Model& model, const std::vector<NamedDatum>& constant) {
+  Model rest = model.clone();
+  for (Value* v : rest.graph->inputs())
+    if (std::ranges::find(constant, v->name(), &NamedDatum::name) != constant.end()) v->initializer = Tensor::ints({0});
+  return rest;
+}
+
+class Scoring {
+ public:
+  explicit Scoring(const ScoreRequest& request) : request_(request) {
+    model_ = load(request.model, request.load).model;
+    set_input_shapes(model_, request.input_shapes);
+    constant_ = load_inputs(model_, request.inputs, request.load).values;
+    fed_ = fed_by_rows(model_, constant_);
+    options_ = known_to(fed_, request.dataset);
+    const std::string scratch = split_path(request.out).directory;
+    rows_ = open_rows(request.data, options_, fed_, request.load, scratch);
+    engine::SessionOptions session;
+    session.budget = request.load.budget;
+    session.threads = request.threads;
+    session.is_fast = request.is_fast;
+    const std::optional<Model> form = runnable_form(model_);
+    session_.emplace(form ? *form : model_, session);
+    report_.batch = train::fixed_batch(fed_).value_or(request.batch);
+  }
+
+  ScoreReport run() {
+    const Answers answers(model_, options_.preparation(), request_.is_raw);
+    const std::unique_ptr<Predictions> out = open_predictions(request_.out);
+    for (;;) {
+      const train::Dataset data = next_rows();
+      if (data.count == 0) break;
+      out->add(kept(), answers.of(run_batch(data), data.count, padded(data.count)));
+      report_.rows += static_cast<std::uint64_t>(data.count);
+      ++report_.batches;
+      if (request_.on_progress) request_.on_progress(rows_->done(), rows_->total());
+    }
+    if (report_.rows == 0) throw Error(Code::bad_input, "there are no rows").in_file(request_.data);
+    out->commit();
+    add_notes();
+    return report_;
+  }
+
+ private:
+  train::Dataset next_rows() try { return rows_->next(report_.batch); } catch (Error& error) {
+    error.in_file(request_.data);
+    throw;
+  }
+
+  std::int64_t padded(std::int64_t rows) const {
+    return train::fixed_batch(fed_) ? static_cast<std::int64_t>(report_.batch) : rows;
+  }
+
+  std::vector<NamedDatum> run_batch(const train::Dataset& data) {
+    // Where the model takes so many at a time, the last row stands in for those that are missing.
+    std::vector<std::int64_t> examples(static_cast<std::size_t>(padded(data.count)));
+    for (std::size_t i = 0; i < examples.size(); ++i)
+      examples[i] = std::min(static_cast<std::int64_t>(i), data.count - 1);
+    std::vector<NamedDatum> batch;
+    try {
+      batch = train::batch_of(data, fed_, {}, examples);
+    } catch (Error& error) {
+      error.in_file(request_.data);
+      throw;
+    }
+    std::uint64_t bytes = 0;
+    for (const NamedDatum& datum : batch) bytes += datum.value.array()->byte_size();
+    std::optional<Budget::MemoryGuard> guard;
+    if (request_.load.budget) guard.emplace(*request_.load.budget, bytes);
+    batch.insert(batch.end(), constant_.begin(), constant_.end());
+    return session_->run(batch);
+  }
+
+  Predictions::Kept kept() const {
+    Predictions::Kept kept;
+    for (const std::string& name : rows_->own_columns()) kept.emplace_back(name, rows_->column(name));
+    for (const std::string& name : request_.keep) kept.emplace_back(name, rows_->column(name));
+    return kept;
+  }
+
+  void add_notes() {
+    report_.notes = rows_->notes();
+    const auto fixed = train::fixed_batch(fed_);
+    if (fixed && *fixed != request_.batch && *fixed > 1)
+      report_.notes.push_back("the model takes " + std::to_string(*fixed) + " rows at a time");
+  }
+
+  const ScoreRequest& request_;
+  Model model_, fed_;
+  std::vector<NamedDatum> constant_;
+  train::DatasetOptions options_;
+  std::unique_ptr<RowReader> rows_;
+  std::optional<engine::Session> session_;
+  ScoreReport report_;
+};
+
+}  // namespace
+
+ScoreReport score(const ScoreRequest& request) try { return Scoring(request).run(); } catch (Error& error) {
+  error.in_file(request.model);
+  throw;
+}
+
+}  // namespace ingot::driver

@@ -1,0 +1,96 @@
+// Tables of comma-separated values (RFC 4180, and what spreadsheets make of it).
+#include "ingot/formats/csv/csv.h"
+
+#include <algorithm>
+
+#include "ingot/base/error.h"
+
+namespace ingot::formats::csv {
+namespace {
+
+constexpr std::size_t kLongestRow = std::size_t{64} << 20;
+
+[[noreturn]] void refuse(std::uint64_t line, const std::string& why) {
+  throw Error(Code::bad_input, "line " + std::to_string(line) + ": " + why);
+}
+
+char separator_of(std::string_view line) {
+  constexpr std::string_view kSeparators = ",;\t";
+  std::size_t counts[kSeparators.size()] = {};
+  bool is_quoted = false;
+  for (const char c : line) {
+    if (c == '"') is_quoted = !is_quoted;
+    const std::size_t which = kSeparators.find(c);
+    if (!is_quoted && which != std::string_view::npos) ++counts[which];
+  }
+  return kSeparators[static_cast<std::size_t>(std::max_element(std::begin(counts), std::end(counts)) -
+                                              std::begin(counts))];
+}
+
+bool is_blank(const std::vector<std::string>& fields) {
+  return fields.size() == 1 && fields[0].find_first_not_of(' ') == std::string::npos;
+}
+
+}  // namespace
+
+Reader::Reader(Bytes file) : file_(std::move(file)) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (file_.text().starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
+  const std::string_view rest = file_.text().substr(at_);
+  separator_ = separator_of(rest.substr(0, std::min(rest.find('\n'), kLongestRow)));
+}
+
+bool Reader::next(std::vector<std::string>& fields) {
+  while (at_ < file_.size())
+    if (read_row(fields)) return true;
+  return false;
+}
+
+bool Reader::read_row(std::vector<std::string>& fields) {
+  const std::string_view text = file_.text();
+  const std::size_t begin = at_;
+  fields.assign(1, {});
+  row_line_ = line_;
+  bool is_quoted = false, was_quoted = false;
+  for (; at_ < text.size(); ++at_) {
+    const char c = text[at_];
+    if (at_ - begin > kLongestRow) refuse(row_line_, "the row is longer than 64 MiB; is a quote not closed?");
+    if (c == '\n') ++line_;
+    if (is_quoted) {
+      if (c != '"') {
+        fields.back() += c;
+      } else if (at_ + 1 < text.size() && text[at_ + 1] == '"') {
+        fields.back() += c;
+        ++at_;
+      } else {
+        is_quoted = false;
+      }
+    } else if (c == '"' && fields.back().find_first_not_of(' ') == std::string::npos) {
+      fields.back().clear();
+      is_quoted = was_quoted = true;
+    } else if (c == separator_) {
+      fields.emplace_back();
+    } else if (c == '\n') {
+      ++at_;
+      break;
+    } else if (c != '\r' || (at_ + 1 < text.size() && text[at_ + 1] != '\n')) {
+      fields.back() += c;
+    }
+  }
+  if (is_quoted) refuse(row_line_, "a quote is not closed");
+  return was_quoted || !is_blank(fields);
+}
+
+std::string field(std::string_view text) {
+  const bool is_plain =
+      text.find_first_of(",;\t\"\r\n") == std::string_view::npos && !text.starts_with(' ') && !text.ends_with(' ');
+  if (is_plain) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += c;
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+}  // namespace ingot::formats::csv

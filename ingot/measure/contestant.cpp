@@ -1,0 +1,96 @@
+// Other runtimes that a model is timed in.
+#include "ingot/measure/contestant.h"
+
+#include <algorithm>
+
+#include "ingot/base/error.h"
+#include "ingot/driver/tfjs.h"
+#include "ingot/ir/model.h"
+
+namespace ingot::measure {
+namespace {
+
+/// The format that a runtime is made for, and how its files are called.
+std::pair<std::string_view, const char*> native_format(verify::Runtime runtime) {
+  switch (runtime) {
+    case verify::Runtime::tflite:
+    case verify::Runtime::litert:
+      return {"tflite", "model.tflite"};
+    case verify::Runtime::tfjs:
+      return {"tfjs", "model.json"};
+    case verify::Runtime::ort:
+    case verify::Runtime::ingot:
+      break;
+  }
+  return {"onnx", "model.onnx"};
+}
+
+}  // namespace
+
+Contestant::Contestant(verify::Runtime runtime, const verify::Peers& peers, const std::string& file,
+                       const driver::Loaded& loaded, const driver::LoadOptions& load,
+                       const std::vector<engine::NamedDatum>& inputs, int threads)
+    : title(verify::info_of(runtime).title), runtime_(runtime), peer_(runtime, peers) {
+  verify::PeerRequest request;
+  request.model = file_for(file, loaded);
+  request.inputs = inputs;
+  request.threads = threads;
+  request.optimize = true;
+  if (runtime == verify::Runtime::tfjs) use_tfjs_names(request, load);
+  first = peer_.run(request);
+  if (!first.error.empty()) refuse(first.error);
+}
+
+std::string Contestant::file_for(const std::string& file, const driver::Loaded& loaded) {
+  const std::vector<verify::Runtime> able = verify::runtimes_for(*loaded.format);
+  const auto [name, file_name] = native_format(runtime_);
+  // What ONNX Runtime runs is ONNX in every form, but it reads one of them.
+  const bool reads = runtime_ != verify::Runtime::ort || loaded.format->name == name;
+  if (reads && std::ranges::find(able, runtime_) != able.end()) return file;
+  const driver::Format& format = driver::format_by_name(name);
+  if (!format.save)
+    throw Error(Code::unsupported_feature, title + " does not read " + std::string(loaded.format->title) +
+                                               " files, and Ingot writes none of its own");
+  converted_to = format.title;
+  const std::string path = (scratch_.path() / file_name).string();
+  driver::SaveOptions options;
+  options.to = &format;
+  driver::save(loaded.model, path, options);
+  return path;
+}
+
+void Contestant::use_tfjs_names(verify::PeerRequest& request, const driver::LoadOptions& load) {
+  driver::LoadOptions own = load;
+  if (!converted_to.empty()) own.from = nullptr;
+  const driver::Loaded read = driver::load(request.model, own);
+  const driver::TfjsModel wrapped = driver::wrap_for_tfjs(request.model, read.model, own, scratch_.path().string());
+  const auto tensor_for = [](const auto& names, const std::string& name) {
+    const auto found = std::ranges::find(names, name, &std::pair<std::string, std::string>::first);
+    return found == names.end() ? name : found->second;
+  };
+  request.model = wrapped.file;
+  std::vector<engine::NamedDatum> inputs;
+  std::size_t next = 0;
+  for (const Value* v : read.model.graph->inputs()) {
+    if (v->initializer || next >= request.inputs.size()) continue;
+    const std::string tensor = tensor_for(wrapped.inputs, v->name());
+    if (std::ranges::binary_search(wrapped.nodes, tensor.substr(0, tensor.find(':'))))
+      inputs.push_back({tensor, request.inputs[next].value});
+    ++next;
+  }
+  request.inputs = std::move(inputs);
+  for (const Value* v : read.model.graph->outputs()) request.outputs.push_back(tensor_for(wrapped.outputs, v->name()));
+}
+
+std::vector<double> Contestant::run(std::size_t count) {
+  verify::PeerTimes times = peer_.time(count);
+  if (!times.error.empty()) refuse(times.error);
+  peak_bytes = times.peak_bytes;
+  return std::move(times.ms);
+}
+
+void Contestant::refuse(const std::string& why) const {
+  throw Error(Code::unsupported_feature, title + " refuses the model: " + why);
+}
+
+}  // namespace ingot::measure
