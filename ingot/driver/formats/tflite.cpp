@@ -35,9 +35,9 @@ Imported load_tflite(const Source& source, const LoadOptions& options) {
   import.input_shapes = options.import.input_shapes;
   import.allow_custom = options.import.allow_custom;
   front::Imported imported = front::import_model(file, import);
-  // The translation lays out weights itself; folding more would undo quantisation.
   return {.model = std::move(imported.model),
           .notes = std::move(imported.notes),
+          .folds_constants = true,
           .is_channels_last = true,
           .written_as = {moved(file, "inputs_as"), moved(file, "outputs_as")}};
 }

@@ -15,6 +15,7 @@
 #include "ingot/engine/rewrites/fuse_quantization.h"
 #include "ingot/engine/rewrites/fuse_trained_normalization.h"
 #include "ingot/engine/rewrites/fuse_updates.h"
+#include "ingot/passes/absorb_pads.h"
 
 namespace ingot::engine {
 namespace {
@@ -25,6 +26,8 @@ template <void (*run)(Graph&)> void alone(Graph& graph, const RewriteContext&) {
 void make_dense(Graph& root, const RewriteContext& context) { make_initializers_dense(root, context.ledger); }
 
 void fold(Graph& root, const RewriteContext& context) { fold_constants(root, context.ledger, context.budget); }
+
+void absorb_pads(Graph& graph, const RewriteContext&) { passes::absorb_pads(graph); }
 
 void update(Graph& graph, const RewriteContext& context) {
   if (&graph == &context.root && !context.updates.empty()) fuse_updates(graph, context.updates, context.output_names);
@@ -38,6 +41,7 @@ constexpr Rewrite kRewrites[] = {
     {"fuse_trained_normalization", alone<fuse_trained_normalization>},
     {"fuse_quantization", alone<fuse_quantization>},
     {"fuse_layer_normalization", alone<fuse_layer_normalization>},
+    {"absorb_pads", absorb_pads},
     {"lower_normalization", alone<lower_normalization>},
     {"block_convolutions", alone<block_convolutions>},
     {"fold_normalization", alone<fold_normalization>},
@@ -74,6 +78,8 @@ constexpr Precedence kPrecedences[] = {
 
     {"fuse_layer_normalization", "block_convolutions", "the pattern is of plain operators, which blocks would replace"},
     {"fuse_layer_normalization", "fuse_elementwise", "the pattern is of plain operators, which chains would take in"},
+
+    {"absorb_pads", "block_convolutions", "a convolution pads as it reads, and what is in blocks has no Pad"},
 
     {"lower_normalization", "block_convolutions", "products and sums run on blocks, BatchNormalization does not"},
     {"block_convolutions", "fold_normalization",
