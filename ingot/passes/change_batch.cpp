@@ -92,10 +92,11 @@ std::vector<BatchPatch> find_patches(const Model& model, const Values& inputs, s
   }
   for (std::size_t i = 0; i < probe.graph->output_count(); ++i) {
     const Value* v = probe.graph->output(i);
-    if (!v->type.shape || v->type.shape->empty()) continue;  // running both tells
-    for (std::size_t d = 0; d < v->type.shape->size(); ++d)
-      if (axis.is_in((*v->type.shape)[d]) != (d == 0))
-        refuse_batch(fmt::format("output '{}' would be {}", v->name(), v->type.str()));
+    if (!v->type.shape || v->type.shape->empty()) continue;
+    // What cannot be known, running both models tells.
+    bool is_wrong = v->type.shape->front().is_known();
+    for (std::size_t d = 1; d < v->type.shape->size(); ++d) is_wrong |= axis.is_in((*v->type.shape)[d]);
+    if (is_wrong) refuse_batch(fmt::format("output '{}' would be {}", v->name(), v->type.str()));
   }
   return patches;
 }

@@ -55,9 +55,10 @@ TEST(Validity, IsAskedForByRunAndConvertInTheWordsOfCheck) {
   EXPECT_NO_THROW(run(run_request));
   EXPECT_NO_THROW(convert(request));
   std::filesystem::remove(request.output);
-  for (const auto& [code, spoil] : flaws()) {
+  for (const auto& flaw : flaws()) {
+    const Code code = flaw.first;
     Model model = valid();
-    spoil(model);
+    flaw.second(model);
     onnx::write(model, request.input);
     std::string words;
     for (const Problem& p : check(load(request.input).model))
