@@ -63,8 +63,9 @@ bool keeps_sizes_open(const Node& node) {
   return node.is("Resize") && (is_computed(2) || is_computed(3));
 }
 
-/// STRIDED_SLICE has room for 5 axes.
+/// PAD and STRIDED_SLICE have room for 5 axes.
 constexpr Rewrite kOwnRewrites[] = {
+    {"pad-of-5-axes", "Pad", [](Rewriting& r) { return passes::legalize::pad_within(r, 5); }},
     {"slice-of-5-axes", "Slice", [](Rewriting& r) { return passes::legalize::slice_within(r, 5); }},
 };
 

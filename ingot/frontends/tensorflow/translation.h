@@ -70,6 +70,7 @@ class Translation {
   void ensure(Scope& scope, std::int32_t node);
   void translate(Scope& scope, std::int32_t node);
   Operands translated(Scope& scope, std::int32_t node);
+  void widen_halves(const tf::NodeDef& def, GraphBuilder& g, Operands& inputs);
   Operands custom(const TfNode& n, GraphBuilder& g, const std::string& domain, std::size_t outputs);
 
   const ImportOptions& options_;
