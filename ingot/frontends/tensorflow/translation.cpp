@@ -6,6 +6,7 @@
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/frontends/tensorflow/control_flow.h"
+#include "ingot/frontends/tensorflow/known_ranks.h"
 #include "ingot/frontends/tensorflow/old_control_flow.h"
 #include "ingot/frontends/tensorflow/operator_table.h"
 #include "ingot/frontends/tensorflow/training_nodes.h"
@@ -194,6 +195,7 @@ Operands Translation::translated(Scope& scope, std::int32_t node) {
     if (inputs.back().is_missing) return {inputs.back()};
   }
   widen_halves(def, scope.builder, inputs);
+  has_late_ranks_ |= state_ranks(def, inputs);
   const TfNode n(def, std::move(inputs), *this, scope);
   Operands made;
   if (const tf::FunctionDef* function = bodies_.find_function(def.op)) {
