@@ -14,6 +14,7 @@
 #include "ingot/backends/tflite/settle_outputs.h"
 #include "ingot/backends/tflite/simplify.h"
 #include "ingot/backends/tflite/target.h"
+#include "ingot/backends/tflite/type_tables.h"
 #include "ingot/backends/tflite/variables.h"
 #include "ingot/ir/source_notes.h"
 #include "ingot/ops/catalog.h"
@@ -111,6 +112,7 @@ Exported to_tflite(const Model& source, const ExportOptions& options) {
   fuse_activations(output);
   prefer_signed(output);
   fuse_quantized(output);
+  split_wide_dequantize(output);
   simplify(output);  // operators that were apart by a DEQUANTIZE are neighbours now
   spread_quantization(output);
   settle_outputs(output);
@@ -121,6 +123,7 @@ Exported to_tflite(const Model& source, const ExportOptions& options) {
   if (output.rounded_products)
     result.notes.push_back(fmt::format("{} products round their activations to 8 bits, as in the model they come from",
                                        output.rounded_products));
+  check_types(output.model);
   result.model = std::move(output.model);
   return result;
 }

@@ -114,6 +114,7 @@ Target target_for(const ExportOptions& options) {
                   {DType::u32, DType::i64, false}, {DType::i64, DType::i32, true},   {DType::u64, DType::i64, true},
                   {DType::f64, DType::f32, true}};
   target.has_doubles = false;
+  target.has_halves = false;
   target.has_infinities = false;
   target.has_defaults = false;
   target.layout.wanted = [](const Node& n) {
