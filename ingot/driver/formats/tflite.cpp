@@ -5,6 +5,7 @@
 #include "ingot/driver/formats/rows.h"
 #include "ingot/driver/load.h"
 #include "ingot/formats/tflite/reader.h"
+#include "ingot/formats/tflite/source_note.h"
 #include "ingot/formats/tflite/writer.h"
 #include "ingot/frontends/tflite/import.h"
 
@@ -17,6 +18,11 @@ namespace front = frontends::tflite;
 
 Certainty recognise_tflite(const Source& source) {
   return !source.is_directory && files::looks_like_tflite(source.contents) ? Certainty::certain : Certainty::no;
+}
+
+std::optional<Layout> moved(const files::Model& file, std::string_view values) {
+  if (files::source_note(file, values) != files::kChannelsLastNote) return std::nullopt;
+  return Layout::channels_last;
 }
 
 Imported load_tflite(const Source& source, const LoadOptions& options) {
@@ -32,7 +38,8 @@ Imported load_tflite(const Source& source, const LoadOptions& options) {
   return {.model = std::move(imported.model),
           .notes = std::move(imported.notes),
           .folds_constants = true,
-          .is_channels_last = true};
+          .is_channels_last = true,
+          .written_as = {moved(file, "inputs_as"), moved(file, "outputs_as")}};
 }
 
 back::ExportOptions export_options(const SaveOptions& options) {
