@@ -87,10 +87,15 @@ class Run:
         why = self.loads(target, scratch)
         return ("failed", "loads nowhere: " + why) if why else ("loads", "")
 
-    def translate(self, source, scratch):
-        """(outcome, why) of the way to ONNX and, from there, to TFLite."""
+    def translate(self, source, scratch, *options):
+        """(outcome, why) of the way to ONNX and, from there, to TFLite; of a model with several signatures, of each."""
         target = pathlib.Path(scratch) / "model.onnx"
-        code, text = self.call("convert", source, "-o", target, "--no-verify")
+        code, text = self.call("convert", source, "-o", target, "--no-verify", *options)
+        if code == 2 and "choose one with --signature: " in text and not options:
+            names = text.split("choose one with --signature: ")[1].splitlines()[0].split(", ")
+            found = [(name, self.translate(source, scratch, "--signature", name)) for name in names]
+            bad = [f"{name}: {why}" for name, (outcome, why) in found if outcome == "failed"]
+            return ("failed", "; ".join(bad)) if bad else found[0][1]
         if code in (3, 4):
             return "refused", text
         if code:
