@@ -39,14 +39,15 @@ struct LoadOptions {
   bool allow_missing_data = false;
 };
 
-/// What a format's reader gives. The rest happens in load(), for all formats in one order: recurrent
-/// loops become operators, constants are folded, the layout is settled, variables get their first values, the user's
-/// own functions come in.
+/// What a format's reader gives. The rest happens in load(), for all formats in one order: recurrent loops become
+/// operators, constants are folded, the layout is settled, convolutions take in what is beside them, variables get
+/// their first values, the user's own functions come in.
 struct Imported {
   Model model;
   std::vector<std::string> notes{};
   const Format* format = nullptr;  // where the source turns out to be of another one than was named
-  /// Weights are left to be transposed and sizes to be computed, once. Off for graphs that are trained or quantised.
+  /// It answers and is not trained: what is constant is computed once, but for what is quantised, and convolutions and
+  /// pools take in what stands beside them (normalisation, bias, padding).
   bool folds_constants = false;
   /// Spatial operators stand between transposes from and to channels last.
   bool is_channels_last = false;

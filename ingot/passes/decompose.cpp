@@ -1,6 +1,7 @@
 // Replaces operators by their own definitions in simpler operators.
 #include "ingot/passes/decompose.h"
 
+#include "ingot/base/error.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/steps.h"
 #include "ingot/ops/well_formed.h"
@@ -47,8 +48,9 @@ bool decompose_node(Node& node) {
   Values made;
   try {
     made = def->decompose(context);
-  } catch (...) {
+  } catch (Error& error) {
     take_back();
+    error.in_node(node.name.empty() ? node.label() : node.name, node.op);
     throw;
   }
   if (made.empty()) {

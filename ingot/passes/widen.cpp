@@ -13,7 +13,22 @@
 namespace ingot::passes {
 namespace {
 
-Tensor widened(const Tensor& tensor) { return Tensor::of<double>(tensor.dims(), tensor.to_doubles()); }
+bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+
+/// Which types become which: all below double, or halves alone.
+struct Widths {
+  DType to = DType::f64;
+  bool takes_halves = false;
+
+  bool has(DType dtype) const {
+    return to == DType::f32 ? is_half(dtype) : dtype == DType::f32 || (takes_halves && is_half(dtype));
+  }
+  Tensor widened(const Tensor& tensor) const {
+    const std::vector<double> numbers = tensor.to_doubles();
+    if (to == DType::f64) return Tensor::of<double>(tensor.dims(), numbers);
+    return Tensor::of<float>(tensor.dims(), std::vector<float>(numbers.begin(), numbers.end()));
+  }
+};
 
 Value* add_cast(Value* value, DType to, Graph& graph, Node* before) {
   Node* cast = graph.add_node("Cast", "", before);
@@ -28,25 +43,23 @@ Value* add_cast(Value* value, DType to, Graph& graph, Node* before) {
 /// Attributes that hold numbers, or say of what type numbers are.
 class AttributeWidening {
  public:
-  AttributeWidening(Node& node, const WidenOptions& options)
-      : node_(node), attributes_(node.attributes), options_(options) {}
+  AttributeWidening(Node& node, const WidenOptions& options, const Widths& widths)
+      : node_(node), attributes_(node.attributes), options_(options), widths_(widths) {}
 
   void run() {
-    write_defaults();
-    write_constants();
+    if (widths_.to == DType::f64) {
+      write_defaults();
+      write_constants();
+    }
     for (Attribute& a : attributes_) {
-      if (const auto* tensor = std::get_if<Tensor>(&a.value); tensor && is_widened(tensor->dtype()))
-        a.value = widened(*tensor);
+      if (const auto* tensor = std::get_if<Tensor>(&a.value); tensor && widths_.has(tensor->dtype()))
+        a.value = widths_.widened(*tensor);
       if (auto* number = std::get_if<std::int64_t>(&a.value); number && names_type(a.name))
-        if (is_widened(static_cast<DType>(*number))) *number = static_cast<std::int64_t>(DType::f64);
+        if (widths_.has(static_cast<DType>(*number))) *number = static_cast<std::int64_t>(widths_.to);
     }
   }
 
  private:
-  bool is_widened(DType dtype) const {
-    return dtype == DType::f32 || (options_.widens_halves && is_narrow_float(dtype));
-  }
-
   bool names_type(std::string_view name) const {
     constexpr std::string_view kTypes[] = {"to", "dtype", "output_datatype"};
     // Of these the standard knows no double.
@@ -86,11 +99,15 @@ class AttributeWidening {
   Node& node_;
   Attributes& attributes_;
   const WidenOptions& options_;
+  const Widths& widths_;
 };
 
 class Widening {
  public:
-  Widening(Model& model, const WidenOptions& options) : model_(model), options_(options) {}
+  Widening(Model& model, const WidenOptions& options, const Widths& widths)
+      : model_(model), options_(options), widths_(widths) {}
+
+  std::size_t count() const { return floats_.size(); }
 
   void run() {
     const std::vector<GraphPlace> places = all_graphs(model_);
@@ -113,7 +130,7 @@ class Widening {
     std::vector<bool> inputs, outputs;
   };
 
-  /// float, seq(float) and optional(float) become double.
+  /// float, seq(float) and optional(float) become double, or halves float.
   bool widen(Type& type) const {
     if (type.is_sequence() || type.is_optional()) {
       Type inner = type.inner();
@@ -121,9 +138,8 @@ class Widening {
       type.element = std::make_shared<const Type>(std::move(inner));
       return true;
     }
-    const bool is_widened = type.elem == DType::f32 || (options_.widens_halves && is_narrow_float(type.elem));
-    if (!type.is_tensor() || !is_widened) return false;
-    type.elem = DType::f64;
+    if (!type.is_tensor() || !widths_.has(type.elem)) return false;
+    type.elem = widths_.to;
     return true;
   }
 
@@ -185,8 +201,8 @@ class Widening {
   void widen_graph(Graph& graph) {
     for (Value* v : graph.initializers()) {
       if (!was_float(v) || (v->is_input() && !options_.reads_double)) continue;
-      if (!v->initializer) throw Error(Code::unsupported_feature, "a sparse constant has no form in double yet");
-      v->initializer = widened(*v->initializer);
+      if (!v->initializer) throw Error(Code::unsupported_feature, "a sparse constant has no wider form yet");
+      v->initializer = widths_.widened(*v->initializer);
       widen(v->type);
     }
     if (&graph != model_.graph.get() || options_.reads_double)
@@ -201,7 +217,7 @@ class Widening {
     for (Value* v : graph.inputs()) {
       if (!was_float(v)) continue;
       if (!v->type.is_tensor()) throw Error(Code::unsupported_feature, "inputs that are no tensors are not widened");
-      Value* wide = add_cast(v, DType::f64, graph, graph.first());
+      Value* wide = add_cast(v, widths_.to, graph, graph.first());
       Node* cast = wide->producer();
       graph.replace_all_uses(v, wide);
       cast->set_input(0, v);
@@ -229,19 +245,19 @@ class Widening {
       else
         is_widened |= widen(v->type);
     }
-    if (is_widened) AttributeWidening(node, options_).run();
+    if (is_widened) AttributeWidening(node, options_, widths_).run();
   }
 
-  static Value* narrow(Value* v, Node& node) {
+  Value* narrow(Value* v, Node& node) const {
     if (!v->type.is_tensor()) throw Error(Code::unsupported_feature, "an operator has no form for double");
-    return add_cast(v, DType::f32, node.graph(), &node);
+    return add_cast(v, widths_.to == DType::f64 ? DType::f32 : DType::f16, node.graph(), &node);
   }
 
   /// The operator gives float; its readers get double under the same name.
-  static void widen_behind(Node& node, Value* v) {
+  void widen_behind(Node& node, Value* v) const {
     if (!v->type.is_tensor()) throw Error(Code::unsupported_feature, "an operator has no form for double");
     Graph& graph = node.graph();
-    Value* wide = add_cast(v, DType::f64, graph, node.next());
+    Value* wide = add_cast(v, widths_.to, graph, node.next());
     Node* cast = wide->producer();
     graph.replace_all_uses(v, wide);
     cast->set_input(0, v);
@@ -252,6 +268,7 @@ class Widening {
 
   Model& model_;
   const WidenOptions& options_;
+  const Widths& widths_;
   std::unordered_set<const Value*> floats_;
   std::unordered_map<const Node*, Kept> kept_;
 };
@@ -264,7 +281,16 @@ void widen_floats(Model& model, const WidenOptions& options) {
   model.training.clear();
   inline_functions(model);
   canonicalize(model);
-  Widening(model, options).run();
+  const Widths widths{.takes_halves = options.widens_halves};
+  Widening(model, options, widths).run();
+}
+
+std::size_t widen_halves(Model& model) {
+  const WidenOptions options{.reads_double = true};
+  const Widths widths{.to = DType::f32};
+  Widening widening(model, options, widths);
+  widening.run();
+  return widening.count();
 }
 
 }  // namespace ingot::passes

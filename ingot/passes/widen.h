@@ -13,6 +13,10 @@ struct WidenOptions {
 /// double. Functions are inlined, the model is brought to the newest operator sets, training information is dropped.
 void widen_floats(Model& model, const WidenOptions& options = {});
 
+/// Computes in float whatever the model computes in float16 or bfloat16, inputs and outputs too. The model must be of
+/// the newest operator sets with types inferred. Returns how many values changed.
+std::size_t widen_halves(Model& model);
+
 /// float, float16 and bfloat16.
 bool is_narrow_float(DType dtype);
 

@@ -1,7 +1,10 @@
 // ONNX -> TFLite: which operators come out, and what is refused.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "ingot/backends/tflite/export.h"
+#include "ingot/backends/tflite/type_tables.h"
 #include "ingot/base/error.h"
 #include "ingot/formats/tflite/check.h"
 #include "ingot/formats/tflite/reader.h"
@@ -135,6 +138,53 @@ TEST(TfliteExport, FilesAreTheSameEachTimeAndVerify) {
   EXPECT_EQ(bytes, tfl::to_bytes(exported(graph).model));
   const tfl::Model again = tfl::read(Bytes::own(bytes));
   EXPECT_EQ(again.subgraphs[0].operators.size(), 3U);
+}
+
+TEST(TfliteExport, HalvesAreFloatsWhereWiderTypesAreAllowed) {
+  const std::string graph = R"(g (float16[1,4] x, float[4] f) => (float16[1,4] y, float[4] z)
+      <float16[4,4] w = {15360,0,0,0, 0,15360,0,0, 0,0,15360,0, 0,0,0,15360}> {
+      a = MatMul(x, w)  y = Relu(a)  h = Cast<to = 10>(f)  n = Neg(h)  z = Cast<to = 1>(n) })";
+  EXPECT_NE(refusal_of(graph), "");
+  for (const passes::CastRule rule : {passes::CastRule::up, passes::CastRule::all}) {
+    ExportOptions options;
+    options.auto_cast = rule;
+    const Exported e = exported(graph, options);
+    for (const tfl::Tensor& t : e.model.subgraphs[0].tensors) EXPECT_NE(t.type, tfl::TensorType::FLOAT16) << t.name;
+    EXPECT_NE(std::ranges::find(e.notes, "input 'x' is now float[1,4]"), e.notes.end());
+  }
+}
+
+TEST(TfliteExport, ReflectionNeedsTheSizesOfPaddedAxesAlone) {
+  const std::string head = "g (float[N,5] x) => (float y) <int64[4] ";
+  EXPECT_EQ(operators(exported(head + "p = {0, 1, 0, 2}> { y = Pad<mode = \"reflect\">(x, p) }")), "GATHER");
+  EXPECT_NE(refusal_of(head + "p = {1, 0, 0, 0}> { y = Pad<mode = \"reflect\">(x, p) }"), "");
+}
+
+TEST(TfliteExport, MoreAxesThanPadHasArePaddedOneByOne) {
+  const Exported e = exported(R"(g (float[1,2,3,1,2,2] x) => (float y) <int64[12] p = {0,0,1,0,0,0, 0,0,0,0,2,0}> {
+      y = Pad(x, p) })");
+  for (const tfl::Operator& op : e.model.subgraphs[0].operators)
+    if (op.code.builtin == tfl::BuiltinOperator::PAD)
+      EXPECT_LE(e.model.subgraphs[0].tensors[static_cast<std::size_t>(op.inputs[0])].shape.size(), 5U);
+}
+
+TEST(TfliteExport, WideIntegersAreCastAndNotDequantised) {
+  const Exported e = exported(R"(g (int32[4] x) => (int16[4] y) <float s = {0.5}, float t = {0.25}, int16 z = {0}> {
+      a = DequantizeLinear(x, s)  y = QuantizeLinear(a, t, z) })");
+  EXPECT_EQ(operators(e), "CAST MUL QUANTIZE");
+}
+
+TEST(TfliteExport, AFileThatNoKernelTakesIsABugOfOurs) {
+  Exported e = exported("g (float[4] x) => (float[4] y) { y = Relu(x) }");
+  tfl::SubGraph& main = e.model.subgraphs[0];
+  for (tfl::Tensor& t : main.tensors) t.type = tfl::TensorType::INT64;
+  try {
+    check_types(e.model);
+    FAIL() << "RELU of int64";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), 70);
+    EXPECT_NE(error.message().find("RELU that makes 'y'"), std::string::npos) << error.message();
+  }
 }
 
 }  // namespace

@@ -176,6 +176,25 @@ void emit_slice(NodeOut& n) {
   n.e.add(Op::STRIDED_SLICE, {x, begin, end, steps}, {n.out()}, options);
 }
 
+namespace {
+
+/// The axes along which a Pad that repeats elements gathers them: those that grow, or one where none does. Their sizes
+/// must be known.
+std::optional<std::vector<std::size_t>> gathered_axes(const Node& n) {
+  const auto pads = pads_of(n);
+  const Shape& shape = *n.input(0)->type.shape;
+  std::vector<std::size_t> axes;
+  for (std::size_t i = 0; i < pads.size(); ++i)
+    if (pads[i].first || pads[i].second) axes.push_back(i);
+  const auto is_known = [&](std::size_t i) { return shape[i].is_known(); };
+  if (!axes.empty()) return std::ranges::all_of(axes, is_known) ? std::optional(axes) : std::nullopt;
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    if (is_known(i)) return std::vector{i};
+  return std::nullopt;
+}
+
+}  // namespace
+
 Refused refuse_pad(const Node& n) {
   if (Refused why = needs_rank(n)) return why;
   const bool is_computed = !ops::constant_of(n.input(1));
@@ -187,7 +206,7 @@ Refused refuse_pad(const Node& n) {
     for (const auto& [before, after] : pads_of(n))
       if (before < 0 || after < 0) return Refusal{Kind::attribute_value, "negative padding"};
   const std::string mode = n.attributes.string_or("mode", "constant");
-  if (mode != "constant" && !is_fixed(*n.input(0)->type.shape))
+  if (mode != "constant" && !gathered_axes(n))
     return Refusal{Kind::unknown_size, "mode " + mode + " over sizes that are not known"};
   if (n.input(0)->type.shape->size() > 5 && mode == "constant")
     return Refusal{Kind::dimensions, "more than 5 dimensions"};
@@ -230,10 +249,7 @@ void emit_pad(NodeOut& n) {
     if (n.constant(2)) value = n.e.constant(n.constant(2)->reshaped({}));
     return n.e.add(Op::PADV2, {x, amounts, value}, {n.out()});
   }
-  std::vector<std::size_t> changed;
-  for (std::size_t i = 0; i < pads.size(); ++i)
-    if (pads[i].first || pads[i].second) changed.push_back(i);
-  if (changed.empty()) changed.push_back(0);
+  const std::vector<std::size_t> changed = *gathered_axes(n.node);
   std::int32_t x = n.in(0);
   Shape shape = n.shape();
   for (const std::size_t i : changed) {

@@ -14,6 +14,7 @@
 #include "ingot/backends/tflite/settle_outputs.h"
 #include "ingot/backends/tflite/simplify.h"
 #include "ingot/backends/tflite/target.h"
+#include "ingot/backends/tflite/type_tables.h"
 #include "ingot/backends/tflite/variables.h"
 #include "ingot/formats/tflite/source_note.h"
 #include "ingot/ir/source_notes.h"
@@ -115,6 +116,7 @@ Exported to_tflite(const Model& source, const ExportOptions& options) {
   fuse_activations(output);
   prefer_signed(output);
   fuse_quantized(output);
+  split_wide_dequantize(output);
   simplify(output);  // operators that were apart by a DEQUANTIZE are neighbours now
   spread_quantization(output);
   settle_outputs(output);
@@ -125,6 +127,7 @@ Exported to_tflite(const Model& source, const ExportOptions& options) {
   if (output.rounded_products)
     result.notes.push_back(fmt::format("{} products round their activations to 8 bits, as in the model they come from",
                                        output.rounded_products));
+  check_types(output.model);
   result.model = std::move(output.model);
   return result;
 }

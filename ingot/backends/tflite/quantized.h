@@ -32,6 +32,8 @@ void prefer_signed(Output& output);
 /// DEQUANTIZE -> operator -> QUANTIZE becomes the quantised operator, where TFLite has it with these parameters.
 /// Constants whose DEQUANTIZE is left are turned into float constants.
 void fuse_quantized(Output& output);
+/// DEQUANTIZE of int32, which TFLite does not have and fuse_quantized has left, becomes a cast and a product.
+void split_wide_dequantize(Output& output);
 /// Operators that only move quantised elements have the same parameters on both sides. Call it after fuse_quantized.
 void spread_quantization(Output& output);
 /// Operators that hand elements on without looking at them.

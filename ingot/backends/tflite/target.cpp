@@ -63,8 +63,9 @@ bool keeps_sizes_open(const Node& node) {
   return node.is("Resize") && (is_computed(2) || is_computed(3));
 }
 
-/// STRIDED_SLICE has room for 5 axes.
+/// PAD and STRIDED_SLICE have room for 5 axes.
 constexpr Rewrite kOwnRewrites[] = {
+    {"pad-of-5-axes", "Pad", [](Rewriting& r) { return passes::legalize::pad_within(r, 5); }},
     {"slice-of-5-axes", "Slice", [](Rewriting& r) { return passes::legalize::slice_within(r, 5); }},
 };
 
@@ -113,6 +114,7 @@ Target target_for(const ExportOptions& options) {
                   {DType::u32, DType::i64, false}, {DType::i64, DType::i32, true},   {DType::u64, DType::i64, true},
                   {DType::f64, DType::f32, true}};
   target.has_doubles = false;
+  target.has_halves = false;
   target.has_infinities = false;
   target.has_defaults = false;
   target.layout.wanted = [](const Node& n) {

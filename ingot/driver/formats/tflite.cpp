@@ -1,5 +1,6 @@
 // TFLite files.
 #include "ingot/backends/tflite/export.h"
+#include "ingot/base/error.h"
 #include "ingot/base/file_set.h"
 #include "ingot/driver/formats/rows.h"
 #include "ingot/driver/import_layout.h"
@@ -97,13 +98,24 @@ back::Exported exported_as_wished(const Model& model, const SaveOptions& options
   return made;
 }
 
+/// What runtimes look at when they open a file: the flatbuffer's verifier, and that all indices lead somewhere.
+void require_loadable(const Bytes& file) {
+  try {
+    files::read(file);
+  } catch (const Error& error) {
+    throw Error(Code::internal, "the TFLite file that was made cannot be read: " + error.message());
+  }
+}
+
 std::vector<std::string> save_tflite(const Model& model, const std::string& path, const SaveOptions& options) {
   back::Exported made = exported_as_wished(model, options);
   if (made.layout.transposes_before || made.layout.transposes_after)
     made.notes.push_back("transposes: " + std::to_string(made.layout.transposes_before) + " in the model, " +
                          std::to_string(made.layout.transposes_after) + " in the file");
+  const Bytes file = Bytes::own(files::to_bytes(made.model));
+  require_loadable(file);
   FileSet set(path);
-  files::write(made.model, set.model());
+  set.model().write(file.span());
   set.commit();
   return std::move(made.notes);
 }

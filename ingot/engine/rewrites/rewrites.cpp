@@ -15,6 +15,7 @@
 #include "ingot/engine/rewrites/fuse_quantization.h"
 #include "ingot/engine/rewrites/fuse_trained_normalization.h"
 #include "ingot/engine/rewrites/fuse_updates.h"
+#include "ingot/engine/rewrites/lower_einsum.h"
 #include "ingot/passes/absorb_pads.h"
 
 namespace ingot::engine {
@@ -29,6 +30,10 @@ void fold(Graph& root, const RewriteContext& context) { fold_constants(root, con
 
 void absorb_pads(Graph& graph, const RewriteContext&) { passes::absorb_pads(graph); }
 
+void einsum(Graph& graph, const RewriteContext& context) {
+  if (lower_einsum(graph)) fold_constants(graph, context.ledger, context.budget);
+}
+
 void update(Graph& graph, const RewriteContext& context) {
   if (&graph == &context.root && !context.updates.empty()) fuse_updates(graph, context.updates, context.output_names);
 }
@@ -36,6 +41,7 @@ void update(Graph& graph, const RewriteContext& context) {
 constexpr Rewrite kRewrites[] = {
     {"make_initializers_dense", make_dense, Rewrite::Kind::always},
     {"fold_constants", fold, Rewrite::Kind::always},
+    {"lower_einsum", einsum},
     {"eliminate_common_subexpressions", alone<eliminate_common_subexpressions>},
     {"fuse_gradients", alone<fuse_gradients>},
     {"fuse_trained_normalization", alone<fuse_trained_normalization>},
@@ -56,6 +62,10 @@ constexpr Precedence kPrecedences[] = {
     {"make_initializers_dense", "fold_constants", "kernels know no sparse tensors"},
     {"fold_constants", "eliminate_common_subexpressions",
      "rewrites look for constants where exporters wrote operators of constants"},
+
+    {"fold_constants", "lower_einsum", "operands that are constant are seen to be"},
+    {"lower_einsum", "eliminate_common_subexpressions", "equal operands are transposed once"},
+    {"lower_einsum", "fuse_linear", "a product with a constant matrix is found as MatMul"},
 
     {"eliminate_common_subexpressions", "fuse_trained_normalization",
      "the gradient's parts are compared by the values they read"},

@@ -193,15 +193,47 @@ Weights read_manifest(const element& manifest, const std::string& directory, Pat
   return weights;
 }
 
-/// Constants are stored without their values: these stand in the manifest by the node's name. TF.js has no 64-bit
-/// integers: a constant keeps the type that the graph states.
-void fill_constants(std::vector<tensorflow::NodeDef>& nodes, const Weights& weights) {
+template <class From, class To> Bytes converted(const Bytes& elements) {
+  std::vector<std::byte> out(elements.size() / sizeof(From) * sizeof(To));
+  for (std::size_t i = 0; i < elements.size() / sizeof(From); ++i) {
+    From from;
+    std::memcpy(&from, elements.data() + i * sizeof(From), sizeof from);
+    const auto to = static_cast<To>(from);
+    std::memcpy(out.data() + i * sizeof(To), &to, sizeof to);
+  }
+  return Bytes::own(std::move(out));
+}
+
+/// TF.js stores integers of all widths as int32 and all real numbers as float32: back to what the graph states.
+void restore_type(TensorProto& tensor, DataType stated, Budget& budget) {
+  const auto become = [&](Bytes (*convert)(const Bytes&)) {
+    budget.charge_memory(tensor.elements.size() * 2);
+    tensor.elements = convert(tensor.elements);
+    tensor.dtype = stated;
+  };
+  if (tensor.dtype == DataType::f32 && stated == DataType::f64) return become(converted<float, double>);
+  if (tensor.dtype != DataType::i32) return;
+  if (stated == DataType::i64) return become(converted<std::int32_t, std::int64_t>);
+  if (stated == DataType::u64) return become(converted<std::int32_t, std::uint64_t>);
+  if (stated == DataType::u32) return become(converted<std::int32_t, std::uint32_t>);
+  if (stated == DataType::i16) return become(converted<std::int32_t, std::int16_t>);
+  if (stated == DataType::u16) return become(converted<std::int32_t, std::uint16_t>);
+  if (stated == DataType::i8) return become(converted<std::int32_t, std::int8_t>);
+  if (stated == DataType::u8) return become(converted<std::int32_t, std::uint8_t>);
+}
+
+/// Constants are stored without their values: these stand in the manifest by the node's name.
+void fill_constants(std::vector<tensorflow::NodeDef>& nodes, const Weights& weights, Budget& budget) {
   for (tensorflow::NodeDef& node : nodes) {
     if (node.op != "Const") continue;
     const auto weight = weights.find(node.name);
     if (weight == weights.end()) continue;
+    auto value = std::make_shared<TensorProto>(weight->second);
+    for (const tensorflow::Attr& attr : node.attrs)
+      if (const auto* stated = std::get_if<DataType>(&attr.value); stated && attr.name == "dtype")
+        restore_type(*value, *stated, budget);
     // Of one name the last counts.
-    node.attrs.push_back({"value", std::make_shared<const TensorProto>(weight->second)});
+    node.attrs.push_back({"value", std::shared_ptr<const TensorProto>(std::move(value))});
   }
 }
 
@@ -276,9 +308,9 @@ GraphModel read_graph_model(const Bytes& file, const std::string& directory, Pat
     const Json json(map_beneath(directory, "weights_manifest.json", policy));
     weights = read_manifest(json.root(), directory, policy, budget);
   }
-  fill_constants(model.graph.nodes, weights);
+  fill_constants(model.graph.nodes, weights, budget);
   for (tensorflow::FunctionDef& function : model.graph.functions) {
-    fill_constants(function.nodes, weights);
+    fill_constants(function.nodes, weights, budget);
     mend_references(function);
   }
   return model;

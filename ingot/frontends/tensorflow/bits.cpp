@@ -73,10 +73,10 @@ Values population_count(const TfNode& n, GraphBuilder& g) {
 
 Values compare_and_bitpack(const TfNode& n, GraphBuilder& g) {
   // Eight neighbours make a byte, the first its highest bit.
-  const bool is_truth = n.elem(0) == DType::boolean;
-  Value* x = is_truth ? g.cast(n.input(0), DType::i32) : n.input(0);
-  Value* limit = is_truth ? g.cast(n.input(1), DType::i32) : n.input(1);
-  Value* bits = g.cast(g.op("Greater", {x, limit}), DType::i32);
+  // Truth values are packed as they are: TensorFlow's kernel for them does not look at the limit.
+  Value* x = n.input(0);
+  Value* is_set = n.elem(0) == DType::boolean ? x : g.op("Greater", {x, n.input(1)});
+  Value* bits = g.cast(is_set, DType::i32);
   Value* rows = g.op("Slice", {g.shape(x), g.ints({0}), g.ints({-1})});
   Value* grouped = g.op("Reshape", {bits, g.concat({rows, g.ints({-1, 8})}, 0)});
   Value* weights = g.constant(Tensor::of<std::int32_t>({8}, {128, 64, 32, 16, 8, 4, 2, 1}));

@@ -7,6 +7,11 @@
 #include "ingot/frontends/tensorflow/layout.h"
 
 namespace ingot::frontends::tensorflow {
+
+// Operators that are steps of fused ones.
+Values mirror_pad(const TfNode& n, GraphBuilder& g);
+Values resize_bilinear(const TfNode& n, GraphBuilder& g);
+
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -95,7 +100,7 @@ Values transposed(const TfNode& n, GraphBuilder& g, std::int64_t spatial, bool i
   require_positive(n, strides);
   require_positive(n, dilations);
   const std::string padding = n.text("padding", "VALID");
-  if (padding == "EXPLICIT") n.unsupported("explicit padding");
+  const Ints stated = padding == "EXPLICIT" ? explicit_pads(n, layout, static_cast<std::size_t>(spatial)) : Ints{};
   Attrs attrs{{"strides", strides}, {"dilations", dilations}};
   if (is_depthwise) attrs.emplace_back("group", *dim_of(n.input(1), 2));
   const auto sizes = n.known_ints(0);
@@ -114,7 +119,8 @@ Values transposed(const TfNode& n, GraphBuilder& g, std::int64_t spatial, bool i
     const std::int64_t size = (*sizes)[at];
     if (*out > kMost || kernel[i] > kMost || size < 0 || size > kMost) n.unsupported("a size is too large");
     const std::int64_t full = (*out - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1;
-    const ops::Padding pad = padding == "SAME" ? ops::split_padding(full - size) : ops::Padding{};
+    ops::Padding pad = padding == "SAME" ? ops::split_padding(full - size) : ops::Padding{};
+    if (!stated.empty()) pad = {stated[i], stated[kernel.size() + i]};
     before.push_back(pad.before);
     after.push_back(pad.after);
     extra.push_back(size - (full - pad.before - pad.after));
@@ -142,6 +148,8 @@ Values transposed(const TfNode& n, GraphBuilder& g, std::int64_t spatial, bool i
     Value* made = g.op("Slice", {g.shape(full), g.ints({2}), g.ints({spatial + 2})});
     Value* over = g.op("Max", {g.sub(made, asked), start});
     start = g.div(over, g.ints({2}));
+  } else if (!stated.empty()) {
+    start = g.ints(Ints(stated.begin(), stated.begin() + spatial));
   }
   Value* y = g.op("Slice", {wide, start, g.add(start, asked), g.ints(axes)});
   return {layout.from_channels_first(g, y)};
@@ -197,6 +205,34 @@ Values fused_conv2d(const TfNode& n, GraphBuilder& g) {
 Values fused_depthwise_conv2d(const TfNode& n, GraphBuilder& g) {
   Value* y = depthwise(n, g);
   return {finished(n, g, y, Layout(n, 2).channel_axis(), 4)};
+}
+namespace {
+
+/// One step of an operator that is several, as a node of its own.
+TfNode step_of(const TfNode& n, const tf::NodeDef& def, const Values& inputs) {
+  Operands operands;
+  for (Value* value : inputs) operands.push_back({value});
+  return TfNode(def, std::move(operands), n.translation(), n.scope());
+}
+
+Values padded_conv2d(const TfNode& n, GraphBuilder& g, Value* x, std::size_t first) {
+  tf::NodeDef def = n.def();
+  def.op = "MirrorPad";
+  Value* wide = mirror_pad(step_of(n, def, {x, n.input(first)}), g).front();
+  def.op = "Conv2D";
+  return conv2d(step_of(n, def, {wide, n.input(first + 1)}), g);
+}
+
+}  // namespace
+
+Values fused_pad_conv2d(const TfNode& n, GraphBuilder& g) { return padded_conv2d(n, g, n.input(0), 1); }
+Values fused_resize_and_pad_conv2d(const TfNode& n, GraphBuilder& g) {
+  tf::NodeDef def = n.def();
+  def.op = "ResizeBilinear";
+  def.attrs.push_back({"align_corners", n.flag("resize_align_corners", false)});
+  def.attrs.push_back({"half_pixel_centers", false});
+  Value* sized = resize_bilinear(step_of(n, def, {n.input(0), n.input(1)}), g).front();
+  return padded_conv2d(n, g, sized, 2);
 }
 Values fused_matmul(const TfNode& n, GraphBuilder& g) {
   const auto turned = [&](std::size_t i, bool turn) { return turn ? g.transpose(n.input(i), {1, 0}) : n.input(i); };

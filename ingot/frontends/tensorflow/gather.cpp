@@ -1,4 +1,5 @@
 // Reading and writing at indices.
+#include <algorithm>
 #include <limits>
 #include <numeric>
 
@@ -140,7 +141,29 @@ Values unique(const TfNode& n, GraphBuilder& g) {
   return {y[0], places, counts};
 }
 
+namespace {
+
+Value* integer_list(GraphBuilder& g, const std::vector<std::int64_t>& values, DType elem) {
+  if (elem == DType::i64) return g.ints(values);
+  const auto size = static_cast<std::int64_t>(values.size());
+  if (elem == DType::i32)
+    return g.constant(Tensor::of<std::int32_t>({size}, std::vector<std::int32_t>(values.begin(), values.end())));
+  return g.cast(g.ints(values), elem);
+}
+
+}  // namespace
+
 Values list_diff(const TfNode& n, GraphBuilder& g) {
+  // Orders of axes are made of it (tf.tensordot), and have to be known.
+  if (const auto all = n.known_ints(0), others = n.known_ints(1); all && others) {
+    std::vector<std::int64_t> kept, at;
+    for (std::size_t i = 0; i < all->size(); ++i) {
+      if (std::ranges::find(*others, (*all)[i]) != others->end()) continue;
+      kept.push_back((*all)[i]);
+      at.push_back(static_cast<std::int64_t>(i));
+    }
+    return {integer_list(g, kept, n.elem(0)), integer_list(g, at, n.dtype("out_idx", DType::i32))};
+  }
   // An element stays if it equals none of the others.
   Value* column = g.unsqueeze(n.input(0), {1});
   Value* same = g.cast(g.op("Equal", {column, g.unsqueeze(n.input(1), {0})}), DType::i32);

@@ -10,6 +10,7 @@
 #include "ingot/frontends/tensorflow/training.h"
 #include "ingot/frontends/tensorflow/translation.h"
 #include "ingot/ir/drop_unread.h"
+#include "ingot/ops/infer.h"
 #include "ingot/ops/versions.h"
 
 namespace ingot::frontends::tensorflow {
@@ -78,6 +79,17 @@ void add_learnt_outputs(Translation& t) {
   for (const auto& [name, variable] : learnt) add_output(t, Port{name + "/value", {}}, variable);
 }
 
+/// What reads a value whose rank became known later was inferred without it.
+void infer_late(Graph& root) {
+  ops::InferSession session;
+  session.on_error = [](const Node&, const Error&) {};
+  for (Node& node : root.nodes()) {
+    const Values outputs = node.outputs();
+    const auto is_open = [](const Value* v) { return v && v->type.is_tensor() && !v->type.shape; };
+    if (std::ranges::any_of(outputs, is_open)) ops::infer_node(node, session);
+  }
+}
+
 }  // namespace
 
 ImportResult import_graph(const tf::GraphDef& graph, const ImportOptions& options, const ModelFiles& files) {
@@ -95,6 +107,7 @@ ImportResult import_graph(const tf::GraphDef& graph, const ImportOptions& option
     finish_training(t, losses);
     t.throw_problems();  // of how variables begin
   }
+  if (t.has_late_ranks()) infer_late(t.root());
   drop_unread(t.model());
   t.examples().settle(t.notes());
   t.model().ir_version = ops::ir_version_for(t.model().opsets);

@@ -77,7 +77,8 @@ void require_bounds(const TfNode& n, const Window& window) {
     if (k < 0 || k > kMost) n.unsupported("the window is out of bounds");
 }
 
-/// Those before each axis, then those after.
+}  // namespace
+
 std::vector<std::int64_t> explicit_pads(const TfNode& n, const Layout& layout, std::size_t rank) {
   const std::vector<std::int64_t> stated = n.ints("explicit_paddings");
   const auto first = static_cast<std::size_t>(layout.first_spatial_axis());
@@ -87,8 +88,6 @@ std::vector<std::int64_t> explicit_pads(const TfNode& n, const Layout& layout, s
     for (std::size_t i = 0; i < rank; ++i) pads.push_back(stated[2 * (first + i) + side]);
   return pads;
 }
-
-}  // namespace
 
 Attrs padding_attrs(const TfNode& n, const Layout& layout, const Value* x, const Window& window) {
   require_bounds(n, window);

@@ -31,4 +31,7 @@ class Layout {
 /// auto_pad. `x` has channels first.
 Attrs padding_attrs(const TfNode& n, const Layout& layout, const Value* x, const Window& window);
 
+/// The paddings that the node states: those before each spatial axis, then those after.
+std::vector<std::int64_t> explicit_pads(const TfNode& n, const Layout& layout, std::size_t rank);
+
 }  // namespace ingot::frontends::tensorflow

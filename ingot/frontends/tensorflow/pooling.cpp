@@ -8,6 +8,17 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
+/// Numbers in the order of 64-bit integers: the places of all that occur among those sorted, which a double holds.
+struct Ranks {
+  Value *sorted, *places;
+};
+Ranks ranks_of(GraphBuilder& g, Value* x) {
+  const Values unique = g.op("Unique", {g.reshape(x, {-1})}, {{"sorted", 1}}, 3);
+  Value* shaped = g.op("Reshape", {unique[2], g.shape(x)});
+  if (x->type.shape) shaped->type = refine(shaped->type, Type::tensor(DType::i64, *x->type.shape));
+  return {unique[0], g.cast(shaped, DType::f64)};
+}
+
 Values pooled(const TfNode& n, GraphBuilder& g, ops::Name op, std::int64_t spatial, bool with_places = false) {
   const Layout layout(n, spatial);
   const Ints all_kernel = n.input_count() > 2 ? n.need_ints(1) : n.ints("ksize");
@@ -18,15 +29,18 @@ Values pooled(const TfNode& n, GraphBuilder& g, ops::Name op, std::int64_t spati
   const Ints kernel = layout.spatial(all_kernel), strides = layout.spatial(all_strides);
   for (std::size_t i = 0; i < kernel.size(); ++i)
     if (kernel[i] < 1 || strides[i] < 1) n.unsupported("a window or stride is not positive");
-  // ONNX pools no wide integers: doubles hold 32 bits exactly.
+  // ONNX pools no wide integers: doubles hold 32 bits exactly, and of more the order.
   const bool is_wide = is_integer(n.elem(0)) && bits_of(n.elem(0)) > 8;
-  if (is_wide && bits_of(n.elem(0)) > 32) n.unsupported("pooling of 64-bit integers");
-  Value* x = layout.to_channels_first(g, is_wide ? g.cast(n.input(0), DType::f64) : n.input(0));
+  const bool is_ranked = is_wide && bits_of(n.elem(0)) > 32;
+  if (is_ranked && op.text != "MaxPool") n.unsupported("means of 64-bit integers");
+  const Ranks ranks = is_ranked ? ranks_of(g, n.input(0)) : Ranks{};
+  Value* numbers = is_ranked ? ranks.places : is_wide ? g.cast(n.input(0), DType::f64) : n.input(0);
+  Value* x = layout.to_channels_first(g, numbers);
   Attrs attrs = padding_attrs(n, layout, x, {{kernel, strides, {}}});
   attrs.emplace_back("kernel_shape", kernel);
   attrs.emplace_back("strides", strides);
   Values y = g.op(op, {x}, attrs, with_places ? 2 : 1);
-  y[0] = g.cast(y[0], n.elem(0));
+  y[0] = is_ranked ? g.op("Gather", {ranks.sorted, g.cast(y[0], DType::i64)}) : g.cast(y[0], n.elem(0));
   if (!with_places) return {layout.from_channels_first(g, y[0])};
 
   // ONNX numbers [n, c, h, w], TensorFlow [h, w, c], with the batch if asked for.
@@ -48,6 +62,28 @@ Values pooled(const TfNode& n, GraphBuilder& g, ops::Name op, std::int64_t spati
   return {best, g.cast(places, n.dtype("Targmax", DType::i64))};
 }
 
+/// Each gradient goes to the place that its window's maximum came from. Inputs: what was pooled, what came of it, the
+/// gradient, and in newer files the window.
+Values max_pool_gradient(const TfNode& n, GraphBuilder& g, std::int64_t spatial) {
+  const Layout layout(n, spatial);
+  const Ints all_kernel = n.input_count() > 3 ? n.need_ints(3) : n.ints("ksize");
+  const Ints all_strides = n.input_count() > 4 ? n.need_ints(4) : n.ints("strides");
+  const Ints kernel = layout.spatial(all_kernel), strides = layout.spatial(all_strides);
+  for (std::size_t i = 0; i < kernel.size(); ++i)
+    if (kernel[i] < 1 || strides[i] < 1) n.unsupported("a window or stride is not positive");
+  Value* x = layout.to_channels_first(g, n.input(0));
+  Value* dy = layout.to_channels_first(g, n.input(2));
+  Attrs attrs = padding_attrs(n, layout, x, {{kernel, strides, {}}});
+  attrs.emplace_back("kernel_shape", kernel);
+  attrs.emplace_back("strides", strides);
+  const Values y = g.op("MaxPool", {x}, attrs, 2);
+  Value* dims = g.shape(x);
+  Value* zeros = g.op("Expand", {g.scalar(0, n.elem(2)), g.reshape(g.op("Size", {x}), {1})});
+  Value* places = g.reshape(y[1], {-1});
+  Value* sums = g.op("ScatterElements", {zeros, places, g.reshape(dy, {-1})}, {{"axis", 0}, {"reduction", "add"}});
+  return {layout.from_channels_first(g, g.op("Reshape", {sums, dims}))};
+}
+
 /// A vector of one number per channel, to be combined with a tensor.
 Value* per_channel(const Layout& layout, GraphBuilder& g, Value* v) {
   if (layout.is_channels_last()) return v;
@@ -62,6 +98,8 @@ Values max_pool(const TfNode& n, GraphBuilder& g) { return pooled(n, g, "MaxPool
 Values max_pool_3d(const TfNode& n, GraphBuilder& g) { return pooled(n, g, "MaxPool", 3); }
 Values avg_pool(const TfNode& n, GraphBuilder& g) { return pooled(n, g, "AveragePool", 2); }
 Values avg_pool_3d(const TfNode& n, GraphBuilder& g) { return pooled(n, g, "AveragePool", 3); }
+Values max_pool_grad(const TfNode& n, GraphBuilder& g) { return max_pool_gradient(n, g, 2); }
+Values max_pool_3d_grad(const TfNode& n, GraphBuilder& g) { return max_pool_gradient(n, g, 3); }
 Values max_pool_with_argmax(const TfNode& n, GraphBuilder& g) { return pooled(n, g, "MaxPool", 2, true); }
 
 Values bias_add(const TfNode& n, GraphBuilder& g) {

@@ -23,6 +23,7 @@ list(APPEND frontends_sources
   tensorflow/images.cpp
   tensorflow/import.cpp
   tensorflow/kept_functions.cpp
+  tensorflow/known_ranks.cpp
   tensorflow/layout.cpp
   tensorflow/lookup_tables.cpp
   tensorflow/matrices.cpp

@@ -92,16 +92,26 @@ Value* written(GraphBuilder& g, Value* list, Value* index, Value* item) {
   return g.op("ScatterND", {list, place, g.unsqueeze(item, {0})});
 }
 
+/// A tensor of elements with as many that the one at `last` is among them.
+Value* grown(GraphBuilder& g, Value* list, Value* last) {
+  Value* now = g.op("Gather", {g.shape(list), g.index(0)});
+  Value* more = g.op("Max", {g.sub(g.add(last, g.index(1)), now), g.index(0)});
+  Value* pads = g.concat({g.ints({0}), g.unsqueeze(more, {0})}, 0);
+  return g.op("Pad", {list, pads, nullptr, g.ints({0})});
+}
+
+/// Whether the array may have to grow: its handle says that it does, or is not known here.
+bool grows(const TfNode& n) {
+  const Tensor* handle = n.constant(0);
+  return !handle || (handle->size() == 1 && handle->to_doubles().front() == kGrows);
+}
+
 /// The same where the list grows as far as it is written.
 Value* written_and_grown(const TfNode& n, GraphBuilder& g, Value* list, Value* index, Value* item) {
   Value* at = position(g, index);
   if (!is_list(list)) {
-    const auto rank = rank_of(list);
-    if (!rank) n.unsupported("the rank of the elements must be known");
-    Value* now = g.op("Gather", {g.shape(list), g.index(0)});
-    Value* more = g.op("Max", {g.sub(g.add(at, g.index(1)), now), g.index(0)});
-    Value* pads = g.concat({g.ints({0}), g.unsqueeze(more, {0})}, 0);
-    return written(g, g.op("Pad", {list, pads, nullptr, g.ints({0})}), index, item);
+    if (!rank_of(list)) n.unsupported("the rank of the elements must be known");
+    return written(g, grown(g, list, at), index, item);
   }
   Value* now = g.op("SequenceLength", {list});
   const DType elem = item->type.elem;
@@ -123,9 +133,9 @@ Value* written_and_grown(const TfNode& n, GraphBuilder& g, Value* list, Value* i
     return {{with}};
   };
   Value* is_inside = g.op("Less", {at, now});
-  Value* grown = branch(g, is_inside, inside, beyond).front().value;
-  grown->type = Type::sequence(Type::tensor(elem));
-  return grown;
+  Value* longer = branch(g, is_inside, inside, beyond).front().value;
+  longer->type = Type::sequence(Type::tensor(elem));
+  return longer;
 }
 
 Value* stacked(GraphBuilder& g, Value* list) {
@@ -197,9 +207,7 @@ Values tensor_array(const TfNode& n, GraphBuilder& g) {
 }
 Values tensor_array_read(const TfNode& n, GraphBuilder& g) { return {read(g, n.input(2), n.input(1))}; }
 Values tensor_array_write(const TfNode& n, GraphBuilder& g) {
-  const Tensor* handle = n.constant(0);
-  const bool grows = handle && handle->size() == 1 && handle->to_doubles().front() == kGrows;
-  if (grows) return {written_and_grown(n, g, n.input(3), n.input(1), n.input(2))};
+  if (grows(n)) return {written_and_grown(n, g, n.input(3), n.input(1), n.input(2))};
   return {written(g, n.input(3), n.input(1), n.input(2))};
 }
 Values tensor_array_gather(const TfNode& n, GraphBuilder& g) {
@@ -213,7 +221,12 @@ Values tensor_array_gather(const TfNode& n, GraphBuilder& g) {
   return {g.op("Gather", {rows, as_int64_vector(g, n.input(1))}, {{"axis", 0}})};
 }
 Values tensor_array_scatter(const TfNode& n, GraphBuilder& g) {
-  return {scattered(g, n.input(3), n.input(1), n.input(2))};
+  Value* list = n.input(3);
+  if (grows(n) && !is_list(list)) {
+    Value* last = g.op("ReduceMax", {as_int64_vector(g, n.input(1))}, {{"keepdims", 0}});
+    list = grown(g, list, last);
+  }
+  return {scattered(g, list, n.input(1), n.input(2))};
 }
 Values tensor_array_size(const TfNode& n, GraphBuilder& g) { return {g.cast(length(g, n.input(1)), DType::i32)}; }
 /// All elements one behind the other, and how many rows each has (not where the list is a sequence).

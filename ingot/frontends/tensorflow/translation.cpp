@@ -7,10 +7,12 @@
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/frontends/tensorflow/control_flow.h"
+#include "ingot/frontends/tensorflow/known_ranks.h"
 #include "ingot/frontends/tensorflow/old_control_flow.h"
 #include "ingot/frontends/tensorflow/operator_table.h"
 #include "ingot/frontends/tensorflow/training_nodes.h"
 #include "ingot/ir/source_notes.h"
+#include "ingot/ops/infer.h"
 #include "ingot/ops/schema.h"
 #include "ingot/ops/versions.h"
 
@@ -147,6 +149,27 @@ void Translation::ensure(Scope& scope, std::int32_t node) {
   }
 }
 
+namespace {
+
+bool has_type(const tf::NodeDef& def, std::string_view name, tf::DataType type) {
+  return std::ranges::any_of(def.attrs, [&](const tf::Attr& attr) {
+    const auto* stated = std::get_if<tf::DataType>(&attr.value);
+    return stated && *stated == type && (name.empty() || attr.name == name);
+  });
+}
+
+}  // namespace
+
+/// Tools that halve the constants of a file leave the operators as they were: those state floats.
+void Translation::widen_halves(const tf::NodeDef& def, GraphBuilder& g, Operands& inputs) {
+  if (!has_type(def, "T", tf::DataType::f32) || has_type(def, "", tf::DataType::f16)) return;
+  for (Operand& input : inputs) {
+    if (!input.value || input.value->type.elem != DType::f16 || !ops::constant_of(input.value)) continue;
+    input.value = g.cast(input.value, DType::f32);
+    note("'" + def.name + "' (" + def.op + ") computes with floats: its constants of float16 become floats");
+  }
+}
+
 void Translation::translate(Scope& scope, std::int32_t node) {
   budget_.charge_nodes(1);
   budget_.poll();
@@ -178,6 +201,8 @@ Operands Translation::translated(Scope& scope, std::int32_t node) {
     inputs.push_back(get(scope, source));
     if (inputs.back().is_missing) return {inputs.back()};
   }
+  widen_halves(def, scope.builder, inputs);
+  has_late_ranks_ |= state_ranks(def, inputs);
   const TfNode n(def, std::move(inputs), *this, scope);
   Operands made;
   if (const tf::FunctionDef* function = bodies_.find_function(def.op)) {

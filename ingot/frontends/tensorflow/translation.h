@@ -49,6 +49,8 @@ class Translation {
   Problems& problems() { return problems_; }
   /// Throws if any node could not be translated.
   void throw_problems() const;
+  /// Values were read before an operator further on told their rank.
+  bool has_late_ranks() const { return has_late_ranks_; }
   /// Complex numbers stand for themselves as pairs along a last axis of size 2.
   Value* mark_complex(Value* pairs);
   bool is_complex(const Value* value) const { return complex_.contains(value); }
@@ -70,6 +72,7 @@ class Translation {
   void ensure(Scope& scope, std::int32_t node);
   void translate(Scope& scope, std::int32_t node);
   Operands translated(Scope& scope, std::int32_t node);
+  void widen_halves(const tf::NodeDef& def, GraphBuilder& g, Operands& inputs);
   Operands custom(const TfNode& n, GraphBuilder& g, const std::string& domain, std::size_t outputs);
 
   const ImportOptions& options_;
@@ -88,6 +91,7 @@ class Translation {
   std::map<std::pair<std::int32_t, std::int32_t>, Value*> cuts_;
   std::set<std::pair<Scope*, std::int32_t>> open_;  // nodes whose inputs are being translated
   int depth_ = 0;                                   // of functions within functions
+  bool has_late_ranks_ = false;
 };
 
 }  // namespace ingot::frontends::tensorflow

@@ -78,6 +78,58 @@ void depthwise_conv_2d(Op& op) {
   set_spatial(op, y);
 }
 
+namespace {
+
+/// The operator of the same graph that makes a tensor; null: none does.
+const tfl::Operator* maker_of(const Op& op, std::int32_t tensor) {
+  for (const tfl::Operator& one : op.frame.source().operators)
+    if (std::ranges::find(one.outputs, tensor) != one.outputs.end()) return &one;
+  return nullptr;
+}
+
+bool is_dense(const Window& window) {
+  const auto is_one = [](std::int64_t v) { return v == 1; };
+  return !window.is_same && std::ranges::all_of(window.strides, is_one) &&
+         std::ranges::all_of(window.dilations, is_one);
+}
+
+}  // namespace
+
+bool dilated_conv(Op& op) {
+  const tfl::Operator* middle = op.has(0) ? maker_of(op, op.input(0)) : nullptr;
+  if (!middle) return false;
+  const bool is_depthwise = middle->code.builtin == tfl::BuiltinOperator::DEPTHWISE_CONV_2D;
+  if (!is_depthwise && middle->code.builtin != tfl::BuiltinOperator::CONV_2D) return false;
+  Op inner(op.frame, *middle, op.row);
+  const tfl::Operator* first = inner.has(0) ? maker_of(op, inner.input(0)) : nullptr;
+  if (!first || first->code.builtin != tfl::BuiltinOperator::SPACE_TO_BATCH_ND) return false;
+  Op outer(op.frame, *first, op.row);
+  const auto blocks = outer.known_ints(1), padding = outer.known_ints(2), crops = op.known_ints(2);
+  if (!blocks || !padding || !crops || blocks->size() != 2 || padding->size() != 4 || crops->size() != 4) return false;
+  if (op.known_ints(1) != blocks || !op.alike(inner.out_tensor(), op.out_tensor())) return false;
+  const Ints& dims = weight_dims(inner, 1, 4);
+  Window window = window_2d(inner, {dims[1], dims[2]});
+  if (!is_dense(window)) return false;
+  window.dilations = *blocks;
+  Ints pads;
+  for (const std::size_t side : {std::size_t{0}, std::size_t{1}})
+    for (std::size_t i = 0; i < 2; ++i) pads.push_back((*padding)[2 * i + side] - (*crops)[2 * i + side]);
+  if (std::ranges::any_of(pads, [](std::int64_t p) { return p < 0; })) return false;
+
+  Value* x = spatial_input(outer, 0);
+  Value* w = inner.weights(1, is_depthwise ? Ints{3, 0, 1, 2} : Ints{0, 3, 1, 2});
+  inner.note_dynamic_range(1, 0);
+  Value* bias = inner.bias(2, 0, 1);
+  const auto channels = channels_of(x, dims.size());
+  if (is_depthwise && !channels) return false;
+  const std::int64_t group = is_depthwise ? *channels : groups_of(inner, x, dims);
+  Attrs attrs = window.attrs(true);
+  if (group != 1) attrs.emplace_back("group", group);
+  attrs.emplace_back("pads", pads);
+  set_spatial(op, inner.activated(op.b.op("Conv", {x, w, bias}, attrs)));
+  return true;
+}
+
 void conv_3d(Op& op) {
   const Ints& dims = weight_dims(op, 1, 5);
   const Window window = window_3d(op, dims);
@@ -122,22 +174,68 @@ Value* transposed_conv(Op& op, Value* x, Value* w, Value* bias, const Window& wi
 
 }  // namespace
 
+namespace {
+
+/// The elements of an input that gives sizes, as far as they are known.
+std::vector<Dim> wanted_sizes(Op& op, std::size_t i) {
+  if (const auto known = op.known_ints(i)) return {known->begin(), known->end()};
+  const Value* value = op.stored(i);
+  return value->known_ints ? *value->known_ints : std::vector<Dim>{};
+}
+
+/// Whether the sizes asked for are those of the input times the strides, or what that becomes without padding: then
+/// ONNX's rules say the same.
+bool grows_by_strides(const Value* x, const Window& window, const std::vector<Dim>& sizes) {
+  if (sizes.size() != window.kernel.size() + 2 || !x->type.shape || x->type.shape->size() != sizes.size()) return false;
+  for (std::size_t i = 0; i < window.kernel.size(); ++i) {
+    const Dim& in = (*x->type.shape)[i + 2];
+    if (in.is_unknown() || sizes[i + 1].is_unknown()) return false;
+    const Dim out = window.is_same ? in * window.strides[i] : (in - 1) * window.strides[i] + window.extent(i);
+    if (!same(out, sizes[i + 1])) return false;
+  }
+  return true;
+}
+
+/// Sizes that are given while running: the whole is computed, then cut or filled up with zeros, which is what TFLite's
+/// kernel begins with.
+Value* transposed_conv_of_size(Op& op, Value* x, Value* w, Value* bias, const Window& window, Value* shape) {
+  GraphBuilder& b = op.b;
+  const auto count = static_cast<std::int64_t>(window.kernel.size());
+  Value* full = b.op("ConvTranspose", {x, w}, window.attrs(true));
+  Ints axes;
+  for (std::int64_t i = 0; i < count; ++i) axes.push_back(i + 2);
+  Value* along = b.ints(axes);
+  Value* asked = b.op("Slice", {shape, b.ints({1}), b.ints({count + 1})});
+  Value* made = b.op("Slice", {b.shape(full), b.ints({2}), b.ints({count + 2})});
+  Value* none = b.ints(Ints(static_cast<std::size_t>(count), 0));
+  Value* more = b.op("Max", {b.sub(asked, made), none});
+  Value* wide = b.op("Pad", {full, b.concat({none, more}, 0), nullptr, along});
+  Value* start = none;
+  if (window.is_same) start = b.div(b.op("Max", {b.sub(made, asked), none}), b.ints({2}));
+  Value* y = b.op("Slice", {wide, start, b.add(start, asked), along});
+  if (!bias) return y;
+  Ints behind;
+  for (std::int64_t i = 0; i < count; ++i) behind.push_back(i + 1);
+  return b.add(y, b.unsqueeze(bias, behind));
+}
+
+}  // namespace
+
 void transpose_conv(Op& op) {
   const Ints& dims = weight_dims(op, 1, 4);
   const Window window = window_2d(op, {dims[1], dims[2]});
   Value* x = spatial_input(op, 2);
   Value* w = op.weights(1, {3, 0, 1, 2});
   Value* bias = op.bias(3, 2, 1);
+  const std::vector<Dim> sizes = wanted_sizes(op, 0);
   std::optional<Ints> out;
-  if (const auto shape = op.known_ints(0); shape && shape->size() == 4) out = Ints{(*shape)[1], (*shape)[2]};
-  if (!out && !op.known_ints(0)) {
-    // The size is computed while running, as a rule from the input's by the strides.
-    const tfl::Tensor& target = op.out_tensor();
-    if (target.shape.size() == 4 && target.shape_signature.empty()) out = Ints{target.shape[1], target.shape[2]};
-  }
-  Value* y = transposed_conv(op, x, w, bias, window, out);
-  y = op.activated(y);
-  set_spatial(op, y);
+  if (sizes.size() == 4 && sizes[1].is_known() && sizes[2].is_known()) out = Ints{sizes[1].value(), sizes[2].value()};
+  Value* y = nullptr;
+  if (out || grows_by_strides(x, window, sizes))
+    y = transposed_conv(op, x, w, bias, window, out);
+  else
+    y = transposed_conv_of_size(op, x, w, bias, window, op.index_list(0));
+  set_spatial(op, op.activated(y));
 }
 
 void conv_3d_transpose(Op& op) {

@@ -29,35 +29,49 @@ Value* pads_of(Op& op, std::size_t i) {
   return op.b.reshape(turned, {-1});
 }
 
+/// Whether the operator moves complex numbers, which stand as pairs along a last axis more.
+bool takes_pairs(const Op& op) { return is_complex(dtype_for(op.tensor(0).type)); }
+/// An axis of complex numbers as one of pairs.
+std::int64_t before_pairs(std::int64_t axis) { return axis < 0 ? axis - 1 : axis; }
+
 bool pads_integers(DType dtype) { return dtype == DType::i8 || dtype == DType::u8; }
 
 }  // namespace
 
 void reshape(Op& op) {
+  const bool is_pairs = takes_pairs(op);
   if (op.has(1)) {
-    if (const auto dims = op.known_ints(1)) return op.move(0, [&](Value* x) { return reshaped(op, x, *dims); });
+    if (auto dims = op.known_ints(1)) {
+      if (is_pairs) dims->push_back(2);
+      return op.move(0, [&](Value* x) { return reshaped(op, x, *dims); });
+    }
     Value* shape = op.index_list(1);
+    if (is_pairs) shape = op.b.concat({shape, op.b.ints({2})}, 0);
     return op.move(0, [&](Value* x) { return op.b.op("Reshape", {x, shape}, {{"allowzero", 1}}); });
   }
   const auto stated = op.options.get_ints("new_shape");
   Ints dims(stated.begin(), stated.end());
   if (dims == Ints{0}) dims.clear();  // how older files write a scalar
+  if (is_pairs) dims.push_back(2);
   op.move(0, [&](Value* x) { return reshaped(op, x, dims); });
 }
 
 void squeeze(Op& op) {
   const auto stated = op.options.get_ints("squeeze_dims");
-  const Ints axes(stated.begin(), stated.end());
+  Ints axes(stated.begin(), stated.end());
+  if (takes_pairs(op))
+    for (std::int64_t& axis : axes) axis = before_pairs(axis);
   op.move(0, [&](Value* x) { return axes.empty() ? op.b.op("Squeeze", {x}) : op.b.squeeze(x, axes); });
 }
 
 void expand_dims(Op& op) {
-  const std::int64_t axis = op.integer(1, "the axis");
+  const std::int64_t stated = op.integer(1, "the axis"), axis = takes_pairs(op) ? before_pairs(stated) : stated;
   op.move(0, [&](Value* x) { return op.b.unsqueeze(x, {axis}); });
 }
 
 void transpose(Op& op) {
-  const Ints perm = op.ints(1, "the permutation");
+  Ints perm = op.ints(1, "the permutation");
+  if (takes_pairs(op)) perm.push_back(static_cast<std::int64_t>(perm.size()));
   op.move(0, [&](Value* x) { return op.b.transpose(x, perm); });
 }
 
@@ -287,17 +301,56 @@ void space_to_depth(Op& op) {
 
 namespace {
 
-/// Dimensions of a value with -1 for at most one that is not known.
-Ints dims_with_one_open(Op& op, const Value* x) {
-  Ints dims;
-  int open = 0;
-  op.require(x->type.shape.has_value(), "the rank of the input must be known");
-  for (const Dim& d : *x->type.shape) {
-    dims.push_back(d.as_int().value_or(-1));
-    open += !d.is_known();
+/// A size that is asked for: a number, or that of an axis, divided and multiplied.
+struct Size {
+  std::int64_t number = 0;
+  std::optional<std::size_t> axis = std::nullopt;
+  std::int64_t over = 1, times = 1;
+
+  /// Where it is known for an input of this shape.
+  std::optional<std::int64_t> of(const Op& op, const Shape& shape) const {
+    if (!axis) return number;
+    const auto size = shape[*axis].as_int();
+    if (!size) return std::nullopt;
+    op.require(*size % over == 0, "the blocks do not divide the input");
+    return *size / over * times;
   }
-  op.require(open <= 1, "at most one size of the input may be unknown");
-  return dims;
+};
+
+/// `x` with sizes that are told by those of `like`.
+Value* resized(Op& op, Value* x, Value* like, const std::vector<Size>& sizes) {
+  const Shape& shape = *like->type.shape;
+  Ints dims;
+  for (const Size& size : sizes) dims.push_back(size.of(op, shape).value_or(-1));
+  if (std::ranges::count(dims, -1) <= 1) return op.b.reshape(x, dims);
+  Value* all = op.b.shape(like);
+  Values parts;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    Value* part = op.b.ints({dims[i]});
+    if (dims[i] < 0) {
+      part = op.b.op("Gather", {all, op.b.ints({static_cast<std::int64_t>(*sizes[i].axis)})}, {{"axis", 0}});
+      if (sizes[i].over != 1) part = op.b.div(part, op.b.ints({sizes[i].over}));
+      if (sizes[i].times != 1) part = op.b.mul(part, op.b.ints({sizes[i].times}));
+    }
+    parts.push_back(part);
+  }
+  Value* wanted = op.b.concat(parts, 0);
+  return op.b.op("Reshape", {x, wanted}, {{"allowzero", 1}});
+}
+
+void require_blocks(const Op& op, const Ints& blocks, const Ints& pairs, std::int64_t rank) {
+  op.require(pairs.size() == 2 * blocks.size() && rank > std::ssize(blocks), "the block sizes do not fit the input");
+  op.require(std::ranges::all_of(blocks, [](std::int64_t b) { return b > 0 && b <= 1 << 20; }),
+             "a block size is out of range");
+}
+
+std::int64_t product_of(const Op& op, const Ints& blocks) {
+  std::int64_t product = 1;
+  for (const std::int64_t block : blocks) {
+    product *= block;
+    op.require(product <= 1 << 30, "the blocks are too large");
+  }
+  return product;
 }
 
 }  // namespace
@@ -308,7 +361,7 @@ void space_to_batch(Op& op) {
   op.move(0, [&](Value* x) {
     const auto rank = static_cast<std::size_t>(op.rank_of(x));
     const std::size_t spatial = blocks.size();
-    op.require(pairs.size() == 2 * spatial && rank > spatial, "the block sizes do not fit the input");
+    require_blocks(op, blocks, pairs, static_cast<std::int64_t>(rank));
     Ints pads(2 * rank, 0);
     for (std::size_t i = 0; i < spatial; ++i) {
       pads[i + 1] = pairs[2 * i];
@@ -324,68 +377,50 @@ void space_to_batch(Op& op) {
       }
       x = op.b.op("Pad", {x, amounts, filler});
     }
-    const Ints dims = dims_with_one_open(op, x);
-    Ints apart{dims[0]}, perm, joined;
-    std::int64_t product = 1;
+    std::vector<Size> apart{{.axis = 0}}, joined{{.axis = 0, .times = product_of(op, blocks)}};
+    Ints perm;
     for (std::size_t i = 0; i < spatial; ++i) {
-      op.require(blocks[i] > 0 && dims[i + 1] >= 0 && dims[i + 1] % blocks[i] == 0,
-                 "the blocks do not divide the padded input");
-      apart.push_back(dims[i + 1] / blocks[i]);
-      apart.push_back(blocks[i]);
-      product *= blocks[i];
+      apart.push_back({.axis = i + 1, .over = blocks[i]});
+      apart.push_back({.number = blocks[i]});
+      joined.push_back({.axis = i + 1, .over = blocks[i]});
       perm.push_back(static_cast<std::int64_t>(2 * i + 2));
     }
     perm.push_back(0);
-    joined.push_back(dims[0] < 0 ? -1 : dims[0] * product);
-    for (std::size_t i = 0; i < spatial; ++i) {
-      perm.push_back(static_cast<std::int64_t>(2 * i + 1));
-      joined.push_back(dims[i + 1] / blocks[i]);
-    }
+    for (std::size_t i = 0; i < spatial; ++i) perm.push_back(static_cast<std::int64_t>(2 * i + 1));
     for (std::size_t i = spatial + 1; i < rank; ++i) {
       perm.push_back(static_cast<std::int64_t>(i + spatial));
-      apart.push_back(dims[i]);
-      joined.push_back(dims[i]);
+      apart.push_back({.axis = i});
+      joined.push_back({.axis = i});
     }
-    x = op.b.reshape(x, apart);
-    x = op.b.transpose(x, perm);
-    return op.b.reshape(x, joined);
+    return resized(op, op.b.transpose(resized(op, x, x, apart), perm), x, joined);
   });
 }
 
 void batch_to_space(Op& op) {
+  if (dilated_conv(op)) return;
   const Ints blocks = op.ints(1, "the block sizes");
   const Ints pairs = op.ints(2, "the crops");
   op.move(0, [&](Value* x) {
     const auto rank = static_cast<std::size_t>(op.rank_of(x));
     const std::size_t spatial = blocks.size();
-    op.require(pairs.size() == 2 * spatial && rank > spatial, "the block sizes do not fit the input");
-    const Ints dims = dims_with_one_open(op, x);
-    std::int64_t product = 1;
-    Ints apart, perm, joined;
-    for (const std::int64_t block : blocks) {
-      op.require(block > 0 && block < (1 << 20) && product < (1 << 20), "the block sizes are no sizes");
-      apart.push_back(block);
-      product *= block;
-    }
-    op.require(product > 0 && (dims[0] < 0 || dims[0] % product == 0), "the blocks do not divide the batch");
-    const std::int64_t batch = dims[0] < 0 ? -1 : dims[0] / product;
+    require_blocks(op, blocks, pairs, static_cast<std::int64_t>(rank));
+    const Size batch{.axis = 0, .over = product_of(op, blocks)};
+    std::vector<Size> apart, joined{batch};
+    Ints perm{static_cast<std::int64_t>(spatial)};
+    for (const std::int64_t block : blocks) apart.push_back({.number = block});
     apart.push_back(batch);
-    perm.push_back(static_cast<std::int64_t>(spatial));
-    joined.push_back(batch);
     for (std::size_t i = 0; i < spatial; ++i) {
-      apart.push_back(dims[i + 1]);
+      apart.push_back({.axis = i + 1});
+      joined.push_back({.axis = i + 1, .times = blocks[i]});
       perm.push_back(static_cast<std::int64_t>(spatial + 1 + i));
       perm.push_back(static_cast<std::int64_t>(i));
-      joined.push_back(dims[i + 1] < 0 ? -1 : dims[i + 1] * blocks[i]);
     }
     for (std::size_t i = spatial + 1; i < rank; ++i) {
-      apart.push_back(dims[i]);
+      apart.push_back({.axis = i});
+      joined.push_back({.axis = i});
       perm.push_back(static_cast<std::int64_t>(i + spatial));
-      joined.push_back(dims[i]);
     }
-    x = op.b.reshape(x, apart);
-    x = op.b.transpose(x, perm);
-    x = op.b.reshape(x, joined);
+    x = resized(op, op.b.transpose(resized(op, x, x, apart), perm), x, joined);
     Ints starts, ends, axes;
     for (std::size_t i = 0; i < spatial; ++i) {
       if (!pairs[2 * i] && !pairs[2 * i + 1]) continue;

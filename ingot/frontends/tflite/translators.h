@@ -103,6 +103,9 @@ void depth_to_space(Op& op);
 void space_to_depth(Op& op);
 void space_to_batch(Op& op);
 void batch_to_space(Op& op);
+/// Where BATCH_TO_SPACE_ND ends what SPACE_TO_BATCH_ND and a convolution without padding began, one convolution with
+/// dilation says it all. False: it does not.
+bool dilated_conv(Op& op);
 void reverse(Op& op);
 void reverse_sequence(Op& op);
 void dilate(Op& op);

@@ -20,6 +20,7 @@
 #include "ingot/passes/legalize/narrow.h"
 #include "ingot/passes/legalize/rewrites.h"
 #include "ingot/passes/legalize/sequences.h"
+#include "ingot/passes/widen.h"
 
 namespace ingot::passes::legalize {
 namespace {
@@ -46,6 +47,8 @@ void infer_again(Graph& graph) {
   ops::infer_graph(graph, session);
 }
 
+bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+
 void fix_defaults(Graph& graph, std::vector<std::string>& notes) {
   const std::vector<Value*> initializers(graph.initializers().begin(), graph.initializers().end());
   for (Value* v : initializers)
@@ -68,6 +71,21 @@ std::vector<const Rewrite*> rewrites_of(const Target& target) {
                   fmt::format("{} names a rewrite '{}', which is not there", target.title, name));
   }
   return rows;
+}
+
+/// Where a target has no halves at all, not even casts from and to them, all of them are floats, inputs and outputs
+/// too.
+void widen_for_target(Model& model, const Target& target, const Options& options, std::vector<std::string>& notes) {
+  if (target.has_halves || options.auto_cast == CastRule::none) return;
+  std::vector<const Value*> ports;
+  for (const Value* v : model.graph->inputs())
+    if (!v->initializer && is_half(v->type.elem)) ports.push_back(v);
+  for (const Value* v : model.graph->outputs())
+    if (is_half(v->type.elem)) ports.push_back(v);
+  const std::size_t count = widen_halves(model);
+  if (count) notes.push_back(fmt::format("{} values of float16 or bfloat16 are float", count));
+  for (const Value* v : ports)
+    notes.push_back(fmt::format("{} '{}' is now {}", v->is_input() ? "input" : "output", v->name(), v->type.str()));
 }
 
 class Rounds {
@@ -155,6 +173,7 @@ Report to_target(Model& model, const Target& target, const Options& options) {
   ops::require_well_formed(graph);
   sort_nodes(graph);
   infer_again(graph);
+  widen_for_target(model, target, options, report.notes);
   if (target.prepare) target.prepare(graph, report.notes);
   if (!target.has_defaults) fix_defaults(graph, report.notes);
   Rounds(graph, target, options, report.notes).run();

@@ -1,6 +1,8 @@
 // One node in other operators.
 #include "ingot/passes/legalize/rewrite.h"
 
+#include "ingot/base/error.h"
+
 namespace ingot::passes::legalize {
 namespace {
 
@@ -23,7 +25,13 @@ bool apply(const Rewrite& rewrite, Node& node, const Target& target, std::vector
   g.name_after(node);
   Node* before = node.previous();
   Rewriting r{node, g, target, notes};
-  const Values made = rewrite.run(r);
+  Values made;
+  try {
+    made = rewrite.run(r);
+  } catch (Error& error) {
+    error.in_node(node.name.empty() ? node.label() : node.name, node.op);
+    throw;
+  }
   if (!made.empty()) {
     replace_node(node, made);
     return true;

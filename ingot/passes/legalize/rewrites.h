@@ -47,6 +47,8 @@ INGOT_REWRITE(det)
 INGOT_REWRITE(empty_matmul)
 // rewrites/pad.cpp
 INGOT_REWRITE(pad)
+/// The same of padding: axis by axis.
+Values pad_within(Rewriting& r, std::size_t most_axes);
 // rewrites/products.cpp
 INGOT_REWRITE(conv_integer)
 INGOT_REWRITE(matmul_integer)

@@ -41,6 +41,7 @@ struct Target {
 
   std::vector<TypeCast> casts;  // the first that helps is taken, and noted
   bool has_doubles = true;      // false: those that decompositions bring into models without any are floats, noted
+  bool has_halves = true;       // false: float16 and bfloat16 are floats where wider types are allowed, ports too
   bool has_infinities = true;   // false: sums and maxima end at the largest float; they are guarded where it shows
   bool has_defaults = true;     // false: inputs with a default become constants, noted
 

@@ -49,6 +49,22 @@ TEST(TfjsGraphModel, HasItsWeightsInItsConstants) {
   EXPECT_EQ(model.signature->outputs[0].second.name, "y:0");
 }
 
+TEST(TfjsGraphModel, ConstantsHaveTheTypeThatTheGraphStates) {
+  const test::TempDir dir;
+  test::write_text(dir / "w.bin", std::string("\xfe\xff\xff\xff\x05\x00\x00\x00", 8));
+  const Bytes file = Bytes::own(std::string(R"({"format":"graph-model","modelTopology":{"node":[
+    {"name":"n","op":"Const","attr":{"dtype":{"type":"DT_INT64"},"value":{"tensor":{"dtype":"DT_INT64","tensorShape":{"dim":[{"size":"2"}]}}}}}]},
+    "weightsManifest":[{"paths":["w.bin"],"weights":[{"name":"n","shape":[2],"dtype":"int32"}]}]})"));
+  const GraphModel model = read_graph_model(file, dir.path().string(), {}, Budget::unlimited());
+  const auto& n = *std::get<std::shared_ptr<const tensorflow::TensorProto>>(*model.graph.nodes[0].find("value"));
+  EXPECT_EQ(n.dtype, tensorflow::DataType::i64);
+  std::int64_t values[2];
+  ASSERT_EQ(n.elements.size(), sizeof values);
+  std::memcpy(values, n.elements.data(), sizeof values);
+  EXPECT_EQ(values[0], -2);
+  EXPECT_EQ(values[1], 5);
+}
+
 TEST(TfjsGraphModel, IsNotALayersModelWhichIsRefusedByName) {
   for (const char* topology : {R"({"class_name":"Sequential","config":{}})",
                                R"({"keras_version":"2.4.0","model_config":{"class_name":"Model","config":{}}})"}) {

@@ -133,5 +133,24 @@ TEST(TensorFlowTable, IsSortedAndLarge) {
     }
 }
 
+TEST(TensorFlowImport, OperatorsOfOneRankStateIt) {
+  const std::string open =
+      R"(node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } attr { key: "shape" value { shape { unknown_rank: true } } } }
+versions { producer: 27 }
+node { name: "w" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } } attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 3 } dim { size: 4 } } float_val: 0.5 } } } }
+node { name: "r" op: "Relu" input: "x" }
+)";
+  const ImportResult product = import_graph(
+      graph_of(open +
+               R"(node { name: "s" op: "Sigmoid" input: "r" } node { name: "p" op: "MatMul" input: "r" input: "w" }
+          node { name: "y" op: "Softmax" input: "p" } node { name: "z" op: "Neg" input: "s" })"),
+      {});
+  EXPECT_EQ(product.model.graph->inputs()[0]->type.str(), "float[x_0,x_1]");
+  for (const Value* output : product.model.graph->outputs()) {
+    ASSERT_TRUE(output->type.shape) << output->name();
+    EXPECT_EQ(output->type.shape->size(), 2U) << output->name();
+  }
+}
+
 }  // namespace
 }  // namespace ingot::frontends::tensorflow

@@ -1,4 +1,7 @@
-// Padding of some axes by amounts that are computed: those of the other axes are zeros.
+// Padding: of some axes by amounts that are computed, and of more axes than a target has.
+#include <functional>
+#include <numeric>
+
 #include "ingot/ops/infer.h"
 #include "ingot/passes/legalize/rewrites.h"
 
@@ -23,6 +26,37 @@ Values rewrite_pad(Rewriting& r) {
   Value* order = g.ints(which);
   Value* all = g.op("Gather", {amounts, order}, {{"axis", 0}});
   return {g.op("Pad", {r.in(0), all, r.in(2)}, {{"mode", r.node.attributes.string_or("mode", "constant")}})};
+}
+
+Values pad_within(Rewriting& r, std::size_t most_axes) {
+  const Tensor *amounts = ops::constant_of(r.in(1)), *axes = r.in(3) ? ops::constant_of(r.in(3)) : nullptr;
+  const auto dims = r.dims();
+  if (!amounts || (r.in(3) && !axes) || !dims || dims->size() <= most_axes) return {};
+  const std::size_t rank = dims->size();
+  const std::vector<std::int64_t> given = amounts->to_ints();
+  std::vector<std::int64_t> along(rank);
+  std::iota(along.begin(), along.end(), 0);
+  if (axes) along = axes->to_ints();
+  if (given.size() != 2 * along.size()) return {};
+  // Axis by axis: what lies before it is one axis, and what lies behind it.
+  GraphBuilder& g = r.g;
+  std::vector<std::int64_t> now = *dims;
+  Value* x = r.in(0);
+  for (std::size_t k = 0; k < along.size(); ++k) {
+    const std::int64_t a = along[k] < 0 ? along[k] + static_cast<std::int64_t>(rank) : along[k];
+    const std::int64_t before = given[k], after = given[k + along.size()];
+    if (a < 0 || a >= static_cast<std::int64_t>(rank)) return {};
+    if (!before && !after) continue;
+    const auto at = now.begin() + a;
+    const auto product = [](auto first, auto last) {
+      return std::accumulate(first, last, std::int64_t{1}, std::multiplies<>());
+    };
+    x = g.reshape(x, {product(now.begin(), at), *at, product(at + 1, now.end())});
+    Value* pads = g.ints({0, before, 0, 0, after, 0});
+    x = g.op("Pad", {x, pads, r.in(2)}, {{"mode", r.node.attributes.string_or("mode", "constant")}});
+    *at += before + after;
+  }
+  return {g.reshape(x, now)};
 }
 
 }  // namespace ingot::passes::legalize
