@@ -42,7 +42,7 @@ TEST_F(Convert, OnnxKeepsItsOperatorSets) {
 }
 
 TEST_F(Convert, OtherFrameworksGetTheUsualOpsetOrTheOneAskedFor) {
-  for (const char* source : {"tflite", "tensorflow", "savedmodel", "tfjs"}) {
+  for (const char* source : {"tflite", "tensorflow", "savedmodel", "tfjs", "keras"}) {
     const ConvertReport done = convert(request(source, "out.onnx"));
     EXPECT_TRUE(done.is_translated);
     EXPECT_EQ(done.from->name, source);
@@ -119,7 +119,7 @@ TEST_F(Convert, TellsWhyNothingWasVerified) {
   EXPECT_EQ(why_not(dequantized), "quantised values became floats");
   ConvertRequest in_place = request("tflite", "m.tflite");
   EXPECT_EQ(why_not(in_place), "the result took the source's place");
-  for (const char* source : {"tflite", "tensorflow", "savedmodel", "tfjs"})
+  for (const char* source : {"tflite", "tensorflow", "savedmodel", "tfjs", "keras"})
     EXPECT_EQ(why_not(request(source, "out.onnx")), "asked") << source;
   EXPECT_EQ(why_not(request("onnx", "out.tflite")), "asked");
 }
