@@ -134,6 +134,8 @@ Command add_convert(App& program, const Global& global) {
   app->add_option("--mode", options->mode, "What of a model that can learn: inference (default), training or both");
   app->add_flag("--keep-functions", options->request.keep_functions,
                 "Keep TensorFlow's functions as functions of the model instead of inlining them");
+  app->add_option("--weights-from", options->request.weights_from,
+                  "The file that holds the weights of a Keras model whose source only describes it");
   app->add_flag("--dequantize", options->request.dequantize, "Turn quantised tensors into float");
   app->add_flag("--infer-types", options->request.infer_types, "Write the inferred type and shape of every value");
   app->add_flag("--external-data", options->request.external_data,

@@ -37,6 +37,7 @@ ImportOptions import_part(const ConvertRequest& request) {
   import.input_shapes = request.input_shapes;
   import.allow_custom = request.allow_custom;
   import.functions = request.functions;
+  import.weights_from = request.weights_from;
   import.dequantize = request.dequantize;
   import.keep_functions = request.keep_functions;
   import.layout = request.layout;

@@ -39,7 +39,7 @@ struct ConvertRequest {
   // Of the source: see ImportOptions.
   std::string signature{}, tag{};
   std::vector<std::string> inputs{}, outputs{};
-  std::string functions{};
+  std::string functions{}, weights_from{};
   std::optional<Mode> mode{};
   bool keep_functions = false, dequantize = false;
 

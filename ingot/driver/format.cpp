@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 struct Registry {
   std::mutex mutex;
   std::vector<const Format*> rows{&rows::kOnnx,       &rows::kOnnxText,     &rows::kTflite, &rows::kTensorflow,
-                                  &rows::kSavedModel, &rows::kTensorflowJs, &rows::kJson};
+                                  &rows::kSavedModel, &rows::kTensorflowJs, &rows::kKeras,  &rows::kJson};
 };
 
 Registry& registry() {

@@ -21,6 +21,7 @@ struct ImportOptions {
   InputShapes input_shapes{};
   std::vector<std::string> allow_custom{};  // "Op" or "Op:domain": stays as a custom node
   std::string functions{};                  // an ONNX file whose functions give custom nodes of their names a meaning
+  std::string weights_from{};               // a file with the weights, where the source only describes the model
   bool dequantize = false;                  // quantised tensors become float
   bool keep_functions = false;              // functions of the source become functions of the model
   LayoutWish layout{};                      // of inputs and outputs

@@ -27,25 +27,12 @@ Error not_a_shape(const std::string& text) {
   return Error(Code::bad_usage, "'" + text + "' is not an input shape").hint("such as x:1,3,224,224 or x:N,?,10");
 }
 
-constexpr std::array<std::string_view, static_cast<std::size_t>(kLastOption) + 1> kFlags = {"--signature",
-                                                                                            "--tag",
-                                                                                            "--inputs",
-                                                                                            "--outputs",
-                                                                                            "--functions",
-                                                                                            "--mode",
-                                                                                            "--keep-functions",
-                                                                                            "--dequantize",
-                                                                                            "--allow-custom",
-                                                                                            "--inputs-as",
-                                                                                            "--outputs-as",
-                                                                                            "--opset",
-                                                                                            "--for",
-                                                                                            "--auto-cast",
-                                                                                            "--infer-types",
-                                                                                            "--weights",
-                                                                                            "--native-lstm",
-                                                                                            "--external-data",
-                                                                                            "--external-threshold"};
+constexpr std::array<std::string_view, static_cast<std::size_t>(kLastOption) + 1> kFlags = {
+    "--signature",    "--tag",          "--inputs",         "--outputs",
+    "--functions",    "--mode",         "--keep-functions", "--dequantize",
+    "--weights-from", "--allow-custom", "--inputs-as",      "--outputs-as",
+    "--opset",        "--for",          "--auto-cast",      "--infer-types",
+    "--weights",      "--native-lstm",  "--external-data",  "--external-threshold"};
 static_assert(!kFlags.back().empty(), "every option has a flag");
 
 std::string joined(const std::vector<std::string>& words) {

@@ -58,6 +58,7 @@ enum class Option : std::uint8_t {
   mode,
   keep_functions,
   dequantize,
+  weights_from,
   // of either
   allow_custom,
   inputs_as,

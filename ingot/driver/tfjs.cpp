@@ -8,6 +8,7 @@
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
+#include "ingot/driver/keras/load.h"
 #include "ingot/driver/tensorflow/freeze.h"
 #include "ingot/formats/tfjs/graph_model.h"
 #include "ingot/formats/tfjs/graph_model_writer.h"
@@ -47,6 +48,7 @@ TfjsModel wrap_for_tfjs(const std::string& path, const Model& imported, const Lo
   const bool is_directory = fs::is_directory(path);
   const fs::path file = is_directory ? fs::path(path) / "model.json" : fs::path(path);
   TfjsModel model;
+  if (auto layers = keras::wrap_as_layers_model(path, imported, options, directory)) return std::move(*layers);
   if (fs::exists(file)) {
     const Bytes contents = map_file(file.string());
     if (formats::tfjs::looks_like_graph_model(contents)) {

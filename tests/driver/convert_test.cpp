@@ -42,7 +42,7 @@ TEST_F(Convert, OnnxKeepsItsOperatorSets) {
 }
 
 TEST_F(Convert, OtherFrameworksGetTheUsualOpsetOrTheOneAskedFor) {
-  for (const char* source : {"tflite", "tensorflow", "savedmodel", "tfjs"}) {
+  for (const char* source : {"tflite", "tensorflow", "savedmodel", "tfjs", "keras"}) {
     const ConvertReport done = convert(request(source, "out.onnx"));
     EXPECT_TRUE(done.is_translated);
     EXPECT_EQ(done.from->name, source);
@@ -125,7 +125,7 @@ TEST_F(Convert, TellsWhyNothingWasVerified) {
   EXPECT_EQ(why_not(more), "asked");
   more.batch = Dim(8);
   EXPECT_EQ(why_not(more), "the batch is another one; Ingot alone compared the two, example by example");
-  for (const char* source : {"tflite", "tensorflow", "savedmodel", "tfjs"})
+  for (const char* source : {"tflite", "tensorflow", "savedmodel", "tfjs", "keras"})
     EXPECT_EQ(why_not(request(source, "out.onnx")), "asked") << source;
   EXPECT_EQ(why_not(request("onnx", "out.tflite")), "asked");
 }

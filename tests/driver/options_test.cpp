@@ -19,20 +19,23 @@ struct Takers {
   Names from, to;
 };
 
-const Names kForeign = {"tflite", "tensorflow", "savedmodel", "tfjs"},
+const Names kForeign = {"tflite", "tensorflow", "savedmodel", "tfjs", "keras"},
             kTensorflow = {"tensorflow", "savedmodel", "tfjs"},
-            kAll = {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs"},
+            kTrained = {"tensorflow", "savedmodel", "tfjs", "keras"},
+            kGraphs = {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs"},
+            kAll = {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs", "keras"},
             kOnnx = {"onnx", "onnxtxt", "json"}, kOnnxAndTflite = {"onnx", "onnxtxt", "tflite", "json"};
 
 const std::map<std::string, Takers> kTakers = {
     {"--signature", {{"tflite", "tensorflow", "savedmodel"}, {}}},
     {"--tag", {{"tensorflow", "savedmodel", "toy"}, {}}},
-    {"--inputs", {kAll, {}}},
+    {"--inputs", {kGraphs, {}}},
     {"--outputs", {kAll, {}}},
     {"--functions", {kForeign, {}}},
-    {"--mode", {kTensorflow, {}}},
+    {"--mode", {kTrained, {}}},
     {"--keep-functions", {kTensorflow, {}}},
     {"--dequantize", {{"tflite"}, {}}},
+    {"--weights-from", {{"keras"}, {}}},
     {"--allow-custom", {kForeign, {"tflite"}}},
     {"--inputs-as", {kAll, {"tflite"}}},
     {"--outputs-as", {kAll, {"tflite"}}},
@@ -142,6 +145,9 @@ ConvertRequest with(Option option, ConvertRequest request) {
       break;
     case Option::dequantize:
       request.dequantize = true;
+      break;
+    case Option::weights_from:
+      request.weights_from = "w.h5";
       break;
     case Option::allow_custom:
       request.allow_custom = {"Op"};

@@ -45,6 +45,14 @@ std::string write_tensorflow(const TempDir& directory, const std::string& name) 
   return directory / name;
 }
 
+std::string write_keras(const TempDir& directory, const std::string& name) {
+  write_text(directory / name,
+             R"({"class_name": "Sequential", "keras_version": "2.11.0", "config": {"name": "m", "layers": [
+    {"class_name": "InputLayer", "config": {"name": "x", "dtype": "float32", "batch_input_shape": [null, 3]}},
+    {"class_name": "Activation", "config": {"name": "y", "activation": "tanh"}}]}})");
+  return directory / name;
+}
+
 std::string write_saved_model(const TempDir& directory, const std::string& name) {
   std::filesystem::create_directory(directory / name);
   write_text(directory.path() / name / "saved_model.pbtxt",
@@ -72,6 +80,7 @@ std::string write_source(const TempDir& directory, const std::string& format) {
   if (format == "tensorflow") return write_tensorflow(directory);
   if (format == "savedmodel") return write_saved_model(directory);
   if (format == "tfjs") return write_tfjs(directory);
+  if (format == "keras") return write_keras(directory);
   throw std::runtime_error("no source of the format " + format + ": add one here");
 }
 

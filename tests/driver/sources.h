@@ -15,6 +15,8 @@ std::string write_onnx(const TempDir& directory, const std::string& name = "m.on
 std::string write_onnx_text(const TempDir& directory, const std::string& name = "m.onnxtxt");
 std::string write_tflite(const TempDir& directory, const std::string& name = "m.tflite");
 std::string write_tensorflow(const TempDir& directory, const std::string& name = "m.pbtxt");
+/// y = tanh(x) as a Sequential model without weights.
+std::string write_keras(const TempDir& directory, const std::string& name = "architecture.json");
 /// Directories.
 std::string write_saved_model(const TempDir& directory, const std::string& name = "saved");
 std::string write_tfjs(const TempDir& directory, const std::string& name = "web");

@@ -4,6 +4,6 @@
 /// The rows of the format table, a file each; format.cpp lists them.
 namespace ingot::driver::rows {
 
-extern const Format kJson, kOnnx, kOnnxText, kSavedModel, kTensorflow, kTensorflowJs, kTflite;
+extern const Format kJson, kKeras, kOnnx, kOnnxText, kSavedModel, kTensorflow, kTensorflowJs, kTflite;
 
 }  // namespace ingot::driver::rows

@@ -1,4 +1,5 @@
 // TensorFlow.js graph-models: a directory with a model.json, or that file.
+#include "ingot/base/mapped_file.h"
 #include "ingot/driver/formats/rows.h"
 #include "ingot/driver/formats/tensorflow.h"
 #include "ingot/driver/tensorflow/files.h"
@@ -9,10 +10,11 @@ namespace ingot::driver::rows {
 namespace {
 
 Certainty recognise_tfjs(const Source& source) {
-  if (source.is_directory) return tensorflow::tfjs_file(source.path).empty() ? Certainty::no : Certainty::sure;
-  // Layers-models are recognised so that they can be refused in so many words.
-  const bool is_one = ingot::formats::tfjs::looks_like_graph_model(source.contents) ||
-                      ingot::formats::tfjs::looks_like_layers_model(source.contents);
+  // Layers-models are Keras's.
+  if (!source.is_directory)
+    return ingot::formats::tfjs::looks_like_graph_model(source.contents) ? Certainty::sure : Certainty::no;
+  const std::string file = tensorflow::tfjs_file(source.path);
+  const bool is_one = !file.empty() && !ingot::formats::tfjs::looks_like_layers_model(map_file(file));
   return is_one ? Certainty::sure : Certainty::no;
 }
 

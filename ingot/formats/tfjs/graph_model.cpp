@@ -156,7 +156,7 @@ TensorProto read_weight(const Entry& entry, const Bytes& group, ByteReader& in, 
 }
 
 void read_group(const element& json, const std::string& directory, PathPolicy policy, Budget& budget,
-                Weights& weights) {
+                WeightList& weights) {
   simdjson::dom::array paths, entries;
   if (json["paths"].get_array().get(paths) || json["weights"].get_array().get(entries))
     throw Error(Code::bad_json, "a group of weights lacks its paths or weights");
@@ -181,15 +181,22 @@ void read_group(const element& json, const std::string& directory, PathPolicy po
   ByteReader in(group.span());
   for (const element& json_entry : entries) {
     const Entry entry = read_entry(json_entry);
-    weights.insert_or_assign(entry.name, read_weight(entry, group, in, budget));
+    weights.emplace_back(entry.name, read_weight(entry, group, in, budget));
   }
+}
+
+WeightList read_list(const element& manifest, const std::string& directory, PathPolicy policy, Budget& budget) {
+  WeightList weights;
+  simdjson::dom::array groups;
+  if (manifest.get_array().get(groups)) throw Error(Code::bad_json, "the manifest of weights is no list");
+  for (const element& group : groups) read_group(group, directory, policy, budget, weights);
+  return weights;
 }
 
 Weights read_manifest(const element& manifest, const std::string& directory, PathPolicy policy, Budget& budget) {
   Weights weights;
-  simdjson::dom::array groups;
-  if (manifest.get_array().get(groups)) throw Error(Code::bad_json, "the manifest of weights is no list");
-  for (const element& group : groups) read_group(group, directory, policy, budget, weights);
+  for (auto& [name, tensor] : read_list(manifest, directory, policy, budget))
+    weights.insert_or_assign(std::move(name), std::move(tensor));
   return weights;
 }
 
@@ -275,6 +282,13 @@ bool looks_like_graph_model(const Bytes& file) {
   if (text.find("\"modelTopology\"") == text.npos && text.find("\"weightsManifest\"") == text.npos) return false;
   return text.find("\"graph-model\"") != text.npos ||
          (text.find("\"node\"") != text.npos && text.find("\"class_name\"") == text.npos);
+}
+
+WeightList read_weights(const Bytes& file, const std::string& directory, PathPolicy policy, Budget& budget) {
+  const Json json(file);
+  element manifest;
+  if (json.root()["weightsManifest"].get(manifest)) return {};
+  return read_list(manifest, directory, policy, budget);
 }
 
 GraphModel read_graph_model(const Bytes& file, const std::string& directory, PathPolicy policy, Budget& budget) {

@@ -1,6 +1,8 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "ingot/base/safe_path.h"
 #include "ingot/formats/tensorflow/saved_model.h"
@@ -20,5 +22,9 @@ bool looks_like_layers_model(const Bytes& file);
 
 /// `file` is model.json or the old tensorflowjs_model.pb; weights lie below `directory`.
 GraphModel read_graph_model(const Bytes& file, const std::string& directory, PathPolicy policy, Budget& budget);
+
+/// The weights of a model of either kind, in the order of its manifest.
+using WeightList = std::vector<std::pair<std::string, tensorflow::TensorProto>>;
+WeightList read_weights(const Bytes& file, const std::string& directory, PathPolicy policy, Budget& budget);
 
 }  // namespace ingot::formats::tfjs

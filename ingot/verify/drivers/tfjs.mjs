@@ -23,6 +23,15 @@ function artifacts(file) {
   return {...json, weightSpecs: groups.flatMap((g) => g.weights), weightData};
 }
 
+/** Layers call operations as methods of tensors, which the package for Node.js leaves out. */
+function addMethods() {
+  const methods = tf.Tensor.prototype;
+  for (const [name, op] of Object.entries(tf))
+    if (typeof op === 'function' && /^[a-z]/.test(name) && !(name in methods))
+      methods[name] = function(...rest) { return op(this, ...rest); };
+  methods.flatten ??= function() { return tf.reshape(this, [this.size]); };
+}
+
 const isLayersModel = (json) =>
   json.format === 'layers-model' || Boolean(json.modelTopology?.model_config ?? json.modelTopology?.class_name);
 
@@ -43,6 +52,7 @@ async function runIn(backend, {model, directory, inputs, outputs}) {
   const tensors = inputs.map(tensorOf);
   let results, loadedAt, names = outputs;
   if (isLayersModel(json)) {
+    addMethods();
     const loaded = await require('@tensorflow/tfjs-layers').loadLayersModel(handler);
     loadedAt = performance.now();
     again = () => loaded.predict(tensors.length === 1 ? tensors[0] : tensors);

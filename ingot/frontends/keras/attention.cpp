@@ -1,0 +1,191 @@
+// Attention of all kinds.
+#include <cmath>
+
+#include "ingot/frontends/keras/activations.h"
+#include "ingot/frontends/keras/translators.h"
+
+namespace ingot::frontends::keras {
+namespace {
+
+constexpr double kFarAway = -1e9;
+
+/// The tensor that an argument is, if it is one.
+IrValue* tensor_of(const Call& call, std::size_t place, const char* name) {
+  const Argument* argument = call.argument(place, name);
+  return argument && argument->tensor ? argument->tensor->value : nullptr;
+}
+
+/// What does not count goes far below all scores. `counts`: bool, broadcast over the scores.
+IrValue* masked(GraphBuilder& b, IrValue* scores, IrValue* counts) {
+  if (!counts) return scores;
+  const double far = scores->type.elem == DType::f16 ? -65504.0 : kFarAway;
+  return b.add(scores, b.mul(b.sub(1, b.cast(counts, scores->type.elem)), far));
+}
+
+IrValue* both(GraphBuilder& b, IrValue* x, IrValue* y) { return x && y ? b.op("And", {x, y}) : x ? x : y; }
+
+/// Row i counts columns up to i: [queries, keys].
+IrValue* causal(GraphBuilder& b, IrValue* query, IrValue* key, std::int64_t axis) {
+  IrValue* rows = b.unsqueeze(counted(b, size_of(b, query, axis)), {1});
+  IrValue* columns = b.unsqueeze(counted(b, size_of(b, key, axis)), {0});
+  return b.op("GreaterOrEqual", {rows, columns});
+}
+
+bool wants_causal(const Call& call) {
+  const auto asked = call.kwargs.find("use_causal_mask");
+  return call.flag("causal", false) || (asked != call.kwargs.end() && asked->second.literal.as_bool().value_or(false));
+}
+
+/// Attention and AdditiveAttention: inputs are query, value and, if it is another, key.
+void simple_attention(Call& call, bool is_additive) {
+  GraphBuilder& b = call.b;
+  call.require(call.inputs.size() >= 2, "it takes a query and a value");
+  IrValue *query = call.in(0), *value = call.in(1), *key = call.inputs.size() > 2 ? call.in(2) : value;
+  IrValue* scores = nullptr;
+  const bool concats = !is_additive && call.text("score_mode", "dot") == "concat";
+  if (is_additive || concats) {
+    IrValue* scale = call.flag("use_scale", is_additive) ? call.weight("scale") : nullptr;
+    IrValue* weight = concats ? call.weight("concat_score_weight") : nullptr;
+    IrValue* sum = b.add(b.unsqueeze(query, {2}), b.unsqueeze(key, {1}));
+    if (concats && scale) sum = b.mul(sum, scale);
+    sum = b.op("Tanh", {sum});
+    if (is_additive && scale) sum = b.mul(sum, scale);
+    scores = b.reduce_sum(sum, {-1}, false);
+    if (weight) scores = b.mul(scores, weight);
+  } else {
+    scores = b.op("MatMul", {query, b.transpose(key, {0, 2, 1})});
+    if (call.flag("use_scale", false)) scores = b.mul(scores, call.weight("scale"));
+  }
+  IrValue* counts = call.mask(1) ? b.unsqueeze(call.mask(1), {1}) : nullptr;
+  if (wants_causal(call)) counts = both(b, counts, b.unsqueeze(causal(b, query, key, 1), {0}));
+  IrValue* weights = b.op("Softmax", {masked(b, scores, counts)}, {{"axis", -1}});
+  IrValue* y = b.op("MatMul", {weights, value});
+  if (call.mask(0)) y = b.mul(y, b.cast(b.unsqueeze(call.mask(0), {2}), y->type.elem));
+  call.set(y, call.mask(0));
+  const auto asked = call.kwargs.find("return_attention_scores");
+  if (asked != call.kwargs.end() && asked->second.literal.as_bool().value_or(false))
+    call.outputs.push_back({weights, nullptr});
+}
+
+struct Projection {
+  IrValue *kernel = nullptr, *bias = nullptr;
+};
+
+/// One of the dense layers inside; `word`: in the names of files that list the weights.
+Projection projection(Call& call, const Weights& all, const std::string& attribute, std::size_t place) {
+  const bool has_bias = call.flag("use_bias", true);
+  const std::size_t count = has_bias ? 2 : 1;
+  Layer inner;
+  inner.scope = call.layer.scope + "/" + attribute;
+  inner.is_trainable = call.layer.is_trainable;
+  inner.config = call.layer.config;
+  inner.weights = all.is_tree() ? all.part(attribute) : all.range(place * count, count);
+  for (const char* name : {"kernel", "bias"})
+    if (const auto made = call.layer.parameters.find(attribute + ":" + name); made != call.layer.parameters.end())
+      inner.parameters.emplace(name, made->second);
+  Call part(call.import, inner, {});
+  Projection p;
+  p.kernel = part.weight("kernel");
+  if (has_bias) p.bias = part.weight("bias");
+  for (const auto& [name, made] : inner.parameters) call.layer.parameters.emplace(attribute + ":" + name, made);
+  return p;
+}
+
+/// [batch, steps, features] by [features, heads, size]: [batch, heads, steps, size].
+IrValue* heads_of(GraphBuilder& b, IrValue* x, const Projection& p) {
+  IrValue* y = b.op("Einsum", {x, p.kernel}, {{"equation", "btd,dhk->bthk"}});
+  if (p.bias) y = b.add(y, p.bias);
+  return b.transpose(y, {0, 2, 1, 3});
+}
+
+struct Heads {
+  IrValue *query = nullptr, *key = nullptr, *value = nullptr;  // [batch, heads, steps, size]
+};
+
+void give_heads(Call& call, const Heads& h, const Projection& output, double scale, IrValue* counts) {
+  GraphBuilder& b = call.b;
+  IrValue* scores = b.op("MatMul", {b.mul(h.query, scale), b.transpose(h.key, {0, 1, 3, 2})});
+  IrValue* weights = b.op("Softmax", {masked(b, scores, counts)}, {{"axis", -1}});
+  IrValue* y = b.op("MatMul", {weights, h.value});
+  y = b.op("Einsum", {y, output.kernel}, {{"equation", "bhtk,hkd->btd"}});
+  if (output.bias) y = b.add(y, output.bias);
+  call.set(y, call.mask(0));
+  const auto asked = call.kwargs.find("return_attention_scores");
+  if (asked != call.kwargs.end() && asked->second.literal.as_bool().value_or(false))
+    call.outputs.push_back({weights, nullptr});
+}
+
+/// All that says which keys count for which query: [batch or 1, 1, queries or 1, keys].
+IrValue* counting(Call& call, IrValue* query, IrValue* value, std::size_t inputs) {
+  GraphBuilder& b = call.b;
+  IrValue* counts = nullptr;
+  if (IrValue* mask = tensor_of(call, 99, "attention_mask")) {
+    counts = b.cast(mask, DType::boolean);
+    if (rank_of(mask) == 3) counts = b.unsqueeze(counts, {1});
+  }
+  for (const char* name : {"value_mask", "key_mask"})
+    if (IrValue* mask = tensor_of(call, 99, name)) counts = both(b, counts, b.unsqueeze(mask, {1, 2}));
+  if (IrValue* mask = tensor_of(call, 99, "query_mask")) counts = both(b, counts, b.unsqueeze(mask, {1, 3}));
+  if (call.mask(0)) counts = both(b, counts, b.unsqueeze(call.mask(0), {1, 3}));
+  for (std::size_t i = 1; i < inputs; ++i)
+    if (call.mask(i)) counts = both(b, counts, b.unsqueeze(call.mask(i), {1, 2}));
+  if (wants_causal(call)) counts = both(b, counts, b.unsqueeze(causal(b, query, value, 1), {0, 1}));
+  return counts;
+}
+
+/// Query, value and key, by place or by name.
+std::vector<IrValue*> three_inputs(Call& call) {
+  IrValue *query = tensor_of(call, 0, "query"), *value = tensor_of(call, 1, "value"), *key = tensor_of(call, 2, "key");
+  call.require(query && value, "it takes a query and a value");
+  for (IrValue* x : {query, value})
+    call.require(rank_of(x) == 3, "inputs with several axes of steps have no translation");
+  return {query, value, key ? key : value};
+}
+
+}  // namespace
+
+void attention(Call& call) { simple_attention(call, false); }
+void additive_attention(Call& call) { simple_attention(call, true); }
+
+void multi_head_attention(Call& call) {
+  GraphBuilder& b = call.b;
+  const auto inputs = three_inputs(call);
+  if (call.flag("use_gate", false)) call.refuse("a gate has no translation");
+  if (!call.at("sliding_window").is_null()) call.refuse("a sliding window has no translation");
+  const Weights& all = call.layer.weights;
+  const Projection query = projection(call, all, "query_dense", 0), key = projection(call, all, "key_dense", 1);
+  const Projection value = projection(call, all, "value_dense", 2), output = projection(call, all, "output_dense", 3);
+  Heads heads;
+  heads.query = heads_of(b, inputs[0], query);
+  heads.key = heads_of(b, inputs[2], key);
+  heads.value = heads_of(b, inputs[1], value);
+  const double scale = 1 / std::sqrt(static_cast<double>(call.integer("key_dim")));
+  give_heads(call, heads, output, scale, counting(call, inputs[0], inputs[1], call.inputs.size()));
+}
+
+void grouped_query_attention(Call& call) {
+  GraphBuilder& b = call.b;
+  const auto inputs = three_inputs(call);
+  if (call.flag("use_gate", false)) call.refuse("a gate has no translation");
+  const std::int64_t size = call.integer("head_dim"), queries = call.integer("num_query_heads"),
+                     keys = call.integer("num_key_value_heads");
+  call.require(keys > 0 && queries > 0 && queries % keys == 0, "the heads cannot be shared");
+  const Weights& all = call.layer.weights;
+  const Projection query = projection(call, all, "query_dense", 0), key = projection(call, all, "key_dense", 1);
+  const Projection value = projection(call, all, "value_dense", 2), output = projection(call, all, "output_dense", 3);
+  // Each head of keys serves several of queries.
+  const auto repeated = [&](IrValue* x) {
+    if (queries == keys) return x;
+    Ints order;
+    for (std::int64_t i = 0; i < queries; ++i) order.push_back(i / (queries / keys));
+    return b.op("Gather", {x, b.ints(order)}, {{"axis", 1}});
+  };
+  Heads heads;
+  heads.query = heads_of(b, inputs[0], query);
+  heads.key = repeated(heads_of(b, inputs[2], key));
+  heads.value = repeated(heads_of(b, inputs[1], value));
+  give_heads(call, heads, output, 1 / std::sqrt(static_cast<double>(size)),
+             counting(call, inputs[0], inputs[1], call.inputs.size()));
+}
+
+}  // namespace ingot::frontends::keras

@@ -1,0 +1,198 @@
+// Dense layers, embeddings, and those that only move elements.
+#include <limits>
+
+#include "ingot/base/error.h"
+#include "ingot/frontends/keras/activations.h"
+#include "ingot/frontends/keras/translators.h"
+
+namespace ingot::frontends::keras {
+namespace {
+
+/// Sizes after the batch, which stays whatever it is.
+IrValue* reshaped(Call& call, IrValue* x, Ints sizes) {
+  sizes.insert(sizes.begin(), 0);
+  return call.b.reshape(x, sizes);
+}
+
+}  // namespace
+
+void dense(Call& call) {
+  GraphBuilder& b = call.b;
+  IrValue* kernel = call.weight("kernel");
+  IrValue* bias = call.flag("use_bias", true) ? call.weight("bias") : nullptr;
+  IrValue* y = b.op("MatMul", {call.in(), kernel});
+  if (bias) y = b.add(y, bias);
+  call.set(activated(call, call.at("activation"), y));
+}
+
+void highway(Call& call) {
+  GraphBuilder& b = call.b;
+  IrValue *w = call.weight("kernel"), *w_carry = call.weight("kernel_carry");
+  const bool has_bias = call.flag("use_bias", true);
+  IrValue* bias = has_bias ? call.weight("bias") : nullptr;
+  IrValue* bias_carry = has_bias ? call.weight("bias_carry") : nullptr;
+  IrValue *x = call.in(), *gate = b.op("MatMul", {x, w_carry}), *y = b.op("MatMul", {x, w});
+  if (has_bias) {
+    gate = b.add(gate, bias_carry);
+    y = b.add(y, bias);
+  }
+  gate = b.op("Sigmoid", {gate});
+  y = activated(call, call.at("activation"), y);
+  call.set(b.add(b.mul(y, gate), b.mul(b.sub(1, gate), x)));
+}
+
+/// Keras 1: the largest of several dense layers. Weights [features, inputs, outputs].
+void maxout_dense(Call& call) {
+  GraphBuilder& b = call.b;
+  IrValue* w = call.weight("kernel");
+  IrValue* x = b.unsqueeze(call.in(), {0});
+  IrValue* y = b.op("MatMul", {x, w});  // [features, batch, outputs]
+  if (call.flag("use_bias", true)) y = b.add(y, b.unsqueeze(call.weight("bias"), {1}));
+  call.set(b.op("ReduceMax", {y, b.ints({0})}, {{"keepdims", 0}}));
+}
+
+void embedding(Call& call) {
+  GraphBuilder& b = call.b;
+  IrValue* ids = call.in();
+  IrValue* table = call.weight("embeddings");
+  IrValue* mask = nullptr;
+  if (call.flag("mask_zero", false)) {
+    IrValue* zero = b.scalar(0, ids->type.elem);
+    mask = b.op("Not", {b.op("Equal", {ids, zero})});
+  }
+  IrValue* whole = is_integer(ids->type.elem) ? ids : b.cast(ids, DType::i32);
+  call.set(b.op("Gather", {table, whole}, {{"axis", 0}}), mask);
+}
+
+void masking(Call& call) {
+  GraphBuilder& b = call.b;
+  IrValue* x = call.in();
+  IrValue* value = b.scalar(call.number("mask_value", 0), x->type.elem);
+  IrValue* counts = b.cast(b.op("Not", {b.op("Equal", {x, value})}), x->type.elem);
+  IrValue* any = b.op("ReduceMax", {counts, b.ints({-1})});
+  IrValue* mask = b.cast(b.squeeze(any, {-1}), DType::boolean);
+  call.set(b.mul(x, any), mask);
+}
+
+void flatten(Call& call) {
+  IrValue* x = call.in();
+  const std::int64_t rank = call.rank();
+  if (rank == 1) return call.set(call.b.unsqueeze(x, {1}));
+  if (call.is_channels_first() && rank > 2) {
+    Ints order{0};
+    for (std::int64_t i = 2; i < rank; ++i) order.push_back(i);
+    order.push_back(1);
+    x = call.b.transpose(x, order);
+  }
+  call.set(reshaped(call, x, {-1}));
+}
+
+void reshape(Call& call) {
+  const Config target = call.at("target_shape");
+  Ints sizes = call.ints("target_shape", target.size(), -1);
+  call.set(reshaped(call, call.in(), std::move(sizes)));
+}
+
+void permute(Call& call) {
+  Ints order = call.ints("dims", call.at("dims").size(), 1);
+  order.insert(order.begin(), 0);
+  call.set(call.b.transpose(call.in(), order));
+}
+
+void repeat_vector(Call& call) {
+  GraphBuilder& b = call.b;
+  IrValue* x = b.unsqueeze(call.in(), {1});
+  call.set(b.op("Expand", {x, b.ints({1, call.integer("n"), 1})}));
+}
+
+void einsum_dense(Call& call) {
+  GraphBuilder& b = call.b;
+  IrValue* kernel = call.weight("kernel");
+  std::string equation = call.text("equation");
+  IrValue* y = b.op("Einsum", {call.in(), kernel}, {{"equation", equation}});
+  if (!call.at("bias_axes").is_null() && !call.text("bias_axes").empty()) y = b.add(y, call.weight("bias"));
+  call.set(activated(call, call.at("activation"), y));
+}
+
+void rescaling(Call& call) {
+  GraphBuilder& b = call.b;
+  IrValue* x = b.cast(call.in(), call.elem());
+  const auto numbers = [&](const char* key, double otherwise) -> IrValue* {
+    const Config found = call.at(key);
+    if (!found.is_list()) return b.scalar(found.as_number().value_or(otherwise), call.elem());
+    std::vector<float> values;
+    for (const Config& entry : found.entries()) values.push_back(static_cast<float>(entry.as_number().value_or(0)));
+    return b.cast(b.constant(Tensor::of<float>({static_cast<std::int64_t>(values.size())}, values)), call.elem());
+  };
+  call.set(b.add(b.mul(x, numbers("scale", 1)), numbers("offset", 0)));
+}
+
+void lambda(Call& call) {
+  (void)call;
+  throw Error(Code::code_refused, "a Lambda layer is Python code, which is never executed")
+      .hint(
+          "--allow-custom Lambda keeps it as a custom node, to which --functions may give a meaning; or write it with "
+          "layers of Keras and save the model again");
+}
+
+namespace {
+
+void cropping(Call& call, std::size_t axes) {
+  GraphBuilder& b = call.b;
+  const std::int64_t first = call.is_channels_first() && axes > 1 ? 2 : 1;
+  const auto pairs = pairs_of(call, "cropping", axes);
+  Ints starts, ends, at;
+  for (std::size_t i = 0; i < axes; ++i) {
+    starts.push_back(pairs[i].first);
+    ends.push_back(pairs[i].second ? -pairs[i].second : std::numeric_limits<std::int64_t>::max());
+    at.push_back(first + static_cast<std::int64_t>(i));
+  }
+  call.set(b.op("Slice", {call.in(), b.ints(starts), b.ints(ends), b.ints(at)}));
+}
+
+void zero_padding(Call& call, std::size_t axes) {
+  GraphBuilder& b = call.b;
+  const std::size_t first = call.is_channels_first() && axes > 1 ? 2 : 1;
+  const auto pairs = pairs_of(call, "padding", axes);
+  const auto rank = static_cast<std::size_t>(call.rank());
+  call.require(rank == axes + 2, "the input does not have the rank that the layer needs");
+  Ints pads(2 * rank, 0);
+  for (std::size_t i = 0; i < axes; ++i) {
+    pads[first + i] = pairs[i].first;
+    pads[rank + first + i] = pairs[i].second;
+  }
+  call.set(b.op("Pad", {call.in(), b.ints(pads)}));
+}
+
+}  // namespace
+
+std::vector<std::pair<std::int64_t, std::int64_t>> pairs_of(const Call& call, const char* key, std::size_t axes) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
+  const Config found = call.at(key);
+  if (const auto one = found.as_int()) {
+    pairs.assign(axes, {*one, *one});
+  } else if (axes == 1 && found.size() == 2 && found[0].as_int()) {
+    pairs.emplace_back(*found[0].as_int(), found[1].as_int().value_or(0));
+  } else if (found.size() == 4 && axes == 2 && found[0].as_int()) {  // Keras 1: top, bottom, left, right
+    for (std::size_t i : {0U, 2U}) pairs.emplace_back(*found[i].as_int(), found[i + 1].as_int().value_or(0));
+  } else {
+    for (const Config& entry : found.entries()) {
+      if (const auto both = entry.as_int())
+        pairs.emplace_back(*both, *both);
+      else
+        pairs.emplace_back(entry[0].as_int().value_or(0), entry[1].as_int().value_or(0));
+    }
+  }
+  call.require(pairs.size() == axes, std::string("'") + key + "' does not fit the layer");
+  for (const auto& [before, after] : pairs) call.require(before >= 0 && after >= 0, "a size is negative");
+  return pairs;
+}
+
+void cropping_1d(Call& call) { cropping(call, 1); }
+void cropping_2d(Call& call) { cropping(call, 2); }
+void cropping_3d(Call& call) { cropping(call, 3); }
+void zero_padding_1d(Call& call) { zero_padding(call, 1); }
+void zero_padding_2d(Call& call) { zero_padding(call, 2); }
+void zero_padding_3d(Call& call) { zero_padding(call, 3); }
+
+}  // namespace ingot::frontends::keras

@@ -1,0 +1,285 @@
+// Sequential and functional models.
+#include "ingot/frontends/keras/network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+
+#include "ingot/base/budget.h"
+#include "ingot/base/error.h"
+#include "ingot/frontends/keras/shapes.h"
+
+namespace ingot::frontends::keras {
+namespace {
+
+bool is_keras_tensor(const Config& config) { return config["class_name"].text() == "__keras_tensor__"; }
+
+/// ["layer", 0, 0] or ["layer", 0, 0, {...}]
+bool is_triple(const Config& config) {
+  return config.is_list() && (config.size() == 3 || config.size() == 4) && config[0].is_text() &&
+         config[1].is_integer() && config[2].is_integer();
+}
+
+bool is_operation(const Layer& layer) {
+  return layer.module.find(".ops.") != std::string::npos || layer.module.ends_with(".ops");
+}
+
+std::string key_of(const std::string& layer, std::int64_t node) { return layer + "#" + std::to_string(node); }
+
+}  // namespace
+
+bool is_network(std::string_view class_name) {
+  return class_name == "Functional" || class_name == "Model" || class_name == "Sequential";
+}
+
+Network::Network(Import& import, const Layer& layer)
+    : import_(import), weights_(layer.weights), scope_(layer.scope), is_trainable_(layer.is_trainable) {
+  is_sequential_ = layer.class_name == "Sequential" || layer.config.is_list() ||
+                   (!layer.config["input_layers"].exists() && layer.config["layers"].is_list());
+  if (is_sequential_)
+    read_sequential(layer.config);
+  else
+    read_functional(layer.config);
+}
+
+void Network::add_layer(const Config& entry) {
+  auto layer = std::make_shared<Layer>(layer_of(entry, scope_, is_trainable_));
+  std::size_t before = 0;
+  if (!is_operation(*layer)) before = of_class_[snake_case(layer->class_name)]++;
+  const bool has_layers = layer->config["layers"].is_list() || layer->config.is_list();
+  const bool is_model = is_network(layer->class_name) || (has_layers && layer->config["input_layers"].exists());
+  layer->weights = weights_.layer(layer->name, layer->class_name, before);
+  // Names in one list may leave out the models around a layer.
+  if (is_model && !weights_.is_tree() && layer->weights.values().empty()) layer->weights = weights_;
+  if (is_model) {
+    const auto depth = import_.budget.enter_depth();
+    layer->network = std::make_shared<Network>(import_, *layer);
+  }
+  import_.budget.charge_nodes(1);
+  by_name_.emplace(layer->name, layers_.size());
+  layers_.push_back(std::move(layer));
+}
+
+void Network::read_sequential(const Config& config) {
+  const Config list = config.is_list() ? config : config["layers"];
+  if (!list.is_list()) throw Error(Code::bad_json, "a Sequential model has no list of layers");
+  for (const Config& entry : list.entries()) add_layer(entry);
+  if (layers_.empty()) throw Error(Code::bad_source_graph, "a model has no layers");
+  const Layer& first = *layers_.front();
+  if (first.class_name == "InputLayer") {
+    inputs_.push_back(input_of(first));
+  } else if (first.network) {
+    inputs_ = first.network->inputs();
+    for (NetworkInput& input : inputs_) input.name = first.name + "_input";
+  } else if (const auto shape = shape_of_first(first.config, first.entry, config)) {
+    DType type = compute_type(first.config["dtype"]);
+    if (first.config["input_dtype"].is_text()) type = compute_type(first.config["input_dtype"]);
+    inputs_.push_back(
+        {first.name + "_input",
+         Type::tensor(type == DType::undefined || type == DType::f16 || type == DType::bf16 ? DType::f32 : type,
+                      named_shape(*shape, first.name + "_input"))});
+  }
+}
+
+NetworkInput Network::input_of(const Layer& layer) const {
+  const Config config = layer.config;
+  if (config["sparse"].as_bool().value_or(false) || config["ragged"].as_bool().value_or(false))
+    import_.problems.add(layer.name, layer.class_name, "sparse and ragged inputs have no form in ONNX",
+                         Code::unsupported_setting, "feed dense tensors, and build the model so");
+  const auto shape = shape_of_input(config);
+  DType type = compute_type(config["dtype"].exists() ? config["dtype"] : config["input_dtype"]);
+  if (type == DType::undefined) type = DType::f32;
+  std::optional<Shape> dims;
+  if (shape) dims = named_shape(*shape, layer.name);
+  return {layer.name, Type::tensor(type, dims)};
+}
+
+std::vector<Network::Reference> Network::references_in(const Config& config) const {
+  std::vector<Reference> found;
+  std::vector<Config> stack{config};
+  while (!stack.empty()) {
+    const Config at = stack.back();
+    stack.pop_back();
+    if (is_keras_tensor(at)) {
+      const Config history = at["config"]["keras_history"];
+      found.push_back(
+          {std::string(history[0].text()), history[1].as_int().value_or(0), history[2].as_int().value_or(0)});
+    } else if (is_triple(at) && by_name_.contains(std::string(at[0].text()))) {
+      found.push_back({std::string(at[0].text()), at[1].as_int().value_or(0), at[2].as_int().value_or(0)});
+      if (at.size() == 4) stack.push_back(at[3]);
+    } else {
+      const auto entries = at.entries();
+      stack.insert(stack.end(), entries.rbegin(), entries.rend());
+      const auto members = at.members();
+      for (auto member = members.rbegin(); member != members.rend(); ++member) stack.push_back(member->second);
+    }
+  }
+  return found;
+}
+
+void Network::read_functional(const Config& config) {
+  for (const Config& entry : config["layers"].entries()) add_layer(entry);
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const Config inbound = layers_[i]->entry["inbound_nodes"];
+    std::int64_t index = 0;
+    for (const Config& node : inbound.entries()) nodes_.push_back({i, index++, node});
+  }
+  input_references_ = references_in(config["input_layers"]);
+  outputs_ = references_in(config["output_layers"]);
+  if (input_references_.empty() || outputs_.empty())
+    throw Error(Code::bad_source_graph, "a functional model has no inputs or no outputs");
+  // The making of a model inside counts as its first call: what others refer to tells.
+  const auto note = [&](const Reference& reference) {
+    const auto layer = by_name_.find(reference.layer);
+    if (layer == by_name_.end() || !layers_[layer->second]->network) return;
+    const auto [first, is_new] = first_node_.emplace(reference.layer, reference.node);
+    if (!is_new) first->second = std::min(first->second, reference.node);
+  };
+  for (const Node& node : nodes_)
+    for (const Reference& reference : references_in(node.inbound)) note(reference);
+  for (const Reference& reference : outputs_) note(reference);
+  for (const Reference& reference : input_references_) {
+    const auto layer = by_name_.find(reference.layer);
+    if (layer == by_name_.end()) throw Error(Code::bad_source_graph, "an input of the model is no layer of it");
+    inputs_.push_back(input_of(*layers_[layer->second]));
+  }
+}
+
+std::vector<std::string> Network::output_names() const {
+  std::vector<std::string> names;
+  for (const Reference& reference : outputs_) names.push_back(reference.layer);
+  if (is_sequential_) names.push_back(layers_.back()->name);
+  return names;
+}
+
+void Network::choose_outputs(const std::vector<std::string>& layers) {
+  std::vector<Reference> chosen;
+  for (const std::string& name : layers) {
+    const auto layer = by_name_.find(name);
+    if (layer == by_name_.end())
+      throw Error(Code::unknown_name, "the model has no layer '" + name + "'").hint("--outputs takes names of layers");
+    if (is_sequential_) {
+      if (layers.size() > 1)
+        throw Error(Code::bad_usage, "a Sequential model can be cut at one layer only").hint("name one output");
+      layers_.resize(layer->second + 1);
+      return;
+    }
+    const auto first = first_node_.find(name);
+    chosen.push_back({name, first == first_node_.end() ? 0 : first->second, 0});
+  }
+  outputs_ = std::move(chosen);
+}
+
+std::vector<Flow> Network::run(const std::vector<Flow>& inputs) {
+  const auto depth = import_.budget.enter_depth();
+  return is_sequential_ ? run_sequential(inputs) : run_functional(inputs);
+}
+
+std::vector<Flow> Network::run_sequential(const std::vector<Flow>& inputs) {
+  std::vector<Flow> flows = inputs;
+  for (const std::shared_ptr<Layer>& layer : layers_) {
+    if (layer->class_name == "InputLayer") continue;
+    std::vector<Argument> args;
+    for (const Flow& flow : flows) args.push_back({.tensor = flow});
+    flows = translate(import_, *layer, std::move(args));
+    const bool is_broken = flows.empty() || std::ranges::any_of(flows, [](const Flow& f) { return !f.value; });
+    if (is_broken) return {};
+    flows.resize(1);
+  }
+  return flows;
+}
+
+const Flow* Network::find(const Flows& flows, const Reference& reference) const {
+  static constexpr Flow kNone;
+  const auto base = first_node_.find(reference.layer);
+  const auto node =
+      flows.find(key_of(reference.layer, reference.node - (base == first_node_.end() ? 0 : base->second)));
+  if (node == flows.end()) return nullptr;
+  const auto tensor = static_cast<std::size_t>(std::max<std::int64_t>(reference.tensor, 0));
+  return tensor < node->second.size() ? &node->second[tensor] : &kNone;
+}
+
+Argument Network::argument_of(const Config& config, const Flows& flows) const {
+  Argument argument;
+  argument.literal = config;
+  const bool is_old = is_triple(config) && by_name_.contains(std::string(config[0].text()));
+  if (is_old || is_keras_tensor(config)) {
+    const Config history = is_old ? config : config["config"]["keras_history"];
+    const Reference reference{std::string(history[0].text()), history[1].as_int().value_or(0),
+                              history[2].as_int().value_or(0)};
+    const Flow* flow = find(flows, reference);
+    argument.tensor = flow ? *flow : Flow();
+  } else if (config.is_list()) {
+    argument.is_list = true;
+    for (const Config& entry : config.entries()) argument.list.push_back(argument_of(entry, flows));
+  }
+  return argument;
+}
+
+void Network::call(const Node& node, Flows& flows) {
+  Layer& layer = *layers_[node.layer];
+  std::vector<Argument> args;
+  std::map<std::string, Argument> kwargs;
+  const auto add_named = [&](const Config& named) {
+    for (const auto& [key, value] : named.members()) kwargs.emplace(key, argument_of(value, flows));
+  };
+  if (node.inbound.is_object()) {
+    for (const Config& entry : node.inbound["args"].entries()) args.push_back(argument_of(entry, flows));
+    add_named(node.inbound["kwargs"]);
+  } else {
+    const bool is_alone = node.inbound[0].is_text();
+    const std::vector<Config> entries = is_alone ? std::vector<Config>{node.inbound} : node.inbound.entries();
+    for (const Config& entry : entries) {
+      const bool is_constant = entry[0].text() == "_CONSTANT_VALUE";
+      args.push_back(argument_of(is_constant ? entry[2] : entry, flows));
+      add_named(entry[3]);
+    }
+  }
+  std::vector<Flow> tensors;
+  for (const Argument& argument : args) collect(argument, tensors);
+  for (const auto& [key, argument] : kwargs) collect(argument, tensors);
+  const bool is_broken = std::ranges::any_of(tensors, [](const Flow& f) { return !f.value; });
+  flows[key_of(layer.name, node.index)] =
+      is_broken ? std::vector<Flow>() : translate(import_, layer, std::move(args), std::move(kwargs));
+}
+
+std::vector<Flow> Network::run_functional(const std::vector<Flow>& inputs) {
+  Flows flows;
+  if (inputs.size() != input_references_.size())
+    throw Error(Code::bad_source_graph,
+                fmt::format("a model of {} inputs is called with {}", input_references_.size(), inputs.size()));
+  for (std::size_t i = 0; i < inputs.size(); ++i) flows[key_of(input_references_[i].layer, 0)] = {inputs[i]};
+  // Calls wait for those that they read.
+  std::vector<std::size_t> missing(nodes_.size());
+  std::multimap<std::string, std::size_t> waiting;
+  std::deque<std::size_t> ready;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    for (const Reference& reference : references_in(nodes_[i].inbound)) {
+      const auto base = first_node_.find(reference.layer);
+      const std::string key = key_of(reference.layer, reference.node - (base == first_node_.end() ? 0 : base->second));
+      if (flows.contains(key)) continue;
+      waiting.emplace(key, i);
+      ++missing[i];
+    }
+    if (missing[i] == 0) ready.push_back(i);
+  }
+  while (!ready.empty()) {
+    const Node& node = nodes_[ready.front()];
+    ready.pop_front();
+    call(node, flows);
+    const auto [first, last] = waiting.equal_range(key_of(layers_[node.layer]->name, node.index));
+    for (auto next = first; next != last; ++next)
+      if (--missing[next->second] == 0) ready.push_back(next->second);
+  }
+  std::vector<Flow> results;
+  for (const Reference& reference : outputs_) {
+    const Flow* flow = find(flows, reference);
+    if (!flow)
+      throw Error(Code::bad_source_graph, "output '" + reference.layer + "' depends on itself or on what is not there");
+    results.push_back(*flow);
+  }
+  return results;
+}
+
+}  // namespace ingot::frontends::keras

@@ -1,0 +1,64 @@
+#pragma once
+#include "ingot/frontends/keras/layer.h"
+
+namespace ingot::frontends::keras {
+
+/// An input of a model: its name and type.
+struct NetworkInput {
+  std::string name;
+  Type type;
+};
+
+/// A Sequential or functional model: which layer is called with what.
+class Network {
+ public:
+  /// `layer`: the model as a layer; its weights are those of the whole model.
+  Network(Import& import, const Layer& layer);
+
+  /// As the configuration states them; empty: a model that learns its shape when it is first called.
+  const std::vector<NetworkInput>& inputs() const { return inputs_; }
+  /// The values of the outputs for these inputs.
+  std::vector<Flow> run(const std::vector<Flow>& inputs);
+  /// Names of the layers that give the outputs, in their order.
+  std::vector<std::string> output_names() const;
+  /// Other outputs than the model's own: the first of each of these layers.
+  void choose_outputs(const std::vector<std::string>& layers);
+
+ private:
+  struct Reference {
+    std::string layer;
+    std::int64_t node = 0, tensor = 0;
+  };
+  struct Node {
+    std::size_t layer = 0;
+    std::int64_t index = 0;  // among the calls of its layer
+    Config inbound;
+  };
+  void add_layer(const Config& entry);
+  void read_sequential(const Config& config);
+  void read_functional(const Config& config);
+  NetworkInput input_of(const Layer& layer) const;
+  std::vector<Reference> references_in(const Config& config) const;
+  using Flows = std::map<std::string, std::vector<Flow>>;  // what each call gave, by layer and number of the call
+  Argument argument_of(const Config& config, const Flows& flows) const;
+  const Flow* find(const Flows& flows, const Reference& reference) const;
+  void call(const Node& node, Flows& flows);
+  std::vector<Flow> run_sequential(const std::vector<Flow>& inputs);
+  std::vector<Flow> run_functional(const std::vector<Flow>& inputs);
+
+  Import& import_;
+  Weights weights_;
+  std::string scope_;
+  bool is_trainable_ = true, is_sequential_ = false;
+  std::vector<std::shared_ptr<Layer>> layers_;
+  std::map<std::string, std::size_t> by_name_;
+  std::map<std::string, std::size_t> of_class_;
+  std::vector<Node> nodes_;
+  std::vector<Reference> input_references_, outputs_;
+  std::map<std::string, std::int64_t> first_node_;  // of models inside: their own making counts as a call
+  std::vector<NetworkInput> inputs_;
+};
+
+bool is_network(std::string_view class_name);
+
+}  // namespace ingot::frontends::keras

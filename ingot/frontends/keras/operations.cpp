@@ -1,0 +1,258 @@
+// Operations in functional graphs: keras.ops, and TensorFlow's functions in models of Keras 2.
+#include <algorithm>
+#include <limits>
+
+#include "ingot/base/error.h"
+#include "ingot/frontends/keras/activations.h"
+#include "ingot/frontends/keras/operand.h"
+#include "ingot/frontends/keras/translators.h"
+
+namespace ingot::frontends::keras {
+namespace {
+
+namespace defs = ops::defs;
+
+IrValue* first(Call& call) { return operand(call, 0, DType::undefined); }
+
+template <const ops::OpDef& def> void unary(Call& call) { call.set(call.b.op(ops::Name(def), {first(call)})); }
+
+/// Both as tensors of one type; a number takes the type of the other.
+std::pair<IrValue*, IrValue*> both(Call& call) {
+  const auto [left, right] = pair_of(call);
+  return {left, right};
+}
+template <const ops::OpDef& def> void binary(Call& call) {
+  const auto [x, y] = both(call);
+  call.set(call.b.op(ops::Name(def), {x, y}));
+}
+
+template <const ops::OpDef& def> void reduction(Call& call) {
+  GraphBuilder& b = call.b;
+  IrValue* x = first(call);
+  const Config axis = setting(call, 1, {"axis"});
+  const Config keeps = setting(call, 2, {"keepdims", "keep_dims"});
+  Values inputs{x};
+  if (!axis.is_null()) {
+    Ints axes;
+    if (const auto one = axis.as_int()) axes.push_back(*one);
+    for (const Config& entry : axis.entries()) axes.push_back(entry.as_int().value_or(0));
+    inputs.push_back(b.ints(axes));
+  }
+  call.set(b.op(ops::Name(def), inputs, {{"keepdims", keeps.as_bool().value_or(false)}}));
+}
+
+}  // namespace
+
+void op_absolute(Call& call) { unary<defs::Abs>(call); }
+void op_cos(Call& call) { unary<defs::Cos>(call); }
+void op_erf(Call& call) { unary<defs::Erf>(call); }
+void op_exp(Call& call) { unary<defs::Exp>(call); }
+void op_floor(Call& call) { unary<defs::Floor>(call); }
+void op_ceil(Call& call) { unary<defs::Ceil>(call); }
+void op_log(Call& call) { unary<defs::Log>(call); }
+void op_logical_not(Call& call) { unary<defs::Not>(call); }
+void op_negative(Call& call) { unary<defs::Neg>(call); }
+void op_reciprocal(Call& call) { unary<defs::Reciprocal>(call); }
+void op_round(Call& call) { unary<defs::Round>(call); }
+void op_sign(Call& call) { unary<defs::Sign>(call); }
+void op_sin(Call& call) { unary<defs::Sin>(call); }
+void op_sqrt(Call& call) { unary<defs::Sqrt>(call); }
+void op_tan(Call& call) { unary<defs::Tan>(call); }
+void op_square(Call& call) {
+  IrValue* x = first(call);
+  call.set(call.b.mul(x, x));
+}
+void op_rsqrt(Call& call) { call.set(call.b.op("Reciprocal", {call.b.op("Sqrt", {first(call)})})); }
+void op_log1p(Call& call) { call.set(call.b.op("Log", {call.b.add(first(call), 1)})); }
+void op_expm1(Call& call) { call.set(call.b.sub(call.b.op("Exp", {first(call)}), 1)); }
+
+void op_add(Call& call) { binary<defs::Add>(call); }
+void op_subtract(Call& call) { binary<defs::Sub>(call); }
+void op_multiply(Call& call) { binary<defs::Mul>(call); }
+void op_divide(Call& call) { binary<defs::Div>(call); }
+void op_power(Call& call) { binary<defs::Pow>(call); }
+void op_maximum(Call& call) { binary<defs::Max>(call); }
+void op_minimum(Call& call) { binary<defs::Min>(call); }
+void op_matmul(Call& call) { binary<defs::MatMul>(call); }
+void op_greater(Call& call) { binary<defs::Greater>(call); }
+void op_greater_equal(Call& call) { binary<defs::GreaterOrEqual>(call); }
+void op_less(Call& call) { binary<defs::Less>(call); }
+void op_less_equal(Call& call) { binary<defs::LessOrEqual>(call); }
+void op_equal(Call& call) { binary<defs::Equal>(call); }
+void op_logical_and(Call& call) { binary<defs::And>(call); }
+void op_logical_or(Call& call) { binary<defs::Or>(call); }
+void op_not_equal(Call& call) {
+  binary<defs::Equal>(call);
+  call.set(call.b.op("Not", {call.outputs[0].value}));
+}
+void op_squared_difference(Call& call) {
+  const auto [x, y] = both(call);
+  IrValue* away = call.b.sub(x, y);
+  call.set(call.b.mul(away, away));
+}
+void op_floor_divide(Call& call) {
+  const auto [x, y] = both(call);
+  if (!is_float(x->type.elem)) call.refuse("whole numbers that are divided round towards zero in ONNX");
+  call.set(call.b.op("Floor", {call.b.div(x, y)}));
+}
+
+void op_mean(Call& call) { reduction<defs::ReduceMean>(call); }
+void op_sum(Call& call) { reduction<defs::ReduceSum>(call); }
+void op_max(Call& call) { reduction<defs::ReduceMax>(call); }
+void op_min(Call& call) { reduction<defs::ReduceMin>(call); }
+void op_prod(Call& call) { reduction<defs::ReduceProd>(call); }
+void op_logsumexp(Call& call) { reduction<defs::ReduceLogSumExp>(call); }
+
+/// Activations that are operations: "Relu" is relu, "math.sigmoid" sigmoid.
+void op_activation(Call& call) {
+  std::string name = call.layer.class_name;
+  if (name == "TFOpLambda") name = std::string(call.at("function").text());
+  if (name == "TensorFlowOpLayer") name = std::string(call.at("node_def")["op"].text());
+  name = snake_case(name.substr(name.rfind('.') + 1));
+  if (name == "swish") name = "silu";
+  if (name == "hard_sigmoid" || name == "sigmoid" || name != "leaky_relu") {
+    const Config axis = setting(call, 1, {"axis"});
+    if ((name == "softmax" || name == "log_softmax") && axis.as_int())
+      return call.set(call.b.op(name == "softmax" ? ops::Name("Softmax") : ops::Name("LogSoftmax"), {first(call)},
+                                {{"axis", *axis.as_int()}}));
+    if (name == "gelu" && setting(call, 1, {"approximate"}).as_bool().value_or(call.import.version >= 3))
+      return call.set(call.b.op("Gelu", {first(call)}, {{"approximate", "tanh"}}));
+    return call.set(activated(call, name, first(call)));
+  }
+  const double slope = setting(call, 1, {"negative_slope", "alpha"}).as_number().value_or(0.2);
+  call.set(call.b.op("LeakyRelu", {first(call)}, {{"alpha", slope}}));
+}
+
+void op_cast(Call& call) {
+  const DType type = compute_type(setting(call, 1, {"dtype", "DstT"}));
+  call.require(type != DType::undefined, "it does not say to which type");
+  call.set(call.b.cast(first(call), type));
+}
+
+void op_reshape(Call& call) {
+  IrValue* x = first(call);
+  const Config target = setting(call, 1, {"newshape", "shape", "new_shape"});
+  if (target.is_null() || !target.is_list()) call.refuse("a shape that is computed has no translation");
+  Ints sizes;
+  for (const Config& entry : target.entries()) sizes.push_back(entry.as_int().value_or(-1));
+  // An unknown batch in front stays.
+  if (std::ranges::count(sizes, -1) > 1) {
+    call.require(sizes.front() == -1, "two sizes of the target are left open");
+    sizes.front() = 0;
+  }
+  call.set(call.b.reshape(x, sizes));
+}
+
+void op_transpose(Call& call) {
+  IrValue* x = first(call);
+  const Config order = setting(call, 1, {"axes", "perm"});
+  Ints axes;
+  for (const Config& entry : order.entries()) axes.push_back(entry.as_int().value_or(0));
+  const auto rank = rank_of(x);
+  for (std::int64_t i = rank.value_or(0); axes.size() < static_cast<std::size_t>(rank.value_or(0)) && order.is_null();)
+    axes.push_back(--i);
+  call.set(call.b.transpose(x, axes));
+}
+
+void op_expand_dims(Call& call) {
+  call.set(call.b.unsqueeze(first(call), {setting(call, 1, {"axis"}).as_int().value_or(0)}));
+}
+
+void op_squeeze(Call& call) {
+  const Config axis = setting(call, 1, {"axis"});
+  Ints axes;
+  if (const auto one = axis.as_int()) axes.push_back(*one);
+  for (const Config& entry : axis.entries()) axes.push_back(entry.as_int().value_or(0));
+  IrValue* x = first(call);
+  call.set(axes.empty() ? call.b.op("Squeeze", {x}) : call.b.squeeze(x, axes));
+}
+
+void op_concatenate(Call& call) {
+  Values values;
+  for (const Flow& flow : call.inputs) values.push_back(flow.value);
+  if (values.empty())
+    if (const auto xs = call.kwargs.find("values"); xs != call.kwargs.end()) {
+      std::vector<Flow> flows;
+      collect(xs->second, flows);
+      for (const Flow& flow : flows) values.push_back(flow.value);
+    }
+  call.require(!values.empty(), "it is called without inputs");
+  call.set(call.b.concat(values, setting(call, 1, {"axis"}).as_int().value_or(call.import.version >= 3 ? 0 : -1)));
+}
+
+void op_stack(Call& call) {
+  Values values;
+  const std::int64_t axis = setting(call, 1, {"axis"}).as_int().value_or(0);
+  for (const Flow& flow : call.inputs) values.push_back(call.b.unsqueeze(flow.value, {axis}));
+  call.require(!values.empty(), "it is called without inputs");
+  call.set(call.b.concat(values, axis));
+}
+
+void op_clip(Call& call) {
+  IrValue* x = first(call);
+  const auto low = setting(call, 1, {"x_min", "clip_value_min", "a_min"}).as_number();
+  const auto high = setting(call, 2, {"x_max", "clip_value_max", "a_max"}).as_number();
+  call.set(call.b.op("Clip", {x, low ? call.b.scalar(*low, x->type.elem) : nullptr,
+                              high ? call.b.scalar(*high, x->type.elem) : nullptr}));
+}
+
+void op_identity(Call& call) { call.set(first(call)); }
+
+void op_einsum(Call& call) {
+  Values values;
+  for (const Flow& flow : call.inputs) values.push_back(flow.value);
+  std::string equation = call.text("subscripts");
+  if (equation.empty()) equation = std::string(setting(call, 0, {"subscripts", "equation"}).text());
+  call.require(!equation.empty() && !values.empty(), "it has no equation");
+  call.set(call.b.op("Einsum", values, {{"equation", equation}}));
+}
+
+/// x[a:b, ..., None, 3]: numbers, slices, an ellipsis and new axes.
+void op_get_item(Call& call) {
+  GraphBuilder& b = call.b;
+  IrValue* x = first(call);
+  Config key = setting(call, 1, {"key", "slice_spec"});
+  if (key["class_name"].text() == "__tuple__") key = key["items"];
+  std::vector<Config> items = key.is_list() ? key.entries() : std::vector<Config>{key};
+  const auto rank = rank_of(x);
+  call.require(rank.has_value(), "the rank of its input is not known");
+  const auto is_ellipsis = [](const Config& c) {
+    return c["class_name"].text() == "__ellipsis__" || c["type"].text() == "ellipsis" || c.text() == "...";
+  };
+  const auto is_slice = [](const Config& c) { return c.is_object() && !c["class_name"].text().starts_with("__ell"); };
+  std::int64_t taken = 0;
+  for (const Config& item : items) taken += is_slice(item) || item.is_integer() ? 1 : 0;
+  Ints starts, ends, axes, steps, dropped, added;
+  std::int64_t axis = 0, out = 0;
+  for (const Config& item : items) {
+    if (is_ellipsis(item)) {
+      axis += *rank - taken;
+      out += *rank - taken;
+    } else if (item.is_null()) {
+      added.push_back(out++);
+    } else if (const auto index = item.as_int()) {
+      starts.push_back(*index);
+      ends.push_back(*index == -1 ? std::numeric_limits<std::int64_t>::max() : *index + 1);
+      axes.push_back(axis);
+      steps.push_back(1);
+      dropped.push_back(axis++);
+    } else {
+      const Config range = item["config"].is_object() ? item["config"] : item;
+      call.require(is_slice(item), "an index of another kind has no translation");
+      const std::int64_t step = range["step"].as_int().value_or(1);
+      const auto end = step > 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
+      starts.push_back(range["start"].as_int().value_or(step > 0 ? 0 : -1));
+      ends.push_back(range["stop"].as_int().value_or(end));
+      axes.push_back(axis++);
+      steps.push_back(step);
+      ++out;
+    }
+  }
+  IrValue* y = x;
+  if (!axes.empty()) y = b.op("Slice", {x, b.ints(starts), b.ints(ends), b.ints(axes), b.ints(steps)});
+  if (!dropped.empty()) y = b.squeeze(y, dropped);
+  if (!added.empty()) y = b.unsqueeze(y, added);
+  call.set(y);
+}
+
+}  // namespace ingot::frontends::keras

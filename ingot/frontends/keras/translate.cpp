@@ -1,0 +1,83 @@
+// One call of a layer, through its row of the table.
+#include <fmt/format.h>
+
+#include "ingot/base/budget.h"
+#include "ingot/base/error.h"
+#include "ingot/frontends/keras/layer_table.h"
+#include "ingot/frontends/keras/network.h"
+#include "ingot/ir/source_notes.h"
+
+namespace ingot::frontends::keras {
+namespace {
+
+/// The name of the row: layers by class, operations with what they are operations of.
+std::string row_name(const Layer& layer) {
+  if (layer.class_name == "TFOpLambda" || layer.class_name == "SlicingOpLambda")
+    return "tf:" + std::string(layer.config["function"].text());
+  if (layer.class_name == "TensorFlowOpLayer") return "tf:" + std::string(layer.config["node_def"]["op"].text());
+  const bool is_operation = layer.module.find(".ops.") != std::string::npos || layer.module.ends_with(".ops");
+  return (is_operation ? "op:" : "") + layer.class_name;
+}
+
+/// A class of the user's own may have the name of one of Keras's.
+bool is_users_own(const Layer& layer) {
+  const std::size_t end = layer.registered.find('>');
+  if (end == std::string::npos) return false;
+  const std::string package = layer.registered.substr(0, end);
+  return package != "keras" && package != "Keras" && !package.starts_with("keras.");
+}
+
+void cast_inputs(Call& call) {
+  const DType type = compute_type(call.layer.config["dtype"]);
+  if (!is_float(type)) return;
+  const auto cast = [&](Flow& flow) {
+    if (flow.value && is_float(flow.value->type.elem)) flow.value = call.b.cast(flow.value, type);
+  };
+  for (Argument& argument : call.args)
+    if (argument.tensor) cast(*argument.tensor);
+  for (Flow& flow : call.inputs) cast(flow);
+}
+
+std::vector<Flow> run(Import& import, Call& call) {
+  Layer& layer = call.layer;
+  const std::string name = row_name(layer);
+  if (const auto domain = import.custom.domain_of(layer.class_name)) {
+    Values inputs;
+    for (const Flow& flow : call.inputs) inputs.push_back(flow.value);
+    Node* node = import.b.node(layer.class_name, *domain, inputs, {{"config", layer.config.dump()}}, 1);
+    return {{node->output(), nullptr}};
+  }
+  if (layer.network) return layer.network->run(call.inputs);
+  const Row* row = is_users_own(layer) ? nullptr : find_row(name);
+  if (!row) {
+    const bool is_code = is_users_own(layer) || layer.class_name.find('>') != std::string::npos;
+    throw Error(is_code ? Code::code_refused : Code::unsupported_operator,
+                is_code ? "a class of your own is Python code, which is never executed" : "it has no translation");
+  }
+  cast_inputs(call);
+  row->translate(call);
+  if (row->guard.passes_mask && !call.inputs.empty())
+    for (Flow& flow : call.outputs)
+      if (!flow.mask) flow.mask = call.inputs[0].mask;
+  return std::move(call.outputs);
+}
+
+}  // namespace
+
+std::vector<Flow> translate(Import& import, Layer& layer, std::vector<Argument> args,
+                            std::map<std::string, Argument> kwargs) {
+  import.budget.poll();
+  import.budget.charge_nodes(1);
+  Call call(import, layer, std::move(args), std::move(kwargs));
+  import.b.name_after(layer.scope.empty() ? layer.name : layer.scope);
+  import.b.set_metadata({{std::string(kSource), layer.scope}, { std::string(kSourceOp), layer.class_name }});
+  try {
+    return run(import, call);
+  } catch (const Error& error) {
+    if (error.exit_code() == 5 || error.exit_code() == 70) throw;
+    import.problems.add(layer.scope, layer.class_name, error);
+    return {};
+  }
+}
+
+}  // namespace ingot::frontends::keras
