@@ -2,6 +2,7 @@
 #include "ingot/driver/row_reader.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 
 #include "ingot/base/error.h"
