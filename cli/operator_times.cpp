@@ -14,7 +14,13 @@ constexpr std::size_t kShown = 20;
 
 std::string number(double v) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.3f", v);
+  std::snprintf(text, sizeof text, "%.4f", v);
+  return text;
+}
+
+std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", 100 * share);
   return text;
 }
 
@@ -41,17 +47,15 @@ void write_trace(const engine::Profile& profile, const std::string& path) {
   file.commit();
 }
 
-void print_profile(const std::vector<driver::NodeTime>& nodes, std::size_t runs) {
+void print_profile(const std::vector<driver::NodeTime>& nodes, std::size_t runs, const std::string& what) {
   const double sum = sum_of(nodes), each = 1000 * static_cast<double>(std::max<std::size_t>(runs, 1));
   const auto calls = [&](std::size_t count) { return std::to_string(count / std::max<std::size_t>(runs, 1)); };
-  print_heading("slowest nodes, " + number(sum / each) + " ms a run in all, the mean of " + std::to_string(runs) +
-                (runs == 1 ? " run" : " runs"));
+  print_heading("slowest nodes of " + number(sum / each) + " ms, " + what);
   Table by_node({false, false, false, false, true, true, true});
   by_node.add({"node", "operator", "kernel", "result", "calls", "ms", "%"});
   for (std::size_t i = 0; i < std::min(nodes.size(), kShown); ++i)
     by_node.add({shortened(nodes[i].node), nodes[i].op, nodes[i].kernel, shortened(nodes[i].outputs),
-                 calls(nodes[i].calls), number(nodes[i].microseconds / each),
-                 number(100 * nodes[i].microseconds / sum)});
+                 calls(nodes[i].calls), number(nodes[i].microseconds / each), percent(nodes[i].microseconds / sum)});
   std::fputs(by_node.str().c_str(), stderr);
   if (nodes.size() > kShown) std::fprintf(stderr, "  and %zu more\n", nodes.size() - kShown);
   print_heading("slowest operators");
@@ -60,17 +64,15 @@ void print_profile(const std::vector<driver::NodeTime>& nodes, std::size_t runs)
   const auto operators = driver::slowest_operators(nodes);
   for (std::size_t i = 0; i < std::min(operators.size(), kShown); ++i)
     by_operator.add({operators[i].op, operators[i].kernel, calls(operators[i].calls),
-                     number(operators[i].microseconds / each), number(100 * operators[i].microseconds / sum)});
+                     number(operators[i].microseconds / each), percent(operators[i].microseconds / sum)});
   std::fputs(by_operator.str().c_str(), stderr);
 }
 
-Json profile_json(const std::vector<driver::NodeTime>& nodes, std::size_t runs) {
-  const double sum = sum_of(nodes), each = 1000 * static_cast<double>(std::max<std::size_t>(runs, 1));
-  Json json{{"runs", runs}, {"ms", sum / each}, {"nodes", Json::array()}, {"operators", Json::array()}};
+Json profile_json(const std::vector<driver::NodeTime>& nodes) {
+  const double sum = sum_of(nodes);
+  Json json{{"ms", sum / 1000}, {"nodes", Json::array()}, {"operators", Json::array()}};
   const auto times = [&](const auto& entry) {
-    return Json{{"calls", static_cast<double>(entry.calls) / static_cast<double>(std::max<std::size_t>(runs, 1))},
-                {"self_ms", entry.microseconds / each},
-                {"share", entry.microseconds / sum}};
+    return Json{{"calls", entry.calls}, {"self_ms", entry.microseconds / 1000}, {"share", entry.microseconds / sum}};
   };
   for (const auto& node : nodes) {
     Json row{{"node", node.node}, {"op", node.op}, {"kernel", node.kernel}, {"outputs", node.outputs}};

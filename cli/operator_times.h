@@ -10,8 +10,8 @@ namespace ingot::cli {
 /// Writes a trace for chrome://tracing.
 void write_trace(const engine::Profile& profile, const std::string& path);
 
-/// Shows the slowest nodes and operators: times are those of one run, the mean of `runs`.
-void print_profile(const std::vector<driver::NodeTime>& nodes, std::size_t runs);
-Json profile_json(const std::vector<driver::NodeTime>& nodes, std::size_t runs);
+/// Shows the slowest nodes and operators. Times of `runs` runs, of which the mean is shown; `what` says so.
+void print_profile(const std::vector<driver::NodeTime>& nodes, std::size_t runs, const std::string& what);
+Json profile_json(const std::vector<driver::NodeTime>& nodes);
 
 }  // namespace ingot::cli

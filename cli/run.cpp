@@ -207,7 +207,8 @@ int run(const Options& options, const Global& global) {
       for (const std::string& path : paths) std::fprintf(stderr, "wrote %s\n", path.c_str());
   }
   if (!options.profile.empty()) write_trace(result.profile, options.profile);
-  if (options.profiles && !options.json && !global.quiet) print_profile(result.nodes, result.measured_runs);
+  if (options.profiles && !options.json && !global.quiet)
+    print_profile(result.nodes, 1, "the median of " + std::to_string(result.measured_runs) + " runs");
   if (options.json) {
     for (const auto& output : result.outputs) json["outputs"][output.name] = to_json(output.value);
     if (options.explain) {
@@ -215,7 +216,10 @@ int run(const Options& options, const Global& global) {
       for (const auto& k : result.kernels)
         json["kernels"].push_back({{"node", k.node}, {"op", k.op}, {"kernel", k.kernel}});
     }
-    if (options.profiles) json["profile"] = profile_json(result.nodes, result.measured_runs);
+    if (options.profiles) {
+      json["profile"] = profile_json(result.nodes);
+      json["profile"]["runs"] = result.measured_runs;
+    }
     std::printf("%s\n", json.dump(2).c_str());
     return 0;
   }

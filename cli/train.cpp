@@ -357,7 +357,9 @@ int run_train(const Options& given, const Global& global) {
   print_end(report, watch);
   if (!options.profile.empty()) {
     write_trace(profile, options.profile);
-    if (!global.quiet) print_profile(driver::node_times(profile), std::min<std::size_t>(report.steps - 1, 10));
+    const std::size_t steps = std::clamp<std::size_t>(report.steps, 2, 11) - 1;
+    if (!global.quiet)
+      print_profile(driver::node_times(profile), steps, "the mean of " + std::to_string(steps) + " steps");
   }
   const Model trained = trainer.trained();
   if (can_judge) print_evaluation("held back", train::evaluate(trained, *judged, evaluation));

@@ -2,6 +2,7 @@
 #include "ingot/driver/row_reader.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 
 #include "ingot/base/error.h"
@@ -63,7 +64,9 @@ class TableRows final : public RowReader {
     if (!unused.empty())
       notes.push_back("the model does not take the column" + std::string(unused.size() == 1 ? " " : "s ") +
                       listed(unused));
-    if (table_.missing()) notes.push_back(std::to_string(table_.missing()) + " fields are empty and go in as NaN");
+    if (const std::uint64_t missing = table_.missing())
+      notes.push_back(missing == 1 ? "1 field is empty and goes in as NaN"
+                                   : std::to_string(missing) + " fields are empty and go in as NaN");
     return notes;
   }
 

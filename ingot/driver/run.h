@@ -31,8 +31,8 @@ struct RunResult {
   Model model;
   std::vector<NamedDatum> outputs;
   DataForm form = DataForm::npy;
-  engine::Profile profile;      // of the last run that was measured
-  std::vector<NodeTime> nodes;  // over all of them
+  engine::Profile profile;      // of the median of the runs that were measured
+  std::vector<NodeTime> nodes;  // of the same run
   std::size_t measured_runs = 0;
   std::vector<KernelChoice> kernels;
   std::vector<std::string> notes;  // what a user should know, a line each

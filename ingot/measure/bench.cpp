@@ -190,7 +190,8 @@ BenchResult bench(const BenchRequest& request) try {
   Own own(request, result.own);
   std::vector<double> times;
   for (const verify::Runtime runtime : request.beside) {
-    Contestant peer(runtime, request.peers, request.model, own.loaded(), request.load, own.inputs(), result.threads);
+    Contestant peer(runtime, request.peers, request.model, own.loaded(), request.load, request.input_shapes,
+                    own.inputs(), result.threads);
     Comparison compared = compare_with(peer, own, std::max<std::size_t>(request.runs, 30), times);
     compared.runtime = runtime;
     compared.difference = difference_of(own.outputs(), peer.first);

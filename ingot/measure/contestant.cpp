@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ingot/base/error.h"
+#include "ingot/driver/convert.h"
 #include "ingot/driver/tfjs.h"
 #include "ingot/ir/model.h"
 
@@ -28,11 +29,11 @@ std::pair<std::string_view, const char*> native_format(verify::Runtime runtime) 
 }  // namespace
 
 Contestant::Contestant(verify::Runtime runtime, const verify::Peers& peers, const std::string& file,
-                       const driver::Loaded& loaded, const driver::LoadOptions& load,
+                       const driver::Loaded& loaded, const driver::LoadOptions& load, const driver::InputShapes& shapes,
                        const std::vector<engine::NamedDatum>& inputs, int threads)
     : title(verify::info_of(runtime).title), runtime_(runtime), peer_(runtime, peers) {
   verify::PeerRequest request;
-  request.model = file_for(file, loaded);
+  request.model = file_for(file, loaded, load, shapes);
   request.inputs = inputs;
   request.threads = threads;
   request.optimize = true;
@@ -41,7 +42,8 @@ Contestant::Contestant(verify::Runtime runtime, const verify::Peers& peers, cons
   if (!first.error.empty()) refuse(first.error);
 }
 
-std::string Contestant::file_for(const std::string& file, const driver::Loaded& loaded) {
+std::string Contestant::file_for(const std::string& file, const driver::Loaded& loaded, const driver::LoadOptions& load,
+                                 const driver::InputShapes& shapes) {
   const std::vector<verify::Runtime> able = verify::runtimes_for(*loaded.format);
   const auto [name, file_name] = native_format(runtime_);
   // What ONNX Runtime runs is ONNX in every form, but it reads one of them.
@@ -53,9 +55,15 @@ std::string Contestant::file_for(const std::string& file, const driver::Loaded& 
                                                " files, and Ingot writes none of its own");
   converted_to = format.title;
   const std::string path = (scratch_.path() / file_name).string();
-  driver::SaveOptions options;
-  options.to = &format;
-  driver::save(loaded.model, path, options);
+  driver::ConvertRequest request;
+  request.input = file;
+  request.output = path;
+  request.from = loaded.format;
+  request.to = &format;
+  request.input_shapes = shapes;
+  request.allow_links = load.allow_links;
+  request.budget = load.budget;
+  driver::convert(request);
   return path;
 }
 

@@ -13,7 +13,8 @@ class Contestant {
  public:
   /// It runs the file as it is where it reads such files, else what Ingot writes of the model in its own format.
   Contestant(verify::Runtime runtime, const verify::Peers& peers, const std::string& file, const driver::Loaded& loaded,
-             const driver::LoadOptions& load, const std::vector<engine::NamedDatum>& inputs, int threads);
+             const driver::LoadOptions& load, const driver::InputShapes& shapes,
+             const std::vector<engine::NamedDatum>& inputs, int threads);
 
   std::vector<double> run(std::size_t count);
 
@@ -23,7 +24,8 @@ class Contestant {
 
  private:
   [[noreturn]] void refuse(const std::string& why) const;
-  std::string file_for(const std::string& file, const driver::Loaded& loaded);
+  std::string file_for(const std::string& file, const driver::Loaded& loaded, const driver::LoadOptions& load,
+                       const driver::InputShapes& shapes);
   void use_tfjs_names(verify::PeerRequest& request, const driver::LoadOptions& load);
 
   verify::Runtime runtime_;

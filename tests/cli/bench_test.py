@@ -143,6 +143,8 @@ class Bench(unittest.TestCase):
         self.assertEqual(self.beside("tflite", "m.onnx")["converted_to"], "TFLite")
         self.ingot("convert", "m.onnx", "-o", "m.tflite", "--no-verify")
         self.assertNotIn("converted_to", self.beside("tflite", "m.tflite"))
+        if HAS_ORT:
+            self.assertEqual(self.beside("ort", "m.tflite")["converted_to"], "ONNX")
 
     @RUNTIMES.needs("tfjs")
     def test_tfjs_runs_its_own_files(self):
