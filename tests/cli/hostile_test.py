@@ -1,0 +1,284 @@
+#!/usr/bin/env python3
+"""Limits, signals and names of every command that reads a model. Usage: hostile_test.py PATH_TO_INGOT"""
+import io
+import os
+import pathlib
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import zipfile
+
+INGOT = os.path.abspath(sys.argv.pop(1))
+SANITIZED = bool(os.environ.get("INGOT_SANITIZED"))
+MANY = 250_000  # nodes: no command is done with them at once
+
+
+def varint(n):
+    n &= (1 << 64) - 1
+    out = b""
+    while n >= 0x80:
+        out += bytes([n & 0x7F | 0x80])
+        n >>= 7
+    return out + bytes([n])
+
+
+def field(number, value):
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    data = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
+def port(name, dims):
+    shape = b"".join(field(1, field(1, d)) for d in dims)
+    return field(1, name) + field(2, field(1, field(1, 1) + field(2, shape)))
+
+
+def node(op, inputs, output, name="", attributes=b""):
+    return field(1, b"".join(field(1, i) for i in inputs) + field(2, output) + field(3, name) + field(4, op) +
+                 attributes)
+
+
+def int_attribute(name, value):
+    return field(5, field(1, name) + field(3, value) + field(20, 2))
+
+
+def weights(name, dims, values):
+    return field(5, b"".join(field(1, d) for d in dims) + field(2, 1) + field(8, name) +
+                 field(9, struct.pack("<%df" % len(values), *values)))
+
+
+def model(nodes, inputs, outputs, rest=b"", graph="net"):
+    body = nodes + field(2, graph) + rest + b"".join(field(11, p) for p in inputs) + b"".join(
+        field(12, p) for p in outputs)
+    return field(1, 8) + field(7, body) + field(8, field(1, "") + field(2, 17))
+
+
+def chain(count, op="Neg", dims=(2, 2)):
+    made = b"".join(node(op, ["v%d" % i], "v%d" % (i + 1)) for i in range(count))
+    return model(made, [port("v0", dims)], [port("v%d" % count, dims)])
+
+
+def npy(dims, floats=None):
+    head = "{'descr': '<f4', 'fortran_order': False, 'shape': (%s), }" % "".join("%d," % d for d in dims)
+    head += " " * (63 - (10 + len(head)) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + (floats or b"")
+
+
+LOOP = """<ir_version: 8, opset_import: ["" : 17]>
+net (float[4, 2] x) => (float[4, 2] y)
+<int64 n = {9223372036854775807}, bool yes = {1}, float[2] w = {1, 2}>
+{
+  z = Mul(x, w)
+  y = Loop(n, yes, z) <body = b (int64 i, bool c, float[4, 2] s) => (bool d, float[4, 2] t)
+    { d = Identity(c) t = Neg(s) }>
+}
+"""
+
+STRINGS = """<ir_version: 10, opset_import: ["" : 21]>
+net (float[1] x) => (string[1] s)
+<string[1] a = {"%s"}>
+{
+%s
+}
+"""
+
+
+class Hostile(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        self.path = pathlib.Path(self.directory.name)
+
+    def file(self, name, contents):
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(contents if isinstance(contents, bytes) else contents.encode())
+        return name
+
+    def ingot(self, *args, code=0):
+        done = subprocess.run([INGOT, *map(str, args)], cwd=self.path, capture_output=True, timeout=300)
+        shown = (done.stdout + done.stderr).decode(errors="replace")
+        codes = code if isinstance(code, tuple) else (code,)
+        self.assertIn(done.returncode, codes, " ".join(map(str, args)) + "\n" + shown)
+        return shown
+
+    def commands(self, name):
+        """How each command that reads a model is called."""
+        self.file("data/x.npy", npy((8, 2), struct.pack("<16f", *range(16))))
+        self.file("data/y.npy", npy((8, 2), struct.pack("<16f", *range(16))))
+        return {
+            "inspect": ["inspect", name],
+            "check": ["check", name],
+            "convert": ["convert", name, "-o", "out.onnx", "--opset", "18"],
+            "convert to TFLite": ["convert", name, "-o", "out.tflite", "--no-verify"],
+            "run": ["run", name, "--random", "1"],
+            "verify": ["verify", name, name],
+            "bench": ["bench", name, "--runs", "1"],
+            "ops": ["ops", "--model", name],
+            "grad": ["grad", name, "-o", "grad.onnx"],
+            "gradcheck": ["gradcheck", name],
+            "make-trainable": ["make-trainable", name, "--loss", "mse", "-o", "trainable.onnx"],
+            "strip-training": ["strip-training", name, "-o", "stripped.onnx"],
+            "train": ["train", name, "--data", "data", "--loss", "mse", "--steps", "1000000"],
+            "eval": ["eval", name, "--data", "data", "--loss", "mse"],
+        }
+
+    def test_every_command_stops_at_the_time_limit(self):
+        self.file("many.onnx", chain(MANY))
+        self.file("loop.onnxtxt", LOOP)
+        for name in ("many.onnx", "loop.onnxtxt"):
+            for command, words in self.commands(name).items():
+                if name == "loop.onnxtxt" and command not in ("run", "bench", "eval", "gradcheck", "verify"):
+                    continue
+                with self.subTest(command=command, model=name):
+                    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                    shown = self.ingot(*words, "--max-time", "300ms", code=5)
+                    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                    self.assertIn("IG1202", shown)
+                    used = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+                    # Two threads may work, and the limit counts time on the clock.
+                    self.assertLess(used, 10 if SANITIZED else 2 * (0.3 + 0.25) + 0.2)
+
+    def test_every_command_keeps_to_the_memory_limit(self):
+        if SANITIZED:
+            self.skipTest("the sanitizer takes memory of its own")
+        self.file("many.onnx", chain(MANY))
+        for command, words in self.commands("many.onnx").items():
+            with self.subTest(command=command):
+                self.assertIn("IG12", self.ingot(*words, "--max-memory", "60M", code=5))
+
+    def peak_under_limit(self, words, limit):
+        """The largest resident memory of a call, in bytes, which must end by the limit."""
+        program = subprocess.Popen([INGOT, *words, "--max-memory", str(limit)], cwd=self.path,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        shown = program.stderr.read().decode(errors="replace")
+        program.stderr.close()
+        _, status, usage = os.wait4(program.pid, 0)
+        program.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(program.returncode, 5, shown)
+        return usage.ru_maxrss * 1024
+
+    def test_what_nobody_charges_is_limited_too(self):
+        if SANITIZED:
+            self.skipTest("the sanitizer takes memory of its own")
+        steps = "\n".join("  s%d = StringConcat(s%d, s%d)" % (i + 1, i, i) for i in range(24))
+        self.file("strings.onnxtxt", STRINGS % ("a" * 1000, "  s0 = Identity(a)\n" + steps + "\n  s = Identity(s24)"))
+        self.file("input.onnx", model(node("Neg", ["x"], "y"), [port("x", (1 << 30, 4))], [port("y", (1 << 30, 4))]))
+        self.file("lrn.onnx", model(node("LRN", ["x"], "y", attributes=int_attribute("size", (1 << 31) - 1)),
+                                    [port("x", (1, 1 << 31, 1))], [port("y", (1, 1 << 31, 1))]))
+        self.file("net.onnxtxt", LOOP)
+        with zipfile.ZipFile(self.path / "data.npz", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            for name in ("x", "y"):
+                with archive.open(name + ".npy", "w", force_zip64=True) as out:
+                    out.write(npy((20_000_000, 2)))
+                    for _ in range(160):
+                        out.write(bytes(1_000_000))
+        limit = 128 << 20
+        for words in (["run", "strings.onnxtxt", "--random", "1"], ["run", "input.onnx", "--random", "1"],
+                      ["gradcheck", "input.onnx"], ["grad", "lrn.onnx", "-o", "g.onnx"],
+                      ["train", "net.onnxtxt", "--data", "data.npz", "--loss", "mse", "--steps", "1"]):
+            with self.subTest(words=words):
+                self.assertLess(self.peak_under_limit(words, limit), 1.05 * limit + (96 << 20))
+
+    def doubling_functions(self, levels):
+        """Each function calls the one below it twice."""
+        def function(i):
+            inner = ["f%d" % (i - 1)] * 2 if i else ["Neg", "Neg"]
+            domain = field(7, "d") if i else b""
+            calls = field(7, field(1, "x") + field(2, "h") + field(4, inner[0]) + domain)
+            calls += field(7, field(1, "h") + field(2, "y") + field(4, inner[1]) + domain)
+            imports = field(9, field(1, "") + field(2, 17)) + field(9, field(1, "d") + field(2, 1))
+            return field(25, field(1, "f%d" % i) + field(4, "x") + field(5, "y") + calls + imports + field(10, "d"))
+        call = field(1, field(1, "x") + field(2, "y") + field(4, "f%d" % (levels - 1)) + field(7, "d"))
+        graph = call + field(2, "net") + field(11, port("x", (2,))) + field(12, port("y", (2,)))
+        imports = field(8, field(1, "") + field(2, 17)) + field(8, field(1, "d") + field(2, 1))
+        return field(1, 8) + field(7, graph) + imports + b"".join(function(i) for i in range(levels))
+
+    def test_functions_that_double_at_each_level_are_refused(self):
+        self.file("double.onnx", self.doubling_functions(60))
+        for command, words in self.commands("double.onnx").items():
+            with self.subTest(command=command):
+                begin = time.monotonic()
+                self.ingot(*words, "--max-time", "20s", "--max-memory", "1G", code=(0, 1, 2, 3, 4, 5))
+                self.assertLess(time.monotonic() - begin, 60)
+
+    def test_one_signal_ends_every_command(self):
+        self.file("many.onnx", chain(MANY))
+        for command, words in self.commands("many.onnx").items():
+            with self.subTest(command=command):
+                program = subprocess.Popen([INGOT, *words], cwd=self.path, stdout=subprocess.DEVNULL,
+                                           stderr=subprocess.DEVNULL)
+                caught = 0
+                while not caught & 1 << (signal.SIGTERM - 1):
+                    status = pathlib.Path(f"/proc/{program.pid}/status").read_text()
+                    caught = int(status.split("SigCgt:")[1].split()[0], 16)
+                    time.sleep(0.005)
+                time.sleep(0.4)
+                ticks = pathlib.Path(f"/proc/{program.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]
+                before = sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+                program.send_signal(signal.SIGTERM)
+                _, status, usage = os.wait4(program.pid, 0)
+                program.returncode = os.waitstatus_to_exitcode(status)
+                self.assertEqual(program.returncode, 128 + signal.SIGTERM)
+                self.assertLess(usage.ru_utime + usage.ru_stime - before, 5 if SANITIZED else 0.25)
+                self.assertEqual([p for p in self.path.iterdir() if p.name.endswith(".tmp")], [])
+
+    def test_names_never_steer_the_terminal(self):
+        for evil in ("a\x1b[2J\x1b]0;t\x07b", "a\u009b31mb", "a\u202eb\u2066c\u200f", "a\x7f\rb", "two\nlines"):
+            x, y, w = evil + "x", evil + "y", evil + "w"
+            self.file("evil.onnx", model(
+                node("MatMul", [x, w], evil, evil) + node("Relu", [evil], y, evil), [port(x, (8, 2))],
+                [port(y, (8, 2))], weights(w, (2, 2), [1, 2, 3, 4]), evil))
+            self.file("wrong.onnx", model(node(evil, [x], y, evil), [port(x, (2, 2))], [port(y, (2, 2))]))
+            calls = {**self.commands("evil.onnx")}
+            calls["train"][-1] = "2"
+            calls["dry run"] = ["train", "evil.onnx", "--loss", "mse", "--dry-run"]
+            calls["dry make-trainable"] = ["make-trainable", "evil.onnx", "--loss", "mse", "--dry-run"]
+            calls["text"] = ["inspect", "evil.onnx", "--text"]
+            calls["explain"] = ["run", "evil.onnx", "--random", "1", "--explain"]
+            calls["json"] = ["inspect", "evil.onnx", "--json"]
+            calls.update({"wrong " + name: ["wrong.onnx" if word == "evil.onnx" else word for word in words]
+                          for name, words in self.commands("evil.onnx").items()})
+            for command, words in calls.items():
+                with self.subTest(command=command, name=evil):
+                    shown = self.ingot(*words, code=(0, 1, 2, 3, 4, 5, 7))
+                    bad = [c for c in shown if (c < " " and c not in "\n\t") or "\x7f" <= c <= "\x9f"
+                           or c in "\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e"
+                           or "\u2066" <= c <= "\u2069"]
+                    self.assertEqual(bad, [], shown)
+
+    def test_links_to_a_saved_model_are_refused(self):
+        self.file("elsewhere/saved_model.pb", field(1, 1) + field(2, b""))
+        (self.path / "saved").mkdir()
+        (self.path / "saved/saved_model.pb").symlink_to(self.path / "elsewhere/saved_model.pb")
+        self.assertIn("link", self.ingot("inspect", "saved", code=(3, 6)))
+        self.assertNotIn("link", self.ingot("inspect", "saved", "--allow-links", code=(3, 4)))
+
+    def test_a_resumed_run_continues_its_log_and_clears_up(self):
+        self.file("net.onnx", model(node("MatMul", ["x", "w"], "y"), [port("x", (8, 2))], [port("y", (8, 2))],
+                                    weights("w", (2, 2), [.1, .2, .3, .4])))
+        self.commands("net.onnx")
+        words = ["train", "net.onnx", "--data", "data", "--loss", "mse", "--lr", "1e-4", "--steps", "6", "--every", "2",
+                 "--checkpoint", "runs", "--log", "log.jsonl"]
+        self.ingot(*words)
+        log = (self.path / "log.jsonl").read_text().splitlines()
+        # As if a kill had come in step 6 while the checkpoint of that step was written.
+        (self.path / "runs/step-00000006.npz").unlink()
+        (self.path / "log.jsonl").write_text("\n".join(log) + '\n{"step": 7, "lo')
+        self.file("runs/.step-00000006.npz.ingot-0123abcd.tmp", "unfinished")
+        self.ingot(*words, "--resume")
+        import json
+        steps = [json.loads(line)["step"] for line in (self.path / "log.jsonl").read_text().splitlines()
+                 if "loss" in json.loads(line)]
+        self.assertEqual(steps, [1, 2, 3, 4, 5, 6])
+        self.assertEqual([p.name for p in (self.path / "runs").iterdir() if p.name.endswith(".tmp")], [])
+
+
+if __name__ == "__main__":
+    unittest.main()

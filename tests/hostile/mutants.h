@@ -1,0 +1,17 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace ingot::test {
+
+// Each takes a file and gives one with a few parts dropped, blanked, repeated, swapped, retyped or resized, which stays
+// a file of its format; the same for the same seed.
+
+/// Of protobuf messages of any kind (ONNX, TensorFlow), by their fields.
+std::string mutated_message(const std::string& file, std::uint64_t seed);
+/// Of TFLite files, by their tensors, operators, options, buffers and subgraphs. Empty: what came out is no such file.
+std::string mutated_tflite(const std::string& file, std::uint64_t seed);
+/// Of JSON (TensorFlow.js), by its values.
+std::string mutated_json(const std::string& file, std::uint64_t seed);
+
+}  // namespace ingot::test
