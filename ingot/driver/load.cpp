@@ -74,7 +74,8 @@ Loaded load(const Source& source, const Format& format, const LoadOptions& optio
     imported = format.load(source, with_custom);
     finish_import(imported, options.import, functions);
   }
-  return {std::move(imported.model), imported.format ? imported.format : &format, std::move(imported.notes)};
+  return {std::move(imported.model), imported.format ? imported.format : &format, std::move(imported.notes),
+          imported.written_as};
 } catch (Error& error) {
   error.in_file(source.path);
   throw;

@@ -50,12 +50,14 @@ struct Imported {
   /// Recurrent cells may be written out as loops over steps.
   bool spells_out_cells = false;
   std::vector<std::string> blank{};  // variables that no file holds a value of
+  LayoutWish written_as{};           // how the file says that its inputs and outputs were moved when it was written
 };
 
 struct Loaded {
   Model model;
   const Format* format = nullptr;
   std::vector<std::string> notes{};  // what a reader of a report should know about the import, a line each
+  LayoutWish written_as{};           // as in Imported
 };
 
 /// Reads a model of any format that Ingot knows. Errors name the file.

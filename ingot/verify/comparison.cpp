@@ -40,9 +40,9 @@ bool is_deciding(const std::optional<Distance>& noise) {
 }  // namespace
 
 void Comparison::run(const Inputs& a_inputs, const Inputs& b_inputs) {
-  const Contender::Answer a = answer(a_, a_inputs);
+  const Answer a = answer(a_, a_inputs);
   if (!verdict_.why_unknown.empty()) return;
-  const Contender::Answer b = answer(b_, b_inputs);
+  const Answer b = answer(b_, b_inputs);
   if (!verdict_.why_unknown.empty()) return;
   verdict_.runs = 1;
   noise_.set_inputs(a_inputs, b_inputs);
@@ -53,7 +53,7 @@ void Comparison::run(const Inputs& a_inputs, const Inputs& b_inputs) {
   if (request_.bisects) look_inside(a_inputs, b_inputs);
 }
 
-void Comparison::compare_outputs(const Contender::Answer& a, const Contender::Answer& b) {
+void Comparison::compare_outputs(const Answer& a, const Answer& b) {
   // The state that a model keeps between runs is an output of its import, and none of its own runtime.
   const auto a_values = outputs_of(a_.model(), a.outputs.size()), b_values = outputs_of(b_.model(), b.outputs.size());
   const auto pairs = paired(a_values, b_values);
@@ -118,10 +118,10 @@ void Comparison::look_inside(const Inputs& a_inputs, const Inputs& b_inputs) {
   }
 }
 
-Contender::Answer Comparison::answer(Contender& side, const Inputs& inputs) {
+Answer Comparison::answer(Contender& side, const Inputs& inputs) {
   std::string refusals;
   for (;;) {
-    Contender::Answer answer = side.run(inputs);
+    Answer answer = side.run(inputs);
     if (answer.error.empty()) {
       if (!refusals.empty()) verdict_.notes.push_back(refusals);
       return answer;

@@ -26,8 +26,8 @@ class Comparison {
   bool has_saturated() const { return !saturated_.empty(); }
 
  private:
-  Contender::Answer answer(Contender& side, const std::vector<engine::NamedDatum>& inputs);
-  void compare_outputs(const Contender::Answer& a, const Contender::Answer& b);
+  Answer answer(Contender& side, const std::vector<engine::NamedDatum>& inputs);
+  void compare_outputs(const Answer& a, const Answer& b);
   void compare(const Datum& a, const Datum& b, OutputVerdict& output);
   void judge(const Array& a, const Array& b, const Distance& d, OutputVerdict& output);
   void settle(const Array& a, const Array& b, const Distance& d, const Threshold& threshold, OutputVerdict& output);

@@ -1,21 +1,12 @@
 #pragma once
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "ingot/driver/load.h"
-#include "ingot/verify/peer.h"
-#include "ingot/verify/runtime.h"
+#include "ingot/verify/runner.h"
 
 namespace ingot::verify {
-
-/// A value inside a model where it can be compared with another: the output of one of its operators.
-struct Point {
-  std::string name;    // of the value, as the file has it
-  std::string op;      // what computes it, in the words of its framework; may be empty
-  std::string source;  // the value that it stands for in the model that this one was converted from; may be empty
-};
 
 /// One of two models that are compared: a file and what runs it.
 class Contender {
@@ -40,11 +31,6 @@ class Contender {
   bool inputs_moved() const;
   bool outputs_moved() const;
 
-  struct Answer {
-    std::string error{};  // empty: it ran
-    std::vector<engine::NamedDatum> outputs{};
-    std::vector<engine::NamedDatum> points{};  // those asked for, in order
-  };
   /// Runs on inputs by the model's names; `points` names further values that are wanted.
   Answer run(const std::vector<engine::NamedDatum>& inputs, const std::vector<std::string>& points = {});
 
@@ -59,9 +45,5 @@ class Contender {
   struct State;
   std::unique_ptr<State> state_;
 };
-
-/// Runs a model in Ingot; further values can be asked for as above.
-Contender::Answer run_in_ingot(const Model& model, const std::vector<engine::NamedDatum>& inputs,
-                               const std::vector<std::string>& points, Budget* budget);
 
 }  // namespace ingot::verify

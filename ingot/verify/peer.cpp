@@ -7,7 +7,6 @@
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/verify/child_process.h"
-#include "ingot/verify/driver_scripts.h"
 #include "ingot/verify/peer_tensor.h"
 #include "ingot/verify/scratch_directory.h"
 
@@ -16,16 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-
-std::vector<std::string> command_of(Runtime runtime, const Peers& peers) {
-  const auto node = [&](const char* script) {
-    return std::vector<std::string>{peers.node, "--input-type=module", "-e", script, "--", peers.packages};
-  };
-  if (runtime == Runtime::ort) return node(kOrtScript);
-  if (runtime == Runtime::tfjs) return node(kTfjsScript);
-  if (runtime == Runtime::litert) return node(kLitertScript);
-  return {peers.tflite_driver, tflite_library(peers)};
-}
 
 }  // namespace
 
@@ -57,7 +46,8 @@ Runtime Peer::runtime() const { return state_->runtime; }
 PeerAnswer Peer::run(const PeerRequest& request) try {
   State& s = *state_;
   PeerAnswer answer;
-  if (s.runtime == Runtime::ingot) return {.error = "Ingot is no peer of itself"};
+  const RuntimeInfo& info = info_of(s.runtime);
+  if (!info.command) return {.error = std::string(info.title) + " is no peer of itself"};
   if (const auto missing = why_missing(s.peers, s.runtime)) return {.error = *missing};
   s.clear();
   Json json{{"do", "run"},
@@ -72,8 +62,7 @@ PeerAnswer Peer::run(const PeerRequest& request) try {
     json["inputs"].push_back(
         to_peer(request.inputs[i], (s.directory.path() / ("input_" + std::to_string(i))).string()));
   if (!s.process || !s.process->is_running())
-    s.process =
-        std::make_unique<ChildProcess>(command_of(s.runtime, s.peers), s.directory.path().string(), s.peers.memory);
+    s.process = std::make_unique<ChildProcess>(info.command(s.peers), s.directory.path().string(), s.peers.memory);
   const Json reply = s.ask(json);
   if (reply.contains("error")) return {.error = reply.at("error")};
   answer.version = reply.value("version", "");

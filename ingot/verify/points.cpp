@@ -73,7 +73,7 @@ std::unordered_map<std::string, Datum> values_of(Contender& side, const std::vec
   for (std::size_t runs = 0; !pending.empty() && runs < kMostRefusals; ++runs) {
     const std::vector<std::string> some = std::move(pending.back());
     pending.pop_back();
-    Contender::Answer answer = side.run(inputs, some);
+    Answer answer = side.run(inputs, some);
     if (answer.error.empty()) {
       for (engine::NamedDatum& point : answer.points) values[point.name] = std::move(point.value);
     } else if (some.size() > 1) {

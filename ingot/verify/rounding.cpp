@@ -81,7 +81,7 @@ std::map<std::string, Datum> Rounding::exact(const std::vector<engine::NamedDatu
   make_twins();
   std::map<std::string, Datum> values;
   if (twins_.empty()) return values;
-  Contender::Answer answer = run_in_ingot(twins_[0], inputs, points, budget_);
+  Answer answer = run_in_ingot(twins_[0], inputs, points, budget_);
   for (auto* list : {&answer.outputs, &answer.points})
     for (engine::NamedDatum& value : *list) values[value.name] = std::move(value.value);
   return values;
@@ -91,7 +91,7 @@ RoundedValues Rounding::values(const std::vector<engine::NamedDatum>& inputs, co
   make_twins();
   RoundedValues all;
   const auto add = [&](const Model& model) {
-    Contender::Answer answer = run_in_ingot(model, inputs, points, budget_);
+    Answer answer = run_in_ingot(model, inputs, points, budget_);
     if (!answer.error.empty()) {
       why_not_ = answer.error;
       return false;

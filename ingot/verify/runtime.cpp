@@ -8,6 +8,8 @@
 #include <filesystem>
 
 #include "ingot/base/error.h"
+#include "ingot/verify/driver_scripts.h"
+#include "ingot/verify/runner.h"
 
 namespace ingot::verify {
 namespace {
@@ -47,15 +49,27 @@ constexpr const char* kMachine =
     "linux_amd64";
 #endif
 
+std::string tflite_library(const Peers& peers) {
+  return peers.packages + "/tfjs-tflite-node/cc_deps/" + kMachine + "/libtensorflowlite_c.so";
+}
+
+std::vector<std::string> in_node(const Peers& peers, const char* script) {
+  return {peers.node, "--input-type=module", "-e", script, "--", peers.packages};
+}
+std::vector<std::string> ort_command(const Peers& peers) { return in_node(peers, kOrtScript); }
+std::vector<std::string> litert_command(const Peers& peers) { return in_node(peers, kLitertScript); }
+std::vector<std::string> tfjs_command(const Peers& peers) { return in_node(peers, kTfjsScript); }
+std::vector<std::string> tflite_command(const Peers& peers) { return {peers.tflite_driver, tflite_library(peers)}; }
+
 }  // namespace
 
 const std::vector<RuntimeInfo>& all_runtimes() {
   static const std::vector<RuntimeInfo> runtimes = {
-      {Runtime::ingot, "ingot", "Ingot", ""},
-      {Runtime::ort, "ort", "ONNX Runtime", "onnxruntime-node"},
-      {Runtime::tflite, "tflite", "TFLite", "tfjs-tflite-node"},
-      {Runtime::litert, "litert", "LiteRT", "@litertjs/core"},
-      {Runtime::tfjs, "tfjs", "TF.js", "@tensorflow/tfjs-converter"},
+      {Runtime::ingot, "ingot", "Ingot", make_ingot_runner},
+      {Runtime::ort, "ort", "ONNX Runtime", make_ort_runner, "onnxruntime-node", ort_command},
+      {Runtime::tflite, "tflite", "TFLite", make_tflite_runner, "tfjs-tflite-node", tflite_command, tflite_library},
+      {Runtime::litert, "litert", "LiteRT", make_litert_runner, "@litertjs/core", litert_command},
+      {Runtime::tfjs, "tfjs", "TF.js", make_tfjs_runner, "@tensorflow/tfjs-converter", tfjs_command},
   };
   return runtimes;
 }
@@ -99,24 +113,17 @@ Peers find_peers(const std::string& packages) {
   return peers;
 }
 
-std::string tflite_library(const Peers& peers) {
-  return peers.packages + "/tfjs-tflite-node/cc_deps/" + kMachine + "/libtensorflowlite_c.so";
-}
-
 std::optional<std::string> why_missing(const Peers& peers, Runtime runtime) {
-  if (runtime == Runtime::ingot) return std::nullopt;
-  const std::string package(info_of(runtime).package);
-  const std::string how =
-      "; 'npm install --ignore-scripts " + package + "' installs it, INGOT_PEERS or --peers names the folder";
-  const fs::path needed =
-      runtime == Runtime::tflite ? fs::path(tflite_library(peers)) : fs::path(peers.packages) / package;
-  if (peers.packages.empty() || !fs::exists(needed)) return "the npm package " + package + " is not there" + how;
-  if (runtime == Runtime::tflite) {
-    if (peers.tflite_driver.empty()) return "the program ingot-tflite-driver is not beside this one";
-  } else if (peers.node.empty()) {
-    return "the program 'node' is not in the PATH";
-  }
-  return std::nullopt;
+  const RuntimeInfo& info = info_of(runtime);
+  if (!info.command) return std::nullopt;
+  const std::string package(info.package);
+  const fs::path needed = info.library ? fs::path(info.library(peers)) : fs::path(peers.packages) / package;
+  if (peers.packages.empty() || !fs::exists(needed))
+    return "the npm package " + package + " is not there; 'npm install --ignore-scripts " + package +
+           "' installs it, INGOT_PEERS or --peers names the folder";
+  if (!info.command(peers)[0].empty()) return std::nullopt;
+  return info.library ? "the program ingot-tflite-driver is not beside this one"
+                      : "the program 'node' is not in the PATH";
 }
 
 }  // namespace ingot::verify

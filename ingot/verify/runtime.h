@@ -1,6 +1,7 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,11 +18,21 @@ namespace ingot::verify {
 /// What models can be run in.
 enum class Runtime { ingot, ort, tflite, litert, tfjs };
 
+struct Entry;
+struct Peers;
+class Runner;
+
+/// All that Ingot knows of one runtime: a row of the table. A new one is a row and its file in runners/.
 struct RuntimeInfo {
   Runtime runtime;
-  std::string_view name;     // as --with takes it
-  std::string_view title;    // for people
-  std::string_view package;  // of npm; empty: built in
+  std::string_view name;   // as --with takes it
+  std::string_view title;  // for people
+  std::unique_ptr<Runner> (*make_runner)(const Entry&);
+  std::string_view package = {};  // of npm; empty: built in
+  /// The program that drives it, and its arguments; null: built in.
+  std::vector<std::string> (*command)(const Peers&) = nullptr;
+  /// The file without which the package is of no use; null: the package itself.
+  std::string (*library)(const Peers&) = nullptr;
 };
 
 const std::vector<RuntimeInfo>& all_runtimes();
@@ -48,8 +59,5 @@ Peers find_peers(const std::string& packages = {});
 
 /// What is missing for a runtime, and how to install it; nothing if it is there.
 std::optional<std::string> why_missing(const Peers& peers, Runtime runtime);
-
-/// The TFLite library of its npm package for this machine.
-std::string tflite_library(const Peers& peers);
 
 }  // namespace ingot::verify

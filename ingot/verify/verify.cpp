@@ -130,7 +130,7 @@ void decide_quantized(const VerifyRequest& request, Contender& a, Contender& b, 
     Verdict notes;
     const Inputs a_inputs = source.inputs(request.seed + runs, 1);
     const Inputs b_inputs = inputs_for_b(a, b, a_inputs, notes);
-    const Contender::Answer a_answer = a.run(a_inputs), b_answer = b.run(b_inputs);
+    const Answer a_answer = a.run(a_inputs), b_answer = b.run(b_inputs);
     if (!a_answer.error.empty() || !b_answer.error.empty()) return;
     noise.set_inputs(a_inputs, b_inputs);
     const RoundedValues& twins = noise.runs_of_b();

@@ -15,6 +15,7 @@
 #include "ingot/backends/tflite/simplify.h"
 #include "ingot/backends/tflite/target.h"
 #include "ingot/backends/tflite/variables.h"
+#include "ingot/formats/tflite/source_note.h"
 #include "ingot/ir/source_notes.h"
 #include "ingot/ops/catalog.h"
 
@@ -53,15 +54,18 @@ void add_signature(fmt_tflite::Model& model, const Graph& graph) {
   model.signature_defs.push_back(std::move(signature));
 }
 
+std::string_view moved(std::optional<passes::Layout> layout) {
+  return layout == passes::Layout::channels_last ? fmt_tflite::kChannelsLastNote : "as in the source";
+}
+
 void add_metadata(Output& output, const Model& source, const ExportOptions& options) {
   std::string text = "format: onnx\n";
   if (!source.producer_name.empty()) text += "producer: " + source.producer_name + " " + source.producer_version + "\n";
   if (!source.graph->name.empty()) text += "graph: " + source.graph->name + "\n";
-  text += fmt::format("inputs_as: {}\noutputs_as: {}\n",
-                      options.inputs_as == passes::Layout::channels_last ? "nhwc" : "as in the source",
-                      options.outputs_as == passes::Layout::channels_last ? "nhwc" : "as in the source");
+  text += fmt::format("inputs_as: {}\noutputs_as: {}\n", moved(options.inputs_as), moved(options.outputs_as));
   output.model.buffers.push_back(Bytes::own(std::move(text)));
-  output.model.metadata.push_back({"ingot_source", static_cast<std::uint32_t>(output.model.buffers.size() - 1)});
+  output.model.metadata.push_back(
+      {std::string(fmt_tflite::kSourceNote), static_cast<std::uint32_t>(output.model.buffers.size() - 1)});
 }
 
 /// The model in TFLite's vocabulary, as far as there is one.

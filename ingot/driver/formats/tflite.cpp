@@ -4,6 +4,7 @@
 #include "ingot/driver/formats/rows.h"
 #include "ingot/driver/load.h"
 #include "ingot/formats/tflite/reader.h"
+#include "ingot/formats/tflite/source_note.h"
 #include "ingot/formats/tflite/writer.h"
 #include "ingot/frontends/tflite/import.h"
 
@@ -18,6 +19,11 @@ Certainty recognise_tflite(const Source& source) {
   return !source.is_directory && files::looks_like_tflite(source.contents) ? Certainty::certain : Certainty::no;
 }
 
+std::optional<Layout> moved(const files::Model& file, std::string_view values) {
+  if (files::source_note(file, values) != files::kChannelsLastNote) return std::nullopt;
+  return Layout::channels_last;
+}
+
 Imported load_tflite(const Source& source, const LoadOptions& options) {
   const files::Model file = files::read(source.contents, {.budget = options.budget});
   front::ImportOptions import;
@@ -29,7 +35,10 @@ Imported load_tflite(const Source& source, const LoadOptions& options) {
   import.allow_custom = options.import.allow_custom;
   front::Imported imported = front::import_model(file, import);
   // The translation lays out weights itself; folding more would undo quantisation.
-  return {.model = std::move(imported.model), .notes = std::move(imported.notes), .is_channels_last = true};
+  return {.model = std::move(imported.model),
+          .notes = std::move(imported.notes),
+          .is_channels_last = true,
+          .written_as = {moved(file, "inputs_as"), moved(file, "outputs_as")}};
 }
 
 back::ExportOptions export_options(const SaveOptions& options) {

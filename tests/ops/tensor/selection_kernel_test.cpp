@@ -13,7 +13,7 @@ namespace {
 using Floats = std::vector<float>;
 using Ints = std::vector<std::int64_t>;
 
-Ints ints(const Datum& d) { return values<std::int64_t>(*d.array()); }
+Ints ints_of(const Datum& d) { return values<std::int64_t>(*d.array()); }
 
 TEST(OneHotKernel, TurnsOnWhereTheIndexPoints) {
   const Array index = Array::of<float>({3}, {-1, 1, 5}), onoff = Array::of<std::string>({2}, {"-", "x"});
@@ -28,9 +28,9 @@ TEST(OneHotKernel, TurnsOnWhereTheIndexPoints) {
 TEST(NonZeroKernel, GivesCoordinatesByRow) {
   const Array y = run_op("NonZero", {Array::of<float>({2, 2}, {0, 1, NAN, -0.0f})});
   EXPECT_EQ(y.dims(), (Dims{2, 2}));
-  EXPECT_EQ(ints(y), (Ints{0, 1, 1, 0}));
+  EXPECT_EQ(ints_of(y), (Ints{0, 1, 1, 0}));
   EXPECT_EQ(run_op("NonZero", {Array::scalar(3.0f)}).dims(), (Dims{0, 1}));
-  EXPECT_EQ(ints(run_op("NonZero", {Array::of<std::string>({2}, {"", "a"})})), Ints{1});
+  EXPECT_EQ(ints_of(run_op("NonZero", {Array::of<std::string>({2}, {"", "a"})})), Ints{1});
 }
 
 TEST(UniqueKernel, SortsOrKeepsTheOrder) {
@@ -38,19 +38,19 @@ TEST(UniqueKernel, SortsOrKeepsTheOrder) {
   auto y = run_ops("Unique", {x}, {}, 4);
   EXPECT_EQ(y[0].array()->data<float>()[0], 1);
   EXPECT_EQ(y[0].array()->size(), 3);
-  EXPECT_EQ(ints(y[1]), (Ints{2, 0, 1}));
-  EXPECT_EQ(ints(y[2]), (Ints{1, 2, 0, 1, 2}));
-  EXPECT_EQ(ints(y[3]), (Ints{1, 2, 2}));
+  EXPECT_EQ(ints_of(y[1]), (Ints{2, 0, 1}));
+  EXPECT_EQ(ints_of(y[2]), (Ints{1, 2, 0, 1, 2}));
+  EXPECT_EQ(ints_of(y[3]), (Ints{1, 2, 2}));
   y = run_ops("Unique", {x}, {{"sorted", 0}}, 4);
-  EXPECT_EQ(ints(y[1]), (Ints{0, 1, 2}));
-  EXPECT_EQ(ints(y[2]), (Ints{0, 1, 2, 0, 1}));
+  EXPECT_EQ(ints_of(y[1]), (Ints{0, 1, 2}));
+  EXPECT_EQ(ints_of(y[2]), (Ints{0, 1, 2, 0, 1}));
 }
 
 TEST(UniqueKernel, ComparesSlices) {
   const Array x = Array::of<std::int32_t>({2, 3}, {3, 1, 3, 0, 2, 0});
   const auto y = run_ops("Unique", {x}, {{"axis", -1}}, 4);
   EXPECT_EQ(values<std::int32_t>(*y[0].array()), (std::vector<std::int32_t>{1, 3, 2, 0}));
-  EXPECT_EQ(ints(y[2]), (Ints{1, 0, 1}));
+  EXPECT_EQ(ints_of(y[2]), (Ints{1, 0, 1}));
   EXPECT_EQ(run_op("Unique", {Array::of<float>({0}, {})}).dims(), Dims{0});
 }
 
