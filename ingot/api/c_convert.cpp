@@ -74,6 +74,7 @@ constexpr Row kOptions[] = {
     {"to", [](ConvertRequest& r, const std::string&, const std::string& v) { r.to = &driver::format_by_name(v); }},
     {"weights",
      [](ConvertRequest& r, const std::string&, const std::string& v) { r.weights = driver::parse_weights(v); }},
+    {"weights-from", text<&ConvertRequest::weights_from>},
 };
 
 void set_option(ConvertRequest& request, const std::string& name, const std::string& value) {

@@ -126,7 +126,7 @@ TEST_F(Recognition, WhatNothingTellsIsRefusedWithTheNamesThatFromTakes) {
     const std::string text = refusal(directory_ / name);
     EXPECT_EQ(text.find(directory_ / name + std::string(": the format of this file is not recognised [IG0701]\n"
                                                         "  hint: name it with --from: onnx, onnxtxt, tflite, "
-                                                        "tensorflow, savedmodel, tfjs")),
+                                                        "tensorflow, savedmodel, tfjs, keras")),
               0U)
         << text;
   }
@@ -170,7 +170,7 @@ TEST(FormatTable, UnknownNamesAreRefusedWithThoseKnown) {
   } catch (const Error& error) {
     EXPECT_EQ(std::string(error.what())
                   .find("there is no format 'caffe' [IG1301]\n  hint: known formats: onnx, onnxtxt, tflite, "
-                        "tensorflow, savedmodel, tfjs, json"),
+                        "tensorflow, savedmodel, tfjs, keras, json"),
               0U)
         << error.what();
   }

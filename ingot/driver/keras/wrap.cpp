@@ -1,4 +1,5 @@
 // Keras's files as TF.js layers-models.
+#include <algorithm>
 #include <filesystem>
 
 #include "ingot/base/atomic_file.h"

@@ -21,12 +21,17 @@ Values aligned(Call& call) {
   return values;
 }
 
-/// All masks hold, if every input has one.
+/// Keras 2: what all masks let through, inputs without one left out. Keras 3: what any lets through, if all have one.
 IrValue* common_mask(Call& call) {
+  const bool is_new = call.import.version >= 3;
   IrValue* all = nullptr;
   for (const Flow& flow : call.inputs) {
-    if (!flow.mask) return nullptr;
-    all = all ? call.b.op("And", {all, flow.mask}) : flow.mask;
+    if (!flow.mask && is_new) return nullptr;
+    if (!flow.mask) continue;
+    if (!all)
+      all = flow.mask;
+    else
+      all = is_new ? call.b.op("Or", {all, flow.mask}) : call.b.op("And", {all, flow.mask});
   }
   return all;
 }

@@ -34,6 +34,7 @@ void spectral_normalization(Call& call) {
 
 void bidirectional(Call& call) {
   GraphBuilder& b = call.b;
+  call.require(!call.inputs.empty(), "it is called without its input");
   const Weights& all = call.layer.weights;
   const Weights forward = all.is_tree() ? all.part("forward_layer") : all.half(false);
   const Weights backward = all.is_tree() ? all.part("backward_layer") : all.half(true);
