@@ -86,7 +86,7 @@ Bytes contents_of(const Source& source, const std::string& file, const char* wha
 
 FileContents describe_saved_model(const Source& source, const LoadOptions& options) {
   const std::string directory = source.directory();
-  const Bytes contents = contents_of(source, saved_model_file(directory), "SavedModel");
+  const Bytes contents = contents_of(source, saved_model_file(directory), "SavedModel", options);
   const tf::MetaGraph meta = open_saved_model(directory, contents, options).meta;
   FileContents described;
   for (const tf::NodeDef& node : meta.graph.nodes) ++described.operators[node.op];
