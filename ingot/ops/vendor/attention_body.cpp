@@ -52,10 +52,6 @@ std::optional<Value*> mask_of_places(GraphBuilder& g, Value* mask, Value* q, Val
 
 }  // namespace
 
-Value* split_heads(GraphBuilder& g, Value* x, std::int64_t heads) {
-  return g.transpose(g.reshape(x, {0, 0, heads, -1}), {0, 2, 1, 3});
-}
-
 Value* join_heads(GraphBuilder& g, Value* x) { return g.reshape(g.transpose(x, {0, 2, 1, 3}), {0, 0, -1}); }
 
 std::optional<Value*> mask_of(GraphBuilder& g, Value* q, Value* k, const MaskParts& parts) {

@@ -2,13 +2,13 @@
 #include <optional>
 
 #include "ingot/ops/builder.h"
+#include "ingot/ops/nn/heads.h"
 
 // Attention in plain operators, as the engine recognises it: products, a sum, a softmax. Heads come before rows.
 
 namespace ingot::ops {
 
-/// [batch, row, head * width] -> [batch, head, row, width], and back.
-Value* split_heads(GraphBuilder& g, Value* x, std::int64_t heads);
+/// What split_heads made of [batch, row, head * width], back.
 Value* join_heads(GraphBuilder& g, Value* x);
 
 /// What is masked and how: all of it is added to the scores.

@@ -67,6 +67,8 @@ Values c_dist(DecomposeContext& c) {
 
 Values grid_sample(DecomposeContext& c) {
   const std::string mode = c.attr("mode", "bilinear");
+  // At borders this one clamps the place before it looks around it, and ONNX's after.
+  if (mode == "bicubic" && c.attr("padding_mode", "zeros") != "zeros") return {};
   return {c.g.op("GridSample", {c.in(0), c.in(1)},
                  {{"mode", mode == "bilinear" ? "linear" : mode == "bicubic" ? "cubic" : mode.c_str()},
                   {"padding_mode", c.attr("padding_mode", "zeros")},
