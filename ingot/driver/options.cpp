@@ -45,7 +45,9 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(kLastOption) + 1
                                                                                             "--weights",
                                                                                             "--native-lstm",
                                                                                             "--external-data",
-                                                                                            "--external-threshold"};
+                                                                                            "--external-threshold",
+                                                                                            "--float16",
+                                                                                            "--standard"};
 static_assert(!kFlags.back().empty(), "every option has a flag");
 
 std::string joined(const std::vector<std::string>& words) {
