@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "convert_report.h"
+#include "half_report.h"
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
 #include "ingot/base/json.h"
@@ -22,7 +23,8 @@ struct Options {
   std::vector<std::string> input_shapes, renames, inputs;
   std::optional<std::uint32_t> seed, seeds;
   std::string report, peers;
-  bool json = false, no_verify = false;
+  std::vector<std::string> keep_float;
+  bool json = false, no_verify = false, float16 = false, bfloat16 = false, half_ports = false;
 };
 
 driver::ConvertRequest request_of(const Options& options, const Global& global) {
@@ -39,6 +41,15 @@ driver::ConvertRequest request_of(const Options& options, const Global& global) 
   for (const std::string& text : options.input_shapes) request.input_shapes.push_back(driver::parse_input_shape(text));
   for (const std::string& text : options.renames) request.renames.push_back(driver::parse_rename(text));
   for (const std::string& text : request.allow_custom) driver::parse_operator(text);
+  if (options.float16 || options.bfloat16) {
+    request.half.emplace();
+    request.half->to = options.float16 ? DType::f16 : DType::bf16;
+    request.half->keep = options.keep_float;
+    request.half->converts_ports = options.half_ports;
+  } else if (!options.keep_float.empty() || options.half_ports) {
+    throw Error(Code::bad_usage, "--keep-float and --half-ports do nothing by themselves")
+        .hint("add --float16 or --bfloat16");
+  }
   request.allow_links = global.allow_links;
   request.budget = global.budget;
   request.requires_valid = !global.unchecked;
@@ -51,6 +62,7 @@ void print(const Conversion& done, bool says_why_not) {
     std::fprintf(stderr, "%s %s\n", err_style(Style::yellow, "note:").c_str(), note.c_str());
   if (done.report.nodes_changed)
     std::fprintf(stderr, "%zu nodes rewritten, %zu added\n", done.report.nodes_changed, done.report.nodes_added);
+  if (done.report.half) std::fputs(text_of(*done.report.half).c_str(), stderr);
   std::fprintf(stderr, "wrote %s\n", done.output.c_str());
   using Answer = verify::Verdict::Answer;
   if (done.verdict && done.verdict->answer != Answer::unknown) {
@@ -137,6 +149,13 @@ Command add_convert(App& program, const Global& global) {
   app->add_option("--weights-from", options->request.weights_from,
                   "The file that holds the weights of a Keras model whose source only describes it");
   app->add_flag("--dequantize", options->request.dequantize, "Turn quantised tensors into float");
+  Option* float16 = app->add_flag("--float16", options->float16, "Compute in float16 what the model computes in float");
+  app->add_flag("--bfloat16", options->bfloat16, "The same in bfloat16")->excludes(float16);
+  app->add_option("--keep-float", options->keep_float, "Operators (Op) and nodes (by name) that stay float")
+      ->delimiter(',');
+  app->add_flag("--half-ports", options->half_ports, "Inputs and outputs become half precision too");
+  app->add_flag("--standard", options->request.standard,
+                "Say operators of other domains (com.microsoft) in ONNX's own, which any runtime has");
   app->add_flag("--infer-types", options->request.infer_types, "Write the inferred type and shape of every value");
   app->add_flag("--external-data", options->request.external_data,
                 "Put the weights into one data file beside the model");

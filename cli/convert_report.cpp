@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "half_report.h"
 #include "ingot/driver/summary.h"
 #include "ingot/ir/model.h"
 #include "ingot/ir/source_notes.h"
@@ -65,6 +66,7 @@ Json to_json(const Conversion& c) {
   for (const std::string& note : c.report.notes)
     if (note.find("transpose") != std::string::npos || note.find("layout") != std::string::npos)
       json["transposes"]["notes"].push_back(note);
+  if (c.report.half) json["half"] = to_json(*c.report.half);
   if (c.verdict)
     json["verification"] = to_json(*c.verdict);
   else

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "command.h"
+#include "costs.h"
 #include "ingot/base/error.h"
 #include "ingot/base/json.h"
 #include "ingot/driver/summary.h"
@@ -13,7 +14,8 @@ namespace {
 
 struct Options {
   std::string model, from;
-  bool text = false, weights = false, json = false;
+  std::vector<std::string> input_shapes;
+  bool text = false, weights = false, json = false, flops = false, memory = false;
 };
 
 void print_section(const char* title, const Table& table) {
@@ -191,16 +193,27 @@ int run(const Options& options, const Global& global) {
     std::fputs(driver::readable_text(loaded.model).c_str(), stdout);
     return 0;
   }
+  const bool wants_costs = options.flops || options.memory;
+  if (!wants_costs && !options.input_shapes.empty())
+    throw Error(Code::bad_usage, "--input-shape does nothing by itself").hint("add --flops or --memory");
+  driver::Costs costs;
+  if (wants_costs) {
+    driver::InputShapes shapes;
+    for (const std::string& text : options.input_shapes) shapes.push_back(driver::parse_input_shape(text));
+    costs = driver::costs_of(loaded.model, shapes);
+  }
   const driver::Summary summary = driver::summarise(loaded.model);
   if (options.json) {
     Json json = to_json(summary, options, *loaded.format);
     if (contents) json["file"] = to_json(*contents);
     json["notes"] = loaded.notes;
+    if (wants_costs) json["costs"] = costs_json(costs);
     std::printf("%s\n", json.dump(2).c_str());
     return 0;
   }
   print_summary(summary, options, *loaded.format);
   if (contents) print_contents(*contents, *loaded.format);
+  if (wants_costs) print_costs(costs, options.flops, options.memory);
   return 0;
 }
 
@@ -213,6 +226,9 @@ Command add_inspect(App& program, const Global& global) {
   app->add_option("MODEL", options->model, "The model file")->required();
   app->add_flag("--text", options->text, "Print the graph as text, long weights left out");
   app->add_flag("--weights", options->weights, "List every weight with its type and size");
+  app->add_flag("--flops", options->flops, "What each node computes: a multiplication and an addition are two");
+  app->add_flag("--memory", options->memory, "Bytes of weights and outputs of each node, and most alive at once");
+  app->add_option("--input-shape", options->input_shapes, "Sizes for --flops and --memory: x:1,3,224,224");
   app->add_flag("--json", options->json, "For programs");
   app->add_option("--from", options->from, "The file's format, when it does not tell itself");
   return {app, [options, &global] { return run(*options, global); }};

@@ -34,6 +34,8 @@ First steps:
   ingot train model.onnx --data train.csv --target class --loss cross_entropy --export trained.onnx
   ingot test DIR                                 stored test cases, run and compared
   ingot bench model.onnx --vs ort                how fast it is, beside ONNX Runtime
+  ingot optimize model.onnx -o small.onnx        a smaller model that means the same
+  ingot diff a.onnx b.onnx                       what two models say differently
   ingot ops --versions                           which operators there are, and how their versions convert
 
 'ingot help COMMAND' explains each command. Exit codes: 0 done, 1 the answer is no, 2 usage, 3 bad input file,
@@ -100,6 +102,9 @@ int run(int argc, char** argv) {
       add_train(program, global),          add_eval(program, global),
       add_grad(program, global),           add_gradcheck(program, global),
       add_make_trainable(program, global), add_strip_training(program, global),
+      add_extract(program, global),        add_split(program, global),
+      add_merge(program, global),          add_rename(program, global),
+      add_diff(program, global),           add_optimize(program, global),
   };
   for (int i = 1; i < argc; ++i) wants_json |= std::string_view(argv[i]) == "--json";
   if (const std::optional<int> code = program.parse(argc, argv)) return *code;

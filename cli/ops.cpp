@@ -11,7 +11,7 @@ namespace ingot::cli {
 namespace {
 
 struct Options {
-  std::string model, from, to;
+  std::string model, from, to, domain;
   bool versions = false, targets = false, gradients = false, json = false, markdown = false;
 };
 
@@ -91,6 +91,27 @@ int list_model(const Options& options, const Global& global) {
                                      : "no",
                     mark(op.line.runs), mark(op.line.has_gradient), mark(op.line.decomposes)});
   print_rows(rows, options.markdown);
+  return 0;
+}
+
+/// Operators that ONNX does not define.
+int list_domain(const Options& options) {
+  const auto lines = driver::vendor_catalogue(options.domain);
+  Rows rows{{"operator", "inference", "kernel", "in ONNX's own", "why not"}};
+  Json array = Json::array();
+  std::size_t defined = 0;
+  for (const auto& [line, why] : lines) {
+    rows.push_back({line.name, mark(line.infers), mark(line.runs), mark(line.decomposes), why});
+    array.push_back(to_json(line));
+    if (!why.empty()) array.back()["why"] = why;
+    defined += line.runs || line.decomposes;
+  }
+  if (options.json) {
+    std::printf("%s\n", array.dump(2).c_str());
+    return 0;
+  }
+  print_rows(rows, options.markdown);
+  std::fprintf(stderr, "%zu operators, of which %zu run\n", lines.size(), defined);
   return 0;
 }
 
@@ -190,6 +211,7 @@ int list_gradients(const Options& options) {
 }
 
 int run(const Options& options, const Global& global) {
+  if (!options.domain.empty()) return list_domain(options);
   if (options.gradients) return list_gradients(options);
   if (!options.from.empty()) return list_translated(options);
   if (!options.to.empty()) return list_exported(options, global);
@@ -229,6 +251,8 @@ Command add_ops(App& program, const Global& global) {
       "The operators of another framework that become ONNX: " + driver::format_names(driver::has_translations));
   app->add_option("--to", options->to,
                   "What a format has for each operator: " + driver::format_names(driver::has_exports));
+  app->add_option("--domain", options->domain,
+                  "Operators that ONNX does not define: " + driver::vendor_domains() + ", ai.onnx (old experiments)");
   app->add_flag("--targets", options->targets, "The names that 'convert --for' takes, with their versions");
   app->add_flag("--markdown", options->markdown, "As a Markdown table");
   app->add_flag("--json", options->json, "For programs");

@@ -13,9 +13,13 @@
 #include "ingot/passes/fit_ir_version.h"
 #include "ingot/passes/infer.h"
 #include "ingot/passes/rename.h"
+#include "ingot/passes/standardize.h"
 
 namespace ingot::driver {
 namespace {
+
+/// What operators of others are said in, where a model's own operator set is too old for them.
+constexpr std::int64_t kStandardOpset = 23;
 
 Value* find_input(const Model& model, const std::string& name) {
   std::string known;
@@ -110,6 +114,27 @@ void move_versions(Model& model, const OpsetImports& targets, std::optional<std:
   for (std::string& note : passes::fit_ir_version(model, ir)) report.notes.push_back(std::move(note));
 }
 
+/// In ONNX's own operators, of the version that the model had; what older ones cannot say takes a newer one.
+void say_in_standard(Model& model, bool keeps_versions, AdjustReport& report) {
+  const std::int64_t opset = model.opsets.version("");
+  for (const auto& [op, count] : passes::standardize(model).replaced) {
+    report.notes.push_back(std::to_string(count) + " x " + op + " in ONNX's own operators");
+    report.nodes_changed += count;
+  }
+  if (!keeps_versions) return;
+  Model older = model.clone();
+  const std::int64_t wanted = std::max<std::int64_t>(opset, 7);
+  try {
+    move_versions(older, imports_of_opset(wanted), std::nullopt, report);
+    model = std::move(older);
+  } catch (const Error& error) {
+    if (error.code() != Code::cannot_downgrade || wanted >= kStandardOpset) throw;
+    move_versions(model, imports_of_opset(kStandardOpset), std::nullopt, report);
+    report.notes.push_back("opset " + std::to_string(kStandardOpset) + " instead of " + std::to_string(opset) +
+                           ", which cannot say it");
+  }
+}
+
 }  // namespace
 
 void set_input_shapes(Model& model, const InputShapes& shapes) {
@@ -120,6 +145,7 @@ AdjustReport adjust(Model& model, const AdjustOptions& options) {
   AdjustReport report;
   set_input_shapes(model, options.input_shapes);
   if (options.batch) report.notes = change_batch(model, *options.batch, options.budget);
+  if (options.standard) say_in_standard(model, options.target.empty() && !options.opset, report);
   if (!options.target.empty()) {
     const ops::Target& target = ops::target_by_name(options.target);
     cast_for(model, target.opset, options.auto_cast, report);
@@ -128,6 +154,7 @@ AdjustReport adjust(Model& model, const AdjustOptions& options) {
     cast_for(model, *options.opset, options.auto_cast, report);
     move_versions(model, imports_of_opset(*options.opset), std::nullopt, report);
   }
+  if (options.half) report.half = passes::to_half(model, *options.half);
   if (!options.renames.empty()) {
     passes::rename_values(model, options.renames);
     for (auto& [key, value] : model.metadata)

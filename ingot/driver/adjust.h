@@ -6,6 +6,7 @@
 
 #include "ingot/driver/options.h"
 #include "ingot/ir/opaque_model.h"
+#include "ingot/passes/half.h"
 
 namespace ingot {
 class Budget;
@@ -25,12 +26,15 @@ struct AdjustOptions {
   Renames renames{};
   bool infer_types = false;             // write the types of all values
   AutoCast auto_cast = AutoCast::none;  // for element types that the operator set asked for lacks
+  bool standard = false;                // operators of others become ONNX's own
+  std::optional<passes::HalfOptions> half{};  // compute in half precision
   Budget* budget = nullptr;             // of what is run to prove that another batch means the same
 };
 
 struct AdjustReport {
   std::vector<std::string> notes;  // every change that was not asked for by name, a line each
   std::size_t nodes_changed = 0, nodes_added = 0;
+  std::optional<passes::HalfReport> half{};
 };
 
 /// Changes a model as asked. Nothing asked, nothing changed.

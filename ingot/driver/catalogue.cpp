@@ -6,6 +6,7 @@
 #include "ingot/base/error.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/schema.h"
+#include "ingot/ops/vendor/catalog.h"
 #include "ingot/ops/versions.h"
 
 namespace ingot::driver {
@@ -40,6 +41,37 @@ OperatorLine line_of(const ops::OpDef& def) {
 std::vector<OperatorLine> catalogue() {
   std::vector<OperatorLine> lines;
   for (const ops::OpDef* def : ops::all()) lines.push_back(line_of(*def));
+  return lines;
+}
+
+std::string vendor_domains() {
+  std::string text, last;
+  for (const ops::Schema& s : ops::vendor_schemas()) {
+    if (s.domain == last || s.domain.empty()) continue;
+    last = s.domain;
+    text += (text.empty() ? "" : ", ") + last;
+  }
+  return text;
+}
+
+std::vector<VendorLine> vendor_catalogue(const std::string& domain) {
+  std::vector<VendorLine> lines;
+  for (const ops::Schema& s : ops::vendor_schemas()) {
+    if (spelt_out(s.domain) != spelt_out(domain)) continue;
+    VendorLine line;
+    if (const ops::OpDef* def = ops::find(s.domain, s.name)) {
+      line.line = line_of(*def);
+    } else {
+      line.line.domain = spelt_out(s.domain);
+      line.line.name = s.name;
+      line.line.versions = {s.since};
+    }
+    if (!line.line.decomposes) line.why = ops::why_undefined(s.domain, s.name);
+    if (line.why.empty() && !line.line.decomposes && !line.line.runs) line.why = "no definition here";
+    lines.push_back(std::move(line));
+  }
+  if (lines.empty())
+    throw Error(Code::bad_usage, "no operators of the domain '" + domain + "' are listed").hint(vendor_domains());
   return lines;
 }
 

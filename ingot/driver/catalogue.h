@@ -18,6 +18,15 @@ struct OperatorLine {
 
 std::vector<OperatorLine> catalogue();
 
+/// Those of a domain that ONNX does not define; `why` says why an operator has no definition.
+struct VendorLine {
+  OperatorLine line;
+  std::string why;
+};
+std::vector<VendorLine> vendor_catalogue(const std::string& domain);
+/// "com.microsoft, com.microsoft.nchwc"
+std::string vendor_domains();
+
 /// The operators of a model with how often each occurs, those unknown to the catalogue too.
 struct UsedOperator {
   OperatorLine line;

@@ -62,6 +62,8 @@ OptionSet given(const ConvertRequest& request) {
   set.add(Option::opset, request.opset.has_value());
   set.add(Option::target, !request.target.empty());
   set.add(Option::infer_types, request.infer_types);
+  set.add(Option::half, request.half.has_value());
+  set.add(Option::standard, request.standard);
   return set;
 }
 
@@ -88,6 +90,8 @@ AdjustOptions adjust_options(const ConvertRequest& request, const Format& from, 
   adjust.budget = request.budget;
   adjust.renames = request.renames;
   adjust.infer_types = request.infer_types;
+  adjust.standard = request.standard;
+  adjust.half = request.half;
   if (to.is_onnx) adjust.auto_cast = request.auto_cast.value_or(AutoCast::none);
   if (to.is_onnx && !from.is_onnx && !adjust.opset && adjust.target.empty()) adjust.opset = kUsualOpset;
   return adjust;
@@ -197,6 +201,7 @@ ConvertReport convert(const ConvertRequest& request) {
     done.nodes_changed = adjusted.nodes_changed;
     done.nodes_added = adjusted.nodes_added;
     append(done.notes, std::move(adjusted.notes));
+    done.half = std::move(adjusted.half);
     check_result(request, plan, done);
     // What another framework cannot express is a matter of the source.
     if (!done.to->is_onnx) append(done.notes, done.to->save(done.model, request.output, plan.save));

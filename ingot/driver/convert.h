@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ingot/driver/load.h"
+#include "ingot/passes/half.h"
 
 namespace ingot::driver {
 
@@ -48,6 +49,10 @@ struct ConvertRequest {
   bool native_lstm = false, external_data = false;
   std::optional<std::uint64_t> external_threshold{};
 
+  // Of a result that is ONNX: see AdjustOptions.
+  std::optional<passes::HalfOptions> half{};
+  bool standard = false;
+
   bool allow_links = false;
   Budget* budget = nullptr;
   /// A source that `check` refuses is refused, and so is a result, which is a bug then: nothing is written.
@@ -65,6 +70,7 @@ struct ConvertReport {
   Model model;                       // as it was written, or handed to the writer of another framework's format
   std::vector<std::string> notes{};  // every change that was not asked for by name, a line each
   std::size_t nodes_changed = 0, nodes_added = 0;
+  std::optional<passes::HalfReport> half{};  // where half precision was asked for
   bool is_translated = false;  // one of the two formats is another framework's
   std::string not_verified{};  // why source and result were not compared; empty: `verify` gave an answer
   double load_seconds = 0, convert_seconds = 0, write_seconds = 0;

@@ -32,7 +32,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(kLastOption) + 1
     "--functions",    "--mode",         "--keep-functions", "--dequantize",
     "--weights-from", "--allow-custom", "--inputs-as",      "--outputs-as",
     "--opset",        "--for",          "--auto-cast",      "--infer-types",
-    "--weights",      "--native-lstm",  "--external-data",  "--external-threshold"};
+    "--weights",      "--native-lstm",  "--external-data",  "--external-threshold",
+    "--float16",      "--standard"};
 static_assert(!kFlags.back().empty(), "every option has a flag");
 
 std::string joined(const std::vector<std::string>& words) {

@@ -72,8 +72,10 @@ enum class Option : std::uint8_t {
   native_lstm,
   external_data,
   external_threshold,
+  half,
+  standard,
 };
-inline constexpr Option kLastOption = Option::external_threshold;
+inline constexpr Option kLastOption = Option::standard;
 
 /// As the command line spells it: "--keep-functions".
 std::string_view flag_of(Option option);

@@ -1,8 +1,6 @@
 // How much there is to compute, from shapes alone.
 #include "ingot/driver/work.h"
 
-#include <optional>
-
 namespace ingot::driver {
 namespace {
 
@@ -19,13 +17,15 @@ double product(const std::vector<std::int64_t>& dims, std::size_t first = 0) {
   return n;
 }
 
-bool is_counted(const Node& node) {
+}  // namespace
+
+bool is_product(const Node& node) {
   for (const char* op : {"Conv", "ConvTranspose", "Gemm", "MatMul", "LSTM", "GRU", "RNN"})
     if (node.is(op)) return true;
   return false;
 }
 
-std::optional<double> operations_of(const Node& node) {
+std::optional<double> product_operations(const Node& node) {
   const Sizes a = sizes_of(node.input(0)), b = sizes_of(node.input(1)), y = sizes_of(node.output());
   if (!a || !b) return std::nullopt;
   if (node.is("ConvTranspose")) return 2 * product(*a) * product(*b, 1);
@@ -42,15 +42,13 @@ std::optional<double> operations_of(const Node& node) {
   return 2 * product(*y) * static_cast<double>(a->back());
 }
 
-}  // namespace
-
 Work work_of(const Model& model) {
   Work work;
   for_each_graph(*model.graph, [&](Graph& graph) {
     for (const Node& node : graph.nodes()) {
-      if (!is_counted(node)) continue;
+      if (!is_product(node)) continue;
       // How often a subgraph runs is not known.
-      const auto n = &graph == model.graph.get() ? operations_of(node) : std::nullopt;
+      const auto n = &graph == model.graph.get() ? product_operations(node) : std::nullopt;
       ++(n ? work.counted : work.unknown);
       work.operations += n.value_or(0);
     }

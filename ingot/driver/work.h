@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 
 #include "ingot/ir/model.h"
 
@@ -11,6 +12,10 @@ struct Work {
   std::int64_t counted = 0;  // nodes
   std::int64_t unknown = 0;  // nodes of these operators whose shapes are not known, and those in subgraphs
 };
+
+/// Whether the node is one of those that Work counts, and how much it computes; nothing: its shapes are not known.
+bool is_product(const Node& node);
+std::optional<double> product_operations(const Node& node);
 
 /// The model's types must be inferred.
 Work work_of(const Model& model);

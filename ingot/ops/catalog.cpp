@@ -2,6 +2,7 @@
 #include "ingot/ops/catalog.h"
 
 #include "ingot/ir/model.h"
+#include "ingot/ops/vendor/catalog.h"
 
 namespace ingot::ops {
 namespace {
@@ -15,10 +16,11 @@ constexpr const OpDef* kDefs[] = {
 }  // namespace
 
 const OpDef* find(std::string_view domain, std::string_view name) {
+  domain = normal_domain(domain);
   const auto it = std::ranges::lower_bound(kNames, name);
-  if (it == std::end(kNames) || *it != name) return nullptr;
-  const OpDef* def = kDefs[it - std::begin(kNames)];
-  return def->domain == normal_domain(domain) ? def : nullptr;
+  if (it != std::end(kNames) && *it == name)
+    if (const OpDef* def = kDefs[it - std::begin(kNames)]; def->domain == domain) return def;
+  return find_vendor(domain, name);
 }
 
 const OpDef* find(const Node& node) { return find(node.domain, node.op); }

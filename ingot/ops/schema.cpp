@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "ingot/ir/type.h"
+#include "ingot/ops/vendor/catalog.h"
 
 namespace ingot::ops {
 namespace {
@@ -60,6 +62,11 @@ constexpr Schema row(std::string_view domain, std::string_view name, int since, 
 }
 
 #include "ingot/ops/schema_data.inc"
+
+/// Operators that ONNX does not define, in the same words.
+namespace vendor {
+#include "ingot/ops/vendor/schema_data.inc"
+}  // namespace vendor
 
 struct Domain {
   std::string_view name;
@@ -186,13 +193,18 @@ const ParamSchema* Schema::output(std::size_t i) const { return parameter(output
 
 std::span<const Schema> all_schemas() { return kSchemas; }
 
+std::span<const Schema> vendor_schemas() { return vendor::kSchemas; }
+
 std::span<const Schema> versions_of(std::string_view domain, std::string_view name) {
   domain = normal(domain);
   for (std::size_t slot = hash(domain, name) % kSlots; kIndex[slot].count != 0; slot = (slot + 1) % kSlots) {
     const Schema& first = kSchemas[kIndex[slot].first];
     if (first.name == name && first.domain == domain) return {&first, kIndex[slot].count};
   }
-  return {};
+  using Key = std::pair<std::string_view, std::string_view>;
+  const auto key_of = [](const Schema& s) { return Key(s.domain, s.name); };
+  const auto found = std::ranges::equal_range(vendor::kSchemas, Key(domain, name), {}, key_of);
+  return {found.begin(), found.end()};
 }
 
 const Schema* schema_for(std::string_view domain, std::string_view name, std::int64_t opset) {

@@ -47,6 +47,8 @@ const std::map<std::string, Takers> kTakers = {
     {"--native-lstm", {{}, {"tflite"}}},
     {"--external-data", {{}, {"onnx"}}},
     {"--external-threshold", {{}, {"onnx"}}},
+    {"--float16", {{}, kOnnx}},
+    {"--standard", {{}, kOnnx}},
 };
 
 std::string joined(const Names& names) {

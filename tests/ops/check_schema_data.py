@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails when ingot/ops/schema_data.inc is not what tools/generate_schemas.py makes of the specification."""
+"""Fails when a table of schemas is not what its generator makes of the specification."""
 import os
 import pathlib
 import subprocess
@@ -7,12 +7,15 @@ import sys
 
 root = pathlib.Path(__file__).resolve().parents[2]
 spec = pathlib.Path(os.environ.get("INGOT_SHARED", root.parent / "shared")) / "spec"
-facts = [spec / "onnx-operators.json", spec / "onnx-operators-extras.json"]
-missing = [str(path) for path in facts if not path.exists()]
+tables = [("tools/generate_schemas.py", ["onnx-operators.json", "onnx-operators-extras.json"], "ingot/ops/schema_data.inc"),
+          ("tools/generate_vendor_schemas.py", ["com-microsoft.json"], "ingot/ops/vendor/schema_data.inc")]
+missing = [name for _, facts, _ in tables for name in facts if not (spec / name).exists()]
 if missing:
     print("SKIPPED: set INGOT_SHARED; not found:", ", ".join(missing))
     sys.exit(77)
-made = subprocess.run([sys.executable, root / "tools/generate_schemas.py", *facts], check=True, stdout=subprocess.PIPE)
-if made.stdout != (root / "ingot/ops/schema_data.inc").read_bytes():
-    sys.exit("ingot/ops/schema_data.inc is out of date: run tools/generate_schemas.py")
+for generator, facts, table in tables:
+    command = [sys.executable, root / generator, *(spec / name for name in facts)]
+    made = subprocess.run(command, check=True, stdout=subprocess.PIPE)
+    if made.stdout != (root / table).read_bytes():
+        sys.exit(f"{table} is out of date: run {generator}")
 print("schema data in sync")

@@ -10,7 +10,8 @@ extern const std::string_view kOnnxRuntimes[1];
 
 inline constexpr OptionSet kOnnxImportOptions = {Option::inputs, Option::outputs, Option::inputs_as,
                                                  Option::outputs_as};
-inline constexpr OptionSet kOnnxExportOptions = {Option::opset, Option::target, Option::auto_cast, Option::infer_types};
+inline constexpr OptionSet kOnnxExportOptions = {Option::opset,       Option::target, Option::auto_cast,
+                                                 Option::infer_types, Option::half,   Option::standard};
 
 inline onnx::ReadOptions read_options(const LoadOptions& options) {
   return {

@@ -1,0 +1,33 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ingot/driver/options.h"
+#include "ingot/ir/opaque_model.h"
+
+namespace ingot::driver {
+
+/// What one node costs, from shapes alone; nothing: a shape is not known.
+struct NodeCost {
+  std::string node, op, output;            // output: its type
+  std::optional<double> operations;        // arithmetic: a multiplication and an addition are two
+  std::uint64_t weights = 0;               // bytes of constants that it alone reads, or reads first
+  std::optional<std::uint64_t> activations;  // bytes of its outputs
+};
+
+struct Costs {
+  std::vector<NodeCost> nodes;  // in the order in which they run
+  double operations = 0;
+  std::uint64_t weights = 0, activations = 0;
+  /// The most bytes of values that are alive at one time, inputs included and weights not, in the order of the file.
+  std::uint64_t peak = 0;
+  std::string peak_node;
+  std::size_t unknown = 0;  // nodes of which a shape is not known, or that hold graphs
+};
+
+/// Products and convolutions are counted exactly, reductions and pools by what they read, other arithmetic by the
+/// elements that it makes; what only moves elements counts nothing. Types are inferred on a copy.
+Costs costs_of(const Model& model, const InputShapes& shapes = {});
+
+}  // namespace ingot::driver

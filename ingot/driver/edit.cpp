@@ -1,0 +1,112 @@
+// Work on graphs that stay ONNX.
+#include "ingot/driver/edit.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ingot/base/error.h"
+#include "ingot/ops/infer.h"
+#include "ingot/ops/versions.h"
+#include "ingot/passes/convert_version.h"
+#include "ingot/passes/extract.h"
+#include "ingot/passes/fit_ir_version.h"
+#include "ingot/passes/rename.h"
+
+namespace ingot::driver {
+namespace {
+
+void rename_dims(Model& model, const Renames& dims) {
+  if (dims.empty()) return;
+  std::unordered_set<std::string> met;
+  const auto lookup = [&](std::string_view name) -> std::optional<Dim> {
+    for (const auto& [from, to] : dims)
+      if (from == name) {
+        met.insert(from);
+        const bool is_number = std::ranges::all_of(to, [](char c) { return c >= '0' && c <= '9'; });
+        return is_number && !to.empty() && to.size() < 18 ? Dim(std::stoll(to)) : Dim::symbol(to);
+      }
+    return std::nullopt;
+  };
+  for (const GraphPlace& place : all_graphs(model)) {
+    const auto change = [&](Value* v) {
+      if (v) v->type = ops::substitute(v->type, lookup);
+    };
+    for (Value* v : place.graph->inputs()) change(v);
+    for (Value* v : place.graph->initializers()) change(v);
+    for (Node& node : place.graph->nodes())
+      for (Value* v : node.outputs()) change(v);
+  }
+  for (const auto& [from, to] : dims)
+    if (!met.contains(from)) throw Error(Code::unknown_name, "no dimension of the model is called '" + from + "'");
+}
+
+void add_prefix(Model& model, const std::string& prefix) {
+  if (prefix.empty()) return;
+  std::unordered_set<const Value*> ports;
+  for (const Value* v : model.graph->inputs()) ports.insert(v);
+  for (const Value* v : model.graph->outputs()) ports.insert(v);
+  Renames renames;
+  const auto add = [&](const Value* v) {
+    if (v && !ports.contains(v)) renames.emplace_back(v->name(), prefix + v->name());
+  };
+  for (const Value* v : model.graph->initializers()) add(v);
+  for (const Node& node : model.graph->nodes())
+    for (const Value* v : node.outputs()) add(v);
+  passes::rename_values(model, renames);
+  for (Node& node : model.graph->nodes())
+    if (!node.name.empty()) node.name = prefix + node.name;
+}
+
+}  // namespace
+
+OptimizeLevel parse_level(std::string_view word) {
+  if (word == "basic") return OptimizeLevel::basic;
+  if (word == "extended") return OptimizeLevel::extended;
+  if (word == "all") return OptimizeLevel::all;
+  throw Error(Code::bad_usage, "'" + std::string(word) + "' is not a level").hint("basic, extended or all");
+}
+
+void extract(Model& model, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
+  passes::extract(model, inputs, outputs);
+}
+
+std::vector<Part> split(const Model& model, const SplitOptions& options) { return passes::split(model, options); }
+
+Model merge(Model a, Model b, const MergeOptions& options, MergeReport& report) {
+  return passes::merge(std::move(a), std::move(b), options, report);
+}
+
+HalfReport to_half(Model& model, const HalfOptions& options) { return passes::to_half(model, options); }
+
+void rename(Model& model, const RenameOptions& options) {
+  if (!options.values.empty()) passes::rename_values(model, options.values);
+  rename_dims(model, options.dims);
+  add_prefix(model, options.prefix);
+}
+
+OptimizeReport optimize(Model& model, const OptimizeRequest& request) {
+  OpsetImports wanted = model.opsets;
+  if (request.opset) wanted.set("", request.opset);
+  for (const auto& f : model.functions)
+    for (const OpsetImport& import : f->opsets)
+      if (!wanted.version(import.domain)) wanted.set(import.domain, import.version);
+  if (!wanted.version("")) wanted.set("", 1);
+  const std::int64_t ir_version = model.ir_version;
+  passes::OptimizeOptions options;
+  options.level = request.level;
+  options.ignores_nan = request.ignores_nan;
+  options.opset = wanted.version("");
+  options.budget = request.budget;
+  OptimizeReport report = passes::optimize(model, options);
+  passes::convert_version(model, wanted);
+  model.ir_version = ir_version;
+  if (request.opset) model.ir_version = std::max<std::int64_t>(ir_version, ops::ir_version_for(model.opsets));
+  const passes::IrNeed need = passes::needed_ir_version(model);
+  if (need.version > model.ir_version) passes::fit_ir_version(model, std::max(need.version, model.ir_version));
+  report.nodes_after = 0;
+  for (const GraphPlace& place : all_graphs(model)) report.nodes_after += place.graph->node_count();
+  return report;
+}
+
+}  // namespace ingot::driver

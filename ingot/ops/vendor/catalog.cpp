@@ -1,0 +1,69 @@
+// The table of operators that ONNX does not define.
+#include "ingot/ops/vendor/catalog.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ingot::ops {
+namespace {
+
+// The domains by the names that the table uses.
+constexpr std::string_view kDomain_experiments;
+constexpr std::string_view kDomain_microsoft = kMicrosoft;
+constexpr std::string_view kDomain_nchwc = kNchwc;
+
+using Key = std::pair<std::string_view, std::string_view>;
+
+#define INGOT_VENDOR(group, name) Key(kDomain_##group, #name),
+constexpr Key kKeys[] = {
+#include "ingot/ops/vendor/catalog.def"
+};
+#undef INGOT_VENDOR
+static_assert(std::ranges::is_sorted(kKeys), "keep vendor/catalog.def sorted: find_vendor() searches by halves");
+
+#define INGOT_VENDOR(group, name) &defs::group::name,
+constexpr const OpDef* kDefs[] = {
+#include "ingot/ops/vendor/catalog.def"
+};
+#undef INGOT_VENDOR
+
+struct Reason {
+  std::string_view name, why;
+};
+constexpr std::string_view kGenerates = "it runs graphs of its own in a loop until texts end";
+constexpr std::string_view kVendorBlob = "its weights are a form that only one kind of machine reads";
+constexpr std::string_view kSearches = "it searches for equal runs of tokens";
+constexpr Reason kReasons[] = {
+    {"AttnLSTM", "it is an LSTM whose input depends on its own state; no file has it"},
+    {"BeamSearch", kGenerates},
+    {"BifurcationDetector", kSearches},
+    {"DynamicQuantizeLSTM", "it rounds its state anew in each step, which the body of LSTM cannot say"},
+    {"DynamicTimeWarping", "each step depends on the one before it in two directions"},
+    {"EPContext", kVendorBlob},
+    {"GreedySearch", kGenerates},
+    {"Inverse", "ONNX has no operator that solves equations"},
+    {"MaxpoolWithMask", "what its mask means depends on the order in which a window is read"},
+    {"MurmurHash3", "it mixes the bits of whatever an element holds"},
+    {"NGramRepeatBlock", kSearches},
+    {"Sampling", kGenerates},
+    {"Snpe", kVendorBlob},
+    {"Tokenizer", "it cuts texts by regular expressions"},
+    {"WhisperBeamSearch", kGenerates},
+};
+
+}  // namespace
+
+const OpDef* find_vendor(std::string_view domain, std::string_view name) {
+  const auto* it = std::ranges::lower_bound(kKeys, Key(domain, name));
+  return it != std::end(kKeys) && *it == Key(domain, name) ? kDefs[it - std::begin(kKeys)] : nullptr;
+}
+
+std::span<const OpDef* const> vendor_operators() { return kDefs; }
+
+std::string_view why_undefined(std::string_view domain, std::string_view name) {
+  if (domain != kMicrosoft) return {};
+  const auto* it = std::ranges::find(kReasons, name, &Reason::name);
+  return it == std::end(kReasons) ? std::string_view() : it->why;
+}
+
+}  // namespace ingot::ops

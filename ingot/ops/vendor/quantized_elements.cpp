@@ -1,0 +1,119 @@
+// com.microsoft: 8-bit operators that compute in float between two roundings.
+#include "ingot/ops/vendor/body.h"
+#include "ingot/ops/vendor/catalog.h"
+#include "ingot/ops/vendor/integer_product.h"
+
+namespace ingot::ops {
+namespace {
+
+/// Input i with the scale and the zero point behind it.
+Value* floats(DecomposeContext& c, std::size_t i) {
+  return c.g.op("DequantizeLinear", {c.in(i), as_scalar(c.g, c.in(i + 1)), as_scalar(c.g, c.in(i + 2))});
+}
+
+/// Rounded by the scale at input i and the zero point behind it; without one, to the type of input `like`.
+Value* rounded(DecomposeContext& c, Value* x, std::size_t i, std::size_t like = 0) {
+  Value* zero = c.has(i + 1) ? as_scalar(c.g, c.in(i + 1)) : c.g.scalar(0, c.elem(like));
+  return c.g.op("QuantizeLinear", {x, as_scalar(c.g, c.in(i)), zero});
+}
+
+Values q_linear_add(DecomposeContext& c) { return {rounded(c, c.g.add(floats(c, 0), floats(c, 3)), 6)}; }
+Values q_linear_mul(DecomposeContext& c) { return {rounded(c, c.g.mul(floats(c, 0), floats(c, 3)), 6)}; }
+Values q_linear_sigmoid(DecomposeContext& c) { return {rounded(c, c.g.op("Sigmoid", {floats(c, 0)}), 3)}; }
+Values q_linear_leaky_relu(DecomposeContext& c) {
+  Value* y = c.g.op("LeakyRelu", {floats(c, 0)}, {{"alpha", static_cast<double>(c.attr("alpha", 0.01f))}});
+  return {rounded(c, y, 3)};
+}
+
+Values q_linear_where(DecomposeContext& c) {
+  return {rounded(c, c.g.where(c.in(0), floats(c, 1), floats(c, 4)), 7, 1)};
+}
+
+/// The result's scale and zero point come first, then three inputs for each part.
+Values q_linear_concat(DecomposeContext& c) {
+  if (c.node.input_count() < 5 || (c.node.input_count() - 2) % 3 != 0) return {};
+  Values parts;
+  for (std::size_t i = 2; i + 2 < c.node.input_count(); i += 3) parts.push_back(floats(c, i));
+  return {rounded(c, c.g.concat(parts, c.attr("axis", std::int64_t{0})), 0, 2)};
+}
+
+/// Shares are rounded by a whole number of steps to one.
+Values q_linear_softmax(DecomposeContext& c) {
+  GraphBuilder& g = c.g;
+  Value* x = floats(c, 0);
+  const std::int64_t axis = c.attr("axis", std::int64_t{-1});
+  Value* shares = nullptr;
+  if (c.attr("opset", std::int64_t{13}) >= 13) {
+    shares = g.op("Softmax", {x}, {{"axis", axis}});
+  } else {
+    Value* flat = g.op("Flatten", {x}, {{"axis", axis}});
+    shares = g.op("Reshape", {g.op("Softmax", {flat}, {{"axis", -1}}), g.shape(c.in(0))});
+  }
+  Value* steps = g.op("Floor", {g.op("Reciprocal", {as_scalar(g, c.in(3))})});
+  Value* zero = c.has(4) ? as_scalar(g, c.in(4)) : g.scalar(0, c.elem(0));
+  return {g.op("QuantizeLinear", {g.mul(shares, steps), g.scalar(1, DType::f32), zero})};
+}
+
+bool is_channels_last(const DecomposeContext& c) { return c.attr("channels_last", std::int64_t{0}) != 0; }
+
+Values q_linear_average_pool(DecomposeContext& c) {
+  if (!c.rank(0)) return {};
+  Value* x = is_channels_last(c) ? channels_first(c.g, floats(c, 0)) : floats(c, 0);
+  Value* y = c.g.op("AveragePool", {x},
+                    attributes_of(c.node, {"auto_pad", "kernel_shape", "strides", "pads", "ceil_mode", "count_include_pad"}));
+  return {rounded(c, is_channels_last(c) ? channels_last(c.g, y) : y, 3)};
+}
+
+Values q_linear_global_average_pool(DecomposeContext& c) {
+  if (!c.rank(0)) return {};
+  Value* x = is_channels_last(c) ? channels_first(c.g, floats(c, 0)) : floats(c, 0);
+  Value* y = c.g.op("GlobalAveragePool", {x});
+  return {rounded(c, is_channels_last(c) ? channels_last(c.g, y) : y, 3)};
+}
+
+/// As ONNX has it, for either place of the channels; the weights stay as they are.
+Values q_linear_conv(DecomposeContext& c) {
+  if (!c.rank(0)) return {};
+  Values inputs = c.node.inputs();
+  if (is_channels_last(c)) inputs[0] = channels_first(c.g, inputs[0]);
+  for (const std::size_t i : {1, 2, 6, 7}) inputs[i] = as_scalar(c.g, inputs[i]);
+  Value* y = c.g.op("QLinearConv", inputs,
+                    attributes_of(c.node, {"auto_pad", "kernel_shape", "dilations", "strides", "pads", "group"}));
+  return {is_channels_last(c) ? channels_last(c.g, y) : y};
+}
+
+Values nhwc_max_pool(DecomposeContext& c) {
+  if (!c.rank(0)) return {};
+  Value* y = c.g.op("MaxPool", {channels_first(c.g, c.in(0))},
+                    attributes_of(c.node, {"auto_pad", "kernel_shape", "dilations", "strides", "pads", "ceil_mode"}));
+  return {channels_last(c.g, y)};
+}
+
+/// ONNX has them with the same meaning today; only the axis is counted from another place.
+Values quantize_linear(DecomposeContext& c) {
+  return {c.g.op("QuantizeLinear", {c.in(0), c.in(1), c.in(2)}, {{"axis", c.attr("axis", std::int64_t{1})}})};
+}
+Values dequantize_linear(DecomposeContext& c) {
+  return {c.g.op("DequantizeLinear", {c.in(0), c.in(1), c.in(2)}, {{"axis", c.attr("axis", std::int64_t{1})}})};
+}
+
+}  // namespace
+
+#define INGOT_BODY(op, body) \
+  constinit const OpDef defs::microsoft::op = {.name = #op, .domain = kMicrosoft, .infer = infer_by_body, .decompose = body}
+INGOT_BODY(DequantizeLinear, dequantize_linear);
+INGOT_BODY(NhwcMaxPool, nhwc_max_pool);
+INGOT_BODY(QLinearAdd, q_linear_add);
+INGOT_BODY(QLinearAveragePool, q_linear_average_pool);
+INGOT_BODY(QLinearConcat, q_linear_concat);
+INGOT_BODY(QLinearConv, q_linear_conv);
+INGOT_BODY(QLinearGlobalAveragePool, q_linear_global_average_pool);
+INGOT_BODY(QLinearLeakyRelu, q_linear_leaky_relu);
+INGOT_BODY(QLinearMul, q_linear_mul);
+INGOT_BODY(QLinearSigmoid, q_linear_sigmoid);
+INGOT_BODY(QLinearSoftmax, q_linear_softmax);
+INGOT_BODY(QLinearWhere, q_linear_where);
+INGOT_BODY(QuantizeLinear, quantize_linear);
+#undef INGOT_BODY
+
+}  // namespace ingot::ops

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Work on graphs as a user meets it: extract, split, merge, rename, diff, optimize, half precision, costs.
+
+usage: graph_test.py PATH_TO_INGOT
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+INGOT = sys.argv.pop(1)
+
+NET = """<ir_version: 8, opset_import: ["" : 17]>
+net (float[N, 4] x) => (float[N, 2] y)
+<float[4, 3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, float[3, 2] v = {1, 2, 3, 4, 5, 6}, float one = {1}>
+{
+  [first] h = MatMul(x, w)
+  [act] r = Relu(h)
+  [same] s = Mul(r, one)
+  [second] z = MatMul(s, v)
+  [last] y = Softmax<axis = -1>(z)
+}
+"""
+
+OTHER = NET.replace("9, 10, 11, 12}", "9, 10, 11, 12.5}").replace("axis = -1", "axis = 1")
+
+VENDOR = """<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
+net (float[2, 3, 4] x, float[2, 3, 4] skip) => (float[2, 3, 4] y)
+<float[4] g = {1, 2, 3, 4}, float[4] b = {0.5, 0, 0, 1}>
+{
+  n = com.microsoft.SkipLayerNormalization<epsilon = 0.00001>(x, skip, g, b)
+  y = com.microsoft.Gelu(n)
+}
+"""
+
+UNSAYABLE = """<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1, "other" : 1]>
+net (string[C] x, float[2] z) => (uint32[C] y, float[2] w)
+{
+  y = com.microsoft.MurmurHash3(x)
+  w = other.Thing(z)
+}
+"""
+
+
+class GraphTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.write("net.onnxtxt", NET)
+
+    def path(self, name):
+        return str(pathlib.Path(self.folder.name) / name)
+
+    def write(self, name, text):
+        pathlib.Path(self.path(name)).write_text(text)
+
+    def run_ingot(self, *arguments, code=0):
+        done = subprocess.run([INGOT, *arguments], capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def json_of(self, *arguments, code=0):
+        return json.loads(self.run_ingot(*arguments, "--json", code=code).stdout)
+
+    def test_extract_keeps_what_lies_between(self):
+        done = self.json_of("extract", self.path("net.onnxtxt"), "-o", self.path("part.onnx"), "--inputs", "r", "--outputs", "z")
+        self.assertEqual([i["name"] for i in done["inputs"]], ["r"])
+        self.assertEqual([o["name"] for o in done["outputs"]], ["z"])
+        self.assertEqual(done["nodes"], {"before": 5, "after": 2})
+
+    def test_extract_refuses_what_is_not_there(self):
+        done = self.run_ingot("extract", self.path("net.onnxtxt"), "-o", self.path("part.onnx"), "--outputs", "nothing", code=2)
+        self.assertIn("no value 'nothing'", done.stderr)
+        self.assertFalse(pathlib.Path(self.path("part.onnx")).exists())
+
+    def test_split_and_merge_give_the_model_back(self):
+        plan = self.json_of("split", self.path("net.onnxtxt"), "-o", self.path("parts"), "--at", "r")
+        self.assertEqual([p["file"] for p in plan["parts"]], ["part_0.onnx", "part_1.onnx"])
+        self.run_ingot("merge", self.path("parts/part_0.onnx"), self.path("parts/part_1.onnx"), "-o", self.path("whole.onnx"))
+        done = self.json_of("verify", self.path("net.onnxtxt"), self.path("whole.onnx"), "--with", "ingot")
+        self.assertEqual(done["answer"], "same")
+
+    def test_merge_lists_all_problems(self):
+        done = self.run_ingot("merge", self.path("net.onnxtxt"), self.path("net.onnxtxt"), "-o", self.path("m.onnx"),
+                              "--connect", "y=x", code=2)
+        self.assertIn("output 'y' is float[N,2], but input 'x' is float[N,4]", done.stderr)
+        self.assertIn("'y' (an output of the second)", done.stderr)
+
+    def test_rename_changes_values_and_dimensions(self):
+        self.run_ingot("rename", self.path("net.onnxtxt"), "x=image", "y=scores", "-o", self.path("n.onnx"), "--dim", "N=batch")
+        done = self.json_of("inspect", self.path("n.onnx"))
+        self.assertEqual(done["inputs"][0]["name"], "image")
+        self.assertEqual(done["outputs"][0]["type"], "float[batch,2]")
+        self.run_ingot("rename", self.path("net.onnxtxt"), "nothing=x2", "-o", self.path("n.onnx"), code=2)
+
+    def test_diff_tells_weights_and_attributes(self):
+        self.write("other.onnxtxt", OTHER)
+        same = self.json_of("diff", self.path("net.onnxtxt"), self.path("net.onnxtxt"))
+        self.assertTrue(same["same"])
+        done = self.json_of("diff", self.path("net.onnxtxt"), self.path("other.onnxtxt"), code=1)
+        self.assertEqual(done["weights"][0]["a"], "w")
+        self.assertEqual(done["weights"][0]["differing"], 1)
+        self.assertAlmostEqual(done["weights"][0]["difference_norm"], 0.5)
+        self.assertEqual(done["nodes"][0]["node"], "last")
+        self.assertIn("attribute 'axis' is -1, and 1 in b", done["nodes"][0]["changes"][0])
+
+    def test_optimize_is_compared_with_its_source(self):
+        done = self.json_of("optimize", self.path("net.onnxtxt"), "-o", self.path("small.onnx"))
+        self.assertEqual(done["nodes"], {"before": 5, "after": 4})
+        self.assertEqual(done["verification"]["answer"], "same")
+        self.assertEqual(done["rules"]["neutral numbers"], 1)
+
+    def test_half_precision_keeps_ports_and_islands(self):
+        done = self.json_of("convert", self.path("net.onnxtxt"), "-o", self.path("half.onnx"), "--float16", "--keep-float", "Softmax")
+        self.assertEqual(done["inputs"][0]["type"], "float[N,4]")
+        self.assertEqual(done["half"]["islands"], [{"node": "last", "op": "Softmax", "reason": "as asked for"}])
+        self.assertLess(done["half"]["weight_bytes_after"], done["half"]["weight_bytes_before"])
+        self.run_ingot("check", self.path("half.onnx"))
+        self.run_ingot("convert", self.path("net.onnxtxt"), "-o", self.path("b.onnx"), "--keep-float", "Relu", code=2)
+
+    def test_costs_are_counted_node_by_node(self):
+        done = self.json_of("inspect", self.path("net.onnxtxt"), "--flops", "--memory", "--input-shape", "x:5,4")
+        costs = {n["node"]: n for n in done["costs"]["nodes"]}
+        self.assertEqual(costs["first"]["operations"], 2 * 5 * 4 * 3)
+        self.assertEqual(costs["first"]["weights"], 48)
+        self.assertEqual(costs["last"]["activations"], 5 * 2 * 4)
+        self.assertEqual(done["costs"]["unknown"], 0)
+        self.run_ingot("inspect", self.path("net.onnxtxt"), "--input-shape", "x:5,4", code=2)
+
+    def test_standard_leaves_no_operator_of_others(self):
+        self.write("vendor.onnxtxt", VENDOR)
+        done = self.json_of("convert", self.path("vendor.onnxtxt"), "-o", self.path("plain.onnx"), "--standard")
+        self.assertEqual(list(done["opsets"]), ["ai.onnx"])
+        self.assertNotIn("com.microsoft", " ".join(done["operators"]))
+        verdict = self.json_of("verify", self.path("vendor.onnxtxt"), self.path("plain.onnx"), "--with", "ingot")
+        self.assertEqual(verdict["answer"], "same")
+
+    def test_standard_lists_what_cannot_be_said(self):
+        self.write("unsayable.onnxtxt", UNSAYABLE)
+        done = self.run_ingot("convert", self.path("unsayable.onnxtxt"), "-o", self.path("plain.onnx"), "--standard", code=4)
+        self.assertIn("com.microsoft.MurmurHash3", done.stderr)
+        self.assertIn("other.Thing", done.stderr)
+
+    def test_ops_lists_the_domain(self):
+        rows = {row["name"]: row for row in self.json_of("ops", "--domain", "com.microsoft")}
+        self.assertEqual(len(rows), 137)
+        self.assertTrue(rows["SkipLayerNormalization"]["decomposition"])
+        self.assertTrue(rows["Tokenizer"]["kernel"])
+        self.assertIn("loop", rows["BeamSearch"]["why"])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[1:]])

@@ -1,0 +1,83 @@
+// What becomes half precision, and what stays float.
+#include "ingot/passes/half.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ingot/engine/session.h"
+#include "ingot/onnx/text.h"
+#include "ingot/passes/check/check.h"
+
+namespace ingot::passes {
+namespace {
+
+Model parse(const std::string& graph) {
+  return onnx::parse_text("<ir_version: 10, opset_import: [\"\" : 21]>\n" + graph, ".", {});
+}
+
+const char* kNet =
+    "g (float[2,3] x) => (float[2,2] y) <float[3,2] w = {0.5, 1, -1, 2, 0.25, 3}, float[2] b = {1, -1}> "
+    "{ h = MatMul(x, w) i = Add(h, b) y = Relu(i) }";
+
+std::vector<float> run(const Model& model) {
+  const engine::Session session(model, {});
+  const Tensor x = Tensor::of<float>({2, 3}, {1, 2, 3, -0.5, 0.25, 4});
+  return session.run({{"x", Array::from(x)}})[0].value.array()->to_tensor().to_vector<float>();
+}
+
+bool is_valid(const Model& model) {
+  for (const Problem& problem : check(model))
+    if (problem.severity == Severity::error) return false;
+  return true;
+}
+
+TEST(Half, KeepsNamesAndTypesOfInputsAndOutputs) {
+  Model model = parse(kNet);
+  const HalfReport report = to_half(model, {});
+  EXPECT_EQ(report.converted, 3u);
+  EXPECT_EQ(report.casts, 2u);
+  EXPECT_EQ(model.graph->inputs()[0]->type.str(), "float[2,3]");
+  EXPECT_EQ(model.graph->output(0)->name(), "y");
+  EXPECT_EQ(model.graph->output(0)->type.str(), "float[2,2]");
+  EXPECT_EQ(model.graph->find("w")->type.elem, DType::f16);
+  EXPECT_TRUE(is_valid(model));
+  const auto expected = run(parse(kNet)), got = run(model);
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(got[i], expected[i], 0.01);
+}
+
+TEST(Half, ConvertsPortsWhereAsked) {
+  Model model = parse(kNet);
+  to_half(model, {.converts_ports = true});
+  EXPECT_EQ(model.graph->inputs()[0]->type.str(), "float16[2,3]");
+  EXPECT_EQ(model.graph->output(0)->type.str(), "float16[2,2]");
+  EXPECT_TRUE(is_valid(model));
+}
+
+TEST(Half, LeavesWeightsThatAreTooLargeInFloat) {
+  Model model = parse("g (float[2] x) => (float[2] y) <float[2] w = {100000, 1}> { h = Mul(x, w) y = Relu(h) }");
+  const HalfReport report = to_half(model, {});
+  ASSERT_EQ(report.islands.size(), 1u);
+  EXPECT_THAT(report.islands[0].reason, testing::HasSubstr("too large"));
+  ASSERT_EQ(report.ranges.size(), 1u);
+  EXPECT_EQ(report.ranges[0].too_large, 1u);
+  EXPECT_TRUE(is_valid(model));
+}
+
+TEST(Half, KeepsWhatIsNamed) {
+  Model model = parse(kNet);
+  const HalfReport report = to_half(model, {.keep = {"Add"}});
+  EXPECT_EQ(report.kept, 1u);
+  EXPECT_EQ(model.graph->find("b")->type.elem, DType::f32);
+  EXPECT_TRUE(is_valid(model));
+}
+
+TEST(Half, FeedsSubgraphsWhatTheyReadBefore) {
+  Model model = parse(
+      "g (float[2] x, bool c) => (float[2] y) { a = Exp(x) y = If(c) <then_branch = t () => (float[2] p) { p = Neg(a) }, "
+      "else_branch = e () => (float[2] q) { q = Abs(a) }> }");
+  to_half(model, {});
+  EXPECT_TRUE(is_valid(model));
+}
+
+}  // namespace
+}  // namespace ingot::passes

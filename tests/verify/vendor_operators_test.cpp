@@ -1,0 +1,91 @@
+// Random uses of the operators that ONNX does not define: ONNX Runtime, Ingot, and ONNX Runtime without the operator.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "ingot/base/error.h"
+#include "ingot/engine/session.h"
+#include "ingot/onnx/writer.h"
+#include "ingot/passes/convert_version.h"
+#include "ingot/passes/fit_ir_version.h"
+#include "ingot/passes/standardize.h"
+#include "ingot/verify/compare.h"
+#include "ingot/verify/peer.h"
+#include "tests/support/files.h"
+#include "tests/verify/peers.h"
+#include "tests/verify/vendor_case.h"
+
+namespace ingot {
+namespace {
+
+using Outputs = std::vector<engine::NamedDatum>;
+
+std::string compare(const Outputs& got, const Outputs& expected, const test::VendorCase& c) {
+  for (const engine::NamedDatum& e : expected) {
+    const auto it = std::ranges::find(got, e.name, &engine::NamedDatum::name);
+    if (it == got.end()) return "output '" + e.name + "' is missing";
+    verify::Tolerance tolerance{.rtol = 0, .atol = 1e-6, .scale = c.scale, .steps = 0};
+    const Array* array = e.value.array();
+    if (array && (array->dtype() == DType::u8 || array->dtype() == DType::i8)) tolerance.steps = c.steps;
+    if (const auto d = verify::difference(it->value, e.value, tolerance)) return "output '" + e.name + "' " + *d;
+  }
+  return {};
+}
+
+/// What the peer says to the model in plain operators.
+std::string compare_standard(const test::VendorCase& c, const Outputs& expected, verify::Peer& ort, const std::string& file) {
+  Model model = c.model();
+  passes::standardize(model);
+  OpsetImports targets;
+  targets.set("", 23);
+  passes::convert_version(model, targets);
+  model.ir_version = 10;
+  onnx::write(model, file);
+  const auto answer = ort.run({.model = file, .inputs = c.inputs()});
+  if (!answer.error.empty()) return "refused: " + answer.error;
+  return compare(answer.outputs, expected, c);
+}
+
+class VendorOperators : public testing::TestWithParam<test::VendorOperator> {};
+
+TEST_P(VendorOperators, GiveWhatOnnxRuntimeGives) {
+  const verify::Peers peers = test::peers();
+  if (const auto missing = verify::why_missing(peers, verify::Runtime::ort)) GTEST_SKIP() << *missing;
+  static verify::Peer ort(verify::Runtime::ort, peers);
+  const test::TempDir directory;
+  constexpr unsigned kCases = 40;
+  int refused = 0, wrong = 0;
+  std::string why;
+  for (unsigned seed = 1; seed <= kCases && wrong < 3; ++seed) {
+    test::VendorCase c(GetParam().op, GetParam().domain, seed);
+    GetParam().draw(c);
+    const Model model = c.model();
+    const std::string file = (directory / "case.onnx").string();
+    onnx::write(model, file);
+    const auto answer = ort.run({.model = file, .inputs = c.inputs()});
+    if (!answer.error.empty()) {
+      ++refused;
+      why = answer.error;
+      continue;
+    }
+    try {
+      const engine::Session session(model, {.threads = 1, .is_fast = seed % 2 == 0});
+      std::string difference = compare(session.run(c.inputs()), answer.outputs, c);
+      if (difference.empty()) difference = compare_standard(c, answer.outputs, ort, file);
+      if (!difference.empty()) ADD_FAILURE() << "seed " << seed << ", " << c.text() << ": " << difference;
+      wrong += !difference.empty();
+    } catch (const Error& error) {
+      ADD_FAILURE() << "seed " << seed << ", " << c.text() << ": " << error.what();
+      ++wrong;
+    }
+  }
+  if (refused) std::printf("%d of %u refused by ONNX Runtime: %s\n", refused, kCases, why.substr(0, 200).c_str());
+  EXPECT_LE(refused, static_cast<int>(kCases) / 2) << why;
+}
+
+INSTANTIATE_TEST_SUITE_P(Microsoft, VendorOperators, testing::ValuesIn(test::vendor_operators()),
+                         [](const auto& param) { return param.param.op; });
+
+}  // namespace
+}  // namespace ingot
