@@ -8,7 +8,7 @@ namespace ingot::test {
 inline Array typed(const Array& x, DType to) {
   Array y(to, x.dims());
   const std::vector<double> values = x.to_doubles();
-  dispatch(to, Floats{}, [&]<class T>() {
+  dispatch(to, ingot::Floats{}, [&]<class T>() {
     const auto out = y.mutable_data<T>();
     for (std::size_t i = 0; i < values.size(); ++i) out[i] = T(static_cast<float>(values[i]));
   });
