@@ -19,9 +19,9 @@ struct AdjustOptions {
   std::string target{};                 // "ort-1.15", "onnx-1.12": opsets and IR version of that program
   InputShapes input_shapes{};
   Renames renames{};
-  bool infer_types = false;             // write the types of all values
-  AutoCast auto_cast = AutoCast::none;  // for element types that the operator set asked for lacks
-  bool standard = false;                // operators of others become ONNX's own
+  bool infer_types = false;                   // write the types of all values
+  AutoCast auto_cast = AutoCast::none;        // for element types that the operator set asked for lacks
+  bool standard = false;                      // operators of others become ONNX's own
   std::optional<passes::HalfOptions> half{};  // compute in half precision
 };
 
