@@ -73,8 +73,8 @@ void print(const driver::Difference& d, const Options& options) {
   print_lines("weights only in a", d.weights_only_a, options.most);
   print_lines("weights only in b", d.weights_only_b, options.most);
   print_lines("weights that differ", weight_lines(d), options.most);
-  std::printf("%s nodes and %s weights are the same%s\n", grouped(d.same_nodes).c_str(), grouped(d.same_weights).c_str(),
-              d.is_same() ? ": the models say the same" : "");
+  std::printf("%s nodes and %s weights are the same%s\n", grouped(d.same_nodes).c_str(),
+              grouped(d.same_weights).c_str(), d.is_same() ? ": the models say the same" : "");
 }
 
 Json to_json(const driver::Difference& d) {

@@ -35,11 +35,15 @@ std::string text_of(const driver::HalfReport& report) {
 }
 
 Json to_json(const driver::HalfReport& report) {
-  Json json{{"converted", report.converted},       {"kept", report.kept},
-            {"casts", report.casts},               {"weight_bytes_before", report.bytes_before},
-            {"weight_bytes_after", report.bytes_after}, {"islands", Json::array()},
+  Json json{{"converted", report.converted},
+            {"kept", report.kept},
+            {"casts", report.casts},
+            {"weight_bytes_before", report.bytes_before},
+            {"weight_bytes_after", report.bytes_after},
+            {"islands", Json::array()},
             {"ranges", Json::array()}};
-  for (const auto& i : report.islands) json["islands"].push_back({{"node", i.node}, {"op", i.op}, {"reason", i.reason}});
+  for (const auto& i : report.islands)
+    json["islands"].push_back({{"node", i.node}, {"op", i.op}, {"reason", i.reason}});
   for (const auto& r : report.ranges)
     json["ranges"].push_back({{"weight", r.name},
                               {"smallest", r.smallest},

@@ -28,7 +28,8 @@ int run(const Options& options, const Global& global) {
   driver::save(merged, options.output);
   const driver::Summary s = driver::summarise(merged);
   if (options.json) {
-    Json json{{"a", options.a}, {"b", options.b}, {"output", options.output}, {"nodes", s.nodes}, {"notes", report.notes}};
+    Json json{
+        {"a", options.a}, {"b", options.b}, {"output", options.output}, {"nodes", s.nodes}, {"notes", report.notes}};
     for (const auto& port : s.inputs) json["inputs"].push_back({{"name", port.name}, {"type", port.type}});
     for (const auto& port : s.outputs) json["outputs"].push_back({{"name", port.name}, {"type", port.type}});
     std::printf("%s\n", json.dump(2).c_str());
@@ -38,7 +39,8 @@ int run(const Options& options, const Global& global) {
     Table table;
     for (const auto& port : s.inputs) table.add({"input", port.name, port.type});
     for (const auto& port : s.outputs) table.add({"output", port.name, port.type});
-    std::fprintf(stderr, "%s%s nodes\nwrote %s\n", table.str().c_str(), grouped(s.nodes).c_str(), options.output.c_str());
+    std::fprintf(stderr, "%s%s nodes\nwrote %s\n", table.str().c_str(), grouped(s.nodes).c_str(),
+                 options.output.c_str());
   }
   return 0;
 }

@@ -40,9 +40,9 @@ verify::Verdict verdict_of(const Options& options, const Global& global) {
 void print(const driver::OptimizeReport& report, const driver::Summary& before, const driver::Summary& after) {
   Table table({true});
   for (const auto& [rule, count] : report.rules) table.add({grouped(count), rule});
-  std::fprintf(stderr, "%snodes %s -> %s, weights %s -> %s\n", table.str().c_str(), grouped(report.nodes_before).c_str(),
-               grouped(report.nodes_after).c_str(), human_bytes(before.parameter_bytes).c_str(),
-               human_bytes(after.parameter_bytes).c_str());
+  std::fprintf(stderr, "%snodes %s -> %s, weights %s -> %s\n", table.str().c_str(),
+               grouped(report.nodes_before).c_str(), grouped(report.nodes_after).c_str(),
+               human_bytes(before.parameter_bytes).c_str(), human_bytes(after.parameter_bytes).c_str());
 }
 
 int run(const Options& options, const Global& global) {
@@ -95,13 +95,16 @@ Command add_optimize(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
   App* app = program.add_subcommand("optimize", "A smaller model that means the same, compared with the one it was");
   app->footer(
-      "basic: constants, known shapes and branches, nodes that do nothing, are not read or are there twice, casts, views "
+      "basic: constants, known shapes and branches, nodes that do nothing, are not read or are there twice, casts, "
+      "views "
       "and\n"
       "transposes of each other. extended: also what convolutions take in (batch normalisation, sums, products, "
       "padding),\n"
-      "products with bias, transposes by the layout of the whole graph. all: also Gelu, LayerNormalization, attention ... "
+      "products with bias, transposes by the layout of the whole graph. all: also Gelu, LayerNormalization, attention "
+      "... "
       "where\n"
-      "the operator set has them (--opset 24). NaN and infinity stay what they are unless --ignore-nan. The result is run\n"
+      "the operator set has them (--opset 24). NaN and infinity stay what they are unless --ignore-nan. The result is "
+      "run\n"
       "beside the source; the exit code is 1, and the file stays, if they differ.\n\n"
       "  ingot optimize model.onnx -o small.onnx\n"
       "  ingot optimize model.onnx -o small.onnx --level all --opset 23 --with ort");

@@ -33,7 +33,9 @@ int run(const Options& options, const Global& global) {
   }
   driver::save(loaded.model, options.output);
   if (options.json)
-    std::printf("%s\n", Json{{"model", options.model}, {"output", options.output}, {"values", rename.values.size()},
+    std::printf("%s\n", Json{{"model", options.model},
+                             {"output", options.output},
+                             {"values", rename.values.size()},
                              {"dims", rename.dims.size()}}
                             .dump(2)
                             .c_str());

@@ -41,7 +41,8 @@ Json names_of(const std::vector<driver::Summary::Port>& ports) {
 std::string file_name(const std::string& name) {
   std::string file;
   for (const char c : name)
-    file += (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' ? c : '_';
+    file +=
+        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' ? c : '_';
   return file + ".onnx";
 }
 

@@ -24,9 +24,9 @@ struct AdjustOptions {
   InputShapes input_shapes{};
   std::optional<Dim> batch{};  // of the inputs, and of all that follows from it
   Renames renames{};
-  bool infer_types = false;             // write the types of all values
-  AutoCast auto_cast = AutoCast::none;  // for element types that the operator set asked for lacks
-  bool standard = false;                // operators of others become ONNX's own
+  bool infer_types = false;                   // write the types of all values
+  AutoCast auto_cast = AutoCast::none;        // for element types that the operator set asked for lacks
+  bool standard = false;                      // operators of others become ONNX's own
   std::optional<passes::HalfOptions> half{};  // compute in half precision
   Budget* budget = nullptr;             // of what is run to prove that another batch means the same
 };

@@ -71,8 +71,8 @@ struct ConvertReport {
   std::vector<std::string> notes{};  // every change that was not asked for by name, a line each
   std::size_t nodes_changed = 0, nodes_added = 0;
   std::optional<passes::HalfReport> half{};  // where half precision was asked for
-  bool is_translated = false;  // one of the two formats is another framework's
-  std::string not_verified{};  // why source and result were not compared; empty: `verify` gave an answer
+  bool is_translated = false;                // one of the two formats is another framework's
+  std::string not_verified{};                // why source and result were not compared; empty: `verify` gave an answer
   double load_seconds = 0, convert_seconds = 0, write_seconds = 0;
 };
 

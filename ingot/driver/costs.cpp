@@ -13,11 +13,11 @@
 namespace ingot::driver {
 namespace {
 
-constexpr std::string_view kMoves[] = {
-    "Cast",      "CastLike",  "Concat",    "Constant",      "ConstantOfShape", "DepthToSpace", "Dropout",
-    "Expand",    "Flatten",   "Gather",    "GatherElements", "GatherND",       "Identity",     "Pad",
-    "Reshape",   "Shape",     "Size",      "Slice",         "SpaceToDepth",    "Split",        "Squeeze",
-    "Tile",      "Transpose", "Unsqueeze", "Where"};
+constexpr std::string_view kMoves[] = {"Cast",           "CastLike", "Concat",    "Constant",     "ConstantOfShape",
+                                       "DepthToSpace",   "Dropout",  "Expand",    "Flatten",      "Gather",
+                                       "GatherElements", "GatherND", "Identity",  "Pad",          "Reshape",
+                                       "Shape",          "Size",     "Slice",     "SpaceToDepth", "Split",
+                                       "Squeeze",        "Tile",     "Transpose", "Unsqueeze",    "Where"};
 
 std::optional<std::uint64_t> elements_of(const Value* v) {
   const auto dims = v && v->type.is_tensor() ? static_dims(v->type.shape) : std::nullopt;
@@ -121,7 +121,8 @@ Costs costs_of(const Model& original, const InputShapes& shapes) {
     if (node->output()) cost.output = node->output()->type.str();
     if (!has_subgraphs(*node)) cost.operations = operations_of(*node);
     for (const Value* v : node->inputs())
-      if (v && v->initializer && !v->is_input() && counted.insert(v).second) cost.weights += v->initializer->bytes().size();
+      if (v && v->initializer && !v->is_input() && counted.insert(v).second)
+        cost.weights += v->initializer->bytes().size();
     for (const Value* v : node->outputs()) {
       if (!v) continue;
       const auto bytes = bytes_of(v);

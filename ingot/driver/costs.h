@@ -10,9 +10,9 @@ namespace ingot::driver {
 
 /// What one node costs, from shapes alone; nothing: a shape is not known.
 struct NodeCost {
-  std::string node, op, output;            // output: its type
-  std::optional<double> operations;        // arithmetic: a multiplication and an addition are two
-  std::uint64_t weights = 0;               // bytes of constants that it alone reads, or reads first
+  std::string node, op, output;              // output: its type
+  std::optional<double> operations;          // arithmetic: a multiplication and an addition are two
+  std::uint64_t weights = 0;                 // bytes of constants that it alone reads, or reads first
   std::optional<std::uint64_t> activations;  // bytes of its outputs
 };
 

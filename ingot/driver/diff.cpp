@@ -88,7 +88,8 @@ class Comparison {
     if (in_a != in_b) found_.model.push_back(what + " is " + in_a + ", and " + in_b + " in b");
   }
 
-  void compare_ports(const std::vector<Summary::Port>& a, const std::vector<Summary::Port>& b, const std::string& what) {
+  void compare_ports(const std::vector<Summary::Port>& a, const std::vector<Summary::Port>& b,
+                     const std::string& what) {
     for (const auto& port : a) {
       const auto twin = std::ranges::find(b, port.name, &Summary::Port::name);
       if (twin == b.end())

@@ -10,7 +10,7 @@ namespace ingot::driver {
 /// A weight that both models have and that is not the same in both.
 struct WeightDifference {
   std::string a_name, b_name, a_type, b_type;
-  bool is_comparable = false;  // same shape, both numbers
+  bool is_comparable = false;               // same shape, both numbers
   double a_norm = 0, b_norm = 0, norm = 0;  // Euclidean: of each, of the difference
   double largest = 0;                       // absolute difference
   std::uint64_t elements = 0, differing = 0;
@@ -24,8 +24,8 @@ struct NodeDifference {
 
 /// What two models say differently. Nodes belong together by what they make, by their names, or by what they read.
 struct Difference {
-  std::vector<std::string> model;             // versions, producer, operator sets, inputs, outputs, functions
-  std::vector<std::string> only_a, only_b;    // nodes: "conv1 (Conv)"
+  std::vector<std::string> model;           // versions, producer, operator sets, inputs, outputs, functions
+  std::vector<std::string> only_a, only_b;  // nodes: "conv1 (Conv)"
   std::vector<NodeDifference> nodes;
   std::vector<std::string> weights_only_a, weights_only_b;
   std::vector<WeightDifference> weights;

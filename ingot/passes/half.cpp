@@ -19,10 +19,21 @@ namespace ingot::passes {
 namespace {
 
 /// Numbers that these make or read are positions, sizes, scales or counts, not signals.
-constexpr std::string_view kExact[] = {"CumSum",         "DequantizeLinear", "DynamicQuantizeLinear", "LpNormalization",
-                                       "Multinomial",    "NonMaxSuppression", "QuantizeLinear",       "RandomNormal",
-                                       "RandomUniform",  "Range",            "ReduceSumSquare",       "Resize",
-                                       "RoiAlign",       "TopK",             "Upsample"};
+constexpr std::string_view kExact[] = {"CumSum",
+                                       "DequantizeLinear",
+                                       "DynamicQuantizeLinear",
+                                       "LpNormalization",
+                                       "Multinomial",
+                                       "NonMaxSuppression",
+                                       "QuantizeLinear",
+                                       "RandomNormal",
+                                       "RandomUniform",
+                                       "Range",
+                                       "ReduceSumSquare",
+                                       "Resize",
+                                       "RoiAlign",
+                                       "TopK",
+                                       "Upsample"};
 
 bool has_subgraphs(const Node& node) {
   bool has_any = false;
@@ -264,7 +275,8 @@ class Halving {
 
 HalfReport to_half(Model& model, const HalfOptions& options) {
   if (model.opsets.version("") < 7)
-    throw Error(Code::unsupported_feature, "operator sets before 7 have other casts").hint("convert with --opset 13 first");
+    throw Error(Code::unsupported_feature, "operator sets before 7 have other casts")
+        .hint("convert with --opset 13 first");
   if (!model.training.empty())
     throw Error(Code::bad_usage, "a model with training information stays float")
         .hint("'ingot strip-training' takes it out");

@@ -7,9 +7,9 @@
 namespace ingot::passes {
 
 struct HalfOptions {
-  DType to = DType::f16;               // or bf16
-  std::vector<std::string> keep;       // operators ("Op", "Op:domain") and names of nodes that stay float
-  bool converts_ports = false;         // inputs and outputs of the model too
+  DType to = DType::f16;          // or bf16
+  std::vector<std::string> keep;  // operators ("Op", "Op:domain") and names of nodes that stay float
+  bool converts_ports = false;    // inputs and outputs of the model too
   /// The largest absolute value seen of values, by name; those that half precision cannot hold stay float.
   std::vector<std::pair<std::string, double>> ranges;
 };
@@ -27,7 +27,7 @@ struct HalfRange {
 };
 
 struct HalfReport {
-  std::size_t converted = 0, kept = 0, casts = 0;  // nodes
+  std::size_t converted = 0, kept = 0, casts = 0;   // nodes
   std::uint64_t bytes_before = 0, bytes_after = 0;  // of weights
   std::vector<HalfIsland> islands;
   std::vector<HalfRange> ranges;

@@ -7,12 +7,8 @@ namespace {
 
 Values plain_gelu(DecomposeContext& c) { return {gelu(c.g, c.in(0))}; }
 Values bias_gelu(DecomposeContext& c) { return {gelu(c.g, c.g.add(c.in(0), c.in(1)))}; }
-Values fast_gelu(DecomposeContext& c) {
-  return {gelu_tanh(c.g, c.has(1) ? c.g.add(c.in(0), c.in(1)) : c.in(0))};
-}
-Values quick_gelu(DecomposeContext& c) {
-  return {swish(c.g, c.in(0), static_cast<double>(c.attr("alpha", 1.702f)))};
-}
+Values fast_gelu(DecomposeContext& c) { return {gelu_tanh(c.g, c.has(1) ? c.g.add(c.in(0), c.in(1)) : c.in(0))}; }
+Values quick_gelu(DecomposeContext& c) { return {swish(c.g, c.in(0), static_cast<double>(c.attr("alpha", 1.702f)))}; }
 
 /// The halves of the last axis: one gates the other.
 Values bias_split_gelu(DecomposeContext& c) {

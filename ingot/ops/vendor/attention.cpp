@@ -18,9 +18,8 @@ Values from_projection(DecomposeContext& c, Value* projected, const Inputs& in) 
   const std::int64_t heads = c.attr("num_heads", std::int64_t{0});
   if (heads <= 0) return {};
   const auto sizes = c.node.attributes.ints_or("qkv_hidden_sizes", {});
-  const Values parts = sizes.size() == 3
-                           ? g.op("Split", {projected, g.ints(sizes)}, {{"axis", -1}}, 3)
-                           : g.op("Split", {projected}, {{"axis", -1}, {"num_outputs", 3}}, 3);
+  const Values parts = sizes.size() == 3 ? g.op("Split", {projected, g.ints(sizes)}, {{"axis", -1}}, 3)
+                                         : g.op("Split", {projected}, {{"axis", -1}, {"num_outputs", 3}}, 3);
   Value* q = split_heads(g, parts[0], heads);
   Value* k = split_heads(g, parts[1], heads);
   Value* v = split_heads(g, parts[2], heads);

@@ -46,8 +46,8 @@ std::optional<Value*> mask_of_places(GraphBuilder& g, Value* mask, Value* q, Val
   // A single column is there in place of a mask, unless there is a single key.
   if (rank == 2 && last.is_known() && last.value() == 1) return nullptr;
   Value* keeps = g.op("Greater", {mask, g.scalar(0, mask->type.elem)});
-  return added(g, g.unsqueeze(keeps, rank == 2 ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{1}), filter,
-               q->type.elem);
+  return added(g, g.unsqueeze(keeps, rank == 2 ? std::vector<std::int64_t>{1, 2} : std::vector<std::int64_t>{1}),
+               filter, q->type.elem);
 }
 
 }  // namespace

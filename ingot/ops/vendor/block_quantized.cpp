@@ -10,7 +10,9 @@ namespace ingot::ops {
 Value* unpacked(GraphBuilder& g, Value* bytes, std::int64_t bits) {
   if (bits == 8) return bytes;
   const std::int64_t rank = std::ssize(*bytes->type.shape);
-  const auto number = [&](std::int64_t n) { return g.constant(Tensor::scalar<std::uint8_t>(static_cast<std::uint8_t>(n))); };
+  const auto number = [&](std::int64_t n) {
+    return g.constant(Tensor::scalar<std::uint8_t>(static_cast<std::uint8_t>(n)));
+  };
   Value* wide = g.unsqueeze(bytes, {rank});
   Values parts;
   for (std::int64_t shift = 0; shift < 8; shift += bits) {
@@ -65,7 +67,8 @@ Value* zeros_of(DecomposeContext& c, const Blocks& b, DType dtype) {
   }
   const auto middle = static_cast<std::uint8_t>(1 << (b.bits - 1));
   const auto elements = static_cast<std::size_t>(b.n * b.count());
-  if (dtype == DType::u8) return c.g.constant(Tensor::of<std::uint8_t>({b.n, b.count()}, std::vector<std::uint8_t>(elements, middle)));
+  if (dtype == DType::u8)
+    return c.g.constant(Tensor::of<std::uint8_t>({b.n, b.count()}, std::vector<std::uint8_t>(elements, middle)));
   const std::vector<std::uint8_t> pairs((elements + 1) / 2, 0x88);
   return c.g.constant(Tensor(DType::u4, {b.n, b.count()}, Bytes::copy(std::as_bytes(std::span(pairs)))));
 }
@@ -94,7 +97,8 @@ Values matmul_nbits(DecomposeContext& c) {
   } else {
     Value* numbers = g.cast(integers, c.elem(0));
     if (is_cut) numbers = slice(g, numbers, 1, 0, b.k);
-    Value* zeros = has_float_zeros ? g.reshape(c.in(3), {b.n, b.count()}) : g.cast(zeros_of(c, b, DType::u8), c.elem(0));
+    Value* zeros =
+        has_float_zeros ? g.reshape(c.in(3), {b.n, b.count()}) : g.cast(zeros_of(c, b, DType::u8), c.elem(0));
     w = g.mul(g.sub(numbers, by_element(c, b, zeros)), by_element(c, b, scales));
   }
   Value* y = g.op("MatMul", {c.in(0), g.transpose(w, {1, 0})});
@@ -107,9 +111,9 @@ Values matmul_bnb4(DecomposeContext& c) {
   const std::int64_t k = c.attr("K", std::int64_t{0}), n = c.attr("N", std::int64_t{0}),
                      size = c.attr("block_size", std::int64_t{0});
   if (k <= 0 || n <= 0 || size <= 0 || c.attr("transB", std::int64_t{1}) == 0 || n * k % 2 != 0) return {};
-  static constexpr float kFp4[] = {0.0f,          0.0052083333f, 0.66666667f, 1.0f,        0.33333333f, 0.5f,
-                                   0.16666667f,   0.25f,         -0.0f,       -0.0052083333f, -0.66666667f, -1.0f,
-                                   -0.33333333f,  -0.5f,         -0.16666667f, -0.25f};
+  static constexpr float kFp4[] = {0.0f,         0.0052083333f, 0.66666667f,  1.0f,           0.33333333f,  0.5f,
+                                   0.16666667f,  0.25f,         -0.0f,        -0.0052083333f, -0.66666667f, -1.0f,
+                                   -0.33333333f, -0.5f,         -0.16666667f, -0.25f};
   static constexpr float kNf4[] = {-1.0f,
                                    -0.6961928009986877f,
                                    -0.5250730514526367f,
@@ -165,10 +169,8 @@ Values gather_block_quantized(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::microsoft::GatherBlockQuantized = {.name = "GatherBlockQuantized",
-                                                               .domain = kMicrosoft,
-                                                               .infer = infer_by_body,
-                                                               .decompose = gather_block_quantized};
+constinit const OpDef defs::microsoft::GatherBlockQuantized = {
+    .name = "GatherBlockQuantized", .domain = kMicrosoft, .infer = infer_by_body, .decompose = gather_block_quantized};
 constinit const OpDef defs::microsoft::MatMulBnb4 = {
     .name = "MatMulBnb4", .domain = kMicrosoft, .infer = infer_by_body, .decompose = matmul_bnb4};
 constinit const OpDef defs::microsoft::MatMulNBits = {

@@ -11,12 +11,12 @@ namespace ingot::ops {
 struct Schema;
 
 namespace defs {
-namespace experiments {}  // of ai.onnx's first releases
-namespace microsoft {}    // com.microsoft
-namespace nchwc {}        // com.microsoft.nchwc
-#define INGOT_VENDOR(group, name)   \
-  namespace group {                 \
-  extern const OpDef name;          \
+namespace experiments {}  // namespace experiments
+namespace microsoft {}    // namespace microsoft
+namespace nchwc {}        // namespace nchwc
+#define INGOT_VENDOR(group, name) \
+  namespace group {               \
+  extern const OpDef name;        \
   }
 #include "ingot/ops/vendor/catalog.def"
 #undef INGOT_VENDOR

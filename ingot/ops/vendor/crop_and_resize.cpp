@@ -36,8 +36,8 @@ Values crop_and_resize(DecomposeContext& c) {
   };
   Value* zeros_y = g.mul(y, 0.0);
   Value* zeros_x = g.mul(x, 0.0);
-  Value* grid = g.concat({g.unsqueeze(g.add(normal(x, columns), zeros_y), {3}),
-                          g.unsqueeze(g.add(normal(y, rows), zeros_x), {3})}, 3);
+  Value* grid = g.concat(
+      {g.unsqueeze(g.add(normal(x, columns), zeros_y), {3}), g.unsqueeze(g.add(normal(y, rows), zeros_x), {3})}, 3);
   Value* images = g.op("Gather", {c.in(0), c.in(2)});
   const bool is_nearest = c.attr("mode", "bilinear") == "nearest";
   Value* made = g.op("GridSample", {images, grid},

@@ -6,7 +6,19 @@
 namespace ingot::ops {
 namespace {
 
-enum Input : std::size_t { kQuery, kKey, kValue, kMask, kBias, kPastKey, kPastValue, kPastLength, kBeams, kIndirection, kQkvBias };
+enum Input : std::size_t {
+  kQuery,
+  kKey,
+  kValue,
+  kMask,
+  kBias,
+  kPastKey,
+  kPastValue,
+  kPastLength,
+  kBeams,
+  kIndirection,
+  kQkvBias
+};
 
 /// The cache with the new row at its place.
 Value* written(GraphBuilder& g, Value* cache, Value* row, Value* place) {
@@ -47,7 +59,8 @@ Values decoder_masked_attention(DecomposeContext& c) {
     k = g.op("Slice", {whole_key, g.ints({0}), end, g.ints({2})});
     v = g.op("Slice", {whole_value, g.ints({0}), end, g.ints({2})});
   }
-  const auto mask = mask_of(g, q, k, {c.in(kMask), c.in(kBias), static_cast<double>(c.attr("mask_filter_value", -10000.0f)), false});
+  const auto mask =
+      mask_of(g, q, k, {c.in(kMask), c.in(kBias), static_cast<double>(c.attr("mask_filter_value", -10000.0f)), false});
   const auto scale = scale_of(q, c.attr("scale", 0.0f));
   if (!mask || !scale) return {};
   const Attended made = attend(g, q, k, v, *scale, *mask);

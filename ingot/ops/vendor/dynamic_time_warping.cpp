@@ -20,7 +20,8 @@ enum class Came : std::uint8_t { diagonal, above, left };
 void run_warping(KernelContext& c) {
   const Array& x = c.in(0);
   if (!(x.rank() == 2 || (x.rank() == 3 && x.dims()[0] == 1))) c.fail("the costs must be a matrix");
-  const auto rows = static_cast<std::size_t>(x.dims()[x.dims().size() - 2]), columns = static_cast<std::size_t>(x.dims().back());
+  const auto rows = static_cast<std::size_t>(x.dims()[x.dims().size() - 2]),
+             columns = static_cast<std::size_t>(x.dims().back());
   const auto in = x.data<float>();
   const std::size_t stride = columns + 1;
   Array costs = c.host().allocate(DType::f32, {static_cast<std::int64_t>(rows + 1), static_cast<std::int64_t>(stride)});
@@ -32,7 +33,8 @@ void run_warping(KernelContext& c) {
   Pace pace(c.host().budget());
   for (std::size_t i = 1; i <= rows; ++i) {
     for (std::size_t j = 1; j <= columns; ++j) {
-      const float diagonal = cost[(i - 1) * stride + j - 1], above = cost[(i - 1) * stride + j], left = cost[i * stride + j - 1];
+      const float diagonal = cost[(i - 1) * stride + j - 1], above = cost[(i - 1) * stride + j],
+                  left = cost[i * stride + j - 1];
       Came from = Came::left;
       float best = left;
       if (diagonal < above && diagonal < left) {

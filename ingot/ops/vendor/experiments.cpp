@@ -9,9 +9,7 @@ double number(const DecomposeContext& c, const char* name, float fallback) {
   return static_cast<double>(c.attr(name, fallback));
 }
 
-Values affine(DecomposeContext& c) {
-  return {c.g.add(c.g.mul(c.in(0), number(c, "alpha", 1)), number(c, "beta", 0))};
-}
+Values affine(DecomposeContext& c) { return {c.g.add(c.g.mul(c.in(0), number(c, "alpha", 1)), number(c, "beta", 0))}; }
 
 /// border: left, top, right, bottom; with a scale, that is the height and width from the top left corner.
 Values crop(DecomposeContext& c) {

@@ -20,9 +20,9 @@ Value* activated(GraphBuilder& g, Value* x, const std::string& activation, const
     return static_cast<double>(i < parameters.size() ? parameters[i] : fallback);
   };
   if (activation == "Clip")
-    return g.op("Clip", {x, g.scalar(parameter(0, -3.4e38f), x->type.elem), g.scalar(parameter(1, 3.4e38f), x->type.elem)});
-  if (activation == "ParametricSoftplus")
-    return g.mul(g.op("Softplus", {g.mul(x, parameter(1, 1))}), parameter(0, 1));
+    return g.op("Clip",
+                {x, g.scalar(parameter(0, -3.4e38f), x->type.elem), g.scalar(parameter(1, 3.4e38f), x->type.elem)});
+  if (activation == "ParametricSoftplus") return g.mul(g.op("Softplus", {g.mul(x, parameter(1, 1))}), parameter(0, 1));
   if (activation == "ScaledTanh") return g.mul(g.op("Tanh", {g.mul(x, parameter(1, 1))}), parameter(0, 1));
   static const Row kRows[] = {
       {"Relu", "Relu"},

@@ -14,7 +14,10 @@ constexpr double kLowest = std::numeric_limits<float>::lowest();
 class Group {
  public:
   explicit Group(DecomposeContext& c)
-      : c_(c), g_(c.g), heads_(c.attr("num_heads", std::int64_t{0})), groups_(c.attr("kv_num_heads", std::int64_t{0})) {}
+      : c_(c),
+        g_(c.g),
+        heads_(c.attr("num_heads", std::int64_t{0})),
+        groups_(c.attr("kv_num_heads", std::int64_t{0})) {}
 
   Values run() {
     if (!is_known_form() || !split()) return {};
@@ -88,11 +91,12 @@ class Group {
   Value* remembered(Value* fresh, Value* past) {
     Value* length = total_;
     if (past) length = g_.op("Max", {total_, count_of(g_, past, 2)});
-    Value* at = g_.op("Range", {number(0), length, number(1)});                      // [T]
-    Value* offset = g_.unsqueeze(g_.sub(at, g_.unsqueeze(past_, {1})), {1, 3});       // [B,1,T,1]
+    Value* at = g_.op("Range", {number(0), length, number(1)});                  // [T]
+    Value* offset = g_.unsqueeze(g_.sub(at, g_.unsqueeze(past_, {1})), {1, 3});  // [B,1,T,1]
     Value* is_new = g_.op("And", {g_.op("GreaterOrEqual", {offset, number(0)}), g_.op("Less", {offset, rows_})});
     Value* from = g_.op("Clip", {offset, number(0), g_.sub(rows_, number(1))});
-    Value* sizes = g_.concat({size_of(g_, fresh, 0), size_of(g_, fresh, 1), g_.unsqueeze(length, {0}), size_of(g_, fresh, 3)}, 0);
+    Value* sizes =
+        g_.concat({size_of(g_, fresh, 0), size_of(g_, fresh, 1), g_.unsqueeze(length, {0}), size_of(g_, fresh, 3)}, 0);
     Value* taken = g_.op("GatherElements", {fresh, g_.op("Expand", {from, sizes})}, {{"axis", 2}});
     Value* rest = g_.scalar(0, fresh->type.elem);
     if (past) {
@@ -115,10 +119,10 @@ class Group {
 
   /// What a row sees: keys up to its own place, as far back as the window goes.
   Value* mask(Value* keys) {
-    Value* at = g_.op("Range", {number(0), count_of(g_, keys, 2), number(1)});              // [T]
-    Value* rows = g_.op("Range", {number(0), rows_, number(1)});                            // [S]
-    Value* own = g_.add(g_.unsqueeze(past_, {1}), rows);                                    // [B,S]
-    own = g_.unsqueeze(own, {1, 3});                                                        // [B,1,S,1]
+    Value* at = g_.op("Range", {number(0), count_of(g_, keys, 2), number(1)});  // [T]
+    Value* rows = g_.op("Range", {number(0), rows_, number(1)});                // [S]
+    Value* own = g_.add(g_.unsqueeze(past_, {1}), rows);                        // [B,S]
+    own = g_.unsqueeze(own, {1, 3});                                            // [B,1,S,1]
     Value* sees = nullptr;
     if (c_.attr("causal", std::int64_t{1}))
       sees = g_.op("LessOrEqual", {at, own});

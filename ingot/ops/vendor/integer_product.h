@@ -3,8 +3,8 @@
 
 namespace ingot::ops {
 
-/// (A - a_zero) * (B - b_zero) * a_scale * b_scale + bias; scales and zeros of B may be one for each column. Null: 0, or
-/// no bias.
+/// (A - a_zero) * (B - b_zero) * a_scale * b_scale + bias; scales and zeros of B may be one for each column. Null: 0,
+/// or no bias.
 struct IntegerProduct {
   Value *a, *b, *a_zero, *b_zero, *a_scale, *b_scale, *bias;
 };

@@ -37,7 +37,8 @@ Values q_gemm(DecomposeContext& c) {
   const auto turned = [&](std::size_t i, const char* name) {
     return c.attr(name, std::int64_t{0}) ? g.transpose(c.in(i), {1, 0}) : c.in(i);
   };
-  Value* sum = g.op("MatMulInteger", {turned(0, "transA"), turned(3, "transB"), as_scalar(g, c.in(2)), as_scalar(g, c.in(5))});
+  Value* sum =
+      g.op("MatMulInteger", {turned(0, "transA"), turned(3, "transB"), as_scalar(g, c.in(2)), as_scalar(g, c.in(5))});
   if (c.has(6)) sum = g.add(sum, c.in(6));
   Value* scale = g.mul(as_scalar(g, c.in(1)), as_scalar(g, c.in(4)));
   if (const float alpha = c.attr("alpha", 1.0f); alpha != 1.0f) scale = g.mul(scale, static_cast<double>(alpha));
@@ -61,10 +62,8 @@ constinit const OpDef defs::microsoft::DynamicQuantizeMatMul = {.name = "Dynamic
                                                                 .decompose = dynamic_quantize_matmul};
 constinit const OpDef defs::microsoft::MatMulInteger16 = {
     .name = "MatMulInteger16", .domain = kMicrosoft, .infer = infer_by_body, .decompose = matmul_integer_16};
-constinit const OpDef defs::microsoft::MatMulIntegerToFloat = {.name = "MatMulIntegerToFloat",
-                                                               .domain = kMicrosoft,
-                                                               .infer = infer_by_body,
-                                                               .decompose = matmul_integer_to_float};
+constinit const OpDef defs::microsoft::MatMulIntegerToFloat = {
+    .name = "MatMulIntegerToFloat", .domain = kMicrosoft, .infer = infer_by_body, .decompose = matmul_integer_to_float};
 constinit const OpDef defs::microsoft::QGemm = {
     .name = "QGemm", .domain = kMicrosoft, .infer = infer_by_body, .decompose = q_gemm};
 

@@ -56,7 +56,8 @@ void run_inverse(KernelContext& c) {
   const std::size_t each = n * n;
   Pace pace(c.host().budget());
   for (std::size_t first = 0; each && first < in.size(); first += each) {
-    std::vector<double> a(in.begin() + static_cast<std::ptrdiff_t>(first), in.begin() + static_cast<std::ptrdiff_t>(first + each));
+    std::vector<double> a(in.begin() + static_cast<std::ptrdiff_t>(first),
+                          in.begin() + static_cast<std::ptrdiff_t>(first + each));
     std::vector<double> b(each, 0);
     for (std::size_t i = 0; i < n; ++i) b[i * n + i] = 1;
     if (!invert(a, b, n)) c.fail("a matrix has no inverse");

@@ -18,10 +18,8 @@ Values causal_conv_with_state(DecomposeContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::microsoft::CausalConvWithState = {.name = "CausalConvWithState",
-                                                              .domain = kMicrosoft,
-                                                              .infer = infer_by_body,
-                                                              .decompose = causal_conv_with_state};
+constinit const OpDef defs::microsoft::CausalConvWithState = {
+    .name = "CausalConvWithState", .domain = kMicrosoft, .infer = infer_by_body, .decompose = causal_conv_with_state};
 constinit const OpDef defs::microsoft::LinearAttention = {
     .name = "LinearAttention", .domain = kMicrosoft, .infer = infer_by_body, .decompose = linear_attention};
 

@@ -46,7 +46,8 @@ Value* shares(DecomposeContext& c) {
 Values mixture_of_experts(DecomposeContext& c) {
   GraphBuilder& g = c.g;
   const auto& width = c.in(0)->type.shape;
-  if (c.has(6) || c.has(7) || c.attr("use_sparse_mixer", std::int64_t{0}) || !width || !width->back().is_known()) return {};
+  if (c.has(6) || c.has(7) || c.attr("use_sparse_mixer", std::int64_t{0}) || !width || !width->back().is_known())
+    return {};
   Value* rows = g.reshape(c.in(0), {-1, width->back().value()});
   const auto product = [&](Value* x, std::size_t weights, std::size_t bias) {
     Value* y = g.op("MatMul", {x, g.transpose(c.in(weights), {0, 2, 1})});
@@ -54,7 +55,7 @@ Values mixture_of_experts(DecomposeContext& c) {
   };
   Value* hidden = activated_by(c, product(g.unsqueeze(rows, {0}), 2, 3));
   if (!hidden) return {};
-  Value* results = product(hidden, 4, 5);                                     // [experts, rows, width]
+  Value* results = product(hidden, 4, 5);  // [experts, rows, width]
   Value* weights = g.unsqueeze(g.transpose(shares(c), {1, 0}), {2});
   Value* y = g.reduce_sum(g.mul(results, weights), {0}, false);
   return {g.op("Reshape", {y, g.shape(c.in(0))})};

@@ -59,8 +59,9 @@ bool is_channels_last(const DecomposeContext& c) { return c.attr("channels_last"
 Values q_linear_average_pool(DecomposeContext& c) {
   if (!c.rank(0)) return {};
   Value* x = is_channels_last(c) ? channels_first(c.g, floats(c, 0)) : floats(c, 0);
-  Value* y = c.g.op("AveragePool", {x},
-                    attributes_of(c.node, {"auto_pad", "kernel_shape", "strides", "pads", "ceil_mode", "count_include_pad"}));
+  Value* y =
+      c.g.op("AveragePool", {x},
+             attributes_of(c.node, {"auto_pad", "kernel_shape", "strides", "pads", "ceil_mode", "count_include_pad"}));
   return {rounded(c, is_channels_last(c) ? channels_last(c.g, y) : y, 3)};
 }
 
@@ -99,8 +100,9 @@ Values dequantize_linear(DecomposeContext& c) {
 
 }  // namespace
 
-#define INGOT_BODY(op, body) \
-  constinit const OpDef defs::microsoft::op = {.name = #op, .domain = kMicrosoft, .infer = infer_by_body, .decompose = body}
+#define INGOT_BODY(op, body)                    \
+  constinit const OpDef defs::microsoft::op = { \
+      .name = #op, .domain = kMicrosoft, .infer = infer_by_body, .decompose = body}
 INGOT_BODY(DequantizeLinear, dequantize_linear);
 INGOT_BODY(NhwcMaxPool, nhwc_max_pool);
 INGOT_BODY(QLinearAdd, q_linear_add);

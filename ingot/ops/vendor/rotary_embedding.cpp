@@ -40,7 +40,8 @@ Values rotary_embedding(DecomposeContext& c) {
   const bool is_flat = *rank == 3;
   Value* positions = c.in(1);
   if (*position_rank < 2)
-    positions = positions_from(g, *position_rank == 0 ? positions : g.squeeze(positions, {0}), c.in(0), 0, is_flat ? 1 : 2);
+    positions =
+        positions_from(g, *position_rank == 0 ? positions : g.squeeze(positions, {0}), c.in(0), 0, is_flat ? 1 : 2);
   Value* x = c.in(0);
   if (is_flat) {
     const std::int64_t width = head_width(c);

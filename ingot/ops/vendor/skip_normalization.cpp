@@ -16,8 +16,8 @@ double epsilon_of(const DecomposeContext& c) { return static_cast<double>(c.attr
 Values skip_layer_normalization(DecomposeContext& c) {
   Value* sum = sum_of(c, 4);
   const bool wants_moments = c.wants(1) || c.wants(2);
-  const Values made = c.g.op("LayerNormalization", {sum, c.in(2), c.in(3)},
-                             {{"axis", -1}, {"epsilon", epsilon_of(c)}}, wants_moments ? 3 : 1);
+  const Values made = c.g.op("LayerNormalization", {sum, c.in(2), c.in(3)}, {{"axis", -1}, {"epsilon", epsilon_of(c)}},
+                             wants_moments ? 3 : 1);
   return {made[0], wants_moments ? made[1] : nullptr, wants_moments ? made[2] : nullptr, sum};
 }
 
@@ -53,7 +53,8 @@ Values simplified_layer_normalization(DecomposeContext& c) {
 Values gated_rms_norm(DecomposeContext& c) {
   const Value* scale = c.in(1);
   if (!scale->type.shape || scale->type.shape->size() != 1) return {};
-  Value* grouped = c.g.op("Reshape", {c.g.cast(c.in(0), DType::f32), c.g.concat({c.g.ints({-1}), size_of(c.g, c.in(1), 0)}, 0)});
+  Value* grouped =
+      c.g.op("Reshape", {c.g.cast(c.in(0), DType::f32), c.g.concat({c.g.ints({-1}), size_of(c.g, c.in(1), 0)}, 0)});
   Value* normal = c.g.op("RMSNormalization", {grouped, c.g.cast(c.in(1), DType::f32)},
                          {{"axis", -1}, {"epsilon", static_cast<double>(c.attr("epsilon", 1e-5f))}});
   Value* whole = c.g.op("Reshape", {normal, c.g.shape(c.in(0))});

@@ -20,9 +20,7 @@ Values trilu(DecomposeContext& c) {
   return {c.g.op("Trilu", {c.in(0), c.in(1)}, {{"upper", c.attr("upper", std::int64_t{1})}})};
 }
 
-Values gather_nd(DecomposeContext& c) {
-  return {c.g.op("GatherND", {c.in(0), c.g.cast(c.in(1), DType::i64)})};
-}
+Values gather_nd(DecomposeContext& c) { return {c.g.op("GatherND", {c.in(0), c.g.cast(c.in(1), DType::i64)})}; }
 
 Values pad(DecomposeContext& c) {
   Value* pads = c.g.reshape(c.in(1), {-1});
@@ -70,7 +68,9 @@ Values grid_sample(DecomposeContext& c) {
   // At borders this one clamps the place before it looks around it, and ONNX's after.
   if (mode == "bicubic" && c.attr("padding_mode", "zeros") != "zeros") return {};
   return {c.g.op("GridSample", {c.in(0), c.in(1)},
-                 {{"mode", mode == "bilinear" ? "linear" : mode == "bicubic" ? "cubic" : mode.c_str()},
+                 {{"mode", mode == "bilinear"  ? "linear"
+                           : mode == "bicubic" ? "cubic"
+                                               : mode.c_str()},
                   {"padding_mode", c.attr("padding_mode", "zeros")},
                   {"align_corners", c.attr("align_corners", std::int64_t{0})}})};
 }
@@ -102,8 +102,9 @@ Values linear_attention_gate(DecomposeContext& c) {
 
 }  // namespace
 
-#define INGOT_BODY(op, body) \
-  constinit const OpDef defs::microsoft::op = {.name = #op, .domain = kMicrosoft, .infer = infer_by_body, .decompose = body}
+#define INGOT_BODY(op, body)                    \
+  constinit const OpDef defs::microsoft::op = { \
+      .name = #op, .domain = kMicrosoft, .infer = infer_by_body, .decompose = body}
 INGOT_BODY(CDist, c_dist);
 INGOT_BODY(ConvTransposeWithDynamicPads, conv_transpose_with_dynamic_pads);
 INGOT_BODY(ExpandDims, expand_dims);

@@ -26,7 +26,8 @@ void run_block(KernelContext& c) {
   std::ranges::copy(scores.data<float>(), y.mutable_data<float>().begin());
   Pace pace(c.host().budget());
   for (std::int64_t row = 0; row < ids.dims()[0]; ++row) {
-    const Tokens tokens = ids.data<std::int64_t>().subspan(static_cast<std::size_t>(row * length), static_cast<std::size_t>(length));
+    const Tokens tokens =
+        ids.data<std::int64_t>().subspan(static_cast<std::size_t>(row * length), static_cast<std::size_t>(length));
     if (length < size - 1) continue;
     const Tokens ending = tokens.last(static_cast<std::size_t>(size - 1));
     for (std::int64_t i = 0; i + size <= length; ++i) {

@@ -42,8 +42,7 @@ Words between(const std::string& text, const std::vector<std::unique_ptr<RE2>>& 
     for (const std::string& piece : pieces) {
       re2::StringPiece match;
       std::size_t begin = 0, from = 0;
-      while (from <= piece.size() &&
-             separator->Match(piece, from, piece.size(), RE2::UNANCHORED, &match, 1)) {
+      while (from <= piece.size() && separator->Match(piece, from, piece.size(), RE2::UNANCHORED, &match, 1)) {
         const auto at = static_cast<std::size_t>(match.data() - piece.data());
         if (match.empty()) {
           from = at + 1;

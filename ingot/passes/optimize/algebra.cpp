@@ -10,9 +10,7 @@
 namespace ingot::passes {
 namespace {
 
-bool take_out_nothing(RuleContext& c) {
-  return legalize::does_nothing(c.node) && legalize::take_out_nothing(c.node);
-}
+bool take_out_nothing(RuleContext& c) { return legalize::does_nothing(c.node) && legalize::take_out_nothing(c.node); }
 
 /// x + 0, x * 1, x - 0, x / 1, x ^ 1
 template <int kNeutral, bool kEitherSide> bool drop_neutral(RuleContext& c) {
@@ -20,7 +18,8 @@ template <int kNeutral, bool kEitherSide> bool drop_neutral(RuleContext& c) {
   for (const std::size_t i : {std::size_t{1}, std::size_t{0}}) {
     if (i == 0 && !kEitherSide) break;
     const auto number = number_of(node.input(i));
-    if (number && *number == kNeutral && is_same_type(node.input(1 - i), node.output())) return pass_through(c.node, 1 - i);
+    if (number && *number == kNeutral && is_same_type(node.input(1 - i), node.output()))
+      return pass_through(c.node, 1 - i);
   }
   return false;
 }

@@ -51,7 +51,8 @@ class Optimizer {
   void note(std::string_view rule, std::size_t count) {
     if (!count) return;
     changes_ += count;
-    const auto found = std::ranges::find(report_.rules, rule, [](const auto& row) { return std::string_view(row.first); });
+    const auto found =
+        std::ranges::find(report_.rules, rule, [](const auto& row) { return std::string_view(row.first); });
     if (found != report_.rules.end())
       found->second += count;
     else
