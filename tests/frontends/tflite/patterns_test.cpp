@@ -105,7 +105,7 @@ TEST(TflitePatterns, DilationByBlocksIsAConvolution) {
       for (int a = 0; a < 3; ++a)
         for (int b = 0; b < 3; ++b) {
           const int r = i + 2 * a - 2, c = j + 2 * b - 2;
-          if (r >= 0 && r < 6 && c >= 0 && c < 6) sum += (3 * a + b + 1) * x[static_cast<std::size_t>(6 * r + c)];
+          if (r >= 0 && r < 6 && c >= 0 && c < 6) sum += static_cast<float>(3 * a + b + 1) * x[static_cast<std::size_t>(6 * r + c)];
         }
       wanted.push_back(sum);
     }

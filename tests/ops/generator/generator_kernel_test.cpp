@@ -64,9 +64,9 @@ TEST(RangeKernel, CountsExactly) {
   EXPECT_EQ(range(1.0f, 1.0f, 0.5f).size(), 0);
   EXPECT_THAT(values<float>(range(1.0f, 2.2f, 0.5f)), ElementsAre(1, 1.5f, 2));
   constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
-  constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
-  EXPECT_THAT(values<std::int64_t>(range(kLeast, kMost, kMost)), ElementsAre(kLeast, -1, kMost - 1));
-  EXPECT_THAT(refusal([&] { range(kLeast, kMost, std::int64_t{1}); }), HasSubstr("too long"));
+  constexpr auto kLowest = std::numeric_limits<std::int64_t>::min();
+  EXPECT_THAT(values<std::int64_t>(range(kLowest, kMost, kMost)), ElementsAre(kLowest, -1, kMost - 1));
+  EXPECT_THAT(refusal([&] { range(kLowest, kMost, std::int64_t{1}); }), HasSubstr("too long"));
   EXPECT_REFUSED(Code::execution_failed, range(1, 2, 0));
   EXPECT_REFUSED(Code::execution_failed, range(0.0f, std::numeric_limits<float>::infinity(), 1.0f));
 }

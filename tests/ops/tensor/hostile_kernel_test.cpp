@@ -94,9 +94,9 @@ class Trouble {
   explicit Trouble(unsigned seed) : random_(seed) {}
 
   std::int64_t number() {
-    constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min(),
+    constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min(),
                            kMost = std::numeric_limits<std::int64_t>::max();
-    const std::int64_t all[] = {0, 1, 2, 3, -1, -2, -3, 1, 2, kLeast, kMost, kMost / 2, std::int64_t{1} << 32};
+    const std::int64_t all[] = {0, 1, 2, 3, -1, -2, -3, 1, 2, kLowest, kMost, kMost / 2, std::int64_t{1} << 32};
     return all[pick(std::size(all))];
   }
   Dims dims(std::size_t most = 4) {
