@@ -183,6 +183,7 @@ Value* Graph::find_visible(std::string_view value_name) const {
 
 void Graph::rename(Value* value, std::string new_name) {
   assert(value->graph_ == this);
+  if (new_name.empty()) new_name = fresh_name({});  // an empty name means that there is no value
   name_removed(value);
   value->name_ = std::move(new_name);
   name_added(value);

@@ -19,6 +19,7 @@
 #include "ingot/formats/tflite/source_note.h"
 #include "ingot/ir/source_notes.h"
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/infer.h"
 
 namespace ingot::backends::tflite {
 namespace {
@@ -103,6 +104,9 @@ Exported to_tflite(const Model& source, const ExportOptions& options) {
   Exported result;
   result.notes = std::move(expressed.report.notes);
   Graph& graph = *expressed.model.graph;
+  // Emitters rely on sizes and attributes that fit each other, which inference looks at.
+  ops::InferSession session;
+  ops::infer_graph(graph, session);
   result.layout = passes::legalize::lay_out(graph, expressed.target, options, result.notes);
 
   Output output;

@@ -56,7 +56,7 @@ struct Pattern {
 
   /// A node that only the next one reads.
   Node* before(const Value* value) const {
-    Node* node = value->producer();
+    Node* node = value ? value->producer() : nullptr;
     return node && &node->graph() == &softmax->graph() && only_reader(value) ? node : nullptr;
   }
 
@@ -73,7 +73,7 @@ struct Pattern {
         node = other;
         break;
       }
-      if (!sum || mask->type.elem != DType::f32 || !mask->type.shape || mask->type.shape->size() > 4) return false;
+      if (!sum || !mask || mask->type.elem != DType::f32 || !mask->type.shape || mask->type.shape->size() > 4) return false;
     }
     if (node && (node->is("Div") || node->is("Mul"))) {
       const auto number = constant_number(node->input(1), 1);

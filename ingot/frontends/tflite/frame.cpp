@@ -18,7 +18,7 @@ namespace {
 /// A file of a few bytes may state a variable of any size.
 constexpr std::uint64_t kMostState = std::uint64_t{256} << 20;
 /// Operators of all subgraphs, as often as these are used, for each that the file holds and in all.
-constexpr std::size_t kMostRepeated = 4, kMostTranslated = 100'000;
+constexpr std::size_t kMostRepeated = 4, kMostTranslated = 10'000;
 /// Of operators that stay custom, unless the user names another.
 constexpr std::string_view kCustomDomain = "tflite";
 

@@ -57,7 +57,8 @@ Value* inlined(GraphBuilder& g, const Graph& modifier, Value* x) {
   InferSession session;
   for (const Node& node : modifier.nodes()) infer_node(*g.graph().add_copy(node, map, g.before()), session);
   const auto it = map.find(modifier.output(0));
-  return it == map.end() ? modifier.output(0) : it->second;
+  if (it != map.end()) return it->second;
+  return modifier.output(0) && &modifier.output(0)->graph() != &modifier ? modifier.output(0) : nullptr;
 }
 
 Value* modified(DecomposeContext& c, const char* name, Value* x) {

@@ -57,9 +57,12 @@ void run(KernelContext& c) {
 Values gradient_transpose(GradContext& c) {
   const auto* perm = c.node.attributes.get<std::vector<std::int64_t>>("perm");
   if (!perm) return {c.g.op("Transpose", {c.dy()})};
-  std::vector<std::int64_t> back(perm->size());
-  for (std::size_t i = 0; i < perm->size(); ++i)
-    back[static_cast<std::size_t>((*perm)[i])] = static_cast<std::int64_t>(i);
+  std::vector<std::int64_t> back(perm->size(), -1);
+  for (std::size_t i = 0; i < perm->size(); ++i) {
+    const auto to = static_cast<std::size_t>((*perm)[i]);
+    if (to >= back.size() || back[to] >= 0) c.fail("attribute 'perm' is no permutation");
+    back[to] = static_cast<std::int64_t>(i);
+  }
   return {c.g.transpose(c.dy(), back)};
 }
 
