@@ -97,7 +97,7 @@ int run(const Options& options, const Global& global) {
         .hint("leave --no-verify out");
   request.verifies_onnx = names_inputs;
   const verify::ConversionInputs inputs{options.inputs, options.seed.value_or(1), options.seeds.value_or(0)};
-  if (!options.no_verify) request.verify = verify::verifier(find_peers(global, options.peers), inputs, done.verdict);
+  if (!options.no_verify) request.verify = verify::verifier(find_peers(global, options.peers), done.verdict, inputs);
   done.report = driver::convert(request);
   const Json json = to_json(done);
   if (!options.report.empty()) write_report(options.report, json);

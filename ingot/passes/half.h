@@ -8,10 +8,10 @@ namespace ingot::passes {
 
 struct HalfOptions {
   DType to = DType::f16;          // or bf16
-  std::vector<std::string> keep;  // operators ("Op", "Op:domain") and names of nodes that stay float
+  std::vector<std::string> keep{};  // operators ("Op", "Op:domain") and names of nodes that stay float
   bool converts_ports = false;    // inputs and outputs of the model too
   /// The largest absolute value seen of values, by name; those that half precision cannot hold stay float.
-  std::vector<std::pair<std::string, double>> ranges;
+  std::vector<std::pair<std::string, double>> ranges{};
 };
 
 /// Why a node keeps computing in float.

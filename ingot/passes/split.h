@@ -10,7 +10,7 @@ namespace ingot::passes {
 /// How a model is cut; exactly one of them is given.
 struct SplitOptions {
   /// Each cut is a list of values: what they depend on, and no cut before them does, is a part; the rest is the last.
-  std::vector<std::vector<std::string>> cuts;
+  std::vector<std::vector<std::string>> cuts{};
   bool by_stage = false;        // nodes with the same "ingot.stage"; those without belong to the stage before them
   std::uint64_t most_bytes = 0;  // of weights in a part, as far as a single node allows
   std::size_t parts = 0;         // of about equally large weights, or nodes where there are none

@@ -5,7 +5,7 @@
 
 namespace ingot::verify {
 
-driver::Verifier verifier(const Peers& peers, const ConversionInputs& inputs, std::optional<Verdict>& verdict) {
+driver::Verifier verifier(const Peers& peers, std::optional<Verdict>& verdict, const ConversionInputs& inputs) {
   return [peers, inputs, &verdict](const driver::Comparison& files) -> std::string {
     VerifyRequest request;
     request.a.file = files.source;

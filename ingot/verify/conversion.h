@@ -15,6 +15,6 @@ struct ConversionInputs {
 /// Runs the source of a conversion in its own runtime and the result beside it: what a ConvertRequest takes. The
 /// verdict is left in `verdict`, which must outlive the conversion; what keeps a comparison from being made is no
 /// error.
-driver::Verifier verifier(const Peers& peers, const ConversionInputs& inputs, std::optional<Verdict>& verdict);
+driver::Verifier verifier(const Peers& peers, std::optional<Verdict>& verdict, const ConversionInputs& inputs = {});
 
 }  // namespace ingot::verify

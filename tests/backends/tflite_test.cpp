@@ -164,8 +164,9 @@ TEST(TfliteExport, MoreAxesThanPadHasArePaddedOneByOne) {
   const Exported e = exported(R"(g (float[1,2,3,1,2,2] x) => (float y) <int64[12] p = {0,0,1,0,0,0, 0,0,0,0,2,0}> {
       y = Pad(x, p) })");
   for (const tfl::Operator& op : e.model.subgraphs[0].operators)
-    if (op.code.builtin == tfl::BuiltinOperator::PAD)
+    if (op.code.builtin == tfl::BuiltinOperator::PAD) {
       EXPECT_LE(e.model.subgraphs[0].tensors[static_cast<std::size_t>(op.inputs[0])].shape.size(), 5U);
+    }
 }
 
 TEST(TfliteExport, WideIntegersAreCastAndNotDequantised) {

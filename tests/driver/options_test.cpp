@@ -184,6 +184,12 @@ ConvertRequest with(Option option, ConvertRequest request) {
     case Option::external_threshold:
       request.external_threshold = 16;
       break;
+    case Option::half:
+      request.half = passes::HalfOptions{};
+      break;
+    case Option::standard:
+      request.standard = true;
+      break;
   }
   return request;
 }

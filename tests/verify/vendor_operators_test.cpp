@@ -61,7 +61,7 @@ TEST_P(VendorOperators, GiveWhatOnnxRuntimeGives) {
     test::VendorCase c(GetParam().op, GetParam().domain, seed);
     GetParam().draw(c);
     const Model model = c.model();
-    const std::string file = (directory / "case.onnx").string();
+    const std::string file = directory / "case.onnx";
     onnx::write(model, file);
     const auto answer = ort.run({.model = file, .inputs = c.inputs()});
     if (!answer.error.empty()) {

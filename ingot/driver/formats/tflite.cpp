@@ -98,6 +98,9 @@ back::Exported exported_as_wished(const Model& model, const SaveOptions& options
   return made;
 }
 
+/// Larger files are not held in memory once more.
+constexpr std::uint64_t kMostToReadAgain = std::uint64_t{64} << 20;
+
 /// What runtimes look at when they open a file: the flatbuffer's verifier, and that all indices lead somewhere.
 void require_loadable(const Bytes& file) {
   try {
@@ -112,10 +115,16 @@ std::vector<std::string> save_tflite(const Model& model, const std::string& path
   if (made.layout.transposes_before || made.layout.transposes_after)
     made.notes.push_back("transposes: " + std::to_string(made.layout.transposes_before) + " in the model, " +
                          std::to_string(made.layout.transposes_after) + " in the file");
-  const Bytes file = Bytes::own(files::to_bytes(made.model));
-  require_loadable(file);
+  std::uint64_t constants = 0;
+  for (const Bytes& buffer : made.model.buffers) constants += buffer.size();
   FileSet set(path);
-  set.model().write(file.span());
+  if (constants <= kMostToReadAgain) {
+    const Bytes file = Bytes::own(files::to_bytes(made.model));
+    require_loadable(file);
+    set.model().write(file.span());
+  } else {
+    files::write(made.model, set.model());
+  }
   set.commit();
   return std::move(made.notes);
 }
