@@ -48,7 +48,7 @@ class Emitter {
   /// The tensor of a value; constants are made on first use.
   std::int32_t tensor(const Value* value);
   /// A constant in another form than the model has it.
-  std::int32_t constant(const Tensor& tensor, std::string name = {});
+  std::int32_t constant(const ingot::Tensor& tensor, std::string name = {});
   std::int32_t ints(const Ints& values);   // int32, rank 1
   std::int32_t index(std::int64_t value);  // int32, rank 0
   std::int32_t scalar(double value, DType dtype);

@@ -23,7 +23,7 @@ class NodeOut {
   const Shape& out_shape(std::size_t i = 0) const { return *node.output(i)->type.shape; }
   std::size_t rank(std::size_t i = 0) const { return shape(i).size(); }
   DType elem(std::size_t i = 0) const { return node.input(i)->type.elem; }
-  const Tensor* constant(std::size_t i) const;
+  const ingot::Tensor* constant(std::size_t i) const;
   Ints ints(std::size_t i) const;  // of a constant input
   /// An index input as int32: TFLite's own sizes are.
   std::int32_t in_int32(std::size_t i) const;

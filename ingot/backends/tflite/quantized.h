@@ -11,7 +11,7 @@ std::optional<Quantization> quantization_of(const Node& node);
 
 /// A quantised constant behind a DequantizeLinear: weights of a quantised network.
 struct QuantizedConstant {
-  Tensor tensor;
+  ingot::Tensor tensor;
   Quantization parameters;
 };
 std::optional<QuantizedConstant> quantized_constant(const Value* value);

@@ -9,7 +9,7 @@ namespace ingot::backends::tflite {
 /// A variable of the source: in ONNX an input with its first value as default, and an output with its next one.
 struct State {
   std::string input, output;
-  Tensor first;
+  ingot::Tensor first;
 };
 
 /// The states that a frontend noted; they are plain inputs after that.
