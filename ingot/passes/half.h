@@ -2,7 +2,8 @@
 #include <string>
 #include <vector>
 
-#include "ingot/ir/model.h"
+#include "ingot/base/dtype.h"
+#include "ingot/ir/opaque_model.h"
 
 namespace ingot::passes {
 

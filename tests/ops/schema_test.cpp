@@ -93,7 +93,7 @@ TEST(Schema, FindsTheVersionInForce) {
 TEST(Schema, UnknownOperatorsAreNotFound) {
   EXPECT_TRUE(versions_of("", "softmax").empty());
   EXPECT_TRUE(versions_of("", "").empty());
-  EXPECT_TRUE(versions_of("com.microsoft", "Gelu").empty());
+  EXPECT_TRUE(versions_of("com.example", "Gelu").empty());
   EXPECT_TRUE(versions_of("ai.onnx.ml", "Relu").empty());
   EXPECT_EQ(newest_schema("", "Nothing"), nullptr);
   EXPECT_EQ(schema_for("ai.onnx.ml", "Relu", 5), nullptr);
