@@ -38,7 +38,6 @@ constexpr Kind kKinds[] = {
     {0, "7z\xbc\xaf\x27\x1c"sv, "a 7z archive", kUnpack},
     {0, "Rar!\x1a\x07"sv, "a rar archive", kUnpack},
     {257, "ustar"sv, "a tar archive", "'tar -xf' it, and name the model that is in it"},
-    {0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file, such as Keras writes (.h5)", kExportKeras},
     {0, "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"sv, "a PyTorch file of the old form (.pt, .pth)",
      kExportTorch},
     {0, "\x80\x02"sv, "a pickle of Python (.pkl, .joblib, .pt)", kExportPickle},

@@ -6,6 +6,7 @@
 
 #include "ingot/backends/tflite/export.h"
 #include "ingot/base/error.h"
+#include "ingot/base/float_types.h"
 #include "ingot/formats/tflite/writer.h"
 #include "tests/backends/agreement.h"
 #include "tests/backends/other_runtime.h"
@@ -28,6 +29,30 @@ struct Outcome {
   std::string difference;  // empty: it converts and agrees
 };
 
+template <class T> Tensor converted(const Tensor& x) {
+  std::vector<T> values;
+  for (const double v : x.to_doubles()) values.push_back(T(static_cast<float>(v)));
+  return Tensor::of<T>(x.dims(), values);
+}
+
+bool is_half(DType type) { return type == DType::f16 || type == DType::bf16; }
+
+/// With --auto-cast the file computes in float what the model computes in half precision: inputs are widened as its
+/// users would, and results are rounded to what the model promises.
+std::vector<Tensor> widened(std::vector<Tensor> all) {
+  for (Tensor& x : all)
+    if (is_half(x.dtype())) x = converted<float>(x);
+  return all;
+}
+
+std::vector<Tensor> rounded(std::vector<Tensor> got, const std::vector<Tensor>& expected) {
+  for (std::size_t i = 0; i < std::min(got.size(), expected.size()); ++i) {
+    if (got[i].dtype() != DType::f32 || !is_half(expected[i].dtype())) continue;
+    got[i] = expected[i].dtype() == DType::f16 ? converted<Float16>(got[i]) : converted<BFloat16>(got[i]);
+  }
+  return got;
+}
+
 Outcome outcome_of(const test::BackendCase& c, test::OtherRuntime& native,
                    const backends::tflite::ExportOptions& options = {}) {
   std::string file;
@@ -36,8 +61,11 @@ Outcome outcome_of(const test::BackendCase& c, test::OtherRuntime& native,
   } catch (const Error& e) {
     return {e.message(), {}};
   }
-  const auto result = native.run(file, tensors(c.inputs));
-  return {{}, result.failure.empty() ? test::difference(result.outputs, tensors(c.outputs)) : result.failure};
+  const bool casts = options.auto_cast != backends::tflite::AutoCast::none;
+  const auto result = native.run(file, casts ? widened(tensors(c.inputs)) : tensors(c.inputs));
+  if (!result.failure.empty()) return {{}, result.failure};
+  const std::vector<Tensor> expected = tensors(c.outputs);
+  return {{}, test::difference(casts ? rounded(result.outputs, expected) : result.outputs, expected)};
 }
 
 /// Cases whose inputs and outputs are all there, and tensors.

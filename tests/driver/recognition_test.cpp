@@ -94,7 +94,6 @@ TEST_F(Recognition, WhatIsNoModelIsNamedWithWhatToDo) {
       {"PK\x03\x04...model.weights.h5"s, "a Keras file", "SavedModel"},
       {tar, "a tar archive", "tar -xf"},
       {"7z\xbc\xaf\x27\x1c"s, "a 7z archive", "unpack it"},
-      {"\x89HDF\r\n\x1a\n"s, "an HDF5 file", "SavedModel"},
       {"\x80\x04\x95...", "a pickle of Python", "export the model there to ONNX"},
       {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", "a PyTorch file of the old form",
        "torch.onnx.export"},

@@ -54,8 +54,8 @@ TEST(CheckOperators, ExperimentsAreAWarning) {
   EXPECT_THAT(
       problems_of(R"(<ir_version: 3, opset_import: ["": 7]>
       g (float[2] x) => (float[2] y) { [n] y = ScaledTanh <alpha = 1.0, beta = 1.0> (x) })"),
-      ElementsAre("warning: node 'n' (ScaledTanh): operator 'ScaledTanh' was an experiment and never became part of "
-                  "ONNX [IG0324]"));
+      ElementsAre("warning: node 'n' (ScaledTanh): operator 'ScaledTanh' is an experiment: it may change, or never be "
+                  "part of ONNX [IG0324]"));
 }
 
 TEST(CheckOperators, NodesNameTheirOperator) {
