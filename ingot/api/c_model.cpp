@@ -10,8 +10,12 @@ std::vector<ingot_model::Port> spelt(const std::vector<ingot::PortView>& ports) 
   return all;
 }
 
-const ingot_model::Port* at(const std::vector<ingot_model::Port>& ports, size_t index) {
-  return index < ports.size() ? &ports[index] : nullptr;
+using Port = ingot_model::Port;
+
+/// A text of one of the model's inputs, or outputs; null where there is none.
+const char* text_of(const ingot_model* model, std::vector<Port> ingot_model::*ports, size_t index,
+                    std::string Port::*text) {
+  return model && index < (model->*ports).size() ? ((model->*ports)[index].*text).c_str() : nullptr;
 }
 
 const ingot::driver::Format* format_or_null(const char* name) {
@@ -64,20 +68,16 @@ size_t ingot_model_input_count(const ingot_model* model) { return model ? model-
 size_t ingot_model_output_count(const ingot_model* model) { return model ? model->outputs.size() : 0; }
 
 const char* ingot_model_input_name(const ingot_model* model, size_t index) {
-  const ingot_model::Port* port = model ? at(model->inputs, index) : nullptr;
-  return port ? port->name.c_str() : nullptr;
+  return text_of(model, &ingot_model::inputs, index, &Port::name);
 }
 const char* ingot_model_input_type(const ingot_model* model, size_t index) {
-  const ingot_model::Port* port = model ? at(model->inputs, index) : nullptr;
-  return port ? port->type.c_str() : nullptr;
+  return text_of(model, &ingot_model::inputs, index, &Port::type);
 }
 const char* ingot_model_output_name(const ingot_model* model, size_t index) {
-  const ingot_model::Port* port = model ? at(model->outputs, index) : nullptr;
-  return port ? port->name.c_str() : nullptr;
+  return text_of(model, &ingot_model::outputs, index, &Port::name);
 }
 const char* ingot_model_output_type(const ingot_model* model, size_t index) {
-  const ingot_model::Port* port = model ? at(model->outputs, index) : nullptr;
-  return port ? port->type.c_str() : nullptr;
+  return text_of(model, &ingot_model::outputs, index, &Port::type);
 }
 
 }  // extern "C"

@@ -2,7 +2,6 @@
 #include "ingot/verify/runner.h"
 
 #include <algorithm>
-#include <set>
 
 #include "ingot/ir/source_notes.h"
 #include "ingot/verify/scratch_directory.h"
@@ -21,13 +20,11 @@ Answer PeerRunner::ask(const PeerRequest& request, std::size_t output_count) {
 std::string PeerRunner::path_in_scratch(const char* name) const { return (entry_.scratch.path() / name).string(); }
 
 std::vector<Point> points_of(const Model& model) {
-  std::vector<Point> points;
-  std::set<std::string> seen;
+  PointList points;
   for (const Node& node : model.graph->nodes())
     for (const Value* v : node.outputs())
-      if (v && !v->name().empty() && seen.insert(v->name()).second)
-        points.push_back({v->name(), node.op, std::string(note_of(node.metadata, kSource))});
-  return points;
+      if (v) points.add({v->name(), node.op, std::string(note_of(node.metadata, kSource))});
+  return points.take();
 }
 
 Model with_outputs(const Model& model, const std::vector<std::string>& names) {

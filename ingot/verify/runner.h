@@ -1,6 +1,8 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "ingot/driver/load.h"
@@ -16,6 +18,19 @@ struct Point {
   std::string name;    // of the value, as the file has it
   std::string op;      // what computes it, in the words of its framework; may be empty
   std::string source;  // the value that it stands for in the model that this one was converted from; may be empty
+};
+
+/// Points in running order, each name once.
+class PointList {
+ public:
+  void add(Point point) {
+    if (!point.name.empty() && seen_.insert(point.name).second) points_.push_back(std::move(point));
+  }
+  std::vector<Point> take() { return std::move(points_); }
+
+ private:
+  std::vector<Point> points_;
+  std::unordered_set<std::string> seen_;
 };
 
 struct Answer {

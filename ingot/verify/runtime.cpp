@@ -64,13 +64,42 @@ std::vector<std::string> tflite_command(const Peers& peers) { return {peers.tfli
 }  // namespace
 
 const std::vector<RuntimeInfo>& all_runtimes() {
+  constexpr std::string_view kNoNode = "the program 'node' is not in the PATH";
   static const std::vector<RuntimeInfo> runtimes = {
-      {Runtime::ingot, "ingot", "Ingot", make_ingot_runner},
-      {Runtime::ort, "ort", "ONNX Runtime", make_ort_runner, "onnx", "onnxruntime-node", ort_command},
-      {Runtime::tflite, "tflite", "TFLite", make_tflite_runner, "tflite", "tfjs-tflite-node", tflite_command,
-       tflite_library},
-      {Runtime::litert, "litert", "LiteRT", make_litert_runner, "tflite", "@litertjs/core", litert_command},
-      {Runtime::tfjs, "tfjs", "TF.js", make_tfjs_runner, "tfjs", "@tensorflow/tfjs-converter", tfjs_command},
+      {.runtime = Runtime::ingot, .name = "ingot", .title = "Ingot", .make_runner = make_ingot_runner},
+      {.runtime = Runtime::ort,
+       .name = "ort",
+       .title = "ONNX Runtime",
+       .make_runner = make_ort_runner,
+       .reads = "onnx",
+       .package = "onnxruntime-node",
+       .command = ort_command,
+       .no_program = kNoNode},
+      {.runtime = Runtime::tflite,
+       .name = "tflite",
+       .title = "TFLite",
+       .make_runner = make_tflite_runner,
+       .reads = "tflite",
+       .package = "tfjs-tflite-node",
+       .command = tflite_command,
+       .no_program = "the program ingot-tflite-driver is not beside this one",
+       .library = tflite_library},
+      {.runtime = Runtime::litert,
+       .name = "litert",
+       .title = "LiteRT",
+       .make_runner = make_litert_runner,
+       .reads = "tflite",
+       .package = "@litertjs/core",
+       .command = litert_command,
+       .no_program = kNoNode},
+      {.runtime = Runtime::tfjs,
+       .name = "tfjs",
+       .title = "TF.js",
+       .make_runner = make_tfjs_runner,
+       .reads = "tfjs",
+       .package = "@tensorflow/tfjs-converter",
+       .command = tfjs_command,
+       .no_program = kNoNode},
   };
   return runtimes;
 }
@@ -122,9 +151,8 @@ std::optional<std::string> why_missing(const Peers& peers, Runtime runtime) {
   if (peers.packages.empty() || !fs::exists(needed))
     return "the npm package " + package + " is not there; 'npm install --ignore-scripts " + package +
            "' installs it, INGOT_PEERS or --peers names the folder";
-  if (!info.command(peers)[0].empty()) return std::nullopt;
-  return info.library ? "the program ingot-tflite-driver is not beside this one"
-                      : "the program 'node' is not in the PATH";
+  if (info.command(peers)[0].empty()) return std::string(info.no_program);
+  return std::nullopt;
 }
 
 }  // namespace ingot::verify

@@ -32,6 +32,7 @@ struct RuntimeInfo {
   std::string_view package = {};  // of npm; empty: built in
   /// The program that drives it, and its arguments; null: built in.
   std::vector<std::string> (*command)(const Peers&) = nullptr;
+  std::string_view no_program = {};  // what to say where there is no such program
   /// The file without which the package is of no use; null: the package itself.
   std::string (*library)(const Peers&) = nullptr;
 };

@@ -5,13 +5,11 @@
 #include <limits>
 
 #include "ingot/base/float_types.h"
-#include "tests/ops/op_case.h"
+#include "tests/ops/values.h"
 #include "tests/support/refusal.h"
 
 namespace ingot::test {
 namespace {
-
-template <class T> std::vector<T> values(const Array& a) { return {a.data<T>().begin(), a.data<T>().end()}; }
 
 TEST(Kernels, BroadcastBothOperands) {
   const Array x = Array::of<float>({2, 1}, {1, 2}), y = Array::of<float>({3}, {10, 20, 30});

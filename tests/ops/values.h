@@ -5,7 +5,7 @@
 
 namespace ingot::test {
 
-template <class T> std::vector<T> values(const Array& a) { return {a.data<T>().begin(), a.data<T>().end()}; }
+template <class T = float> std::vector<T> values(const Array& a) { return {a.data<T>().begin(), a.data<T>().end()}; }
 
 inline Array floats(Dims dims, const std::vector<float>& numbers) { return Array::of<float>(std::move(dims), numbers); }
 inline Array floats(const std::vector<float>& numbers) { return floats({std::ssize(numbers)}, numbers); }

@@ -2,7 +2,6 @@
 #include "ingot/driver/tfjs.h"
 
 #include <algorithm>
-#include <set>
 
 #include "ingot/ir/source_notes.h"
 #include "ingot/verify/runner.h"
@@ -47,13 +46,11 @@ class TfjsRunner : public PeerRunner {
 
   /// The order of the file means nothing in TensorFlow; that of the import is a running order.
   std::vector<Point> points() const override {
-    std::vector<Point> points;
-    std::set<std::string> seen;
+    PointList points;
     for (const Node& node : model().graph->nodes())
-      if (const std::string name(note_of(node.metadata, kSource));
-          !name.empty() && std::ranges::binary_search(tfjs_.nodes, name) && seen.insert(name).second)
-        points.push_back({name, driver::operator_of(tfjs_, name), {}});
-    return points;
+      if (const std::string name(note_of(node.metadata, kSource)); std::ranges::binary_search(tfjs_.nodes, name))
+        points.add({name, driver::operator_of(tfjs_, name), {}});
+    return points.take();
   }
 
  private:

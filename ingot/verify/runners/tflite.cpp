@@ -1,6 +1,5 @@
 // TFLite files in TFLite and in LiteRT.
 #include <algorithm>
-#include <set>
 
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/mapped_file.h"
@@ -64,16 +63,13 @@ class TfliteRunner : public PeerRunner {
   }
 
   std::vector<Point> points() const override {
-    std::vector<Point> points;
-    std::set<std::string> seen;
+    PointList points;
     const tfl::SubGraph& main = tflite_.subgraphs.at(0);
     for (const tfl::Operator& op : main.operators)
-      for (const std::int32_t t : op.outputs) {
-        if (t == tfl::kNoTensor) continue;
-        const std::string& name = main.tensors[static_cast<std::size_t>(t)].name;
-        if (!name.empty() && seen.insert(name).second) points.push_back({name, tfl::describe(op.code), {}});
-      }
-    return points;
+      for (const std::int32_t t : op.outputs)
+        if (t != tfl::kNoTensor)
+          points.add({main.tensors[static_cast<std::size_t>(t)].name, tfl::describe(op.code), {}});
+    return points.take();
   }
 
  private:

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "tests/ops/op_case.h"
+#include "tests/ops/values.h"
 #include "tests/support/refusal.h"
 
 namespace ingot::test {
@@ -13,8 +13,6 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 using Floats = std::vector<float>;
-
-template <class T = float> std::vector<T> values(const Array& a) { return {a.data<T>().begin(), a.data<T>().end()}; }
 
 Array counted(Dims dims) {
   Floats v(static_cast<std::size_t>(tensor_size(dims)));

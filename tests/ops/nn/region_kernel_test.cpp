@@ -5,7 +5,7 @@
 #include <complex>
 #include <limits>
 
-#include "tests/ops/op_case.h"
+#include "tests/ops/values.h"
 #include "tests/support/refusal.h"
 
 namespace ingot::test {
@@ -16,7 +16,6 @@ using Floats = std::vector<float>;
 
 Array f32(Dims dims, const Floats& values) { return Array::of<float>(std::move(dims), values); }
 Array i64(Dims dims, const Ints& values) { return Array::of<std::int64_t>(std::move(dims), values); }
-template <class T = float> std::vector<T> values(const Array& a) { return {a.data<T>().begin(), a.data<T>().end()}; }
 
 TEST(NegativeLogLikelihoodLossKernel, WeighsAndIgnores) {
   const Array x = f32({3, 2}, {-1, -2, -3, -4, -5, -6}), target = i64({3}, {0, 1, -7}), weights = f32({2}, {1, 3});
