@@ -204,7 +204,7 @@ ConvertReport convert(const ConvertRequest& request) {
     done.half = std::move(adjusted.half);
     check_result(request, plan, done);
     // What another framework cannot express is a matter of the source.
-    if (!done.to->is_onnx) append(done.notes, done.to->save(done.model, request.output, plan.save));
+    if (!done.to->is_onnx) append(done.notes, write(*done.to, done.model, request.output, plan.save));
   } catch (Error& error) {
     error.in_file(request.input);
     throw;

@@ -178,10 +178,19 @@ void refuse_overwriting(const std::string& input, const std::string& output) {
         .hint("name another file, and move it over the first when all is well");
 }
 
+std::vector<std::string> write(const Format& format, const Model& model, const std::string& path,
+                               const SaveOptions& options) try {
+  return format.save(model, path, options);
+} catch (const Error& error) {
+  // What fails inside is a bug of Ingot only if the model was sound.
+  if (error.exit_code() == 70) require_valid(model);
+  throw;
+}
+
 std::vector<std::string> save(const Model& model, const std::string& path, const SaveOptions& options) try {
   const Format& format = format_to_write(path, options.to);
   require_taken(given(options), nullptr, &format);
-  return format.save(model, path, options);
+  return write(format, model, path, options);
 } catch (Error& error) {
   error.in_file(path);
   throw;

@@ -95,6 +95,9 @@ const Format& format_to_write(const std::string& path, const Format* to);
 /// Refuses an output that is the input itself, or lies in it: a conversion that fails or differs would have no source.
 void refuse_overwriting(const std::string& input, const std::string& output);
 
+/// The writing half of save(), for a format and options that are known to fit.
+std::vector<std::string> write(const Format& format, const Model& model, const std::string& path,
+                               const SaveOptions& options);
 /// Writes a model, whole or not at all. Returns what a reader of a report should know, a line each.
 std::vector<std::string> save(const Model& model, const std::string& path, const SaveOptions& options = {});
 
