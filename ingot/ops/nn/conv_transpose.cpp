@@ -221,6 +221,7 @@ std::vector<std::int64_t> begins_of(GradContext& c, const Window& window) {
     return {window.pads.begin(), window.pads.begin() + static_cast<std::ptrdiff_t>(window.rank())};
   }
   const auto extra = c.node.attributes.ints_or("output_padding", std::vector<std::int64_t>(window.rank()));
+  if (extra.size() != window.rank()) c.fail("attribute 'output_padding' does not have one element per spatial axis");
   std::vector<std::int64_t> begins;
   for (std::size_t i = 0; i < window.rank(); ++i) {
     const Dim in = (*c.x()->type.shape)[i + 2], out = (*c.y()->type.shape)[i + 2];
