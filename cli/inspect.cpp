@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "ingot/base/json.h"
+#include "ingot/driver/load.h"
 #include "ingot/driver/summary.h"
 #include "terminal.h"
 
@@ -127,7 +128,20 @@ Json to_json(const driver::Summary& s, const Options& options, const driver::For
   return json;
 }
 
+/// What a file holds that is more than a graph; empty: it is a graph.
+std::string description(const Options& options, const Global& global) {
+  if (options.text || options.json || options.weights) return {};
+  const driver::LoadOptions load = global.load_options(options.from);
+  const driver::Source source = driver::open_source(options.model);
+  const driver::Format& format = load.from ? *load.from : driver::recognise(source);
+  return format.describe ? format.describe(source, load) : std::string();
+}
+
 int run(const Options& options, const Global& global) {
+  if (const std::string text = description(options, global); !text.empty()) {
+    std::fputs(text.c_str(), stdout);
+    return 0;
+  }
   const driver::Loaded loaded = driver::load(options.model, global.load_options(options.from));
   if (options.text) {
     std::fputs(driver::readable_text(loaded.model).c_str(), stdout);

@@ -67,6 +67,9 @@ constexpr Row kOptions[] = {
     {"outputs", list<&ConvertRequest::outputs>},
     {"outputs-as", [](ConvertRequest& r, const std::string&,
                       const std::string& v) { r.layout.outputs_as = driver::parse_layout(v); }},
+    {"precision",
+     [](ConvertRequest& r, const std::string&, const std::string& v) { r.precision = driver::parse_precision(v); }},
+    {"raw-scores", flag<&ConvertRequest::raw_scores>},
     {"rename",
      [](ConvertRequest& r, const std::string&, const std::string& v) { r.renames.push_back(driver::parse_rename(v)); }},
     {"signature", text<&ConvertRequest::signature>},
@@ -74,6 +77,7 @@ constexpr Row kOptions[] = {
     {"to", [](ConvertRequest& r, const std::string&, const std::string& v) { r.to = &driver::format_by_name(v); }},
     {"weights",
      [](ConvertRequest& r, const std::string&, const std::string& v) { r.weights = driver::parse_weights(v); }},
+    {"zipmap", flag<&ConvertRequest::zipmap>},
 };
 
 void set_option(ConvertRequest& request, const std::string& name, const std::string& value) {

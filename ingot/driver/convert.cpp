@@ -37,6 +37,9 @@ ImportOptions import_part(const ConvertRequest& request) {
   import.allow_custom = request.allow_custom;
   import.functions = request.functions;
   import.dequantize = request.dequantize;
+  import.precision = request.precision;
+  import.raw_scores = request.raw_scores;
+  import.zipmap = request.zipmap;
   import.keep_functions = request.keep_functions;
   import.layout = request.layout;
   import.mode = request.mode;

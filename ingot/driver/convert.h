@@ -41,6 +41,8 @@ struct ConvertRequest {
   std::string functions{};
   std::optional<Mode> mode{};
   bool keep_functions = false, dequantize = false;
+  std::optional<Precision> precision{};
+  bool raw_scores = false, zipmap = false;
 
   // Of the result: see SaveOptions.
   std::optional<WeightForm> weights{};

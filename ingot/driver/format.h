@@ -87,6 +87,8 @@ struct Format {
   std::string (*why_not_verified)(const ImportOptions&) = nullptr;
   /// Why nothing runs such files, not even Ingot; empty: something does.
   std::string_view why_not_run{};
+  /// What a source holds beside its graph, for people, also where it cannot be translated. Null: nothing.
+  std::string (*describe)(const Source&, const LoadOptions&) = nullptr;
   /// One file is a whole model, so that it can be read from memory.
   bool is_one_file = false;
 };

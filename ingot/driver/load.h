@@ -22,6 +22,9 @@ struct ImportOptions {
   std::vector<std::string> allow_custom{};  // "Op" or "Op:domain": stays as a custom node
   std::string functions{};                  // an ONNX file whose functions give custom nodes of their names a meaning
   bool dequantize = false;                  // quantised tensors become float
+  std::optional<Precision> precision{};     // nothing: as the library computes
+  bool raw_scores = false;                  // decision functions in place of probabilities
+  bool zipmap = false;                      // probabilities as maps from class to number
   bool keep_functions = false;              // functions of the source become functions of the model
   LayoutWish layout{};                      // of inputs and outputs
   std::optional<Mode> mode{};               // nothing: inference

@@ -21,6 +21,7 @@ struct Takers {
 
 const Names kForeign = {"tflite", "tensorflow", "savedmodel", "tfjs"},
             kTensorflow = {"tensorflow", "savedmodel", "tfjs"},
+            kClassic = {"sklearn", "xgboost", "lightgbm", "catboost", "libsvm", "liblinear"},
             kAll = {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs"},
             kOnnx = {"onnx", "onnxtxt", "json"}, kOnnxAndTflite = {"onnx", "onnxtxt", "tflite", "json"};
 
@@ -33,6 +34,9 @@ const std::map<std::string, Takers> kTakers = {
     {"--mode", {kTensorflow, {}}},
     {"--keep-functions", {kTensorflow, {}}},
     {"--dequantize", {{"tflite"}, {}}},
+    {"--precision", {kClassic, {}}},
+    {"--raw-scores", {kClassic, {}}},
+    {"--zipmap", {kClassic, {}}},
     {"--allow-custom", {kForeign, {"tflite"}}},
     {"--inputs-as", {kAll, {"tflite"}}},
     {"--outputs-as", {kAll, {"tflite"}}},
@@ -142,6 +146,15 @@ ConvertRequest with(Option option, ConvertRequest request) {
       break;
     case Option::dequantize:
       request.dequantize = true;
+      break;
+    case Option::precision:
+      request.precision = Precision::float32;
+      break;
+    case Option::raw_scores:
+      request.raw_scores = true;
+      break;
+    case Option::zipmap:
+      request.zipmap = true;
       break;
     case Option::allow_custom:
       request.allow_custom = {"Op"};

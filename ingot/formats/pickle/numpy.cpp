@@ -16,6 +16,8 @@
 namespace ingot::formats::pickle {
 namespace {
 
+constexpr int kMostNested = 16;  // calls around a number or bytes
+
 [[noreturn]] void refuse(const std::string& why) { throw Error(Code::bad_pickle, "an array of the pickle " + why); }
 
 Ref argument(const Value& call, std::size_t i) {
@@ -50,7 +52,7 @@ std::vector<std::int64_t> read_dims(const Value& shape) {
 }
 
 /// Bytes, or text that stands for them: protocol 2 has no bytes.
-Bytes read_bytes(const Document& document, const Value& value) {
+Bytes read_bytes(const Document& document, const Value& value, int depth = 0) {
   if (value.is(Kind::bytes)) return document.arena->bytes_of(value.text);
   if (const Symbol* f = function_of(value)) {
     const Ref first = argument(value, 0);
@@ -60,7 +62,8 @@ Bytes read_bytes(const Document& document, const Value& value) {
       return Bytes::own(std::move(*bytes));
     }
     if ((f->name == "bytes" || f->name == "bytearray") && !first) return {};
-    if ((f->name == "bytes" || f->name == "bytearray") && first) return read_bytes(document, *first);
+    if ((f->name == "bytes" || f->name == "bytearray") && first && depth < kMostNested)
+      return read_bytes(document, *first, depth + 1);
   }
   if (value.is(Kind::text)) {  // Python 2's str, read by Python 3 before it was written again
     auto bytes = latin1(value.text);
@@ -348,18 +351,23 @@ std::optional<Array> read_array(const Document& document, const Value& value) {
 }
 
 std::optional<double> number_of(const Document& document, const Value& value) {
-  if (value.is_number()) return value.number();
-  if (is_numpy(function_of(value), "multiarray", "scalar")) {
-    const Ref type = argument(value, 0), data = argument(value, 1);
+  Ref inner = &value;
+  for (int depth = 0; depth < kMostNested; ++depth) {
+    if (inner->is_number()) return inner->number();
+    if (!is_numpy(function_of(*inner), "multiarray", "scalar")) break;
+    const Ref type = argument(*inner, 0), data = argument(*inner, 1);
     if (!type || !data) refuse("of one number lacks an argument");
     const Dtype dtype = read_dtype(*type);
-    if (dtype.kind == 'O') return number_of(document, *data);
+    if (dtype.kind == 'O') {
+      inner = data;
+      continue;
+    }
     if (std::string_view("biuf").find(dtype.kind) == std::string_view::npos) return std::nullopt;
     const Bytes bytes = read_bytes(document, *data);
     if (bytes.size() != dtype.size) refuse("of one number has the wrong size");
     return element(dtype, bytes.data());
   }
-  if (const auto array = read_array(document, value); array && array->size() == 1 && array->is_number())
+  if (const auto array = read_array(document, *inner); array && array->size() == 1 && array->is_number())
     return element(array->dtype, array->data.data());
   return std::nullopt;
 }

@@ -1,0 +1,65 @@
+// Pickles and joblib files of scikit-learn and of what fits into its pipelines.
+#include "ingot/driver/formats/rows.h"
+#include "ingot/driver/load.h"
+#include "ingot/formats/pickle/describe.h"
+#include "ingot/formats/pickle/joblib.h"
+#include "ingot/frontends/sklearn/import.h"
+
+namespace ingot::driver::rows {
+namespace {
+
+namespace front = frontends::sklearn;
+namespace pickle = formats::pickle;
+
+Certainty recognise_pickle(const Source& source) {
+  if (source.is_directory) return Certainty::no;
+  if (pickle::looks_like_pickle(source.contents)) return Certainty::likely;
+  if (pickle::looks_compressed(source.contents)) return Certainty::possible;
+  return pickle::looks_like_old_pickle(source.contents) ? Certainty::possible : Certainty::no;
+}
+
+pickle::Document read_document(const Source& source, const LoadOptions& options) {
+  return pickle::read(pickle::decompressed(source.contents, options.budget), {.budget = options.budget});
+}
+
+Imported load_pickle(const Source& source, const LoadOptions& options) {
+  const pickle::Document document = read_document(source, options);
+  front::ImportOptions import;
+  import.wishes = {.raw_scores = options.import.raw_scores, .zipmap = options.import.zipmap};
+  import.is_single = options.import.precision == Precision::float32;
+  front::Imported imported = front::import_model(document, import);
+  return {.model = std::move(imported.model), .notes = std::move(imported.notes)};
+}
+
+std::string describe_pickle(const Source& source, const LoadOptions& options) {
+  const pickle::Document document = read_document(source, options);
+  const pickle::Description about = pickle::describe(document);
+  std::string text = "pickle, protocol " + std::to_string(document.protocol) + ": nothing of it was executed\n";
+  for (const std::string& version : about.versions) text += "written with " + version + "\n";
+  for (const std::string& line : about.tree) text += line + "\n";
+  if (about.is_cut) text += "...\n";
+  text += "Python would have called\n";
+  for (const std::string& name : about.called) text += "  " + name + "\n";
+  if (!about.imported.empty()) text += "and looked up\n";
+  for (const std::string& name : about.imported) text += "  " + name + "\n";
+  return text;
+}
+
+constexpr std::string_view kExtensions[] = {".pkl", ".pickle", ".joblib"};
+constexpr Vocabulary kClasses = {.name = "sklearn", .translated = front::translated_classes};
+
+}  // namespace
+
+constinit const Format kSklearn = {
+    .name = "sklearn",
+    .title = "scikit-learn pickle",
+    .extensions = kExtensions,
+    .operators = &kClasses,
+    .recognise = recognise_pickle,
+    .load = load_pickle,
+    .import_options = {Option::precision, Option::raw_scores, Option::zipmap},
+    .describe = describe_pickle,
+    .is_one_file = true,
+};
+
+}  // namespace ingot::driver::rows
