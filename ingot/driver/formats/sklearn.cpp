@@ -11,10 +11,14 @@ namespace {
 namespace front = frontends::sklearn;
 namespace pickle = formats::pickle;
 
+/// How PyTorch's files of the old form begin, which are several pickles.
+constexpr std::string_view kTorchMark = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
+
 Certainty recognise_pickle(const Source& source) {
   if (source.is_directory) return Certainty::no;
-  if (pickle::looks_like_pickle(source.contents)) return Certainty::likely;
-  if (pickle::looks_compressed(source.contents)) return Certainty::possible;
+  if (source.contents.text().starts_with(kTorchMark)) return Certainty::no;
+  if (pickle::looks_like_pickle(source.contents) || pickle::looks_like_compressed_pickle(source.contents))
+    return Certainty::likely;
   return pickle::looks_like_old_pickle(source.contents) ? Certainty::possible : Certainty::no;
 }
 
@@ -60,9 +64,9 @@ constinit const Format kSklearn = {
     .extensions = kExtensions,
     .operators = &kClasses,
     .recognise = recognise_pickle,
+    .describe = describe_pickle,
     .load = load_pickle,
     .import_options = {Option::precision, Option::raw_scores, Option::zipmap, Option::decision_path},
-    .describe = describe_pickle,
     .is_one_file = true,
 };
 

@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include <charconv>
+#include <limits>
 
 #include "ingot/base/budget.h"
 #include "ingot/base/checked.h"
@@ -38,7 +39,10 @@ Compressor compressor_of(const Bytes& file) {
 /// What comes out, charged to the budget as it grows and as long as it lives.
 class Output {
  public:
-  explicit Output(Budget& budget) : budget_(budget), held_(std::make_shared<Held>(budget)) {}
+  /// `most`: how much is wanted, if not all.
+  Output(Budget& budget, std::size_t most) : budget_(budget), most_(most), held_(std::make_shared<Held>(budget)) {}
+
+  bool has_enough(std::size_t used) const { return size_ + used >= most_; }
 
   /// Room for the next piece; `used` says how much of the last one was.
   std::span<std::byte> next(std::size_t used) {
@@ -68,6 +72,7 @@ class Output {
     std::vector<std::byte> bytes;
   };
   Budget& budget_;
+  std::size_t most_;
   std::shared_ptr<Held> held_;
   std::size_t size_ = 0;
 };
@@ -79,7 +84,7 @@ Bytes from_zlib(std::span<const std::byte> from, Output out) {
   if (inflateInit2(&z, MAX_WBITS + 32) != Z_OK) throw Error(Code::out_of_memory, "no memory to decompress");
   const std::unique_ptr<z_stream, int (*)(z_stream*)> guard(&z, inflateEnd);
   std::size_t used = 0;
-  for (int state = Z_OK; state != Z_STREAM_END;) {
+  for (int state = Z_OK; state != Z_STREAM_END && !out.has_enough(used);) {
     if (z.avail_in == 0) {
       z.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(from.data()));
       z.avail_in = piece(from.size());
@@ -102,7 +107,7 @@ Bytes from_bz2(std::span<const std::byte> from, Output out) {
   if (BZ2_bzDecompressInit(&z, 0, 0) != BZ_OK) throw Error(Code::out_of_memory, "no memory to decompress");
   const std::unique_ptr<bz_stream, int (*)(bz_stream*)> guard(&z, BZ2_bzDecompressEnd);
   std::size_t used = 0;
-  for (int state = BZ_OK; state != BZ_STREAM_END;) {
+  for (int state = BZ_OK; state != BZ_STREAM_END && !out.has_enough(used);) {
     if (z.avail_in == 0) {
       z.next_in = reinterpret_cast<char*>(const_cast<std::byte*>(from.data()));
       z.avail_in = piece(from.size());
@@ -128,7 +133,7 @@ Bytes from_lzma(std::span<const std::byte> from, Output out) {
   z.next_in = reinterpret_cast<const std::uint8_t*>(from.data());
   z.avail_in = from.size();
   std::size_t used = 0;
-  for (lzma_ret state = LZMA_OK; state != LZMA_STREAM_END;) {
+  for (lzma_ret state = LZMA_OK; state != LZMA_STREAM_END && !out.has_enough(used);) {
     const auto room = out.next(used);
     z.next_out = reinterpret_cast<std::uint8_t*>(room.data());
     z.avail_out = room.size();
@@ -145,7 +150,7 @@ Bytes from_lz4(std::span<const std::byte> from, Output out) {
     throw Error(Code::out_of_memory, "no memory to decompress");
   const std::unique_ptr<LZ4F_dctx, LZ4F_errorCode_t (*)(LZ4F_dctx*)> guard(context, LZ4F_freeDecompressionContext);
   std::size_t used = 0;
-  for (std::size_t hint = 1; hint != 0;) {
+  for (std::size_t hint = 1; hint != 0 && !out.has_enough(used);) {
     const auto room = out.next(used);
     std::size_t made = room.size(), taken = from.size();
     hint = LZ4F_decompress(context, room.data(), &made, from.data(), &taken, nullptr);
@@ -179,10 +184,10 @@ JoblibArray describe_joblib_array(const Value& instance) {
   return array;
 }
 
-bool looks_compressed(const Bytes& file) { return compressor_of(file) != Compressor::none; }
+namespace {
 
-Bytes decompressed(const Bytes& file, Budget* budget) {
-  Output out(budget ? *budget : Budget::unlimited());
+Bytes decompressed_up_to(const Bytes& file, Budget* budget, std::size_t most) {
+  Output out(budget ? *budget : Budget::unlimited(), most);
   switch (compressor_of(file)) {
     case Compressor::zlib:
       return from_zlib(file.span(), std::move(out));
@@ -201,6 +206,18 @@ Bytes decompressed(const Bytes& file, Budget* budget) {
       return file;
   }
   return file;
+}
+
+}  // namespace
+
+bool looks_like_compressed_pickle(const Bytes& file) try {
+  return compressor_of(file) != Compressor::none && looks_like_pickle(decompressed_up_to(file, nullptr, 1));
+} catch (const Error&) {
+  return false;
+}
+
+Bytes decompressed(const Bytes& file, Budget* budget) {
+  return decompressed_up_to(file, budget, std::numeric_limits<std::size_t>::max());
 }
 
 }  // namespace ingot::formats::pickle

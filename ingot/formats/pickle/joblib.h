@@ -23,7 +23,7 @@ JoblibArray describe_joblib_array(const Value& instance);
 /// What a compressed joblib file holds, or the file itself. Takes zlib, gzip, bz2, xz, lzma, lz4 and the zlib container
 /// of joblib before 0.9.3.
 Bytes decompressed(const Bytes& file, Budget* budget = nullptr);
-/// Whether the file begins as one of these does.
-bool looks_compressed(const Bytes& file);
+/// Whether the file is compressed by one of these, and holds a pickle.
+bool looks_like_compressed_pickle(const Bytes& file);
 
 }  // namespace ingot::formats::pickle

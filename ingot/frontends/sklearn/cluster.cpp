@@ -24,6 +24,14 @@ Result birch(Context& c, const Estimator& e, const Columns& x) {
   return {.place = c.arg_max(c.g.neg(distance)), .classes = labels};
 }
 
+/// How far a row lies from the middle, by the precision of the fit.
+Result elliptic_envelope(Context& c, const Estimator& e, const Columns& x) {
+  if (!e.has("precision_")) refuse("it keeps no precision", "fit it with store_precision=True");
+  Value* apart = c.g.sub(c.numbers(x), c.row(e.vector("location_")));
+  Value* distance = c.sum_rows(c.g.mul(c.g.op("MatMul", {apart, c.matrix(e.matrix("precision_"))}), apart));
+  return outlier_result(c, c.g.sub(c.g.neg(distance), e.number("offset_")));
+}
+
 namespace {
 
 /// log det of the Cholesky factor of a precision, and rows (x - mean) times it, squared and summed.

@@ -34,7 +34,7 @@ std::int64_t width_of(const Columns& columns) {
 }
 
 Context::Context(Graph& graph, const pickle::Document& doc, const Options& options)
-    : g(graph), document(doc), elem(options.elem), graph_(graph) {}
+    : g(graph), document(doc), elem(options.elem), wants_paths(options.wants_paths), graph_(graph) {}
 
 Columns Context::add_input(std::string name, std::int64_t width) {
   inputs_.push_back({std::move(name), width, nullptr});

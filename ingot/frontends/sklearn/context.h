@@ -28,10 +28,12 @@ struct Result {
   Value* label = nullptr;          // [N] or [N, outputs]: where it does not follow from `place` and `classes`
   Labels classes{};
   std::vector<Value*> more_probabilities{};  // of further outputs
+  Value* paths = nullptr;  // [N, trees] texts: 1 for each node of the tree that the row passes, else 0
 };
 
 struct Options {
-  DType elem = DType::f64;  // what is computed in double there is computed in this
+  DType elem = DType::f64;   // what is computed in double there is computed in this
+  bool wants_paths = false;  // trees tell which nodes a row passes
 };
 
 class Context {
@@ -41,6 +43,7 @@ class Context {
   GraphBuilder g;
   const pickle::Document& document;
   const DType elem;
+  const bool wants_paths;
   Notes notes;
 
   // Inputs.

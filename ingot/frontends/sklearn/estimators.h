@@ -56,6 +56,9 @@ Result nearest_regressor(Context& c, const Estimator& e, const Columns& x);
 Result radius_classifier(Context& c, const Estimator& e, const Columns& x);
 Result radius_regressor(Context& c, const Estimator& e, const Columns& x);
 Result nearest_centroid(Context& c, const Estimator& e, const Columns& x);
+Result label_propagation(Context& c, const Estimator& e, const Columns& x);
+/// 1 / distance, or 1 for exact matches alone if there are any; null: all weigh the same.
+Value* neighbour_weights(Context& c, const Estimator& e, Value* distance);
 Result local_outlier(Context& c, const Estimator& e, const Columns& x);
 Result network_classifier(Context& c, const Estimator& e, const Columns& x);
 Result network_regressor(Context& c, const Estimator& e, const Columns& x);
@@ -109,6 +112,7 @@ Result supported_predictor(Context& c, const Estimator& e, const Columns& x);
 // cluster.cpp
 Result nearest_center(Context& c, const Estimator& e, const Columns& x);
 Columns center_distances(Context& c, const Estimator& e, const Columns& x);
+Result elliptic_envelope(Context& c, const Estimator& e, const Columns& x);
 Result birch(Context& c, const Estimator& e, const Columns& x);
 Result gaussian_mixture(Context& c, const Estimator& e, const Columns& x);
 Result gaussian_process(Context& c, const Estimator& e, const Columns& x);
@@ -136,6 +140,18 @@ Result estimator_chain(Context& c, const Estimator& e, const Columns& x);
 Result transformed_target(Context& c, const Estimator& e, const Columns& x);
 Result dummy_classifier(Context& c, const Estimator& e, const Columns& x);
 Result dummy_regressor(Context& c, const Estimator& e, const Columns& x);
+
+// derive.cpp
+Columns spline_transformer(Context& c, const Estimator& e, const Columns& x);
+Columns chi2_features(Context& c, const Estimator& e, const Columns& x);
+Columns agglomeration(Context& c, const Estimator& e, const Columns& x);
+Columns count_sketch(Context& c, const Estimator& e, const Columns& x);
+Columns neighbour_imputer(Context& c, const Estimator& e, const Columns& x);
+
+// text.cpp
+Columns count_vectorizer(Context& c, const Estimator& e, const Columns& x);
+Columns tfidf_transformer(Context& c, const Estimator& e, const Columns& x);
+Columns tfidf_vectorizer(Context& c, const Estimator& e, const Columns& x);
 
 // compose.cpp
 Columns pipeline_transform(Context& c, const Estimator& e, const Columns& x);

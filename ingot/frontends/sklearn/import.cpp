@@ -73,6 +73,7 @@ Estimator first_in(const Estimator& e, int depth = 0) {
 
 /// How many columns the estimator was fitted on, from what it keeps where it does not say so.
 std::int64_t width_of_input(const Estimator& e, int depth = 0) {
+  if (e.name() == "CountVectorizer" || e.name() == "TfidfVectorizer") return 1;
   if (const auto count = e.feature_count()) return *count;
   for (const char* name :
        {"coef_", "support_vectors_", "theta_", "components_", "_fit_X", "cluster_centers_", "mean_", "scale_",
@@ -127,8 +128,7 @@ Columns add_inputs(Context& c, const Estimator& root) {
   return columns;
 }
 
-void add_outputs(Context& c, Graph& graph, const Result& result, const boosting::Wishes& wishes) {
-  if (result.values) return boosting::add_output(graph, result.values, "variable");
+void add_class_outputs(Context& c, Graph& graph, const Result& result, const boosting::Wishes& wishes) {
   boosting::ClassNames names;
   if (result.classes.is_text())
     names.texts = result.classes.texts;
@@ -139,6 +139,15 @@ void add_outputs(Context& c, Graph& graph, const Result& result, const boosting:
     boosting::add_output(graph, result.more_probabilities[i], fmt::format("probabilities_{}", i + 1));
 }
 
+void add_outputs(Context& c, Graph& graph, const Result& result, const boosting::Wishes& wishes) {
+  if (result.values)
+    boosting::add_output(graph, result.values, "variable");
+  else
+    add_class_outputs(c, graph, result, wishes);
+  if (wishes.decision_path && !result.paths) refuse("it is no tree and no forest", "leave --decision-path out");
+  if (result.paths) boosting::add_output(graph, result.paths, "decision_path");
+}
+
 }  // namespace
 
 Imported import_model(const pickle::Document& document, const ImportOptions& options) {
@@ -146,7 +155,8 @@ Imported import_model(const pickle::Document& document, const ImportOptions& opt
   require_known(root.value());
   Imported made{boosting::new_model(std::string(root.name())), {}};
   Graph& graph = *made.model.graph;
-  Context c(graph, document, {.elem = options.is_single ? DType::f32 : DType::f64});
+  Context c(graph, document,
+            {.elem = options.is_single ? DType::f32 : DType::f64, .wants_paths = options.wishes.decision_path});
   const Columns x = add_inputs(c, root);
   const Row& row = row_of(root);
   bool predicts = row.predict != nullptr;

@@ -133,8 +133,9 @@ Nearest nearest(Context& c, Value* all, std::int64_t k) {
   return {both[0], both[1]};
 }
 
-/// 1, or 1 / distance where only exact matches count if there are any.
-Value* weights_of(Context& c, const Estimator& e, Value* distance) {
+}  // namespace
+
+Value* neighbour_weights(Context& c, const Estimator& e, Value* distance) {
   const std::string mode = e.text("weights", e.has("weights") ? "" : "uniform");
   if (mode == "uniform") return nullptr;
   if (mode != "distance") refuse("its weights are a function of Python's", "uniform and distance are translated");
@@ -143,6 +144,8 @@ Value* weights_of(Context& c, const Estimator& e, Value* distance) {
   Value* safe = c.g.where(c.g.op("Equal", {distance, c.number(0)}), c.number(1), distance);
   return c.g.where(has_match, is_match, c.g.div(1.0, safe));
 }
+
+namespace {
 
 Matrix targets_of(const Estimator& e) {
   Matrix y = e.matrix("_y");
@@ -176,7 +179,7 @@ Value* neighbour_sums(Context& c, const Nearest& near, Value* weights, const Mat
 Result nearest_classifier(Context& c, const Estimator& e, const Columns& x) {
   Labels classes = e.labels("classes_");
   const Nearest near = nearest(c, distances(c, e, c.numbers(x), e.matrix("_fit_X")), e.integer("n_neighbors"));
-  Value* weights = weights_of(c, e, near.distances);
+  Value* weights = neighbour_weights(c, e, near.distances);
   Value* votes = neighbour_sums(c, near, weights, one_hot_targets(targets_of(e), classes.size()));
   Result result = from_probabilities(c, c.normalised(votes), std::move(classes));
   result.place = c.arg_max(votes);
@@ -186,7 +189,7 @@ Result nearest_classifier(Context& c, const Estimator& e, const Columns& x) {
 Result nearest_regressor(Context& c, const Estimator& e, const Columns& x) {
   const std::int64_t k = e.integer("n_neighbors");
   const Nearest near = nearest(c, distances(c, e, c.numbers(x), e.matrix("_fit_X")), k);
-  Value* weights = weights_of(c, e, near.distances);
+  Value* weights = neighbour_weights(c, e, near.distances);
   Value* sum = neighbour_sums(c, near, weights, targets_of(e));
   return {.values = weights ? c.g.div(sum, c.sum_rows(weights)) : c.g.div(sum, static_cast<double>(k))};
 }
@@ -195,7 +198,7 @@ Result radius_classifier(Context& c, const Estimator& e, const Columns& x) {
   Labels classes = e.labels("classes_");
   Value* all = distances(c, e, c.numbers(x), e.matrix("_fit_X"));
   Value* inside = c.g.cast(c.g.op("LessOrEqual", {all, c.number(e.number("radius"))}), c.elem);
-  if (Value* weights = weights_of(c, e, all)) inside = c.g.mul(inside, weights);
+  if (Value* weights = neighbour_weights(c, e, all)) inside = c.g.mul(inside, weights);
   Value* votes = c.g.op("MatMul", {inside, c.matrix(one_hot_targets(targets_of(e), classes.size()))});
   if (e.has("outlier_label")) c.notes.add("rows without a neighbour get the first class, not the outlier label");
   Result result = from_probabilities(c, c.normalised(votes), std::move(classes));
@@ -206,7 +209,7 @@ Result radius_classifier(Context& c, const Estimator& e, const Columns& x) {
 Result radius_regressor(Context& c, const Estimator& e, const Columns& x) {
   Value* all = distances(c, e, c.numbers(x), e.matrix("_fit_X"));
   Value* inside = c.g.cast(c.g.op("LessOrEqual", {all, c.number(e.number("radius"))}), c.elem);
-  if (Value* weights = weights_of(c, e, all)) inside = c.g.mul(inside, weights);
+  if (Value* weights = neighbour_weights(c, e, all)) inside = c.g.mul(inside, weights);
   return {.values = c.g.div(c.g.op("MatMul", {inside, c.matrix(targets_of(e))}), c.sum_rows(inside))};
 }
 
@@ -216,6 +219,22 @@ Result nearest_centroid(Context& c, const Estimator& e, const Columns& x) {
   result.classes = e.labels("classes_");
   result.place = c.arg_max(c.g.neg(all));
   return result;
+}
+
+/// Labels spread along the kernel from the points of the fit.
+Result label_propagation(Context& c, const Estimator& e, const Columns& x) {
+  const Matrix points = e.matrix("X_"), labels = e.matrix("label_distributions_");
+  Value* votes = nullptr;
+  if (e.text("kernel") == "knn") {
+    const Nearest near = nearest(c, c.square_distances(c.numbers(x), points), e.integer("n_neighbors", 7));
+    votes = neighbour_sums(c, near, nullptr, labels);
+  } else if (e.text("kernel") == "rbf") {
+    Value* kernel = c.g.op("Exp", {c.g.mul(c.square_distances(c.numbers(x), points), -e.number("gamma", 20))});
+    votes = c.g.op("MatMul", {kernel, c.matrix(labels)});
+  } else {
+    refuse("its kernel is a function of Python's", "rbf and knn are translated");
+  }
+  return from_probabilities(c, c.g.div(votes, c.sum_rows(votes)), e.labels("classes_"));
 }
 
 /// How much less dense a point lies than its neighbours.

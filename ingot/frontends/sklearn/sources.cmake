@@ -4,6 +4,7 @@ list(APPEND frontends_sources
   sklearn/cluster.cpp
   sklearn/compose.cpp
   sklearn/context.cpp
+  sklearn/derive.cpp
   sklearn/encode.cpp
   sklearn/ensembles.cpp
   sklearn/estimator.cpp
@@ -13,5 +14,6 @@ list(APPEND frontends_sources
   sklearn/reduce.cpp
   sklearn/scale.cpp
   sklearn/table.cpp
+  sklearn/text.cpp
   sklearn/tree_reader.cpp
   sklearn/trees.cpp)

@@ -52,6 +52,48 @@ Value* mean_of_trees(Context& c, const Columns& x, const std::vector<Tree>& tree
   return trees.size() == 1 ? sum : c.g.div(sum, static_cast<double>(trees.size()));
 }
 
+/// Which nodes lie on the way to each leaf, a digit each.
+void add_paths(const Tree& tree, std::vector<std::string>& paths) {
+  struct Open {
+    std::size_t node;
+    std::string path;
+  };
+  const std::size_t first = paths.size();
+  paths.resize(first + tree.nodes.size());
+  std::vector<Open> open = {{0, std::string(tree.nodes.size(), '0')}};
+  while (!open.empty()) {
+    Open at = std::move(open.back());
+    open.pop_back();
+    at.path[at.node] = '1';
+    const TreeNode& node = tree.nodes[at.node];
+    if (node.rule == Rule::leaf) {
+      paths[first + at.node] = std::move(at.path);
+      continue;
+    }
+    open.push_back({static_cast<std::size_t>(node.yes), at.path});
+    open.push_back({static_cast<std::size_t>(node.no), std::move(at.path)});
+  }
+}
+
+/// The path of each row in each tree; null where it is not asked for.
+Value* decision_paths(Context& c, const Columns& x, const std::vector<Tree>& trees) {
+  if (!c.wants_paths) return nullptr;
+  constexpr std::size_t kMostDigits = std::size_t{1} << 28;
+  std::size_t digits = 0;
+  for (const Tree& tree : trees) digits += tree.nodes.size() * tree.nodes.size();
+  if (digits > kMostDigits) refuse("its paths would take more than 256 MB", "leave --decision-path out");
+  std::vector<std::string> paths;
+  std::vector<std::int64_t> starts;
+  for (const Tree& tree : trees) {
+    starts.push_back(std::ssize(paths));
+    add_paths(tree, paths);
+  }
+  Value* leaves = boosting::tree_leaves(c.g, as_trees_see(c, x), trees);
+  Value* places = c.g.add(leaves, c.g.constant(Tensor::ints(starts).reshaped({1, std::ssize(starts)})));
+  const Dims dims = {std::ssize(paths)};
+  return c.g.op("Gather", {c.g.constant(Tensor::of_strings(dims, std::move(paths))), places}, {{"axis", 0}});
+}
+
 /// Classes of one output, or of several.
 std::vector<Labels> classes_by_output(const Estimator& e, std::size_t outputs) {
   if (outputs == 1) return {e.labels("classes_")};
@@ -64,7 +106,8 @@ std::vector<Labels> classes_by_output(const Estimator& e, std::size_t outputs) {
 }  // namespace
 
 Result tree_regressor(Context& c, const Estimator& e, const Columns& x) {
-  return {.values = mean_of_trees(c, x, trees_of(e))};
+  const std::vector<Tree> trees = trees_of(e);
+  return {.values = mean_of_trees(c, x, trees), .paths = decision_paths(c, x, trees)};
 }
 
 Result tree_classifier(Context& c, const Estimator& e, const Columns& x) {
@@ -75,8 +118,9 @@ Result tree_classifier(Context& c, const Estimator& e, const Columns& x) {
   Value* all = mean_of_trees(c, x, trees);
   const std::size_t width = width_of_leaves(trees) / outputs;
   const auto classes = classes_by_output(e, outputs);
-  if (outputs == 1) return from_probabilities(c, all, classes[0]);
-  return several_outputs(c, all, classes, width);
+  Result result = outputs == 1 ? from_probabilities(c, all, classes[0]) : several_outputs(c, all, classes, width);
+  result.paths = decision_paths(c, x, trees);
+  return result;
 }
 
 std::vector<double> tree_importances(const Estimator& e) {
