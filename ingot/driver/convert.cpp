@@ -39,6 +39,10 @@ ImportOptions import_part(const ConvertRequest& request) {
   import.functions = request.functions;
   import.weights_from = request.weights_from;
   import.dequantize = request.dequantize;
+  import.precision = request.precision;
+  import.raw_scores = request.raw_scores;
+  import.zipmap = request.zipmap;
+  import.decision_path = request.decision_path;
   import.keep_functions = request.keep_functions;
   import.layout = request.layout;
   import.mode = request.mode;
