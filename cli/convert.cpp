@@ -2,6 +2,7 @@
 #include "ingot/driver/convert.h"
 
 #include <cstdio>
+#include <filesystem>
 
 #include "command.h"
 #include "convert_report.h"
@@ -92,6 +93,11 @@ void write_report(const std::string& path, const Json& json) {
 int run(const Options& options, const Global& global) {
   driver::ConvertRequest request = request_of(options, global);
   Conversion done{.input = request.input, .output = request.output};
+  if (!options.report.empty()) {
+    driver::refuse_overwriting(request.input, options.report);
+    if (std::filesystem::weakly_canonical(options.report) == std::filesystem::weakly_canonical(request.output))
+      throw Error(Code::bad_usage, "the report would overwrite the model").in_file(options.report);
+  }
   const bool names_inputs = !options.inputs.empty() || options.seed || options.seeds;
   if (options.no_verify && names_inputs)
     throw Error(Code::bad_usage, "--in, --random and --seeds say on which inputs source and result are compared")

@@ -291,9 +291,21 @@ void replace_head(const Options& options, Model& model, const Global& global) {
   train::store(known, model);
 }
 
+/// Nothing that is written may take the place of what is read; beside a folder's data it may stand.
+void refuse_overwriting(const Options& options) {
+  for (const std::string& output :
+       {options.output, options.training_output, options.log, options.plot, options.profile}) {
+    if (output.empty()) continue;
+    driver::refuse_overwriting(options.model, output);
+    for (const std::string& data : {options.data, options.validation_data})
+      if (std::filesystem::is_regular_file(data)) driver::refuse_overwriting(data, output);
+  }
+}
+
 int run_train(const Options& given, const Global& global) {
   Options options = given;
   options.loop.shuffles = !options.keeps_order;
+  refuse_overwriting(options);
   driver::Loaded loaded = driver::load(options.model, global.load_options(options.from));
   for (const std::string& text : loaded.notes) note(global, text);
   const bool has_algorithm =
