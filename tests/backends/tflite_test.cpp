@@ -186,6 +186,11 @@ TEST(TfliteExport, AFileThatNoKernelTakesIsABugOfOurs) {
     EXPECT_EQ(error.exit_code(), 70);
     EXPECT_NE(error.message().find("RELU that makes 'y'"), std::string::npos) << error.message();
   }
+  // A kernel that writes int8 into what is read as float.
+  for (tfl::Tensor& t : main.tensors) t.type = tfl::TensorType::INT8;
+  EXPECT_TRUE(has_known_types(e.model));
+  main.tensors[static_cast<std::size_t>(main.operators[0].outputs[0])].type = tfl::TensorType::FLOAT32;
+  EXPECT_FALSE(has_known_types(e.model));
 }
 
 }  // namespace
