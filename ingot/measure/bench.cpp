@@ -19,6 +19,7 @@
 #include "ingot/measure/copy_peak.h"
 #include "ingot/measure/fma_peak.h"
 #include "ingot/verify/compare.h"
+#include "ingot/verify/verify.h"
 
 namespace ingot::measure {
 namespace {
@@ -124,6 +125,20 @@ std::string difference_of(const std::vector<engine::NamedDatum>& own, const veri
   return {};
 }
 
+/// Whether what differs is what rounding does to this model, or the order of equal scores: `ingot verify` measures it.
+bool is_explained(const BenchRequest& request, verify::Runtime runtime) {
+  verify::VerifyRequest question;
+  question.a = {request.model, {runtime}, request.load};
+  question.b = {request.model, {verify::Runtime::ingot}, request.load};
+  question.peers = request.peers;
+  question.inputs = request.inputs;
+  question.seed = request.seed;
+  question.seeds = 1;
+  question.input_shapes = request.input_shapes;
+  question.bisects = false;
+  return verify::verify(question).answer == verify::Verdict::Answer::same;
+}
+
 void append(std::vector<double>& all, const std::vector<double>& some) {
   all.insert(all.end(), some.begin(), some.end());
 }
@@ -195,6 +210,8 @@ BenchResult bench(const BenchRequest& request) try {
     Comparison compared = compare_with(peer, own, std::max<std::size_t>(request.runs, 30), times);
     compared.runtime = runtime;
     compared.difference = difference_of(own.outputs(), peer.first);
+    if (!compared.difference.empty() && peer.converted_to.empty() && is_explained(request, runtime))
+      compared.difference.clear();
     result.peers.push_back(std::move(compared));
   }
   if (request.beside.empty()) {
