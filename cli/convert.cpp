@@ -19,7 +19,7 @@ namespace {
 struct Options {
   driver::ConvertRequest request;
   // As the command line has them.
-  std::optional<std::string> from, to, auto_cast, mode, weights, inputs_as, outputs_as, threshold, batch;
+  std::optional<std::string> from, to, auto_cast, mode, weights, quantize, inputs_as, outputs_as, threshold, batch;
   std::vector<std::string> input_shapes, renames, inputs;
   std::optional<std::uint32_t> seed, seeds;
   std::string report, peers;
@@ -34,6 +34,7 @@ driver::ConvertRequest request_of(const Options& options, const Global& global) 
   if (options.auto_cast) request.auto_cast = driver::parse_auto_cast(*options.auto_cast);
   if (options.mode) request.mode = driver::parse_mode(*options.mode);
   if (options.weights) request.weights = driver::parse_weights(*options.weights);
+  if (options.quantize) request.quantize = driver::parse_quantize(*options.quantize);
   if (options.inputs_as) request.layout.inputs_as = driver::parse_layout(*options.inputs_as);
   if (options.outputs_as) request.layout.outputs_as = driver::parse_layout(*options.outputs_as);
   if (options.batch) request.batch = driver::parse_batch(*options.batch);
@@ -167,6 +168,10 @@ Command add_convert(App& program, const Global& global) {
   app->add_option("--weights", options->weights, "Store large float weights of a .tflite file as float16");
   app->add_flag("--native-lstm", options->request.native_lstm,
                 "Write LSTM as one operator of TFLite's, which is smaller and faster but which LiteRT does not load");
+  app->add_option("--quantize", options->quantize,
+                  "Store large float weights of a TF.js model in fewer bits: float16, uint8 or uint16");
+  app->add_flag("--variables", options->request.variables,
+                "Keep parameters as variables of a SavedModel, to be trained on in TensorFlow");
   app->add_option("--inputs-as", options->inputs_as,
                   "Layout of inputs with channels: nchw or nhwc (default: as the source has them)");
   app->add_option("--outputs-as", options->outputs_as, "Layout of outputs with channels");
