@@ -20,7 +20,8 @@ namespace {
 struct Options {
   driver::ConvertRequest request;
   // As the command line has them.
-  std::optional<std::string> from, to, auto_cast, mode, precision, weights, inputs_as, outputs_as, threshold, batch;
+  std::optional<std::string> from, to, auto_cast, mode, precision, weights, quantize, inputs_as, outputs_as, threshold,
+      batch;
   std::vector<std::string> input_shapes, renames, inputs;
   std::optional<std::uint32_t> seed, seeds;
   std::string report, peers;
@@ -36,6 +37,7 @@ driver::ConvertRequest request_of(const Options& options, const Global& global) 
   if (options.mode) request.mode = driver::parse_mode(*options.mode);
   if (options.precision) request.precision = driver::parse_precision(*options.precision);
   if (options.weights) request.weights = driver::parse_weights(*options.weights);
+  if (options.quantize) request.quantize = driver::parse_quantize(*options.quantize);
   if (options.inputs_as) request.layout.inputs_as = driver::parse_layout(*options.inputs_as);
   if (options.outputs_as) request.layout.outputs_as = driver::parse_layout(*options.outputs_as);
   if (options.batch) request.batch = driver::parse_batch(*options.batch);
@@ -115,6 +117,62 @@ int run(const Options& options, const Global& global) {
   return done.verdict && done.verdict->answer == verify::Verdict::Answer::different ? 1 : 0;
 }
 
+/// What is taken of the source, and how it is understood.
+void add_source_options(App& app, Options& options) {
+  app.add_option("--signature", options.request.signature, "Which of the source's signatures to convert");
+  app.add_option("--tag", options.request.tag, "Which of a SavedModel's graphs to convert (default: serve)");
+  app.add_option("--inputs", options.request.inputs, "Cut the source here: names of values that become the inputs")
+      ->delimiter(',');
+  app.add_option("--outputs", options.request.outputs, "Names of values that become the outputs")->delimiter(',');
+  app.add_option("--allow-custom", options.request.allow_custom,
+                 "Keep an operator that has no translation as a custom node: Op or Op:domain");
+  app.add_option("--functions", options.request.functions,
+                 "An ONNX file whose functions say what custom operators of the same names mean");
+  app.add_option("--mode", options.mode, "What of a model that can learn: inference (default), training or both");
+  app.add_flag("--keep-functions", options.request.keep_functions,
+               "Keep TensorFlow's functions as functions of the model instead of inlining them");
+  app.add_option("--weights-from", options.request.weights_from,
+                 "The file that holds the weights of a Keras model whose source only describes it");
+  app.add_flag("--dequantize", options.request.dequantize, "Turn quantised tensors into float");
+  Option* float16 = app.add_flag("--float16", options.float16, "Compute in float16 what the model computes in float");
+  app.add_flag("--bfloat16", options.bfloat16, "The same in bfloat16")->excludes(float16);
+  app.add_option("--keep-float", options.keep_float, "Operators (Op) and nodes (by name) that stay float")
+      ->delimiter(',');
+  app.add_flag("--half-ports", options.half_ports, "Inputs and outputs become half precision too");
+  app.add_flag("--standard", options.request.standard,
+               "Say operators of other domains (com.microsoft) in ONNX's own, which any runtime has");
+  app.add_option(
+      "--precision", options.precision,
+      "What models of scikit-learn and of boosting libraries compute in: float64 (default, where they do) or "
+      "float32");
+  app.add_flag("--raw-scores", options.request.raw_scores,
+               "Classifiers give their decision function in place of probabilities");
+  app.add_flag("--zipmap", options.request.zipmap, "Probabilities as a map from class to number");
+  app.add_flag("--decision-path", options.request.decision_path,
+               "Trees and forests of scikit-learn also tell which nodes each row passes");
+}
+
+/// How the result is written.
+void add_result_options(App& app, Options& options) {
+  app.add_flag("--infer-types", options.request.infer_types, "Write the inferred type and shape of every value");
+  app.add_flag("--external-data", options.request.external_data, "Put the weights into one data file beside the model");
+  app.add_option("--external-threshold", options.threshold, "Only weights of at least this size (default 1K)");
+  app.add_option(
+      "--auto-cast", options.auto_cast,
+      "Element types that the target lacks: none (default: refuse), up (compute in wider ones), all (narrower "
+      "ones too)");
+  app.add_option("--weights", options.weights, "Store large float weights of a .tflite file as float16");
+  app.add_flag("--native-lstm", options.request.native_lstm,
+               "Write LSTM as one operator of TFLite's, which is smaller and faster but which LiteRT does not load");
+  app.add_option("--quantize", options.quantize,
+                 "Store large float weights of a TF.js model in fewer bits: float16, uint8 or uint16");
+  app.add_flag("--variables", options.request.variables,
+               "Keep parameters as variables of a SavedModel, to be trained on in TensorFlow");
+  app.add_option("--inputs-as", options.inputs_as,
+                 "Layout of inputs with channels: nchw or nhwc (default: as the source has them)");
+  app.add_option("--outputs-as", options.outputs_as, "Layout of outputs with channels");
+}
+
 }  // namespace
 
 Command add_convert(App& program, const Global& global) {
@@ -141,51 +199,8 @@ Command add_convert(App& program, const Global& global) {
   app->add_option("--input-shape", options->input_shapes, "Fix an input's dimensions: x:1,3,224,224 (? keeps one)");
   app->add_option("--batch", options->batch, "Another batch, also of a model that fixes it: 8, or N to leave it open");
   app->add_option("--rename", options->renames, "Rename a value: old=new");
-  app->add_option("--signature", options->request.signature, "Which of the source's signatures to convert");
-  app->add_option("--tag", options->request.tag, "Which of a SavedModel's graphs to convert (default: serve)");
-  app->add_option("--inputs", options->request.inputs, "Cut the source here: names of values that become the inputs")
-      ->delimiter(',');
-  app->add_option("--outputs", options->request.outputs, "Names of values that become the outputs")->delimiter(',');
-  app->add_option("--allow-custom", options->request.allow_custom,
-                  "Keep an operator that has no translation as a custom node: Op or Op:domain");
-  app->add_option("--functions", options->request.functions,
-                  "An ONNX file whose functions say what custom operators of the same names mean");
-  app->add_option("--mode", options->mode, "What of a model that can learn: inference (default), training or both");
-  app->add_flag("--keep-functions", options->request.keep_functions,
-                "Keep TensorFlow's functions as functions of the model instead of inlining them");
-  app->add_option("--weights-from", options->request.weights_from,
-                  "The file that holds the weights of a Keras model whose source only describes it");
-  app->add_flag("--dequantize", options->request.dequantize, "Turn quantised tensors into float");
-  Option* float16 = app->add_flag("--float16", options->float16, "Compute in float16 what the model computes in float");
-  app->add_flag("--bfloat16", options->bfloat16, "The same in bfloat16")->excludes(float16);
-  app->add_option("--keep-float", options->keep_float, "Operators (Op) and nodes (by name) that stay float")
-      ->delimiter(',');
-  app->add_flag("--half-ports", options->half_ports, "Inputs and outputs become half precision too");
-  app->add_flag("--standard", options->request.standard,
-                "Say operators of other domains (com.microsoft) in ONNX's own, which any runtime has");
-  app->add_option(
-      "--precision", options->precision,
-      "What models of scikit-learn and of boosting libraries compute in: float64 (default, where they do) or "
-      "float32");
-  app->add_flag("--raw-scores", options->request.raw_scores,
-                "Classifiers give their decision function in place of probabilities");
-  app->add_flag("--zipmap", options->request.zipmap, "Probabilities as a map from class to number");
-  app->add_flag("--decision-path", options->request.decision_path,
-                "Trees and forests of scikit-learn also tell which nodes each row passes");
-  app->add_flag("--infer-types", options->request.infer_types, "Write the inferred type and shape of every value");
-  app->add_flag("--external-data", options->request.external_data,
-                "Put the weights into one data file beside the model");
-  app->add_option("--external-threshold", options->threshold, "Only weights of at least this size (default 1K)");
-  app->add_option(
-      "--auto-cast", options->auto_cast,
-      "Element types that the target lacks: none (default: refuse), up (compute in wider ones), all (narrower "
-      "ones too)");
-  app->add_option("--weights", options->weights, "Store large float weights of a .tflite file as float16");
-  app->add_flag("--native-lstm", options->request.native_lstm,
-                "Write LSTM as one operator of TFLite's, which is smaller and faster but which LiteRT does not load");
-  app->add_option("--inputs-as", options->inputs_as,
-                  "Layout of inputs with channels: nchw or nhwc (default: as the source has them)");
-  app->add_option("--outputs-as", options->outputs_as, "Layout of outputs with channels");
+  add_source_options(*app, *options);
+  add_result_options(*app, *options);
   app->add_option("--from", options->from,
                   "The input's format, when it does not tell itself: " + driver::format_names(driver::is_readable));
   app->add_option(

@@ -65,6 +65,7 @@ using driver::Loaded;
 using driver::LoadOptions;
 using driver::Mode;
 using driver::Problem;
+using driver::Quantize;
 using driver::random_inputs;
 using driver::readable_text;
 using driver::save;

@@ -56,6 +56,8 @@ SaveOptions save_part(const ConvertRequest& request) {
   save.auto_cast = request.auto_cast;
   save.weights = request.weights;
   save.native_lstm = request.native_lstm;
+  save.quantize = request.quantize;
+  save.variables = request.variables;
   save.layout = request.layout;
   save.allow_custom = request.allow_custom;
   return save;

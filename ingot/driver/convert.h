@@ -50,7 +50,8 @@ struct ConvertRequest {
 
   // Of the result: see SaveOptions.
   std::optional<WeightForm> weights{};
-  bool native_lstm = false, external_data = false;
+  std::optional<Quantize> quantize{};
+  bool native_lstm = false, variables = false, external_data = false;
   std::optional<std::uint64_t> external_threshold{};
 
   // Of a result that is ONNX: see AdjustOptions.

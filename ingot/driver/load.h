@@ -88,6 +88,8 @@ struct SaveOptions {
   std::optional<AutoCast> auto_cast{};                // nothing: none
   std::optional<WeightForm> weights{};                // nothing: as they are
   bool native_lstm = false;                           // TFLite: LSTM as one operator, which LiteRT does not load
+  std::optional<Quantize> quantize{};                 // TF.js: nothing: weights as they are
+  bool variables = false;                             // SavedModels: parameters stay variables
   LayoutWish layout{};                                // of inputs and outputs
   std::vector<std::string> allow_custom{};            // "Op" or "Op:domain": the runtime must bring it
 };

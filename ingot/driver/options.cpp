@@ -28,10 +28,19 @@ Error not_a_shape(const std::string& text) {
 }
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(kLastOption) + 1> kFlags = {
-    "--signature",      "--tag",          "--inputs",       "--outputs",     "--functions",     "--mode",
-    "--keep-functions", "--dequantize",   "--weights-from", "--precision",   "--raw-scores",    "--zipmap",
-    "--decision-path",  "--allow-custom", "--inputs-as",    "--outputs-as",  "--opset",         "--for",
-    "--auto-cast",      "--infer-types",  "--weights",      "--native-lstm", "--external-data", "--external-threshold",
+    "--signature",      "--tag",
+    "--inputs",         "--outputs",
+    "--functions",      "--mode",
+    "--keep-functions", "--dequantize",
+    "--weights-from",   "--precision",
+    "--raw-scores",     "--zipmap",
+    "--decision-path",  "--allow-custom",
+    "--inputs-as",      "--outputs-as",
+    "--opset",          "--for",
+    "--auto-cast",      "--infer-types",
+    "--weights",        "--native-lstm",
+    "--quantize",       "--variables",
+    "--external-data",  "--external-threshold",
     "--float16",        "--standard"};
 static_assert(!kFlags.back().empty(), "every option has a flag");
 
@@ -80,6 +89,12 @@ WeightForm parse_weights(std::string_view word) {
 Precision parse_precision(std::string_view word) {
   constexpr Word<Precision> kWords[] = {{"float64", Precision::float64}, {"float32", Precision::float32}};
   return parsed(word, kWords, "not a precision", "float64 or float32");
+}
+
+Quantize parse_quantize(std::string_view word) {
+  constexpr Word<Quantize> kWords[] = {
+      {"float16", Quantize::float16}, {"uint8", Quantize::uint8}, {"uint16", Quantize::uint16}};
+  return parsed(word, kWords, "no form of weights", "float16, uint8 or uint16");
 }
 
 std::pair<std::string, Shape> parse_input_shape(const std::string& text) {

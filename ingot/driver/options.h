@@ -22,6 +22,8 @@ enum class Mode : std::uint8_t { inference, training, both };
 
 /// How large float weights are stored.
 enum class WeightForm : std::uint8_t { as_is, float16 };
+/// How weights are stored in fewer bits, for runtimes that make floats of them again.
+enum class Quantize : std::uint8_t { float16, uint8, uint16 };
 
 /// What models of classic libraries compute in: double, as they do, or float.
 enum class Precision : std::uint8_t { float64, float32 };
@@ -42,6 +44,7 @@ Layout parse_layout(std::string_view word);
 Mode parse_mode(std::string_view word);
 WeightForm parse_weights(std::string_view word);
 Precision parse_precision(std::string_view word);
+Quantize parse_quantize(std::string_view word);
 /// "x:1,3,224,224" -> name and dimensions; a word is a symbolic dimension, "?" or -1 keeps what the model says.
 std::pair<std::string, Shape> parse_input_shape(const std::string& text);
 /// "8" or "N": a number of examples, or a name that leaves it open.
@@ -78,6 +81,8 @@ enum class Option : std::uint8_t {
   infer_types,
   weights,
   native_lstm,
+  quantize,
+  variables,
   external_data,
   external_threshold,
   half,

@@ -25,7 +25,8 @@ const Names kForeign = {"tflite", "tensorflow", "savedmodel", "tfjs", "keras"},
             kClassic = {"sklearn", "xgboost", "lightgbm", "catboost", "libsvm", "liblinear"},
             kGraphs = {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs"},
             kAll = {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs", "keras"},
-            kOnnx = {"onnx", "onnxtxt", "json"}, kOnnxAndTflite = {"onnx", "onnxtxt", "tflite", "json"};
+            kOnnx = {"onnx", "onnxtxt", "json"}, kWritten = {"tflite", "tensorflow", "savedmodel", "tfjs"},
+            kCast = {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs", "json"};
 
 const std::map<std::string, Takers> kTakers = {
     {"--signature", {{"tflite", "tensorflow", "savedmodel"}, {}}},
@@ -42,14 +43,16 @@ const std::map<std::string, Takers> kTakers = {
     {"--zipmap", {kClassic, {}}},
     {"--decision-path", {{"sklearn"}, {}}},
     {"--allow-custom", {kForeign, {"tflite"}}},
-    {"--inputs-as", {kAll, {"tflite"}}},
-    {"--outputs-as", {kAll, {"tflite"}}},
+    {"--inputs-as", {kAll, kWritten}},
+    {"--outputs-as", {kAll, kWritten}},
     {"--opset", {{}, kOnnx}},
     {"--for", {{}, kOnnx}},
-    {"--auto-cast", {{}, kOnnxAndTflite}},
+    {"--auto-cast", {{}, kCast}},
     {"--infer-types", {{}, kOnnx}},
     {"--weights", {{}, {"tflite", "toy"}}},
     {"--native-lstm", {{}, {"tflite"}}},
+    {"--quantize", {{}, {"tfjs"}}},
+    {"--variables", {{}, {"savedmodel"}}},
     {"--external-data", {{}, {"onnx"}}},
     {"--external-threshold", {{}, {"onnx"}}},
     {"--float16", {{}, kOnnx}},
@@ -194,6 +197,12 @@ ConvertRequest with(Option option, ConvertRequest request) {
       break;
     case Option::native_lstm:
       request.native_lstm = true;
+      break;
+    case Option::quantize:
+      request.quantize = Quantize::uint8;
+      break;
+    case Option::variables:
+      request.variables = true;
       break;
     case Option::external_data:
       request.external_data = true;

@@ -26,6 +26,7 @@ TEST(Words, KnownOnesBecomeValues) {
   EXPECT_EQ(parse_mode("both"), Mode::both);
   EXPECT_EQ(parse_weights("float16"), WeightForm::float16);
   EXPECT_EQ(parse_weights("as_is"), WeightForm::as_is);
+  EXPECT_EQ(parse_quantize("uint16"), Quantize::uint16);
   EXPECT_EQ(parse_operator("Op:domain"), "Op:domain");
   EXPECT_EQ(parse_rename("old=new"), std::pair(std::string("old"), std::string("new")));
   const auto [name, shape] = parse_input_shape("x:1,N,?,-1");

@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ingot/backends/captured.h"
 #include "ingot/backends/tflite/rows.h"
 #include "ingot/ops/infer.h"
 
@@ -10,21 +11,6 @@ namespace ingot::backends::tflite {
 namespace {
 
 using Op = BuiltinOperator;
-
-/// The values of outer graphs that a graph and those nested in it read, constants aside; in the order of reading.
-void collect_captured(Graph& root, std::vector<const Value*>& captured) {
-  std::unordered_set<const Graph*> inside;
-  for_each_graph(root, [&](Graph& g) { inside.insert(&g); });
-  const auto note = [&](const Value* v) {
-    if (v && !inside.contains(&v->graph()) && !ops::constant_of(v) && std::ranges::find(captured, v) == captured.end())
-      captured.push_back(v);
-  };
-  for_each_graph(root, [&](Graph& g) {
-    for (const Node& node : g.nodes())
-      for (const Value* v : node.inputs()) note(v);
-    for (const Value* v : g.outputs()) note(v);
-  });
-}
 
 Graph* body_of(const Node& node, std::string_view name) {
   const GraphPtr* graph = node.attributes.get<GraphPtr>(name);

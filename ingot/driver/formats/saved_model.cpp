@@ -3,6 +3,7 @@
 #include "ingot/driver/formats/tensorflow.h"
 #include "ingot/driver/tensorflow/files.h"
 #include "ingot/driver/tensorflow/load.h"
+#include "ingot/driver/tensorflow/save.h"
 
 namespace ingot::driver::rows {
 namespace {
@@ -29,6 +30,8 @@ constinit const Format kSavedModel = {
     .describe = tensorflow::describe_saved_model,
     .load = tensorflow::load_saved_model,
     .import_options = kTensorflowImportOptions | OptionSet{Option::signature, Option::tag},
+    .save = tensorflow::save_saved_model,
+    .export_options = kTensorflowExportOptions | OptionSet{Option::variables},
 };
 
 }  // namespace ingot::driver::rows

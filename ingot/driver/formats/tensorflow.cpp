@@ -3,6 +3,7 @@
 
 #include "ingot/driver/formats/rows.h"
 #include "ingot/driver/tensorflow/load.h"
+#include "ingot/driver/tensorflow/save.h"
 #include "ingot/formats/tensorflow/reader.h"
 
 namespace ingot::driver::rows {
@@ -23,7 +24,9 @@ constexpr std::string_view kExtensions[] = {".pb", ".pbtxt", ".meta"};
 }  // namespace
 
 constinit const Vocabulary kTensorflowOperators = {.name = "tensorflow",
-                                                   .translated = tensorflow::translated_operators};
+                                                   .translated = tensorflow::translated_operators,
+                                                   .exported = tensorflow::exported_operators,
+                                                   .obstacles = tensorflow::obstacles_of};
 constinit const std::string_view kTensorflowRuntimes[1] = {"tfjs"};
 
 constinit const Format kTensorflow = {
@@ -37,6 +40,8 @@ constinit const Format kTensorflow = {
     // A meta graph has signatures, and what was called a graph may turn out to be a SavedModel; the reader refuses both
     // where there is nothing to choose from.
     .import_options = kTensorflowImportOptions | OptionSet{Option::signature, Option::tag},
+    .save = tensorflow::save_graph,
+    .export_options = kTensorflowExportOptions,
 };
 
 }  // namespace ingot::driver::rows

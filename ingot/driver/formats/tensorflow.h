@@ -10,5 +10,6 @@ extern const std::string_view kTensorflowRuntimes[1];
 inline constexpr OptionSet kTensorflowImportOptions = {Option::inputs,    Option::outputs,        Option::functions,
                                                        Option::mode,      Option::keep_functions, Option::allow_custom,
                                                        Option::inputs_as, Option::outputs_as};
+inline constexpr OptionSet kTensorflowExportOptions = {Option::auto_cast, Option::inputs_as, Option::outputs_as};
 
 }  // namespace ingot::driver::rows

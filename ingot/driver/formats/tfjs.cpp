@@ -4,6 +4,7 @@
 #include "ingot/driver/formats/tensorflow.h"
 #include "ingot/driver/tensorflow/files.h"
 #include "ingot/driver/tensorflow/load.h"
+#include "ingot/driver/tensorflow/save.h"
 #include "ingot/formats/tfjs/graph_model.h"
 
 namespace ingot::driver::rows {
@@ -18,16 +19,24 @@ Certainty recognise_tfjs(const Source& source) {
   return is_one ? Certainty::sure : Certainty::no;
 }
 
+/// TensorFlow's, of which TF.js runs a part.
+constexpr Vocabulary kOperators = {.name = "tensorflow",
+                                   .translated = tensorflow::translated_operators,
+                                   .exported = tensorflow::exported_operators_of_tfjs,
+                                   .obstacles = tensorflow::obstacles_of_tfjs};
+
 }  // namespace
 
 constinit const Format kTensorflowJs = {
     .name = "tfjs",
     .title = "TensorFlow.js graph-model",
-    .operators = &kTensorflowOperators,
+    .operators = &kOperators,
     .runtimes = kTensorflowRuntimes,
     .recognise = recognise_tfjs,
     .load = tensorflow::load_tfjs,
     .import_options = kTensorflowImportOptions,
+    .save = tensorflow::save_tfjs,
+    .export_options = kTensorflowExportOptions | OptionSet{Option::quantize},
 };
 
 }  // namespace ingot::driver::rows

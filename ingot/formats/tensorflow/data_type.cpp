@@ -75,7 +75,8 @@ DType dtype_of(DataType type) { return row(type).dtype; }
 unsigned element_size(DataType type) { return row(type).size; }
 
 DataType data_type_of(DType dtype) {
-  const auto found = std::ranges::find(kTypes, dtype, &Row::dtype);
+  const auto found =
+      std::ranges::find_if(kTypes, [&](const Row& r) { return r.dtype == dtype && !r.name.starts_with("DT_Q"); });
   return found == std::end(kTypes) || dtype == DType::undefined ? DataType::invalid
                                                                 : static_cast<DataType>(found - std::begin(kTypes));
 }

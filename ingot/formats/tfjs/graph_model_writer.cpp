@@ -1,13 +1,12 @@
 // Graphs of TensorFlow in TF.js's wrapping.
 #include "ingot/formats/tfjs/graph_model_writer.h"
 
-#include <cstring>
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "ingot/base/budget.h"
-#include "ingot/base/checked.h"
-#include "ingot/base/elements.h"
-#include "ingot/base/error.h"
+#include "ingot/formats/tfjs/stored_weight.h"
 
 namespace ingot::formats::tfjs {
 namespace {
@@ -36,11 +35,17 @@ Json to_json(const tf::TensorShape& shape) {
 
 Json to_json(tf::DataType type) { return std::string(tf::name_of(type)); }
 
+/// Numbers that JSON has none of are words.
+Json to_json(float number) {
+  if (std::isfinite(number)) return number;
+  return std::isnan(number) ? "NaN" : number > 0 ? "Infinity" : "-Infinity";
+}
+
 Json to_json(const tf::AttrList& list) {
   Json json = Json::object();
   for (const std::string& s : list.strings) json["s"].push_back(to_base64(s));
   for (const std::int64_t i : list.ints) json["i"].push_back(std::to_string(i));
-  for (const float f : list.floats) json["f"].push_back(f);
+  for (const float f : list.floats) json["f"].push_back(to_json(f));
   for (const bool b : list.bools) json["b"].push_back(b);
   for (const tf::DataType t : list.types) json["type"].push_back(to_json(t));
   for (const tf::TensorShape& s : list.shapes) json["shape"].push_back(to_json(s));
@@ -51,7 +56,7 @@ Json to_json(const tf::AttrList& list) {
 Json to_json(const tf::AttrValue& value) {
   if (const auto* s = std::get_if<std::string>(&value)) return {{"s", to_base64(*s)}};
   if (const auto* i = std::get_if<std::int64_t>(&value)) return {{"i", std::to_string(*i)}};
-  if (const auto* f = std::get_if<float>(&value)) return {{"f", *f}};
+  if (const auto* f = std::get_if<float>(&value)) return {{"f", to_json(*f)}};
   if (const auto* b = std::get_if<bool>(&value)) return {{"b", *b}};
   if (const auto* t = std::get_if<tf::DataType>(&value)) return {{"type", to_json(*t)}};
   if (const auto* s = std::get_if<tf::TensorShape>(&value)) return {{"shape", to_json(*s)}};
@@ -59,12 +64,6 @@ Json to_json(const tf::AttrValue& value) {
   if (const auto* f = std::get_if<std::shared_ptr<const tf::FunctionName>>(&value))
     return {{"func", {{"name", (*f)->name}}}};
   return Json::object();  // tensors are weights; placeholders mean nothing outside of their function's definition
-}
-
-void append_text(std::string& out, const std::string& text) {
-  const auto size = static_cast<std::uint32_t>(text.size());
-  out.append(reinterpret_cast<const char*>(&size), sizeof size);
-  out += text;
 }
 
 struct OmittedAttr {
@@ -93,9 +92,35 @@ const std::vector<OmittedAttr>& omitted_attrs() {
   return all;
 }
 
+/// The nearest type that TF.js has a word for.
+tf::DataType known_type(tf::DataType type) {
+  switch (type) {
+    case tf::DataType::i16:
+    case tf::DataType::u16:
+    case tf::DataType::u32:
+      return tf::DataType::i32;
+    case tf::DataType::u64:
+      return tf::DataType::i64;
+    case tf::DataType::bf16:
+      return tf::DataType::f32;
+    default:
+      return type;
+  }
+}
+
+tf::AttrValue with_known_types(const tf::AttrValue& value) {
+  if (const auto* type = std::get_if<tf::DataType>(&value)) return known_type(*type);
+  const auto* list = std::get_if<std::shared_ptr<const tf::AttrList>>(&value);
+  if (!list || (*list)->types.empty()) return value;
+  auto known = std::make_shared<tf::AttrList>(**list);
+  for (tf::DataType& type : known->types) type = known_type(type);
+  return std::shared_ptr<const tf::AttrList>(std::move(known));
+}
+
 class Writer {
  public:
-  explicit Writer(Budget& budget) : budget_(budget) {}
+  Writer(Budget& budget, StoredWeights stored, bool knows_types)
+      : budget_(budget), stored_(stored), knows_types_(knows_types) {}
 
   Json node(const tf::NodeDef& def) {
     Json json{{"name", def.name}, {"op", def.op}};
@@ -105,9 +130,9 @@ class Writer {
       const auto* tensor = std::get_if<std::shared_ptr<const tf::TensorProto>>(&attr.value);
       if (tensor && def.op == "Const" && attr.name == "value")
         json["attr"]["value"] = {
-            {"tensor", {{"dtype", add_weight(def.name, **tensor)}, {"tensorShape", to_json((*tensor)->shape)}}}};
+            {"tensor", {{"dtype", add_weight(def.name, *tensor)}, {"tensorShape", to_json((*tensor)->shape)}}}};
       else if (!tensor && attr.name != "_output_shapes")
-        json["attr"][attr.name] = to_json(attr.value);
+        json["attr"][attr.name] = to_json(knows_types_ ? with_known_types(attr.value) : attr.value);
     }
     for (const OmittedAttr& omitted : omitted_attrs()) {
       if (omitted.op != def.op || json["attr"].contains(omitted.attr)) continue;
@@ -120,9 +145,10 @@ class Writer {
   }
 
   Json function(const tf::FunctionDef& def) {
-    const auto arguments = [](const std::vector<tf::ArgDef>& args) {
+    const auto arguments = [&](const std::vector<tf::ArgDef>& args) {
       Json json = Json::array();
-      for (const tf::ArgDef& a : args) json.push_back({{"name", a.name}, {"type", to_json(a.type)}});
+      for (const tf::ArgDef& a : args)
+        json.push_back({{"name", a.name}, {"type", to_json(knows_types_ ? known_type(a.type) : a.type)}});
       return json;
     };
     Json json{{"signature",
@@ -134,91 +160,115 @@ class Writer {
     return json;
   }
 
-  Json weights = Json::array();
-  std::string bytes;
+  Json topology(const tf::GraphDef& graph) {
+    Json json{{"node", Json::array()}};
+    for (const tf::NodeDef& n : graph.nodes) json["node"].push_back(node(n));
+    if (!graph.functions.empty()) {
+      json["library"]["function"] = Json::array();
+      for (const tf::FunctionDef& f : graph.functions) json["library"]["function"].push_back(function(f));
+    }
+    json["versions"] = {{"producer", graph.producer}};
+    return json;
+  }
+
+  std::uint64_t size() const {
+    std::uint64_t all = 0;
+    for (const Weight& weight : weights_) all += weight.size();
+    return all;
+  }
+
+  /// Hands over the bytes of all weights, one after the other.
+  template <class Take> void for_each_bytes(Take&& take) const {
+    for (const Weight& weight : weights_) take(weight.bytes());
+  }
+
+  Json manifest = Json::array();
 
  private:
   /// Returns the type that it is held in.
-  const char* add_weight(const std::string& name, const tf::TensorProto& tensor) {
-    Json json{{"name", name}, {"shape", tensor.shape.dims}};
-    const char* held = "DT_STRING";
-    if (tensor.dtype == tf::DataType::string) {
-      json["dtype"] = "string";
-      for (const std::string& text : tf::expanded_strings(tensor, budget_)) append_text(bytes, text);
-    } else {
-      const DType dtype = tf::dtype_of(tensor.dtype);
-      if (dtype == DType::undefined)
-        throw Error(Code::not_writable, "TF.js has no element type for constant '" + name + "'");
-      const Bytes elements = tf::expanded_elements(tensor, budget_);
-      Held type{};
-      dispatch(dtype, Any{}, [&]<class T>() { type = append<T>(elements); });
-      json["dtype"] = type.name;
-      held = type.tensorflow;
+  const char* add_weight(const std::string& name, const std::shared_ptr<const tf::TensorProto>& tensor) {
+    Json json{{"name", name}, {"shape", tensor->shape.dims}};
+    Weight weight(name, *tensor, stored_, budget_);
+    json["dtype"] = weight.held().name;
+    if (const Weight::Quantization& q = weight.quantization(); q.dtype) {
+      json["quantization"] = {{"dtype", q.dtype}, {"original_dtype", "float32"}};
+      if (q.has_range) json["quantization"].update({{"min", q.min}, {"scale", q.scale}});
     }
-    weights.push_back(std::move(json));
-    return held;
-  }
-
-  struct Held {
-    const char *name, *tensorflow;
-  };
-
-  /// In the type that TF.js holds such elements in.
-  template <class T> Held append(const Bytes& elements) {
-    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, std::int32_t> || std::is_same_v<T, bool> ||
-                  std::is_same_v<T, std::complex<float>>) {
-      bytes += elements.text();
-      if constexpr (std::is_same_v<T, float>)
-        return {"float32", "DT_FLOAT"};
-      else if constexpr (std::is_same_v<T, std::int32_t>)
-        return {"int32", "DT_INT32"};
-      else if constexpr (std::is_same_v<T, bool>)
-        return {"bool", "DT_BOOL"};
-      else
-        return {"complex64", "DT_COMPLEX64"};
-    } else if constexpr (is_integer(dtype_of<T>) && std::is_integral_v<T>) {
-      convert<T, std::int32_t>(elements);
-      return {"int32", "DT_INT32"};
-    } else if constexpr (std::is_same_v<T, double> || std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
-      convert<T, float>(elements);
-      return {"float32", "DT_FLOAT"};
-    } else {
-      throw Error(Code::not_writable, "TF.js has no element type for " + std::string(name_of(dtype_of<T>)));
-    }
-  }
-
-  template <class From, class To> void convert(const Bytes& elements) {
-    const std::size_t count = elements.size() / sizeof(From);
-    for (std::size_t i = 0; i < count; ++i) {
-      const From from = load_element<From>(elements.data(), i);
-      To to;
-      if constexpr (std::is_same_v<To, std::int32_t>)  // what is beyond becomes the nearest, as TF.js's own tools do
-        to = static_cast<To>(std::clamp<double>(static_cast<double>(from), -2147483648.0, 2147483647.0));
-      else
-        to = static_cast<To>(from);
-      bytes.append(reinterpret_cast<const char*>(&to), sizeof to);
-    }
+    manifest.push_back(std::move(json));
+    weights_.push_back(std::move(weight));
+    return weights_.back().held().tensorflow;
   }
 
   Budget& budget_;
+  StoredWeights stored_;
+  bool knows_types_;
+  std::vector<Weight> weights_;
 };
+
+Json to_json(const std::vector<std::pair<std::string, tf::TensorInfo>>& ports) {
+  Json json = Json::object();
+  for (const auto& [name, info] : ports)
+    json[name] = {
+        {"name", info.name}, {"dtype", to_json(known_type(info.dtype))}, {"tensorShape", to_json(info.shape)}};
+  return json;
+}
+
+std::string text_of(const Json& model) { return model.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+/// All bytes in order, cut into files of one size.
+void write_shards(const Writer& writer, std::uint64_t shard_size, const Json& paths, const FileWriter& file) {
+  std::vector<Bytes> pieces;  // of the shard at hand
+  std::uint64_t filled = 0;
+  std::size_t shard = 0;
+  const auto end_shard = [&] {
+    file(paths.at(shard++).get<std::string>(), [&](Sink& sink) {
+      for (const Bytes& piece : pieces) sink.write(piece.span());
+    });
+    pieces.clear();
+    filled = 0;
+  };
+  writer.for_each_bytes([&](const Bytes& bytes) {
+    for (std::size_t at = 0; at < bytes.size();) {
+      const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size() - at, shard_size - filled));
+      pieces.push_back(bytes.slice(at, size));
+      at += size;
+      filled += size;
+      if (filled == shard_size) end_shard();
+    }
+  });
+  if (filled) end_shard();
+}
 
 }  // namespace
 
 GraphModelFiles to_graph_model(const tf::GraphDef& graph, Budget& budget) {
-  Writer writer(budget);
-  Json topology{{"node", Json::array()}};
-  for (const tf::NodeDef& n : graph.nodes) topology["node"].push_back(writer.node(n));
-  if (!graph.functions.empty()) {
-    topology["library"]["function"] = Json::array();
-    for (const tf::FunctionDef& f : graph.functions) topology["library"]["function"].push_back(writer.function(f));
-  }
-  topology["versions"] = {{"producer", graph.producer}};
+  Writer writer(budget, StoredWeights::as_is, false);
+  Json topology = writer.topology(graph);
   const Json model{{"format", "graph-model"},
                    {"modelTopology", std::move(topology)},
                    {"weightsManifest",
-                    Json::array({{{"paths", Json::array({"weights.bin"})}, {"weights", std::move(writer.weights)}}})}};
-  return {model.dump(-1, ' ', false, Json::error_handler_t::replace), std::move(writer.bytes)};
+                    Json::array({{{"paths", Json::array({"weights.bin"})}, {"weights", std::move(writer.manifest)}}})}};
+  GraphModelFiles files{text_of(model), {}};
+  writer.for_each_bytes([&](const Bytes& bytes) { files.weights += bytes.text(); });
+  return files;
+}
+
+void write_graph_model(const tf::GraphDef& graph, const GraphModelOptions& options, Budget& budget,
+                       const FileWriter& file) {
+  Writer writer(budget, options.weights, true);
+  Json topology = writer.topology(graph);
+  const std::uint64_t total = writer.size(), shards = (total + options.shard_size - 1) / options.shard_size;
+  Json paths = Json::array();
+  for (std::uint64_t i = 1; i <= shards; ++i)
+    paths.push_back("group1-shard" + std::to_string(i) + "of" + std::to_string(shards) + ".bin");
+  write_shards(writer, options.shard_size, paths, file);
+  Json model{{"format", "graph-model"}, {"generatedBy", "Ingot"}, {"convertedBy", nullptr}};
+  if (options.signature)
+    model["signature"] = {{"inputs", to_json(options.signature->inputs)},
+                          {"outputs", to_json(options.signature->outputs)}};
+  model["modelTopology"] = std::move(topology);
+  model["weightsManifest"] = Json::array({{{"paths", std::move(paths)}, {"weights", std::move(writer.manifest)}}});
+  file("model.json", [&](Sink& sink) { sink.write(bytes_of(text_of(model))); });
 }
 
 }  // namespace ingot::formats::tfjs

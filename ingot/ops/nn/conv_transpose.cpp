@@ -138,8 +138,9 @@ Values decompose(DecomposeContext& c) {
   GraphBuilder& g = c.g;
   const auto rank = c.rank(0);
   const auto& out = c.node.output(0) ? c.node.output(0)->type.shape : std::nullopt;
-  if (!rank || *rank < 3 || c.rank(1) != *rank || !out ||
-      out->size() != c.in(0)->type.shape->size() || Window::is_open(c.node.attributes)) return {};
+  if (!rank || *rank < 3 || c.rank(1) != *rank || !out || out->size() != c.in(0)->type.shape->size() ||
+      Window::is_open(c.node.attributes))
+    return {};
   const auto spatial = static_cast<std::size_t>(*rank) - 2;
   const Shape &in = *c.in(0)->type.shape, &weights = *c.in(1)->type.shape;
   for (std::size_t i = 0; i < spatial; ++i)

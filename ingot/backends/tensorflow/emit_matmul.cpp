@@ -1,0 +1,63 @@
+// Matrix products.
+#include "ingot/backends/tensorflow/rows.h"
+#include "ingot/ops/infer.h"
+
+namespace ingot::backends::tensorflow {
+
+Refused refuse_gemm(const Node& n, Dialect) {
+  for (const std::size_t i : {0U, 1U})
+    if (Refused why = needs_rank(n, i)) return why;
+  return {};
+}
+
+void emit_gemm(NodeOut& n) {
+  Emitter& e = n.e;
+  const float alpha = n.attr("alpha", 1.f), beta = n.attr("beta", 1.f);
+  Ref y = e.add("MatMul", {n.in(0), n.in(1)},
+                {{"transpose_a", n.attr("transA", 0) != 0}, {"transpose_b", n.attr("transB", 0) != 0}});
+  if (alpha != 1) y = e.add("Mul", {y, e.scalar(alpha, n.elem())});
+  if (n.has(2) && beta != 0) {
+    Ref c = n.in(2);
+    if (beta != 1) c = e.add("Mul", {c, e.scalar(beta, n.elem())});
+    const auto& shape = n.node.input(2)->type.shape;
+    const bool is_bias = shape && shape->size() == 1 && same((*shape)[0], n.out_shape().back());
+    y = is_bias ? e.add("BiasAdd", {y, c}) : e.add("AddV2", {y, c});
+  }
+  n.set(y);
+}
+
+Refused refuse_matmul(const Node& n, Dialect) {
+  for (const std::size_t i : {0U, 1U})
+    if (Refused why = needs_rank(n, i)) return why;
+  if (n.input(0)->type.shape->empty() || n.input(1)->type.shape->empty()) return Refusal{Kind::dimensions, "a scalar"};
+  const bool is_plain = n.input(0)->type.shape->size() == 2 && n.input(1)->type.shape->size() == 2;
+  if (!takes(is_plain ? "MatMul" : "BatchMatMulV2", n.input(0)->type.elem))
+    return Refusal{Kind::element_type, "TensorFlow has no product of matrices of this type"};
+  return {};
+}
+
+void emit_matmul(NodeOut& n) {
+  Emitter& e = n.e;
+  if (n.rank(0) == 2 && n.rank(1) == 2) return n.set(e.add("MatMul", n.all_inputs()));
+  // Vectors become matrices for the time being.
+  Ref a = n.in(0), b = n.in(1);
+  const bool a_is_vector = n.rank(0) == 1, b_is_vector = n.rank(1) == 1;
+  if (a_is_vector) a = e.add("ExpandDims", {a, e.index(0)});
+  if (b_is_vector) b = e.add("ExpandDims", {b, e.index(1)});
+  const bool is_plain = (a_is_vector || n.rank(0) == 2) && (b_is_vector || n.rank(1) == 2);
+  Ref y = is_plain ? e.add("MatMul", {a, b}) : e.add("BatchMatMulV2", {a, b});
+  Ints spare;
+  if (a_is_vector) spare.push_back(-2);
+  if (b_is_vector) spare.push_back(-1);
+  if (!spare.empty()) {
+    // TF.js wants them counted from the front.
+    const auto rank = static_cast<std::int64_t>(n.out_shape().size() + spare.size());
+    for (std::int64_t& s : spare) s += rank;
+    y = e.add("Squeeze", {y}, {{"squeeze_dims", spare}});
+  }
+  n.set(y);
+}
+
+void emit_det(NodeOut& n) { n.set(n.e.add("MatrixDeterminant", {n.in(0)})); }
+
+}  // namespace ingot::backends::tensorflow

@@ -1,0 +1,144 @@
+// Resizing: TensorFlow's own where it takes the same elements, else element by element.
+#include <algorithm>
+#include <cmath>
+
+#include "ingot/backends/tensorflow/rows.h"
+#include "ingot/backends/tensorflow/spatial.h"
+#include "ingot/ops/infer.h"
+#include "ingot/passes/legalize/resize_axis.h"
+
+namespace ingot::backends::tensorflow {
+namespace {
+
+using Axis = passes::legalize::ResizeAxis;
+using passes::legalize::resize_axes;
+using passes::legalize::resize_source;
+
+std::int64_t nearest(const Node& n, const Axis& a, std::int64_t i) {
+  const double x = resize_source(n.attributes.string_or("coordinate_transformation_mode", "half_pixel"), a, i);
+  const std::string rounding = n.attributes.string_or("nearest_mode", "round_prefer_floor");
+  double r = std::floor(x);
+  if (rounding == "ceil") r = std::ceil(x);
+  if (rounding == "round_prefer_floor") r = std::ceil(x - 0.5);
+  if (rounding == "round_prefer_ceil") r = std::floor(x + 0.5);
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(r), 0, a.in - 1);
+}
+
+struct Flags {
+  bool aligns, half;
+};
+constexpr Flags kFlags[] = {{false, false}, {false, true}, {true, false}};
+
+double source_in_tensorflow(const Flags& f, const Axis& a, std::int64_t i) {
+  const double scale = f.aligns && a.out > 1 ? static_cast<double>(a.in - 1) / static_cast<double>(a.out - 1)
+                                             : static_cast<double>(a.in) / static_cast<double>(a.out);
+  const auto x = static_cast<double>(i);
+  return f.half ? (x + 0.5) * scale : x * scale;
+}
+
+bool fits_nearest(const Node& n, const Flags& f, const Axis& a) {
+  for (std::int64_t i = 0; i < a.out; ++i) {
+    const double x = source_in_tensorflow(f, a, i);
+    // On the border between two elements, floats of another kernel may fall to the other side.
+    if (!f.aligns && std::abs(x - std::round(x)) < 1e-5 && std::round(x) != 0 && a.out % a.in && a.in % a.out)
+      return false;
+    const auto at = static_cast<std::int64_t>(f.aligns ? std::round(x) : std::floor(x + 1e-9));
+    if (std::clamp<std::int64_t>(at, 0, a.in - 1) != nearest(n, a, i)) return false;
+  }
+  return true;
+}
+
+bool fits_linear(const Node& n, const Flags& f, const Axis& a) {
+  const std::string mode = n.attributes.string_or("coordinate_transformation_mode", "half_pixel");
+  for (std::int64_t i = 0; i < a.out; ++i) {
+    const auto last = static_cast<double>(a.in - 1);
+    const double ours = std::clamp(resize_source(mode, a, i), 0.0, last);
+    const double theirs = std::clamp(source_in_tensorflow(f, a, i) - (f.half ? 0.5 : 0), 0.0, last);
+    if (std::abs(ours - theirs) > 1e-6 * std::max(1.0, ours)) return false;
+  }
+  return true;
+}
+
+/// TensorFlow's flags that give the same result over the two axes from `first` on; the others must not change.
+const Flags* flags_for(const Node& n, const std::vector<Axis>& axes, std::size_t first, bool is_linear) {
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    if ((i < first || i >= first + axes.size() - 2) && (axes[i].in != axes[i].out || axes[i].scale != 1))
+      return nullptr;
+  for (const Flags& f : kFlags) {
+    bool fits = true;
+    for (std::size_t i = first; i < first + axes.size() - 2; ++i)
+      fits &= is_linear ? fits_linear(n, f, axes[i]) : fits_nearest(n, f, axes[i]);
+    if (fits) return &f;
+  }
+  return nullptr;
+}
+
+/// Whether the elements can be given to the operator as they are; TF.js resizes floats.
+bool takes_directly(const NodeOut& n, bool is_linear) {
+  if (is_linear) return n.elem() == DType::f32;
+  return n.e.is_tfjs() ? n.elem() == DType::f32 : takes("ResizeNearestNeighbor", n.elem());
+}
+
+}  // namespace
+
+Refused refuse_resize(const Node& n, Dialect) {
+  if (Refused why = needs_rank(n)) return why;
+  const auto& y = n.output(0)->type.shape;
+  if (!y || y->size() < 3) return Refusal{Kind::dimensions, "no spatial dimensions"};
+  if (!is_fixed(*y) || !is_fixed(*n.input(0)->type.shape))
+    return Refusal{Kind::unknown_size, "sizes that are not known before running"};
+  if (n.input(2) && !ops::constant_of(n.input(2)) && !n.input(3))
+    return Refusal{Kind::not_constant, "scales that are computed"};
+  if (n.attributes.int_or("antialias", 0)) return Refusal{Kind::attribute_value, "antialias"};
+  const std::string mode = n.attributes.string_or("mode", "nearest");
+  if (n.attributes.string_or("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize")
+    return Refusal{Kind::attribute_value, "tf_crop_and_resize"};
+  if (mode == "nearest") return {};
+  if (mode != "linear") return Refusal{Kind::attribute_value, "mode " + mode};
+  const std::size_t rank = y->size();
+  if (rank != 3 && rank != 4)
+    return Refusal{Kind::dimensions, "linear resizing of other than 1 or 2 spatial dimensions"};
+  // Channels first or last: either may be the case when this is asked.
+  const std::vector<Axis> axes = resize_axes(n);
+  if (!flags_for(n, axes, 1, true) && !flags_for(n, axes, 2, true))
+    return Refusal{Kind::attribute_value, "coordinates that TensorFlow does not have"};
+  if (n.input(0)->type.elem != DType::f32)
+    return Refusal{Kind::element_type, "TensorFlow resizes between elements in float"};
+  return {};
+}
+
+void emit_resize(NodeOut& n) {
+  Emitter& e = n.e;
+  const std::vector<Axis> axes = resize_axes(n.node);
+  const bool is_linear = n.attr("mode", "nearest") == "linear";
+  const std::size_t rank = axes.size();
+  const bool is_direct = (rank == 3 || rank == 4) && takes_directly(n, is_linear);
+  const Flags* flags = is_direct ? flags_for(n.node, axes, 1, is_linear) : nullptr;
+  const Flags* flags_first = !flags && is_linear ? flags_for(n.node, axes, 2, true) : nullptr;
+  if (flags || flags_first) {
+    const Flags& f = flags ? *flags : *flags_first;
+    const std::size_t h = flags ? 1 : 2;
+    const Ref size = e.ints(rank == 3 ? Ints{1, axes[h].out} : Ints{axes[h].out, axes[h + 1].out});
+    // Channels first: there and back.
+    const Ints to = rank == 3 ? Ints{0, 2, 1} : Ints{0, 2, 3, 1}, back = rank == 3 ? Ints{0, 2, 1} : Ints{0, 3, 1, 2};
+    const Ref x = flags ? n.in(0) : transposed(e, n.in(0), to);
+    const Ref y = from_image(n,
+                             e.add(is_linear ? "ResizeBilinear" : "ResizeNearestNeighbor", {image_of(n, x, rank), size},
+                                   {{"align_corners", f.aligns}, {"half_pixel_centers", f.half}}),
+                             rank);
+    return n.set(flags ? y : transposed(e, y, back));
+  }
+  Ref x = n.in(0);
+  for (std::size_t i = 0; i < rank; ++i) {
+    Ints picked;
+    bool is_same = axes[i].in == axes[i].out;
+    for (std::int64_t o = 0; o < axes[i].out; ++o) {
+      picked.push_back(nearest(n.node, axes[i], o));
+      is_same &= picked.back() == o;
+    }
+    if (!is_same) x = e.add("GatherV2", {x, e.ints(picked), e.index(static_cast<std::int64_t>(i))});
+  }
+  x == n.in(0) ? emit_identity(n) : n.set(x);
+}
+
+}  // namespace ingot::backends::tensorflow

@@ -1,0 +1,210 @@
+// Parts of a tensor, and more than it: Slice and Pad.
+#include <algorithm>
+
+#include "ingot/backends/tensorflow/rows.h"
+#include "ingot/ops/infer.h"
+
+namespace ingot::backends::tensorflow {
+namespace {
+
+std::size_t place(std::int64_t axis, std::size_t rank) {
+  return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
+}
+
+std::optional<Ints> slice_axes(const Node& n) {
+  if (n.input(3)) {
+    const Tensor* t = ops::constant_of(n.input(3));
+    return t ? std::optional(t->to_ints()) : std::nullopt;
+  }
+  const auto& shape = n.input(1)->type.shape;
+  if (!shape || shape->size() != 1 || !(*shape)[0].is_known()) return std::nullopt;
+  Ints axes;
+  for (std::int64_t i = 0; i < (*shape)[0].value(); ++i) axes.push_back(i);
+  return axes;
+}
+
+/// Numbers of the type in which begin, end and steps are given.
+Ref list_of(NodeOut& n, const Ints& values, DType type) {
+  if (type == DType::i32) return n.e.ints(values);
+  return n.e.constant(Tensor::of<std::int64_t>({static_cast<std::int64_t>(values.size())}, values));
+}
+
+/// A vector with an entry for each axis: those of input i where an axis is named, else the fallback.
+Ref spread(NodeOut& n, std::size_t i, const Ints& axes, std::int64_t fallback, DType type) {
+  const std::size_t rank = n.rank();
+  if (!n.has(i) || n.constant(i)) {
+    Ints all(rank, fallback);
+    const Ints values = n.has(i) ? n.ints(i) : Ints(axes.size(), fallback);
+    for (std::size_t k = 0; k < axes.size(); ++k) all[place(axes[k], rank)] = values[k];
+    return list_of(n, all, type);
+  }
+  const Ref given = n.cast(n.in(i), type);
+  bool are_all = axes.size() == rank;
+  for (std::size_t k = 0; k < axes.size(); ++k) are_all &= place(axes[k], rank) == k;
+  if (are_all) return given;
+  Refs parts(rank);
+  for (std::size_t k = 0; k < axes.size(); ++k)
+    parts[place(axes[k], rank)] = part_of_list(n.e, given, static_cast<std::int64_t>(k), 1);
+  for (Ref& part : parts)
+    if (part.node < 0) part = list_of(n, {fallback}, type);
+  if (rank == 1) return parts[0];
+  parts.push_back(n.e.index(0));
+  return n.e.add("ConcatV2", parts);
+}
+
+/// Axes that are computed: lists for all axes, with the given entries at their places.
+void emit_slice_anywhere(NodeOut& n) {
+  Emitter& e = n.e;
+  const auto rank = static_cast<std::int64_t>(n.rank());
+  const Ref sizes = shape_of(e, n.in(0)), count = e.ints({rank});
+  const Ref axes = e.add("FloorMod", {n.int32(3), e.index(rank)}), places = e.add("ExpandDims", {axes, e.index(1)});
+  const auto scattered = [&](Ref values) { return e.add("ScatterNd", {places, values, count}); };
+  const Ref ones = e.add("Fill", {shape_of(e, axes), e.index(1)});
+  const Ref is_named = e.add("NotEqual", {scattered(ones), e.index(0)});
+  const auto chosen = [&](Ref values, Ref fallback) {
+    return e.add("SelectV2", {is_named, scattered(values), fallback});
+  };
+  const Ref plain = e.ints(Ints(n.rank(), 1));
+  n.set(e.add("StridedSlice", {n.in(0), scattered(n.int32(1)), chosen(n.int32(2), sizes),
+                               n.has(4) ? chosen(n.int32(4), plain) : plain}));
+}
+
+}  // namespace
+
+Refused refuse_slice(const Node& n, Dialect) { return needs_rank(n); }
+
+void emit_slice(NodeOut& n) {
+  const auto named_axes = slice_axes(n.node);
+  if (!named_axes) return emit_slice_anywhere(n);
+  const Ints& axes = *named_axes;
+  const std::size_t rank = n.rank();
+  std::int64_t mask = 0;
+  std::vector<bool> named(rank);
+  for (const std::int64_t a : axes) named[place(a, rank)] = true;
+  for (std::size_t i = 0; i < rank; ++i)
+    if (!named[i]) mask |= std::int64_t{1} << i;
+  DType type = DType::i32;
+  for (const std::size_t i : {1U, 2U, 4U})
+    if (n.has(i) && !n.constant(i) && n.elem(i) == DType::i64) type = DType::i64;
+  const Ref begin = spread(n, 1, axes, 0, type), end = spread(n, 2, axes, 0, type), step = spread(n, 4, axes, 1, type);
+  n.set(n.e.add("StridedSlice", {n.in(0), begin, end, step}, {{"begin_mask", mask}, {"end_mask", mask}}));
+}
+
+namespace {
+
+/// Before and after, per axis.
+std::vector<std::pair<std::int64_t, std::int64_t>> pads_of(const Node& n) {
+  const std::size_t rank = n.input(0)->type.shape->size();
+  std::vector<std::pair<std::int64_t, std::int64_t>> all(rank);
+  const Ints pads = ops::constant_of(n.input(1))->to_ints();
+  Ints axes;
+  if (n.input(3))
+    axes = ops::constant_of(n.input(3))->to_ints();
+  else
+    for (std::size_t i = 0; i < rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
+  for (std::size_t k = 0; k < axes.size(); ++k) all[place(axes[k], rank)] = {pads[k], pads[k + axes.size()]};
+  return all;
+}
+
+/// Whether MirrorPad does it: no axis is mirrored more than once.
+bool is_one_mirror(const Node& n) {
+  const Shape& shape = *n.input(0)->type.shape;
+  const auto pads = pads_of(n);
+  for (std::size_t i = 0; i < pads.size(); ++i) {
+    const std::int64_t most = std::max(pads[i].first, pads[i].second);
+    if (most > 0 && !shape[i].is_at_least(most + 1)) return false;
+    if (std::min(pads[i].first, pads[i].second) < 0) return false;
+  }
+  return true;
+}
+
+/// Where element k of a padded axis comes from.
+std::int64_t source_of(const std::string& mode, std::int64_t k, std::int64_t size) {
+  if (mode == "edge") return std::clamp<std::int64_t>(k, 0, size - 1);
+  if (mode == "wrap") return ((k % size) + size) % size;
+  if (size <= 1) return 0;
+  const std::int64_t period = 2 * (size - 1), at = ((k % period) + period) % period;
+  return std::min(at, period - at);
+}
+
+Ref pairs(NodeOut& n, const std::vector<std::pair<std::int64_t, std::int64_t>>& pads) {
+  std::vector<std::int32_t> flat;
+  for (const auto& [before, after] : pads) {
+    flat.push_back(static_cast<std::int32_t>(std::max<std::int64_t>(before, 0)));
+    flat.push_back(static_cast<std::int32_t>(std::max<std::int64_t>(after, 0)));
+  }
+  return n.e.constant(Tensor::of<std::int32_t>({static_cast<std::int64_t>(pads.size()), 2}, flat));
+}
+
+/// Less than nothing is added: so much is taken away.
+Ref cropped(NodeOut& n, Ref x, const std::vector<std::pair<std::int64_t, std::int64_t>>& pads) {
+  Ints begin, end;
+  std::int64_t open = 0;
+  bool is_any = false;
+  for (std::size_t i = 0; i < pads.size(); ++i) {
+    begin.push_back(std::max<std::int64_t>(-pads[i].first, 0));
+    end.push_back(std::min<std::int64_t>(pads[i].second, 0));
+    if (end.back() == 0) open |= std::int64_t{1} << i;
+    is_any |= begin.back() || end.back();
+  }
+  if (!is_any) return x;
+  return n.e.add("StridedSlice", {x, n.e.ints(begin), n.e.ints(end), n.e.ints(Ints(pads.size(), 1))},
+                 {{"end_mask", open}});
+}
+
+}  // namespace
+
+Refused refuse_pad(const Node& n, Dialect) {
+  if (Refused why = needs_rank(n)) return why;
+  const std::string mode = n.attributes.string_or("mode", "constant");
+  if (n.input(3))
+    if (Refused why = needs_constant(n, 3, "the axes")) return why;
+  if (!ops::constant_of(n.input(1))) {
+    if (n.input(3) || mode != "constant") return needs_constant(n, 1, "the padding");
+    return {};
+  }
+  if (mode == "constant" || (mode == "reflect" && is_one_mirror(n))) return {};
+  const auto pads = pads_of(n);
+  for (std::size_t i = 0; i < pads.size(); ++i)
+    if ((pads[i].first || pads[i].second) && !(*n.input(0)->type.shape)[i].is_at_least(1))
+      return Refusal{Kind::unknown_size, "mode " + mode + " over sizes that are not known"};
+  for (std::size_t i = 0; i < pads.size(); ++i)
+    if ((pads[i].first || pads[i].second) && !(*n.input(0)->type.shape)[i].is_known())
+      return Refusal{Kind::unknown_size, "mode " + mode + " over sizes that are not known"};
+  return {};
+}
+
+void emit_pad(NodeOut& n) {
+  Emitter& e = n.e;
+  const Ref zero = n.elem() == DType::string || n.elem() == DType::boolean ? Ref{} : e.scalar(0, n.elem());
+  const auto filling = [&] {
+    if (n.has(2)) return n.scalar(2);
+    if (n.elem() == DType::boolean) return e.constant(Tensor::scalar<bool>(false));
+    return n.elem() == DType::string ? e.constant(Tensor::of_strings({}, {""})) : zero;
+  };
+  if (!n.constant(1)) {  // all before, all after -> before and after of each axis
+    const Ref rows = reshaped(e, n.index(1), {2, static_cast<std::int64_t>(n.rank())});
+    return n.set(e.add("PadV2", {n.in(0), transposed(e, rows, {1, 0}), filling()}));
+  }
+  const auto pads = pads_of(n.node);
+  const std::string mode = n.attr("mode", "constant");
+  if (mode == "constant") {
+    const Ref x = cropped(n, n.in(0), pads);
+    const bool is_zero = !n.has(2) || (n.constant(2) && n.elem() != DType::string &&
+                                       n.constant(2)->to_doubles() == std::vector<double>{0});
+    return n.set(is_zero ? e.add("Pad", {x, pairs(n, pads)}) : e.add("PadV2", {x, pairs(n, pads), filling()}));
+  }
+  if (mode == "reflect" && is_one_mirror(n.node))
+    return n.set(e.add("MirrorPad", {n.in(0), pairs(n, pads)}, {{"mode", "REFLECT"}}));
+  Ref x = n.in(0);
+  for (std::size_t i = 0; i < pads.size(); ++i) {
+    if (!pads[i].first && !pads[i].second) continue;
+    const std::int64_t size = n.shape()[i].value();
+    Ints picked;
+    for (std::int64_t k = -pads[i].first; k < size + pads[i].second; ++k) picked.push_back(source_of(mode, k, size));
+    x = e.add("GatherV2", {x, e.ints(picked), e.index(static_cast<std::int64_t>(i))});
+  }
+  x == n.in(0) ? emit_identity(n) : n.set(x);
+}
+
+}  // namespace ingot::backends::tensorflow

@@ -1,0 +1,40 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "ingot/formats/tensorflow/saved_model.h"
+#include "ingot/ir/model.h"
+#include "ingot/passes/layout/layout.h"
+#include "ingot/passes/legalize/legalize.h"
+
+namespace ingot::backends::tensorflow {
+
+/// TensorFlow itself, or as much of it as TF.js has.
+enum class Dialect : std::uint8_t { tensorflow, tfjs };
+
+struct ExportOptions : passes::legalize::Options {
+  Dialect dialect = Dialect::tensorflow;
+};
+
+struct Exported {
+  formats::tensorflow::GraphDef graph;
+  formats::tensorflow::Signature signature;  // the model's own names -> tensors of the graph, in the model's order
+  std::vector<std::string> notes;            // each cast, approximation and change of layout
+  passes::LayoutReport layout;
+};
+
+/// Expresses an ONNX model in TensorFlow's operators. Throws one Error that lists everything that cannot be expressed.
+Exported to_tensorflow(const Model& model, const ExportOptions& options = {});
+
+using passes::legalize::Obstacle;
+/// All that TensorFlow cannot express, without writing anything.
+std::vector<Obstacle> find_obstacles(const Model& model, const ExportOptions& options = {});
+
+/// What TensorFlow has for one ONNX operator, for `ingot ops --to tensorflow`.
+struct OperatorSupport {
+  std::string op, domain;
+  bool is_native = false, decomposes = false;
+};
+std::vector<OperatorSupport> supported_operators(Dialect dialect = Dialect::tensorflow);
+
+}  // namespace ingot::backends::tensorflow
