@@ -20,7 +20,7 @@ namespace {
 struct Options {
   driver::ConvertRequest request;
   // As the command line has them.
-  std::optional<std::string> from, to, auto_cast, mode, weights, inputs_as, outputs_as, threshold, batch;
+  std::optional<std::string> from, to, auto_cast, mode, precision, weights, inputs_as, outputs_as, threshold, batch;
   std::vector<std::string> input_shapes, renames, inputs;
   std::optional<std::uint32_t> seed, seeds;
   std::string report, peers;
@@ -34,6 +34,7 @@ driver::ConvertRequest request_of(const Options& options, const Global& global) 
   if (options.to) request.to = &driver::format_by_name(*options.to);
   if (options.auto_cast) request.auto_cast = driver::parse_auto_cast(*options.auto_cast);
   if (options.mode) request.mode = driver::parse_mode(*options.mode);
+  if (options.precision) request.precision = driver::parse_precision(*options.precision);
   if (options.weights) request.weights = driver::parse_weights(*options.weights);
   if (options.inputs_as) request.layout.inputs_as = driver::parse_layout(*options.inputs_as);
   if (options.outputs_as) request.layout.outputs_as = driver::parse_layout(*options.outputs_as);
@@ -174,6 +175,15 @@ Command add_convert(App& program, const Global& global) {
   app->add_flag("--half-ports", options->half_ports, "Inputs and outputs become half precision too");
   app->add_flag("--standard", options->request.standard,
                 "Say operators of other domains (com.microsoft) in ONNX's own, which any runtime has");
+  app->add_option(
+      "--precision", options->precision,
+      "What models of scikit-learn and of boosting libraries compute in: float64 (default, where they do) or "
+      "float32");
+  app->add_flag("--raw-scores", options->request.raw_scores,
+                "Classifiers give their decision function in place of probabilities");
+  app->add_flag("--zipmap", options->request.zipmap, "Probabilities as a map from class to number");
+  app->add_flag("--decision-path", options->request.decision_path,
+                "Trees and forests of scikit-learn also tell which nodes each row passes");
   app->add_flag("--infer-types", options->request.infer_types, "Write the inferred type and shape of every value");
   app->add_flag("--external-data", options->request.external_data,
                 "Put the weights into one data file beside the model");

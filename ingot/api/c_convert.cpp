@@ -46,6 +46,7 @@ constexpr Row kOptions[] = {
                         const std::string& v) { r.allow_custom.push_back(driver::parse_operator(v)); }},
     {"auto-cast",
      [](ConvertRequest& r, const std::string&, const std::string& v) { r.auto_cast = driver::parse_auto_cast(v); }},
+    {"decision-path", flag<&ConvertRequest::decision_path>},
     {"dequantize", flag<&ConvertRequest::dequantize>},
     {"external-data", flag<&ConvertRequest::external_data>},
     {"external-threshold", [](ConvertRequest& r, const std::string& o,
@@ -67,6 +68,9 @@ constexpr Row kOptions[] = {
     {"outputs", list<&ConvertRequest::outputs>},
     {"outputs-as", [](ConvertRequest& r, const std::string&,
                       const std::string& v) { r.layout.outputs_as = driver::parse_layout(v); }},
+    {"precision",
+     [](ConvertRequest& r, const std::string&, const std::string& v) { r.precision = driver::parse_precision(v); }},
+    {"raw-scores", flag<&ConvertRequest::raw_scores>},
     {"rename",
      [](ConvertRequest& r, const std::string&, const std::string& v) { r.renames.push_back(driver::parse_rename(v)); }},
     {"signature", text<&ConvertRequest::signature>},
@@ -75,6 +79,7 @@ constexpr Row kOptions[] = {
     {"weights",
      [](ConvertRequest& r, const std::string&, const std::string& v) { r.weights = driver::parse_weights(v); }},
     {"weights-from", text<&ConvertRequest::weights_from>},
+    {"zipmap", flag<&ConvertRequest::zipmap>},
 };
 
 void set_option(ConvertRequest& request, const std::string& name, const std::string& value) {

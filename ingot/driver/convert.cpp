@@ -39,6 +39,10 @@ ImportOptions import_part(const ConvertRequest& request) {
   import.functions = request.functions;
   import.weights_from = request.weights_from;
   import.dequantize = request.dequantize;
+  import.precision = request.precision;
+  import.raw_scores = request.raw_scores;
+  import.zipmap = request.zipmap;
+  import.decision_path = request.decision_path;
   import.keep_functions = request.keep_functions;
   import.layout = request.layout;
   import.mode = request.mode;
@@ -204,7 +208,7 @@ ConvertReport convert(const ConvertRequest& request) {
     done.half = std::move(adjusted.half);
     check_result(request, plan, done);
     // What another framework cannot express is a matter of the source.
-    if (!done.to->is_onnx) append(done.notes, done.to->save(done.model, request.output, plan.save));
+    if (!done.to->is_onnx) append(done.notes, write(*done.to, done.model, request.output, plan.save));
   } catch (Error& error) {
     error.in_file(request.input);
     throw;

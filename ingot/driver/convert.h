@@ -43,6 +43,8 @@ struct ConvertRequest {
   std::string functions{}, weights_from{};
   std::optional<Mode> mode{};
   bool keep_functions = false, dequantize = false;
+  std::optional<Precision> precision{};
+  bool raw_scores = false, zipmap = false, decision_path = false;
 
   // Of the result: see SaveOptions.
   std::optional<WeightForm> weights{};

@@ -77,6 +77,10 @@ OptionSet given(const ImportOptions& options) {
   set.add(Option::keep_functions, options.keep_functions);
   set.add(Option::dequantize, options.dequantize);
   set.add(Option::weights_from, !options.weights_from.empty());
+  set.add(Option::precision, options.precision.has_value());
+  set.add(Option::raw_scores, options.raw_scores);
+  set.add(Option::zipmap, options.zipmap);
+  set.add(Option::decision_path, options.decision_path);
   set.add(Option::allow_custom, !options.allow_custom.empty());
   set.add(Option::inputs_as, options.layout.inputs_as.has_value());
   set.add(Option::outputs_as, options.layout.outputs_as.has_value());
@@ -178,10 +182,19 @@ void refuse_overwriting(const std::string& input, const std::string& output) {
         .hint("name another file, and move it over the first when all is well");
 }
 
+std::vector<std::string> write(const Format& format, const Model& model, const std::string& path,
+                               const SaveOptions& options) try {
+  return format.save(model, path, options);
+} catch (const Error& error) {
+  // What fails inside is a bug of Ingot only if the model was sound.
+  if (error.exit_code() == 70) require_valid(model);
+  throw;
+}
+
 std::vector<std::string> save(const Model& model, const std::string& path, const SaveOptions& options) try {
   const Format& format = format_to_write(path, options.to);
   require_taken(given(options), nullptr, &format);
-  return format.save(model, path, options);
+  return write(format, model, path, options);
 } catch (Error& error) {
   error.in_file(path);
   throw;

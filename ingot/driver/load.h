@@ -23,6 +23,10 @@ struct ImportOptions {
   std::string functions{};                  // an ONNX file whose functions give custom nodes of their names a meaning
   std::string weights_from{};               // a file with the weights, where the source only describes the model
   bool dequantize = false;                  // quantised tensors become float
+  std::optional<Precision> precision{};     // nothing: as the library computes
+  bool raw_scores = false;                  // decision functions in place of probabilities
+  bool zipmap = false;                      // probabilities as maps from class to number
+  bool decision_path = false;               // the nodes of trees that rows pass, as a further output
   bool keep_functions = false;              // functions of the source become functions of the model
   LayoutWish layout{};                      // of inputs and outputs
   std::optional<Mode> mode{};               // nothing: inference
@@ -95,6 +99,9 @@ const Format& format_to_write(const std::string& path, const Format* to);
 /// Refuses an output that is the input itself, or lies in it: a conversion that fails or differs would have no source.
 void refuse_overwriting(const std::string& input, const std::string& output);
 
+/// The writing half of save(), for a format and options that are known to fit.
+std::vector<std::string> write(const Format& format, const Model& model, const std::string& path,
+                               const SaveOptions& options);
 /// Writes a model, whole or not at all. Returns what a reader of a report should know, a line each.
 std::vector<std::string> save(const Model& model, const std::string& path, const SaveOptions& options = {});
 

@@ -28,12 +28,11 @@ Error not_a_shape(const std::string& text) {
 }
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(kLastOption) + 1> kFlags = {
-    "--signature",    "--tag",          "--inputs",         "--outputs",
-    "--functions",    "--mode",         "--keep-functions", "--dequantize",
-    "--weights-from", "--allow-custom", "--inputs-as",      "--outputs-as",
-    "--opset",        "--for",          "--auto-cast",      "--infer-types",
-    "--weights",      "--native-lstm",  "--external-data",  "--external-threshold",
-    "--float16",      "--standard"};
+    "--signature",      "--tag",          "--inputs",       "--outputs",     "--functions",     "--mode",
+    "--keep-functions", "--dequantize",   "--weights-from", "--precision",   "--raw-scores",    "--zipmap",
+    "--decision-path",  "--allow-custom", "--inputs-as",    "--outputs-as",  "--opset",         "--for",
+    "--auto-cast",      "--infer-types",  "--weights",      "--native-lstm", "--external-data", "--external-threshold",
+    "--float16",        "--standard"};
 static_assert(!kFlags.back().empty(), "every option has a flag");
 
 std::string joined(const std::vector<std::string>& words) {
@@ -76,6 +75,11 @@ Mode parse_mode(std::string_view word) {
 WeightForm parse_weights(std::string_view word) {
   constexpr Word<WeightForm> kWords[] = {{"as_is", WeightForm::as_is}, {"float16", WeightForm::float16}};
   return parsed(word, kWords, "no form of weights", "as_is or float16");
+}
+
+Precision parse_precision(std::string_view word) {
+  constexpr Word<Precision> kWords[] = {{"float64", Precision::float64}, {"float32", Precision::float32}};
+  return parsed(word, kWords, "not a precision", "float64 or float32");
 }
 
 std::pair<std::string, Shape> parse_input_shape(const std::string& text) {

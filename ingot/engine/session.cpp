@@ -13,6 +13,7 @@
 #include "ingot/engine/executor.h"
 #include "ingot/engine/rewrites/rewrites.h"
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/well_formed.h"
 #include "ingot/passes/canonicalize.h"
 #include "ingot/passes/decompose.h"
 #include "ingot/passes/inline_functions.h"
@@ -93,6 +94,7 @@ struct Session::State {
       return nullptr;
     }
     for (const Value* v : m.graph->outputs()) made->output_names.push_back(v->name());
+    ops::require_well_formed(*m.graph);  // rewrites and kernels take what is required for granted
     require_order(*m.graph);
     rewrite(*m.graph, {made->ledger, budget, *m.graph, options.updates, made->output_names}, options.is_fast);
     made->programs = make_programs(*m.graph);

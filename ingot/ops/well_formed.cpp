@@ -66,9 +66,23 @@ void require_well_formed(const Node& node) {
     throw Error(Code::bad_arity, std::move(flaw)).in_node(node.name, node.op);
 }
 
+namespace {
+
+void require_defined(const Value& v) {
+  if (v.is_undefined()) throw Error(Code::undefined_value, "nothing defines the value '" + v.name() + "'");
+}
+
+}  // namespace
+
 void require_well_formed(Graph& graph) {
   for_each_graph(graph, [](Graph& inner) {
-    for (const Node& node : inner.nodes()) require_well_formed(node);
+    for (const Node& node : inner.nodes()) {
+      require_well_formed(node);
+      for (const Value* v : node.inputs())
+        if (v) require_defined(*v);
+    }
+    for (const Value* v : inner.outputs())
+      if (v) require_defined(*v);
   });
 }
 

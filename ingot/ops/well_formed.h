@@ -12,7 +12,7 @@ std::string flaw_of(const Node& node, const Schema& schema);
 
 /// Throws what is wrong with a node of the newest version of its operator. Unknown operators have no flaws.
 void require_well_formed(const Node& node);
-/// The same for all nodes of a graph and of those nested in it.
+/// The same for all nodes of a graph and of those nested in it; what they read and give must be defined.
 void require_well_formed(Graph& graph);
 
 }  // namespace ingot::ops

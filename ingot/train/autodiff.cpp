@@ -43,14 +43,6 @@ std::vector<Node*> sorted_nodes(Graph& graph) {
   return *order;
 }
 
-/// What a node reads, its subgraphs' reads of outer values included.
-Values reads_of(const Node& node) {
-  Values reads = node.inputs();
-  const Values captured = captured_values(node);
-  reads.insert(reads.end(), captured.begin(), captured.end());
-  return reads;
-}
-
 /// The values that depend on one of `from` through real numbers and through none of `stops`.
 ValueSet dependents(const std::vector<Node*>& nodes, const Values& from, const Names& stops) {
   const std::unordered_set<std::string> stopped(stops.begin(), stops.end());

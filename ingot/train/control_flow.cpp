@@ -130,6 +130,13 @@ Values captured_values(const Node& node) {
   return captured;
 }
 
+Values reads_of(const Node& node) {
+  Values reads = node.inputs();
+  const Values captured = captured_values(node);
+  reads.insert(reads.end(), captured.begin(), captured.end());
+  return reads;
+}
+
 Values control_flow_gradient(ops::GradContext& c, const Values& reads) {
   if (c.node.is("If")) return if_gradient(c, reads);
   return c.node.is("SequenceMap") ? map_gradient(c, reads) : loop_gradient(c, reads);

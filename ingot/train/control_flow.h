@@ -8,6 +8,8 @@ bool is_control_flow(const Node& node);
 
 /// The values of outer graphs that the node's subgraphs read, each once.
 Values captured_values(const Node& node);
+/// What the node reads: its inputs, absent ones included, then the captured values.
+Values reads_of(const Node& node);
 
 /// d loss / d what the node reads: its inputs, then what its subgraphs capture. The bodies run again, backwards, from
 /// the states that a forward loop is made to record.

@@ -10,6 +10,7 @@
 #include "ingot/passes/canonicalize.h"
 #include "ingot/passes/inline_functions.h"
 #include "ingot/train/autodiff.h"
+#include "ingot/train/control_flow.h"
 #include "ingot/train/expand_gradients.h"
 
 namespace ingot::train {
@@ -51,7 +52,7 @@ Values jacobian(Graph& graph, const std::string& of_name, const std::vector<std:
   if (!order) throw Error(Code::not_sorted, "the gradient graph has a cycle");
   for (Node* node : *order) {
     bool reads_seed = false;
-    for (const Value* v : node->inputs()) reads_seed |= v && depends.contains(v);
+    for (const Value* v : reads_of(*node)) reads_seed |= v && depends.contains(v);
     if (!reads_seed) continue;
     for (const Value* v : node->outputs())
       if (v) depends.insert(v);
@@ -120,6 +121,9 @@ Model gradient_model(const Model& model, const GradientModelOptions& options) {
   if (names.empty())
     for (const Value* v : graph.inputs())
       if (!v->initializer && is_float(v->type.elem)) names.push_back(v->name());
+  if (names.empty())
+    throw Error(Code::not_differentiable, "no input of the model holds real numbers")
+        .hint("name the values to differentiate by: parameters and inner values are allowed too");
   const Values results = options.kind == Kind::jacobian ? jacobian(graph, of, names, options.stops)
                          : options.kind == Kind::hessian_vector
                              ? hessian_vector(graph, of, names, options.stops)

@@ -93,6 +93,9 @@ std::vector<std::string> deaths_of(const fs::path& source, const Family& family,
     });
     if (death.empty()) break;
     deaths.push_back(source.string() + ": " + death);
+    if (const char* kept = std::getenv("INGOT_KEEP_MUTANTS"))
+      fs::copy_file(stage.model, fs::path(kept) / (std::to_string(next) + "-" + stage.model.filename().string()),
+                    fs::copy_options::overwrite_existing);
     const std::size_t place = death.find("seed ");
     next = place == std::string::npos ? first + count : std::stoull(death.substr(place + 5)) + 1;
   }
@@ -104,7 +107,8 @@ std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
   return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-/// INGOT_MUTANTS: how many in all; INGOT_FIRST_SEED: where they begin; INGOT_TEST_ONLY: files whose path has this.
+/// INGOT_MUTANTS: how many in all; INGOT_FIRST_SEED: where they begin; INGOT_TEST_ONLY: files whose path has this;
+/// INGOT_KEEP_MUTANTS: a directory for those that killed.
 void expect_survival(const Family& family) {
   if (!shared_dir()) GTEST_SKIP() << "the files are not here: no shared directory";
   const std::uint64_t wanted = number_of("INGOT_MUTANTS", 60), first = number_of("INGOT_FIRST_SEED", 0);

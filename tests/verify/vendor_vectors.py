@@ -18,6 +18,10 @@ FOLDER = ROOT / "corpus" / "contrib" / "com-microsoft"
 
 # The file's expected values are those of positive inputs where the inputs are negative.
 WRONG = {"QuickGelu": "the published values have the wrong sign for negative inputs"}
+# The file gives the rounded value; this is what ONNX Runtime's CPU build computes, and what the file's case with keys of
+# rank 3 has for the same numbers.
+EXACT = {("MultiHeadAttention", "MultiHeadAttention Basic, one head and head-size one with pastKey and pastValue; "
+          "kvBNSH (4-dim Key and Value, 3-dim Q)"): [3.0006706714630127]}
 # Operators of other domains in the same files.
 OTHERS = {"Conv": "an operator of a domain inside ONNX Runtime's web build", "Where": "an operator of ONNX"}
 TYPES = {"float32": "float", "float16": "float16", "int32": "int32", "int64": "int64", "uint8": "uint8", "int8": "int8",
@@ -38,6 +42,11 @@ def number(value):
     return str(value)
 
 
+def wrapped(x):
+    """JavaScript's Uint8Array keeps the low bits of what is stored."""
+    return [v & 255 for v in x["data"]] if x["type"] == "uint8" else x["data"]
+
+
 def attribute(a):
     kind, data = a["type"], a["data"]
     if kind == "string":
@@ -54,7 +63,7 @@ def model(test, case):
             names.append('""')
             continue
         dims = f'[{",".join(map(str, x["dims"]))}]' if x["dims"] else ""
-        inputs.append(f'{TYPES[x["type"]]}{dims} i{i} = {{{", ".join(map(number, x["data"]))}}}')
+        inputs.append(f'{TYPES[x["type"]]}{dims} i{i} = {{{", ".join(map(number, wrapped(x)))}}}')
         names.append(f"i{i}")
     outputs = [f"y{i}" if y.get("data") is not None else '""' for i, y in enumerate(case["outputs"])]
     wanted = ", ".join(f'{TYPES[y["type"]]} {o}'.replace(" y", f'[{",".join(map(str, y["dims"]))}] y')
@@ -119,6 +128,8 @@ def main():
                 skipped[test["operator"]] = reason
                 continue
             for case in test["cases"]:
+                if (test["operator"], test["name"]) in EXACT:
+                    case["outputs"][0]["data"] = EXACT[test["operator"], test["name"]]
                 with tempfile.TemporaryDirectory() as folder:
                     problem = run(model(test, case), case, pathlib.Path(folder))
                 if problem:

@@ -138,18 +138,32 @@ void emit_conv(NodeOut& n) {
   y.finish();
 }
 
+namespace {
+
+/// Whether the lists that say how a window moves have an entry for each of its axes.
+bool has_window_for(const Node& n, std::size_t axes) {
+  for (const char* name : {"strides", "dilations", "output_padding"})
+    if (n.attributes.has(name) && n.attributes.ints_or(name, {}).size() != axes) return false;
+  if (n.attributes.has("pads") && n.attributes.ints_or("pads", {}).size() != 2 * axes) return false;
+  return std::ranges::all_of(n.attributes.ints_or("strides", {}), [](std::int64_t s) { return s > 0; });
+}
+
+}  // namespace
+
 Refused refuse_conv_transpose(const Node& n) {
   for (const std::size_t i : {0U, 1U})
     if (Refused why = needs_rank(n, i)) return why;
   const Shape& x = *n.input(0)->type.shape;
   if (x.size() < 3 || x.size() > 4)
     return Refusal{Kind::dimensions, "TFLite has transposed convolutions of 2 spatial dimensions"};
+  if (!has_window_for(n, x.size() - 2) || n.input(1)->type.shape->size() != x.size())
+    return Refusal{Kind::structure, "settings that do not fit the number of dimensions"};
   for (const std::int64_t d : n.attributes.ints_or("dilations", {}))
     if (d != 1) return Refusal{Kind::attribute_value, "a dilated transposed convolution"};
   if (n.attributes.int_or("group", 1) != 1) return Refusal{Kind::attribute_value, "a grouped transposed convolution"};
   if (!is_fixed(*n.input(1)->type.shape)) return Refusal{Kind::unknown_size, "the sizes of the weights are not known"};
   const auto& y = n.output(0)->type.shape;
-  if (!y) return Refusal{Kind::unknown_size, "the rank is not known"};
+  if (!y || y->size() != x.size()) return Refusal{Kind::unknown_size, "the rank is not known"};
   for (std::size_t i = 2; i < x.size(); ++i)
     if (!x[i].is_known() || !(*y)[i].is_known()) return Refusal{Kind::unknown_size, "the spatial sizes are not known"};
   if (!x[0].is_known()) return Refusal{Kind::unknown_size, "the batch of a transposed convolution is not known"};

@@ -91,9 +91,12 @@ Refused refuse_non_max_suppression(const Node& n) {
   if (!n.input(2)) return Refusal{Kind::structure, "nothing to select"};
   const Shape& scores = *n.input(1)->type.shape;
   constexpr std::int64_t kMost = 256;
-  if (scores[0].value() * scores[1].value() > kMost)
+  if (scores.size() != 3 || n.input(0)->type.shape->size() != 3)
+    return Refusal{Kind::dimensions, "boxes and scores have 3 dimensions"};
+  const std::int64_t batches = scores[0].value(), classes = scores[1].value();
+  if (batches > kMost || classes > kMost || batches * classes > kMost)
     return Refusal{Kind::dimensions, "more than 256 classes of a batch"};
-  if (scores[2].value() == 0 || (ops::constant_of(n.input(2)) && number(n, 2, 0) < 1))
+  if (batches * classes == 0 || scores[2].value() == 0 || (ops::constant_of(n.input(2)) && number(n, 2, 0) < 1))
     return Refusal{Kind::structure, "nothing to select"};
   return needs_types(n, {DType::f32});
 }

@@ -4,6 +4,7 @@
 
 #include "ingot/backends/tflite/rows.h"
 #include "ingot/backends/tflite/spatial.h"
+#include "ingot/base/current_budget.h"
 #include "ingot/ops/infer.h"
 #include "ingot/passes/legalize/resize_axis.h"
 
@@ -41,6 +42,7 @@ double tflite_source(const Flags& f, const Axis& a, std::int64_t i) {
 
 bool fits_nearest(const Node& n, const Flags& f, const Axis& a) {
   for (std::int64_t i = 0; i < a.out; ++i) {
+    count_step();
     const double x = tflite_source(f, a, i);
     const auto at = static_cast<std::int64_t>(f.aligns ? std::round(x) : std::floor(x + 1e-9));
     if (std::clamp<std::int64_t>(at, 0, a.in - 1) != nearest(n, a, i)) return false;
@@ -51,6 +53,7 @@ bool fits_nearest(const Node& n, const Flags& f, const Axis& a) {
 bool fits_linear(const Node& n, const Flags& f, const Axis& a) {
   const std::string mode = n.attributes.string_or("coordinate_transformation_mode", "half_pixel");
   for (std::int64_t i = 0; i < a.out; ++i) {
+    count_step();
     const auto last = static_cast<double>(a.in - 1);
     const double ours = std::clamp(resize_source(mode, a, i), 0.0, last);
     const double theirs = std::clamp(tflite_source(f, a, i) - (f.half ? 0.5 : 0), 0.0, last);

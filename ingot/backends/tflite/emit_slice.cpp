@@ -76,7 +76,8 @@ std::optional<Ints> axes_of(const Node& n) {
     return t ? std::optional(t->to_ints()) : std::nullopt;
   }
   const auto& shape = n.input(1)->type.shape;
-  if (!shape || shape->size() != 1 || !(*shape)[0].is_known()) return std::nullopt;
+  constexpr std::int64_t kMostAxes = 8;
+  if (!shape || shape->size() != 1 || !(*shape)[0].is_known() || (*shape)[0].value() > kMostAxes) return std::nullopt;
   Ints axes;
   for (std::int64_t i = 0; i < (*shape)[0].value(); ++i) axes.push_back(i);
   return axes;
@@ -149,7 +150,15 @@ void emit_slice_anywhere(NodeOut& n) {
 
 Refused refuse_slice(const Node& n) {
   if (Refused why = needs_rank(n)) return why;
-  if (n.input(0)->type.shape->size() > 5) return Refusal{Kind::dimensions, "more than 5 dimensions"};
+  const auto rank = static_cast<std::int64_t>(n.input(0)->type.shape->size());
+  if (rank > 5) return Refusal{Kind::dimensions, "more than 5 dimensions"};
+  const Ints named = axes_of(n).value_or(Ints{});
+  for (const std::int64_t a : named)
+    if (a < -rank || a >= rank) return Refusal{Kind::structure, "axes that the input does not have"};
+  for (const std::size_t i : {1U, 2U, 4U})
+    if (const Tensor* t = n.input(i) ? ops::constant_of(n.input(i)) : nullptr;
+        t && !named.empty() && t->size() != std::ssize(named))
+      return Refusal{Kind::structure, "lists of different lengths"};
   if (!axes_of(n)) {
     const auto& axes = n.input(3) ? n.input(3)->type.shape : n.input(1)->type.shape;
     if (!n.input(3) || !axes || axes->size() != 1 || !(*axes)[0].is_known())

@@ -57,7 +57,7 @@ struct Found {
 };
 
 bool is_row_of(const Value* v, const Value* y) {
-  if (v->type.elem != DType::f32 || !v->type.shape || v->type.shape->empty()) return false;
+  if (!v || v->type.elem != DType::f32 || !v->type.shape || v->type.shape->empty() || !y->type.shape) return false;
   const Shape& row = *v->type.shape;
   if (row.size() > y->type.shape->size() || !same(row.back(), y->type.shape->back())) return false;
   for (std::size_t i = 0; i + 1 < row.size(); ++i)

@@ -119,7 +119,11 @@ Imported import_model(const formats::keras::ModelFile& source, const ImportOptio
   const std::vector<Flow> outputs = run_network(import, network);
   import.problems.throw_if_any(kRemedy);
   const std::vector<std::string> names = options.outputs.empty() ? network.output_names() : options.outputs;
-  for (std::size_t i = 0; i < outputs.size(); ++i) add_output(import, outputs[i].value, names[i]);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (i >= names.size() || !outputs[i].value)
+      throw Error(Code::bad_source_graph, fmt::format("no layer computes output {} of the model", i));
+    add_output(import, outputs[i].value, names[i]);
+  }
   finish(model);
   result.parameters = std::move(import.parameters);
   std::erase_if(result.parameters, [&](const Parameter& p) { return !model.graph->find(p.name); });

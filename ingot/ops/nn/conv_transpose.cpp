@@ -138,7 +138,8 @@ Values decompose(DecomposeContext& c) {
   GraphBuilder& g = c.g;
   const auto rank = c.rank(0);
   const auto& out = c.node.output(0) ? c.node.output(0)->type.shape : std::nullopt;
-  if (!rank || *rank < 3 || c.rank(1) != *rank || !out || Window::is_open(c.node.attributes)) return {};
+  if (!rank || *rank < 3 || c.rank(1) != *rank || !out ||
+      out->size() != c.in(0)->type.shape->size() || Window::is_open(c.node.attributes)) return {};
   const auto spatial = static_cast<std::size_t>(*rank) - 2;
   const Shape &in = *c.in(0)->type.shape, &weights = *c.in(1)->type.shape;
   for (std::size_t i = 0; i < spatial; ++i)
@@ -220,6 +221,7 @@ std::vector<std::int64_t> begins_of(GradContext& c, const Window& window) {
     return {window.pads.begin(), window.pads.begin() + static_cast<std::ptrdiff_t>(window.rank())};
   }
   const auto extra = c.node.attributes.ints_or("output_padding", std::vector<std::int64_t>(window.rank()));
+  if (extra.size() != window.rank()) c.fail("attribute 'output_padding' does not have one element per spatial axis");
   std::vector<std::int64_t> begins;
   for (std::size_t i = 0; i < window.rank(); ++i) {
     const Dim in = (*c.x()->type.shape)[i + 2], out = (*c.y()->type.shape)[i + 2];

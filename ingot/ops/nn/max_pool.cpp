@@ -91,7 +91,7 @@ Values decompose(DecomposeContext& c) {
   GraphBuilder& g = c.g;
   const auto rank = c.rank(0);
   const auto& y = c.node.output(0) ? c.node.output(0)->type.shape : std::nullopt;
-  if (!rank || *rank < 3 || !y || c.wants(1) || Window::is_open(c.node.attributes)) return {};
+  if (!rank || *rank < 3 || !y || y->size() != c.in(0)->type.shape->size() || c.wants(1) || Window::is_open(c.node.attributes)) return {};
   const bool is_float = c.elem(0) == DType::f32 || c.elem(0) == DType::f64 || c.elem(0) == DType::f16;
   if (!is_float && c.elem(0) != DType::i8 && c.elem(0) != DType::u8) return {};
   const double lowest = is_float                 ? -std::numeric_limits<double>::infinity()

@@ -7,7 +7,22 @@ namespace {
 
 Values plain_gelu(DecomposeContext& c) { return {gelu(c.g, c.in(0))}; }
 Values bias_gelu(DecomposeContext& c) { return {gelu(c.g, c.g.add(c.in(0), c.in(1)))}; }
-Values fast_gelu(DecomposeContext& c) { return {gelu_tanh(c.g, c.has(1) ? c.g.add(c.in(0), c.in(1)) : c.in(0))}; }
+/// A list of another length than the last axis is repeated over all elements, as ONNX Runtime's web build does; its CPU
+/// build refuses it.
+Value* with_repeated(GraphBuilder& g, Value* x, Value* bias) {
+  const auto &shape = x->type.shape, &length = bias->type.shape;
+  const bool fits = !shape || !length || shape->empty() || length->empty() || !shape->back().is_known() ||
+                    !length->back().is_known() || length->back().value() == 1 ||
+                    shape->back().value() == length->back().value();
+  if (fits) return g.add(x, bias);
+  Value* places = g.op("Range", {g.index(0), g.op("Size", {x}), g.index(1)});
+  Value* all = g.op("Gather", {bias, g.op("Mod", {places, g.index(length->back().value())})});
+  return g.add(x, g.op("Reshape", {all, g.shape(x)}));
+}
+
+Values fast_gelu(DecomposeContext& c) {
+  return {gelu_tanh(c.g, c.has(1) ? with_repeated(c.g, c.in(0), c.in(1)) : c.in(0))};
+}
 Values quick_gelu(DecomposeContext& c) { return {swish(c.g, c.in(0), static_cast<double>(c.attr("alpha", 1.702f)))}; }
 
 /// The halves of the last axis: one gates the other.

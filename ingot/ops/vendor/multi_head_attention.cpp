@@ -54,6 +54,15 @@ Heads heads_of(DecomposeContext& c, std::int64_t heads) {
   return found;
 }
 
+/// What is added to the scores has columns for what came before, too, also where that does not count: the first columns
+/// are those of the keys.
+Value* bias_for_keys(GraphBuilder& g, Value* bias, const Value* keys) {
+  if (!bias || !bias->type.shape || !keys->type.shape) return bias;
+  const Dim &columns = bias->type.shape->back(), &rows = keys->type.shape->at(2);
+  if (!columns.is_known() || !rows.is_known() || columns.value() <= rows.value()) return bias;
+  return slice(g, bias, -1, 0, rows.value());
+}
+
 Values multi_head_attention(DecomposeContext& c) {
   GraphBuilder& g = c.g;
   const std::int64_t heads = c.attr("num_heads", std::int64_t{0});
@@ -66,7 +75,8 @@ Values multi_head_attention(DecomposeContext& c) {
     in.k = g.concat({c.in(6), in.k}, 2);
     in.v = g.concat({c.in(7), in.v}, 2);
   }
-  MaskParts parts{c.in(4), c.in(5), static_cast<double>(c.attr("mask_filter_value", -10000.0f)),
+  Value* bias = c.has(6) && !keeps ? bias_for_keys(g, c.in(5), in.k) : c.in(5);
+  MaskParts parts{c.in(4), bias, static_cast<double>(c.attr("mask_filter_value", -10000.0f)),
                   c.attr("unidirectional", std::int64_t{0}) != 0};
   const auto mask = mask_of(g, in.q, in.k, parts);
   const auto scale = scale_of(in.q, c.attr("scale", 0.0f));

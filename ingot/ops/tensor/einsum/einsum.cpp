@@ -101,6 +101,21 @@ void drop_stretched(GradContext& c, Operand& operand, const std::string& large) 
   if (!operand.dropped.empty()) operand.value = c.g.squeeze(operand.value, operand.dropped);
 }
 
+/// Whether each label of an operand is known to stand for one size wherever it stands.
+bool sizes_agree(const std::vector<Operand>& operands, std::size_t of) {
+  const auto size_at = [&](std::size_t i, std::size_t k) {
+    const auto& shape = operands[i].value->type.shape;
+    return shape && k < shape->size() ? (*shape)[k] : Dim();
+  };
+  for (std::size_t k = 0; k < operands[of].labels.size(); ++k)
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      for (std::size_t j = 0; j < operands[i].labels.size(); ++j)
+        if (operands[i].labels[j] == operands[of].labels[k] && (i != of || j != k) &&
+            !same(size_at(i, j), size_at(of, k)))
+          return false;
+  return true;
+}
+
 Values gradient_einsum(GradContext& c) {
   GraphBuilder& g = c.g;
   InferSession session;
@@ -163,7 +178,10 @@ Values gradient_einsum(GradContext& c) {
       dx = c.add_at(operands[i].value, places, c.stretched(dx, places));
     }
     if (!operands[i].dropped.empty()) dx = g.unsqueeze(dx, operands[i].dropped);
-    dxs.push_back(missing.empty() ? dx : c.stretched(dx, c.x(i)));
+    // Sizes that are known only when running may turn out to be 1, and to have been stretched.
+    const bool may_differ = !sizes_agree(operands, i);
+    if (!missing.empty() || may_differ) dx = c.stretched(dx, c.x(i));
+    dxs.push_back(may_differ ? c.sum_to(dx, c.x(i)) : dx);
   }
   return dxs;
 }
