@@ -10,6 +10,7 @@
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
 #include "ingot/base/json.h"
+#include "ingot/driver/summary.h"
 #include "ingot/verify/conversion.h"
 #include "terminal.h"
 #include "verdict.h"
@@ -61,6 +62,22 @@ driver::ConvertRequest request_of(const Options& options, const Global& global) 
   return request;
 }
 
+/// One line of words and values, for programs that read what people see.
+std::string summary_of(const Conversion& done) {
+  using Answer = verify::Verdict::Answer;
+  const std::string verified = !done.verdict                             ? "no"
+                               : done.verdict->answer == Answer::same    ? "same"
+                               : done.verdict->answer == Answer::unknown ? "unknown"
+                                                                         : "different";
+  const double total = done.report.load_seconds + done.report.convert_seconds + done.report.write_seconds;
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%.3f", total);
+  return "summary: from=" + std::string(done.report.from->name) + " to=" + std::string(done.report.to->name) +
+         " nodes=" + std::to_string(driver::summarise(done.report.model).nodes) +
+         " notes=" + std::to_string(done.report.notes.size()) + " verified=" + verified + " seconds=" + seconds +
+         " output=" + done.output;
+}
+
 void print(const Conversion& done, bool says_why_not) {
   for (const std::string& note : done.report.notes)
     std::fprintf(stderr, "%s %s\n", err_style(Style::yellow, "note:").c_str(), note.c_str());
@@ -84,11 +101,12 @@ void print(const Conversion& done, bool says_why_not) {
     std::fprintf(stderr, "%s %s\n", err_style(Style::yellow, "not verified:").c_str(),
                  done.report.not_verified.c_str());
   }
+  std::fprintf(stderr, "%s\n", summary_of(done).c_str());
 }
 
-void write_report(const std::string& path, const Json& json) {
+void write_report(const std::string& path, const Conversion& done, const Json& json) {
   AtomicFile file(path);
-  file.write(path.ends_with(".html") || path.ends_with(".htm") ? to_html(json) : json.dump(2) + "\n");
+  file.write(path.ends_with(".html") || path.ends_with(".htm") ? to_html(done, json) : json.dump(2) + "\n");
   file.commit();
 }
 
@@ -109,7 +127,7 @@ int run(const Options& options, const Global& global) {
   if (!options.no_verify) request.verify = verify::verifier(find_peers(global, options.peers), done.verdict, inputs);
   done.report = driver::convert(request);
   const Json json = to_json(done);
-  if (!options.report.empty()) write_report(options.report, json);
+  if (!options.report.empty()) write_report(options.report, done, json);
   if (options.json)
     std::printf("%s\n", json.dump(2).c_str());
   else if (!global.quiet)
