@@ -87,10 +87,6 @@ TensorflowResult run_read_again(const backends::tensorflow::Exported& model, con
 
 namespace {
 
-bool is_float(DType type) {
-  return type == DType::f32 || type == DType::f64 || type == DType::f16 || type == DType::bf16;
-}
-
 /// The elements in the type that is expected, where both hold integers or both hold floats.
 Tensor in_type_of(const Tensor& got, const Tensor& expected) {
   const DType from = got.dtype(), to = expected.dtype();
