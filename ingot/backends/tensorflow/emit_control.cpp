@@ -71,6 +71,8 @@ void emit_if(NodeOut& n) {
 Refused refuse_loop(const Node& n, Dialect dialect) {
   Graph* body = body_of(n, "body");
   if (!body) return Refusal{Kind::structure, "the body is missing"};
+  for (std::size_t i = 2; i < n.input_count(); ++i)
+    if (!n.input(i)) return Refusal{Kind::structure, "a state without a first value"};
   // What a function makes TF.js throws away when it returns, elements of lists too.
   if (dialect == Dialect::tfjs && body->output_count() + 1 > n.input_count())
     return Refusal{Kind::structure, "outputs that are gathered from the rounds of a Loop"};
