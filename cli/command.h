@@ -28,6 +28,7 @@ struct Command {
 
 Command add_bench(App& program, const Global& global);
 Command add_check(App& program, const Global& global);
+Command add_compile(App& program, const Global& global);
 Command add_convert(App& program, const Global& global);
 Command add_diff(App& program, const Global& global);
 Command add_eval(App& program, const Global& global);

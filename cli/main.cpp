@@ -35,6 +35,7 @@ First steps:
   ingot test DIR                                 stored test cases, run and compared
   ingot bench model.onnx --vs ort                how fast it is, beside ONNX Runtime
   ingot optimize model.onnx -o small.onnx        a smaller model that means the same
+  ingot compile model.onnx -o model              as C++ source: model.h and model.cpp
   ingot diff a.onnx b.onnx                       what two models say differently
   ingot ops --versions                           which operators there are, and how their versions convert
 
@@ -105,6 +106,7 @@ int run(int argc, char** argv) {
       add_extract(program, global),        add_split(program, global),
       add_merge(program, global),          add_rename(program, global),
       add_diff(program, global),           add_optimize(program, global),
+      add_compile(program, global),
   };
   for (int i = 1; i < argc; ++i) wants_json |= std::string_view(argv[i]) == "--json";
   if (const std::optional<int> code = program.parse(argc, argv)) return *code;
