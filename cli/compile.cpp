@@ -62,10 +62,11 @@ Command add_compile(App& program, const Global& global) {
       "none. What no code can be made for is listed completely, and the exit code is 4.\n\n"
       "  ingot compile model.onnx -o model            model.h and model.cpp\n"
       "  ingot compile model.onnx -o net --c          the same in C, for fixed sizes\n"
+      "  ingot compile model.onnx -o net --emit matlab    net.m, and net.mat with the weights\n"
       "  ingot compile model.onnx -o net --input-shape x:1,3,224,224");
   app->add_option("MODEL", options->model, "The model")->required();
   app->add_option("-o,--output", options->request.output, "The files' common name, without extension")->required();
-  Option* emit = app->add_option("--emit", options->request.emit, "What to write: cpp (default) or c");
+  Option* emit = app->add_option("--emit", options->request.emit, "What to write: cpp (default), c or matlab");
   emit->one_of(driver::compile_targets());
   app->add_flag("--c", options->is_c, "The same as --emit c")->excludes(emit);
   app->add_option("--weights", options->request.weights,

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "ingot/backends/cpp/emit.h"
+#include "ingot/backends/matlab/emit.h"
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
 #include "ingot/lower/lower.h"
@@ -35,25 +36,31 @@ void write_all(const std::string& directory, const std::vector<backends::cpp::Fi
 
 }  // namespace
 
-std::vector<std::string> compile_targets() { return {"c", "cpp"}; }
+std::vector<std::string> compile_targets() { return {"c", "cpp", "matlab"}; }
 
 CompileReport compile(Model& model, const CompileRequest& request) {
   const SplitPath path = split_path(request.output);
   if (path.name.empty()) throw Error(Code::bad_usage, "'" + request.output + "' names no file");
   lower::legalize(model);
   const lower::Program program = lower::lower(model, path.name);
-  backends::cpp::Options options;
-  options.is_c = request.emit == "c";
-  options.weights_in_file =
-      request.weights == "file" || (request.weights.empty() && weight_bytes(program) > kMostEmbedded);
   if (backends::cpp::identifier_of(program) != path.name)
     throw Error(Code::bad_usage, "'" + path.name + "' is no name for a function")
         .hint("letters, digits and single underscores, such as -o " + backends::cpp::identifier_of(program));
   CompileReport report;
   report.is_static = program.is_static();
+  report.weight_bytes = weight_bytes(program);
+  if (request.emit == "matlab") {
+    std::vector<backends::cpp::File> files;
+    for (auto& file : backends::matlab::emit(program)) files.push_back({file.name, std::move(file.content)});
+    write_all(path.directory, files, report);
+    return report;
+  }
+  backends::cpp::Options options;
+  options.is_c = request.emit == "c";
+  options.weights_in_file =
+      request.weights == "file" || (request.weights.empty() && report.weight_bytes > kMostEmbedded);
   backends::cpp::Sizes sizes;
   const auto files = backends::cpp::emit(program, options, &sizes);
-  report.weight_bytes = sizes.weights;
   report.arena_bytes = sizes.arena;
   write_all(path.directory, files, report);
   return report;

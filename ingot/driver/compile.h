@@ -9,7 +9,7 @@ namespace ingot::driver {
 
 struct CompileRequest {
   std::string output;        // files are named after it: out/net gives out/net.h, out/net.cpp
-  std::string emit = "cpp";  // cpp, c
+  std::string emit = "cpp";  // cpp, c, matlab
   std::string weights = "";  // embed, file; empty: embed what is small
 };
 

@@ -20,4 +20,7 @@ struct GeneratedCase {
 /// stored. `change`, if given, is applied to each model first.
 void run_generated(std::vector<GeneratedCase>& cases, const std::function<void(Model&)>& change = {});
 
+/// The same with generated MATLAB code in Octave.
+void run_generated_matlab(std::vector<GeneratedCase>& cases);
+
 }  // namespace ingot::test
