@@ -1,4 +1,5 @@
 // ingot train: makes a model fit its data.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,8 +14,10 @@
 #include "ingot/base/error.h"
 #include "ingot/base/json.h"
 #include "ingot/base/peak_memory.h"
+#include "ingot/base/threads.h"
 #include "ingot/driver/dataset.h"
 #include "ingot/driver/supervisor.h"
+#include "ingot/train/distributed/mpi.h"
 #include "ingot/train/initialization.h"
 #include "ingot/train/new_head.h"
 #include "ingot/train/plot.h"
@@ -215,8 +218,11 @@ train::Trainer trainer_of(const Options& options, const Model& model, bool is_st
   engine::SessionOptions session;
   session.budget = global.budget;
   session.threads = options.threads;
-  train::Trainer trainer = is_stored ? train::Trainer::stored(model, options.algorithms, session)
-                                     : train::Trainer(model, options.step.load(global), session);
+  if (options.loop.ranks && options.threads == 0)
+    session.threads = std::max(1, hardware_threads() / train::ranks_on_this_machine());
+  train::Trainer trainer = is_stored            ? train::Trainer::stored(model, options.algorithms, session)
+                           : options.loop.ranks ? train::Trainer::shared(model, options.step.load(global), session)
+                                                : train::Trainer(model, options.step.load(global), session);
   if (trainer.graphs().size() > 1)
     note(global, std::to_string(trainer.graphs().size()) + " algorithms take turns in each step");
   for (const train::TrainingGraph& graph : trainer.graphs())
@@ -291,14 +297,37 @@ void replace_head(const Options& options, Model& model, const Global& global) {
   train::store(known, model);
 }
 
-int run_train(const Options& given, const Global& global) {
+/// One of several processes; all but the first keep silent.
+std::unique_ptr<train::Ranks> join(Options& options, Global& global) {
+  std::unique_ptr<train::Ranks> ranks = train::join_ranks();
+  options.loop.ranks = ranks.get();
+  if (!ranks || ranks->is_first()) return ranks;
+  global.quiet = true;
+  options.output.clear();
+  options.training_output.clear();
+  options.log.clear();
+  options.plot.clear();
+  options.profile.clear();
+  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nowhere < 0 || ::dup2(nowhere, STDOUT_FILENO) < 0)
+    throw Error(Code::cannot_write, "the output cannot be closed");
+  ::close(nowhere);
+  return ranks;
+}
+
+int run_train(const Options& given, const Global& told) {
   Options options = given;
+  Global global = told;
+  const std::unique_ptr<train::Ranks> ranks = join(options, global);
   options.loop.shuffles = !options.keeps_order;
   driver::Loaded loaded = driver::load(options.model, global.load_options(options.from));
   for (const std::string& text : loaded.notes) note(global, text);
   const bool has_algorithm =
       std::ranges::any_of(loaded.model.training, [](const auto& t) { return t.algorithm != nullptr; });
   const bool is_stored = has_algorithm && !options.has_loss;
+  if (is_stored && ranks && ranks->count() > 1)
+    throw Error(Code::bad_usage, "the training that a model carries runs in one process")
+        .hint("--loss and --optimizer say how several train it");
   if (!is_stored && !options.algorithms.empty())
     throw Error(Code::bad_usage, "the model carries no algorithm that --algorithm could choose");
   if (is_stored && options.classes)
