@@ -297,35 +297,15 @@ void replace_head(const Options& options, Model& model, const Global& global) {
   train::store(known, model);
 }
 
-/// One of several processes; all but the first keep silent.
-std::unique_ptr<train::Ranks> join(Options& options, Global& global) {
-  std::unique_ptr<train::Ranks> ranks = train::join_ranks();
-  options.loop.ranks = ranks.get();
-  if (!ranks || ranks->is_first()) return ranks;
-  global.quiet = true;
-  options.output.clear();
-  options.training_output.clear();
-  options.log.clear();
-  options.plot.clear();
-  options.profile.clear();
-  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-  if (nowhere < 0 || ::dup2(nowhere, STDOUT_FILENO) < 0)
-    throw Error(Code::cannot_write, "the output cannot be closed");
-  ::close(nowhere);
-  return ranks;
-}
-
-int run_train(const Options& given, const Global& told) {
+int run_train(const Options& given, const Global& global) {
   Options options = given;
-  Global global = told;
-  const std::unique_ptr<train::Ranks> ranks = join(options, global);
   options.loop.shuffles = !options.keeps_order;
   driver::Loaded loaded = driver::load(options.model, global.load_options(options.from));
   for (const std::string& text : loaded.notes) note(global, text);
   const bool has_algorithm =
       std::ranges::any_of(loaded.model.training, [](const auto& t) { return t.algorithm != nullptr; });
   const bool is_stored = has_algorithm && !options.has_loss;
-  if (is_stored && ranks && ranks->count() > 1)
+  if (is_stored && options.loop.ranks && options.loop.ranks->count() > 1)
     throw Error(Code::bad_usage, "the training that a model carries runs in one process")
         .hint("--loss and --optimizer say how several train it");
   if (!is_stored && !options.algorithms.empty())
@@ -396,6 +376,25 @@ int run_train(const Options& given, const Global& told) {
   return report.was_stopped ? 128 + driver::Supervisor::caught_signal() : 0;
 }
 
+/// As one of several processes, if mpirun started them; all but the first keep silent.
+int run_among_ranks(const Options& given, const Global& told) {
+  Options options = given;
+  Global global = told;
+  const std::unique_ptr<train::Ranks> ranks = train::join_ranks();
+  options.loop.ranks = ranks.get();
+  if (ranks && !ranks->is_first()) {
+    global.quiet = true;
+    for (std::string* output :
+         {&options.output, &options.training_output, &options.log, &options.plot, &options.profile})
+      output->clear();
+    const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere < 0 || ::dup2(nowhere, STDOUT_FILENO) < 0)
+      throw Error(Code::cannot_write, "the output cannot be closed");
+    ::close(nowhere);
+  }
+  return run_train(options, global);
+}
+
 }  // namespace
 
 Command add_train(App& program, const Global& global) {
@@ -459,7 +458,7 @@ Command add_train(App& program, const Global& global) {
             options->has_loss = app->count("--loss") > 0 || app->count("--loss-graph") > 0;
             options->has_batch = app->count("--batch") > 0;
             options->loop.resumes |= options->loop.resumes_by_force;
-            return run_train(*options, global);
+            return run_among_ranks(*options, global);
           }};
 }
 
