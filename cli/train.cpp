@@ -392,7 +392,13 @@ int run_among_ranks(const Options& given, const Global& told) {
       throw Error(Code::cannot_write, "the output cannot be closed");
     ::close(nowhere);
   }
-  return run_train(options, global);
+  try {
+    return run_train(options, global);
+  } catch (const Error& error) {
+    // A rank that goes away because of an error ends all of them: nobody would say later what it was.
+    if (ranks && ranks->count() > 1) std::fprintf(stderr, "error: rank %d: %s\n", ranks->rank(), error.what());
+    throw;
+  }
 }
 
 }  // namespace

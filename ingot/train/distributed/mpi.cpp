@@ -29,7 +29,7 @@ class MpiRanks final : public Ranks {
 
   ~MpiRanks() override {
     // Whoever waits for this one would wait forever.
-    if (std::uncaught_exceptions() > 0) MPI_Abort(MPI_COMM_WORLD, 1);
+    if (std::uncaught_exceptions() > 0 && count_ > 1) MPI_Abort(MPI_COMM_WORLD, 1);
     MPI_Finalize();
   }
 
