@@ -60,6 +60,15 @@ struct Plan {
   std::vector<std::string> output_names;  // as the user knows them
 };
 
+/// Constants that no kernel reads as they are, packed or folded by now, need no memory.
+void drop_unread(Plan& plan) {
+  for_each_graph(*plan.model.graph, [&](Graph& graph) {
+    Program& program = *plan.programs.at(&graph);
+    for (Value* v : graph.initializers())
+      if (!v->is_input() && !program.constant(program.slots.at(v))) v->initializer.emplace();
+  });
+}
+
 /// The model's inputs alone.
 Model signature_of(const Model& model) {
   Model inputs;
@@ -110,6 +119,7 @@ struct Session::State {
     made->programs = make_programs(*m.graph);
     if (options.is_fast) choose_kernels(made->programs);
     materialize_constants(made->programs);
+    drop_unread(*made);
     check_mapped_files();
     return made;
   }
