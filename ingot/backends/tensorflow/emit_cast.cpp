@@ -30,14 +30,14 @@ int integer_width(DType type) {
 /// In TF.js integers are int32: those of fewer bits are wrapped as they would be.
 Ref narrowed(NodeOut& n, DType from, DType to) {
   const int bits = integer_width(to);
-  const Ref x = n.cast(n.in(0), to);
+  const Ref x = n.cast(n.in(0), bits == 0 || bits >= 32 ? to : DType::i32);
   const bool is_signed = to == DType::i8 || to == DType::i16;
   const bool fits = bits == 0 || integer_width(from) == 0 || bits >= 32 || integer_width(from) < bits || from == to;
-  if (fits) return x;
-  const Ref size = n.e.scalar(static_cast<double>(1 << bits), to);
-  if (!is_signed) return n.e.add("FloorMod", {x, size});
-  const Ref half = n.e.scalar(static_cast<double>(1 << (bits - 1)), to);
-  return n.e.add("Sub", {n.e.add("FloorMod", {n.e.add("AddV2", {x, half}), size}), half});
+  if (fits) return n.cast(x, to);
+  const Ref size = n.e.index(1 << bits);
+  if (!is_signed) return n.cast(n.e.add("FloorMod", {x, size}), to);
+  const Ref half = n.e.index(1 << (bits - 1));
+  return n.cast(n.e.add("Sub", {n.e.add("FloorMod", {n.e.add("AddV2", {x, half}), size}), half}), to);
 }
 
 /// The largest number of a type of 8 bits, which TensorFlow's casts do not stop at.

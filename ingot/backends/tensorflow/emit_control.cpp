@@ -14,6 +14,9 @@ Graph* body_of(const Node& node, std::string_view name) {
   return graph ? graph->get() : nullptr;
 }
 
+/// The values that a Loop hands from round to round; limit and condition may be left out at the end.
+std::size_t state_count(const Node& loop) { return std::max<std::size_t>(loop.input_count(), 2) - 2; }
+
 bool draws_numbers(Graph& root) {
   bool is_any = false;
   for_each_graph(root, [&](Graph& g) {
@@ -74,12 +77,12 @@ Refused refuse_loop(const Node& n, Dialect dialect) {
   for (std::size_t i = 2; i < n.input_count(); ++i)
     if (!n.input(i)) return Refusal{Kind::structure, "a state without a first value"};
   // What a function makes TF.js throws away when it returns, elements of lists too.
-  if (dialect == Dialect::tfjs && body->output_count() + 1 > n.input_count())
+  if (dialect == Dialect::tfjs && body->output_count() > 1 + state_count(n))
     return Refusal{Kind::structure, "outputs that are gathered from the rounds of a Loop"};
   if (dialect == Dialect::tfjs)
     for (const Value* v : body->inputs())
       if (!v->type.is_tensor()) return Refusal{Kind::not_a_tensor, "TF.js keeps no list from round to round"};
-  for (std::size_t i = n.input_count() - 1; i < body->output_count(); ++i)
+  for (std::size_t i = 1 + state_count(n); i < body->output_count(); ++i)
     if (!body->output(i)->type.is_tensor()) return Refusal{Kind::not_a_tensor, "a sequence gathered from the rounds"};
   return {};
 }
@@ -173,7 +176,7 @@ void emit_loop(NodeOut& n) {
   Graph* body = body_of(n.node, "body");
   Carried carried{n, *body};
   collect_captured(*body, carried.captured);
-  carried.states = n.node.input_count() - 2;
+  carried.states = state_count(n.node);
   carried.gathered = body->output_count() - 1 - carried.states;
   const std::string scope = e.scope();
   const Refs first = carried.first_values();

@@ -6,6 +6,7 @@
 #include "ingot/backends/tensorflow/operators.h"
 #include "ingot/ops/infer.h"
 #include "ingot/passes/layout/axes.h"
+#include "ingot/passes/legalize/rewrites.h"
 
 namespace ingot::backends::tensorflow {
 namespace {
@@ -88,8 +89,21 @@ constexpr Rewrite kOwnRewrites[] = {
     {"small-floats-by-cast", "QuantizeLinear", quantize_to_float},
 };
 
+/// Bits by arithmetic, where the 32 bits of TF.js's integers have room for it.
+template <Values (*rewrite)(Rewriting&)> Values of_few_bits(Rewriting& r) {
+  const DType type = r.elem();
+  const bool is_short = type == DType::i8 || type == DType::u8 || type == DType::i16 || type == DType::u16;
+  return is_short ? rewrite(r) : Values{};
+}
+
 /// What TF.js lacks of TensorFlow.
-constexpr std::string_view kTfjsRewrites[] = {"bits-by-arithmetic", "det-by-elimination", "loop-gathers-in-state"};
+constexpr Rewrite kTfjsOwnRewrites[] = {
+    {"few-bits-by-arithmetic", "BitShift", of_few_bits<passes::legalize::rewrite_bit_shift>},
+    {"few-bits-by-arithmetic", "BitwiseAnd", of_few_bits<passes::legalize::rewrite_bitwise_and>},
+    {"few-bits-by-arithmetic", "BitwiseOr", of_few_bits<passes::legalize::rewrite_bitwise_or>},
+    {"few-bits-by-arithmetic", "BitwiseXor", of_few_bits<passes::legalize::rewrite_bitwise_xor>},
+};
+constexpr std::string_view kTfjsRewrites[] = {"det-by-elimination", "loop-gathers-in-state"};
 
 }  // namespace
 
@@ -103,6 +117,7 @@ Target target_for(const ExportOptions& options) {
   };
   target.rewrites.assign(std::begin(kRewrites), std::end(kRewrites));
   target.own_rewrites = kOwnRewrites;
+  if (dialect == Dialect::tfjs) target.own_rewrites = kTfjsOwnRewrites;
   if (dialect == Dialect::tfjs)
     target.rewrites.insert(target.rewrites.end(), std::begin(kTfjsRewrites), std::end(kTfjsRewrites));
   target.casts = {{DType::f16, DType::f32, false}, {DType::bf16, DType::f32, false}, {DType::i8, DType::i32, false},
