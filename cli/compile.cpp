@@ -72,6 +72,9 @@ Command add_compile(App& program, const Global& global) {
   app->add_option("--weights", options->request.weights,
                   "Where weights go: embed (into the source) or file (beside it, read at the start); default: by size")
       ->one_of({"embed", "file"});
+  app->add_option("--target", options->request.target,
+                  "The processor that products of matrices are made for (default: what the compiler is told)")
+      ->one_of({"avx2", "avx512"});
   app->add_option("--input-shape", options->input_shapes, "Fix an input's dimensions: x:1,3,224,224 (? keeps one)");
   app->add_flag("--json", options->json, "For programs");
   return {app, [options, &global] { return run(*options, global); }};

@@ -57,6 +57,7 @@ CompileReport compile(Model& model, const CompileRequest& request) {
   }
   backends::cpp::Options options;
   options.is_c = request.emit == "c";
+  options.target = request.target;
   options.weights_in_file =
       request.weights == "file" || (request.weights.empty() && report.weight_bytes > kMostEmbedded);
   backends::cpp::Sizes sizes;

@@ -10,6 +10,7 @@ namespace ingot::driver {
 struct CompileRequest {
   std::string output;        // files are named after it: out/net gives out/net.h, out/net.cpp
   std::string emit = "cpp";  // cpp, c, matlab
+  std::string target = "";   // avx2, avx512: the processor of the matrix kernels; empty: the compiler's
   std::string weights = "";  // embed, file; empty: embed what is small
 };
 

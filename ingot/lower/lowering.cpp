@@ -338,11 +338,11 @@ void Lowering::lower_node(const Node& node) {
   try {
     const std::string type = unknown_type(node);
     const Lower lower = lowering_of(node);
-    if (depends_on_unknown(node)) {
-      give_up(nullptr);
-    } else if (!lower || !type.empty()) {
+    if (!lower || !type.empty()) {
       const std::string why = lower ? "no code can be made for " + type : "no code can be made for this operator";
       give_up(&why);
+    } else if (depends_on_unknown(node)) {
+      give_up(nullptr);
     } else {
       add_groups(node, body_of([&] { lower(*this); }));
     }

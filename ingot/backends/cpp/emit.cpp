@@ -35,12 +35,20 @@ static void* room(workspace_t* workspace, int slot, int64_t elements, size_t wid
 }
 )";
 
+/// What lets a function use more than the processor that the compiler is told of.
+std::string attribute_of(const std::string& target) {
+  if (target == "avx2") return "__attribute__((target(\"avx2,fma\")))\n";
+  if (target == "avx512") return "__attribute__((target(\"avx512f,fma\")))\n";
+  return "";
+}
+
 /// One program while its text is made.
 class Emitter {
  public:
   Emitter(const Program& program, const Options& options)
       : program_(program),
         options_(options),
+        support_(attribute_of(options.target)),
         printer_(program, support_, options.weights_in_file),
         plan_(plan_memory(program)) {
     name_ = identifier_of(program);

@@ -47,45 +47,37 @@ std::string print_product(Printer& p, const Product& s, const Program& program, 
   return text;
 }
 
-/// Plain loops over groups, features, places and the kernel.
 std::string print_convolution(Printer& p, const Convolution& s, const Program& program, Support& support, int depth) {
-  (void)support;
   const DType type = buffer_of(program, s.out).type;
-  const char* t = c_type(type).value;
-  const std::int64_t features = s.features / s.group, channels = s.channels / s.group;
-  std::string text;
-  int inner = depth;
-  const auto loop = [&](const std::string& i, const std::string& extent) {
-    text += fmt::format("{}for (int64_t {} = 0; {} < {}; ++{}) {{\n", indent(inner++), i, i, extent, i);
+  std::string text = indent(depth) + "{\n";
+  const auto list = [&](const char* name, const std::vector<std::string>& values) {
+    text += fmt::format("{}const int64_t {}[] = {{{}}};\n", indent(depth + 1), name, joined(values));
   };
-  loop("n", p.expr(s.batch));
-  loop("m", fmt::format("{}", s.features));
-  std::string out = fmt::format("(n * {} + m)", s.features),
-              in = fmt::format("(n * {} + m / {} * {} + c)", s.channels, features, channels);
-  std::string weight = fmt::format("(m * {} + c)", channels);
-  for (std::size_t i = 0; i < s.kernel.size(); ++i) {
-    const std::string o = fmt::format("o{}", i);
-    loop(o, p.expr(s.outs[i]));
-    out = fmt::format("({} * {} + {})", out, p.expr(s.outs[i]), o);
-  }
-  const int outer = inner;
-  const std::string first = s.bias >= 0 ? fmt::format("{}[m]", p.buffer(s.bias)) : "0";
-  text += fmt::format("{}{} sum = {};\n", indent(inner), t, first);
-  loop("c", fmt::format("{}", channels));
-  for (std::size_t i = 0; i < s.kernel.size(); ++i) {
-    loop(fmt::format("k{}", i), fmt::format("{}", s.kernel[i]));
-    const std::string x = fmt::format("x{}", i);
-    text += fmt::format("{}const int64_t {} = o{} * {} + k{} * {} - {};\n", indent(inner), x, i, s.strides[i], i,
-                        s.dilations[i], p.expr(s.pads[i]));
-    text += fmt::format("{}if ({} < 0 || {} >= {}) continue;\n", indent(inner), x, x, p.expr(s.in[i]));
-    in = fmt::format("({} * {} + {})", in, p.expr(s.in[i]), x);
-    weight = fmt::format("({} * {} + k{})", weight, s.kernel[i], i);
-  }
-  text += fmt::format("{}sum += {}[{}] * {}[{}];\n", indent(inner), p.buffer(s.x), in, p.buffer(s.w), weight);
-  while (inner > outer) text += indent(--inner) + "}\n";
-  text += fmt::format("{}{}[{}] = sum;\n", indent(inner), p.buffer(s.out), out);
-  while (inner > depth) text += indent(--inner) + "}\n";
-  return text;
+  const auto printed = [&](const Exprs& exprs) {
+    std::vector<std::string> words;
+    for (const Expr& e : exprs) words.push_back(p.expr(e));
+    return words;
+  };
+  const auto numbers = [&](const std::vector<std::int64_t>& values) {
+    std::vector<std::string> words;
+    for (const std::int64_t v : values) words.push_back(std::to_string(v));
+    return words;
+  };
+  std::int64_t seen = 16 * s.channels / s.group;  // by sixteen windows
+  for (const std::int64_t k : s.kernel) seen *= k;
+  text += fmt::format("{}{} panel[{}];\n", indent(depth + 1), c_type(type).value, seen);
+  list("in", printed(s.in));
+  list("out", printed(s.outs));
+  list("kernel", numbers(s.kernel));
+  list("strides", numbers(s.strides));
+  list("dilations", numbers(s.dilations));
+  list("pads", printed(s.pads));
+  text += fmt::format(
+      "{}{}({});\n", indent(depth + 1), support.use("convolution", type),
+      joined({p.buffer(s.x), p.buffer(s.w), s.bias >= 0 ? p.buffer(s.bias) : "NULL", p.buffer(s.out), "panel",
+              std::to_string(s.kernel.size()), p.expr(s.batch), std::to_string(s.channels), std::to_string(s.features),
+              std::to_string(s.group), "in, out, kernel, strides, dilations, pads"}));
+  return text + indent(depth) + "}\n";
 }
 
 std::string print_sort(Printer& p, const Sort& s, const Program& program, Support& support, int depth) {

@@ -39,27 +39,103 @@ constexpr std::string_view kSort =
     }
 })";
 
-constexpr std::string_view kProduct =
-    R"(static void product_$N(int64_t m, int64_t n, int64_t k, const $T* a, int64_t a_row, int64_t a_column,
-                        const $T* b, int64_t b_row, int64_t b_column, $T* c) {
-  for (int64_t i = 0; i < m; ++i) {
-    $T* row = c + i * n;
-    for (int64_t j = 0; j < n; ++j) row[j] = 0;
-    if (b_column == 1) {
-      for (int64_t t = 0; t < k; ++t) {
-        const $T factor = a[i * a_row + t * a_column], *from = b + t * b_row;
-        for (int64_t j = 0; j < n; ++j) row[j] += factor * from[j];
-      }
-    } else {
-      for (int64_t j = 0; j < n; ++j) {
-        $T sum = 0;
-        for (int64_t t = 0; t < k; ++t) sum += a[i * a_row + t * a_column] * b[t * b_row + j * b_column];
-        row[j] = sum;
-      }
+// Four rows at a time, sixteen columns of them in registers; the compiler makes vectors of what fits its target.
+constexpr std::string_view kTile = R"($A
+static void tile_$N(int64_t rows, int64_t columns, int64_t k, const $T* a, int64_t a_row, int64_t a_column, const $T* b,
+                    int64_t b_row, $T* c, int64_t c_row) {
+  if (rows == 4 && columns == 16) {
+    v16_$N s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+    for (int64_t t = 0; t < k; ++t) {
+      const $T* f = a + t * a_column;
+      v16_$N v;
+      memcpy(&v, b + t * b_row, sizeof v);
+      s0 += f[0] * v;
+      s1 += f[a_row] * v;
+      s2 += f[2 * a_row] * v;
+      s3 += f[3 * a_row] * v;
     }
+    memcpy(c, &s0, sizeof s0);
+    memcpy(c + c_row, &s1, sizeof s1);
+    memcpy(c + 2 * c_row, &s2, sizeof s2);
+    memcpy(c + 3 * c_row, &s3, sizeof s3);
+    return;
+  }
+  for (int64_t i = 0; i < rows; ++i) {
+    $T sums[16] = {0};
+    for (int64_t t = 0; t < k; ++t) {
+      const $T factor = a[i * a_row + t * a_column];
+      for (int64_t j = 0; j < columns; ++j) sums[j] += factor * b[t * b_row + j];
+    }
+    for (int64_t j = 0; j < columns; ++j) c[i * c_row + j] = sums[j];
   }
 })";
 
+constexpr std::string_view kProduct = R"($A
+static void product_$N(int64_t m, int64_t n, int64_t k, const $T* a, int64_t a_row, int64_t a_column, const $T* b,
+                       int64_t b_row, int64_t b_column, $T* c) {
+  for (int64_t j = 0; j < n; j += 16) {
+    const int64_t columns = n - j < 16 ? n - j : 16;
+    if (b_column == 1) {
+      for (int64_t i = 0; i < m; i += 4)
+        tile_$N(m - i < 4 ? m - i : 4, columns, k, a + i * a_row, a_row, a_column, b + j, b_row, c + i * n + j, n);
+      continue;
+    }
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t q = 0; q < columns; ++q) {
+        const $T *x = a + i * a_row, *y = b + (j + q) * b_column;
+        $T sums[8] = {0};
+        int64_t t = 0;
+        if (a_column == 1 && b_row == 1)
+          for (; t + 8 <= k; t += 8)
+            for (int64_t r = 0; r < 8; ++r) sums[r] += x[t + r] * y[t + r];
+        for (; t < k; ++t) sums[0] += x[t * a_column] * y[t * b_row];
+        c[i * n + j + q] = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+      }
+  }
+})";
+
+// What sixteen windows see is gathered into a panel, which then meets all features.
+constexpr std::string_view kConvolution = R"($A
+static void convolution_$N(const $T* x, const $T* w, const $T* bias, $T* y, $T* panel, int rank, int64_t batch,
+                           int64_t channels, int64_t features, int64_t group, const int64_t* in, const int64_t* out,
+                           const int64_t* kernel, const int64_t* strides, const int64_t* dilations, const int64_t* pads) {
+  const int64_t c = channels / group, m = features / group;
+  int64_t plane = 1, places = 1, taps = 1;
+  for (int d = 0; d < rank; ++d) {
+    plane *= in[d];
+    places *= out[d];
+    taps *= kernel[d];
+  }
+  for (int64_t n = 0; n < batch; ++n)
+    for (int64_t g = 0; g < group; ++g) {
+      const $T *from = x + (n * channels + g * c) * plane, *weights = w + g * m * c * taps;
+      $T* to = y + (n * features + g * m) * places;
+      for (int64_t p = 0; p < places; p += 16) {
+        const int64_t columns = places - p < 16 ? places - p : 16;
+        for (int64_t tap = 0; tap < taps; ++tap)
+          for (int64_t j = 0; j < columns; ++j) {
+            int64_t place = 0, scale = 1, o = p + j, k = tap;
+            for (int d = rank - 1; d >= 0; --d) {
+              const int64_t at = o % out[d] * strides[d] + k % kernel[d] * dilations[d] - pads[d];
+              o /= out[d];
+              k /= kernel[d];
+              if (at < 0 || at >= in[d]) {
+                place = -1;
+                break;
+              }
+              place += at * scale;
+              scale *= in[d];
+            }
+            for (int64_t q = 0; q < c; ++q) panel[(q * taps + tap) * 16 + j] = place < 0 ? 0 : from[q * plane + place];
+          }
+        for (int64_t i = 0; i < m; i += 4)
+          tile_$N(m - i < 4 ? m - i : 4, columns, c * taps, weights + i * c * taps, c * taps, 1, panel, 16,
+                  to + i * places + p, places);
+      }
+      for (int64_t i = 0; bias && i < m; ++i)
+        for (int64_t p = 0; p < places; ++p) to[i * places + p] += bias[g * m + i];
+    }
+})";
 // $T is the type of values, $S the one in memory, $N the suffix.
 constexpr Text kOfIntegers[] = {
     {"add", "static inline $T add_$N($T a, $T b) { return ($T)((uint64_t)a + (uint64_t)b); }"},
@@ -251,11 +327,19 @@ std::string Support::use(std::string_view base, DType type) {
                           format_of(type)));
     return name;
   }
-  if (base == "sort" || base == "product") {
+  if (base == "tile" || base == "product" || base == "convolution") {
+    if (base != "tile") use("tile", type);
+    std::string text(base == "tile" ? kTile : base == "product" ? kProduct : kConvolution);
+    if (base == "tile")
+      text = fmt::format("typedef {0} v16_{1} __attribute__((vector_size(16 * sizeof({0}))));\n", c.value, c.suffix) +
+             text;
+    add(name, replaced(for_type(text, type), "$A\n", attribute_));
+    return name;
+  }
+  if (base == "sort") {
     const std::string load = is_small_float(type) ? use("load", type) : "";
-    std::string text(base == "sort" ? is_float(type) ? kBefore : kBeforeWhole : "");
-    text += base == "sort" ? kSort : kProduct;
-    add(name, replaced(for_type(text, type), "$L", load));
+    add(name, replaced(for_type(std::string(is_float(type) ? kBefore : kBeforeWhole) + std::string(kSort), type), "$L",
+                       load));
     return name;
   }
   if (base == "store") {
