@@ -30,6 +30,7 @@ Command add_bench(App& program, const Global& global);
 Command add_check(App& program, const Global& global);
 Command add_completion(App& program, const Global& global);
 Command add_config(App& program, const Global& global);
+Command add_compile(App& program, const Global& global);
 Command add_convert(App& program, const Global& global);
 Command add_diff(App& program, const Global& global);
 Command add_eval(App& program, const Global& global);

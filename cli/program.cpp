@@ -37,6 +37,7 @@ First steps:
   ingot test DIR                                 stored test cases, run and compared
   ingot bench model.onnx --vs ort                how fast it is, beside ONNX Runtime
   ingot optimize model.onnx -o small.onnx        a smaller model that means the same
+  ingot compile model.onnx -o model              as C++ source: model.h and model.cpp
   ingot diff a.onnx b.onnx                       what two models say differently
   ingot view model.onnx                          look at it in the browser; 'report' writes the page
   ingot ops --versions                           which operators there are, and how their versions convert
@@ -99,20 +100,35 @@ int run(int argc, char** argv) {
   program.add_option("--max-time", global.max_time, "Longest time to take, such as 60s (default: no limit)");
 
   const std::vector<Command> commands = {
-      add_inspect(program, global),        add_check(program, global),
-      add_convert(program, global),        add_run(program, global),
-      add_verify(program, global),         add_test(program, global),
-      add_bench(program, global),          add_ops(program, global),
-      add_train(program, global),          add_eval(program, global),
-      add_grad(program, global),           add_gradcheck(program, global),
-      add_make_trainable(program, global), add_strip_training(program, global),
-      add_extract(program, global),        add_split(program, global),
-      add_merge(program, global),          add_rename(program, global),
-      add_diff(program, global),           add_optimize(program, global),
-      add_report(program, global),         add_view(program, global),
-      add_scoreboard(program, global),     add_zoo_report(program, global),
-      add_explain(program, global),        add_config(program, global),
-      add_completion(program, global),     add_man(program, global),
+      add_inspect(program, global),
+      add_check(program, global),
+      add_convert(program, global),
+      add_run(program, global),
+      add_verify(program, global),
+      add_test(program, global),
+      add_bench(program, global),
+      add_ops(program, global),
+      add_train(program, global),
+      add_eval(program, global),
+      add_grad(program, global),
+      add_gradcheck(program, global),
+      add_make_trainable(program, global),
+      add_strip_training(program, global),
+      add_extract(program, global),
+      add_split(program, global),
+      add_merge(program, global),
+      add_rename(program, global),
+      add_diff(program, global),
+      add_optimize(program, global),
+      add_compile(program, global),
+      add_report(program, global),
+      add_view(program, global),
+      add_scoreboard(program, global),
+      add_zoo_report(program, global),
+      add_explain(program, global),
+      add_config(program, global),
+      add_completion(program, global),
+      add_man(program, global),
   };
   const std::vector<std::string> arguments = with_settings({argv + 1, argv + argc}, program.describe());
   wants_json = std::ranges::find(arguments, "--json") != arguments.end();

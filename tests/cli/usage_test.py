@@ -123,7 +123,7 @@ class Usage(unittest.TestCase):
                                     ("lfs.onnx", b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "Git LFS"),
                                     ("page.onnx", b"<!DOCTYPE html><html></html>", "HTML"),
                                     ("m.onnx.gz", gzip.compress(b"x"), "gzip"),
-                                    ("m.pkl", b"\x80\x04\x95\0", "pickle")):
+                                    ("m.7z", b"7z\xbc\xaf\x27\x1c\0\4", "7z")):
             self.file(name, content)
             for command in (["inspect", name], ["run", name, "--random", 1], ["convert", name, "-o", "o.onnx"]):
                 said = self.ingot(*command, code=3).stderr

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """The ONNX project's own test runner (Debian's python3-onnx) on ingot.onnx_backend.
 
-The runner's cases are those of libonnx-testdata, so its counts must be those of `ingot test` on the same directories.
+The runner's cases are those of libonnx-testdata, so what passes must be what passes in `ingot test`, but for the
+differences that are named here.
 Run with PYTHONPATH at <build>/python.
 """
 import json
@@ -18,9 +19,16 @@ import onnx.helper
 
 from ingot import onnx_backend
 
+if not hasattr(numpy, "object"):
+    numpy.object = object  # Debian's onnx 1.12 uses a name that Debian's numpy 1.24 no longer has
+
 # These would be downloaded: the package holds their names, not their weights.
 DOWNLOADED = ("bvlc_alexnet", "densenet121", "inception_v1", "inception_v2", "resnet50", "shufflenet", "squeezenet",
               "vgg19", "zfnet512")
+# Where the two do not agree, and why.
+ONLY_IN_RUNNER = {"test_loop16_seq_none": "the runner asks a sequence's scalars for their length"}
+ONLY_IN_INGOT_TEST = {"test_cast_BFLOAT16_to_FLOAT": "stored as uint16, which the runner takes for bfloat16's bits",
+                      "test_cast_FLOAT_to_BFLOAT16": "stored as uint16, which the runner takes for bfloat16's bits"}
 FOLDERS = ("node", "simple", "pytorch-converted", "pytorch-operator")
 
 
@@ -52,18 +60,19 @@ class Counts(unittest.TestCase):
             suite.addTests(unittest.defaultTestLoader.loadTestsFromTestCase(case))
         with open(os.devnull, "w") as silence:
             result = unittest.TextTestRunner(stream=silence, verbosity=0).run(suite)
-        for test, trace in result.failures + result.errors:
-            print(test, trace.strip().splitlines()[-1], file=sys.stderr)
-        runner_failed = len(result.failures) + len(result.errors)
-        runner_passed = result.testsRun - runner_failed - len(result.skipped)
+        failed = {test.id().split(".")[-1].removesuffix("_cpu") for test, _ in result.failures + result.errors}
+        passed = result.testsRun - len(failed) - len(result.skipped)
 
         data = onnx.backend.test.loader.DATA_DIR
         command = [sys.executable, "-m", "ingot", "test", "--json", *(f"{data}/{folder}/" for folder in FOLDERS)]
         own = json.loads(subprocess.run(command, capture_output=True, check=False).stdout)
-        print(f"the runner: {runner_passed} passed, {runner_failed} failed, {len(result.skipped)} not for this device "
-              f"or to be downloaded; ingot test: {own['passed']} passed, {own['failed']} failed")
-        self.assertEqual((runner_passed, runner_failed), (own["passed"], own["failed"]))
-        self.assertGreater(runner_passed, 1000)
+        own_failed = {case["name"] for case in own["cases"] if case["outcome"] == "failed"}
+        print(f"the runner: {passed} passed, {len(failed)} failed, {len(result.skipped)} not for this device or to be "
+              f"downloaded; ingot test: {own['passed']} passed, {own['failed']} failed")
+        self.assertEqual(failed - own_failed, set(ONLY_IN_RUNNER))
+        self.assertEqual(own_failed - failed, set(ONLY_IN_INGOT_TEST))
+        self.assertEqual(passed + len(failed), own["passed"] + own["failed"])
+        self.assertGreater(passed, 1000)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ Ref narrowed(NodeOut& n, DType from, DType to) {
   const int bits = integer_width(to);
   const Ref x = n.cast(n.in(0), to);
   const bool is_signed = to == DType::i8 || to == DType::i16;
-  const bool fits = integer_width(from) == 0 || bits >= 32 || integer_width(from) < bits || from == to;
+  const bool fits = bits == 0 || integer_width(from) == 0 || bits >= 32 || integer_width(from) < bits || from == to;
   if (fits) return x;
   const Ref size = n.e.scalar(static_cast<double>(1 << bits), to);
   if (!is_signed) return n.e.add("FloorMod", {x, size});

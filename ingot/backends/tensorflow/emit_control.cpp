@@ -68,9 +68,17 @@ void emit_if(NodeOut& n) {
   for (std::size_t i = 0; i < n.node.output_count(); ++i) n.set({made.node, static_cast<std::int32_t>(i)}, i);
 }
 
-Refused refuse_loop(const Node& n, Dialect) {
+Refused refuse_loop(const Node& n, Dialect dialect) {
   Graph* body = body_of(n, "body");
   if (!body) return Refusal{Kind::structure, "the body is missing"};
+  for (std::size_t i = 2; i < n.input_count(); ++i)
+    if (!n.input(i)) return Refusal{Kind::structure, "a state without a first value"};
+  // What a function makes TF.js throws away when it returns, elements of lists too.
+  if (dialect == Dialect::tfjs && body->output_count() + 1 > n.input_count())
+    return Refusal{Kind::structure, "outputs that are gathered from the rounds of a Loop"};
+  if (dialect == Dialect::tfjs)
+    for (const Value* v : body->inputs())
+      if (!v->type.is_tensor()) return Refusal{Kind::not_a_tensor, "TF.js keeps no list from round to round"};
   for (std::size_t i = n.input_count() - 1; i < body->output_count(); ++i)
     if (!body->output(i)->type.is_tensor()) return Refusal{Kind::not_a_tensor, "a sequence gathered from the rounds"};
   return {};

@@ -95,20 +95,40 @@ void emit_gather(NodeOut& n) {
 }
 Refused refuse_gather(const Node& n, Dialect) { return needs_rank(n); }
 
+namespace {
+
+/// The same of sizes that only a run knows; `sizes`: those of the indices.
+Ref open_coordinates(Emitter& e, Ref sizes, std::size_t rank, std::size_t axis, DType type) {
+  const auto number = static_cast<std::int64_t>(axis);
+  const Ref count =
+      e.add("StridedSlice", {sizes, e.ints({number}), e.ints({number + 1}), e.ints({1})}, {{"shrink_axis_mask", 1}});
+  Ints dims(rank, 1);
+  dims[axis] = -1;
+  Ref places = reshaped(e, e.add("Range", {e.index(0), count, e.index(1)}), dims);
+  if (type != DType::i32) places = e.add("Cast", {places}, {{"DstT", type}});
+  return e.add("ExpandDims", {e.add("BroadcastTo", {places, sizes}), e.index(static_cast<std::int64_t>(rank))});
+}
+
+}  // namespace
+
 void emit_gather_elements(NodeOut& n) {
   Emitter& e = n.e;
   const auto axis = static_cast<std::size_t>(n.axis(0));
   const Ints dims = dims_of(n.shape(1));
+  const bool is_open = !is_fixed(n.shape(1));
   const Ref raw = n.index(1);
   const DType type = e.elem_of(raw);
   const Ref own = turned(e, raw, size_of_axis(e, n.in(0), n.shape()[axis], n.axis(0), type));
+  const auto last = static_cast<std::int64_t>(dims.size());
+  const Ref sizes = is_open ? shape_of(e, raw) : Ref{};
   Refs parts;
   for (std::size_t i = 0; i < dims.size(); ++i)
-    parts.push_back(i == axis ? e.add("ExpandDims", {own, e.index(-1)}) : coordinates(e, dims, i, type));
+    parts.push_back(i == axis ? e.add("ExpandDims", {own, e.index(last)})
+                    : is_open ? open_coordinates(e, sizes, dims.size(), i, type)
+                              : coordinates(e, dims, i, type));
   Ref places = parts[0];
   if (parts.size() > 1) {
-    parts.push_back(e.index(-1));
-    if (n.e.is_tfjs()) parts.back() = e.index(static_cast<std::int64_t>(dims.size()));
+    parts.push_back(e.index(last));
     places = e.add("ConcatV2", parts);
   }
   n.set(e.add("GatherNd", {n.in(0), places}));
@@ -116,7 +136,6 @@ void emit_gather_elements(NodeOut& n) {
 Refused refuse_gather_elements(const Node& n, Dialect) {
   for (const std::size_t i : {0U, 1U})
     if (Refused why = needs_rank(n, i)) return why;
-  if (!is_fixed(*n.input(1)->type.shape)) return Refusal{Kind::unknown_size, "sizes that are not known before running"};
   if (n.input(1)->type.shape->empty()) return Refusal{Kind::dimensions, "a scalar"};
   return {};
 }

@@ -1,4 +1,6 @@
 // Matrix products.
+#include <algorithm>
+
 #include "ingot/backends/tensorflow/rows.h"
 #include "ingot/ops/infer.h"
 
@@ -26,6 +28,33 @@ void emit_gemm(NodeOut& n) {
   n.set(y);
 }
 
+namespace {
+
+/// Whether both factors have the same sizes before their matrices, or one has a single matrix.
+bool have_one_batch(const Shape& a, const Shape& b) {
+  const auto is_single = [](const Shape& s) {
+    for (std::size_t i = 0; i + 2 < s.size(); ++i)
+      if (!same(s[i], 1)) return false;
+    return true;
+  };
+  if (is_single(a) || is_single(b)) return true;
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i + 2 < a.size(); ++i)
+    if (!same(a[i], b[i])) return false;
+  return true;
+}
+
+/// The larger of both sizes, counted from the last.
+Ref broadcast_sizes(Emitter& e, Ref a, std::size_t a_count, Ref b, std::size_t b_count) {
+  const std::size_t count = std::max(a_count, b_count);
+  const auto filled = [&](Ref sizes, std::size_t has) {
+    return has == count ? sizes : e.add("ConcatV2", {e.ints(Ints(count - has, 1)), sizes, e.index(0)});
+  };
+  return e.add("Maximum", {filled(a, a_count), filled(b, b_count)});
+}
+
+}  // namespace
+
 Refused refuse_matmul(const Node& n, Dialect) {
   for (const std::size_t i : {0U, 1U})
     if (Refused why = needs_rank(n, i)) return why;
@@ -45,6 +74,20 @@ void emit_matmul(NodeOut& n) {
   if (a_is_vector) a = e.add("ExpandDims", {a, e.index(0)});
   if (b_is_vector) b = e.add("ExpandDims", {b, e.index(1)});
   const bool is_plain = (a_is_vector || n.rank(0) == 2) && (b_is_vector || n.rank(1) == 2);
+  if (e.is_tfjs() && n.rank(0) > 2 && n.rank(1) > 2 && !have_one_batch(n.shape(0), n.shape(1))) {
+    // TF.js repeats whole batches only: both get all of them.
+    const auto spread = [&](Ref x, const Ref batches) {
+      const Ref own = shape_of(e, x);
+      const Ref matrix = e.add("StridedSlice", {own, e.ints({-2}), e.ints({0}), e.ints({1})}, {{"end_mask", 1}});
+      return e.add("BroadcastTo", {x, e.add("ConcatV2", {batches, matrix, e.index(0)})});
+    };
+    const auto batches_of = [&](Ref x) {
+      return e.add("StridedSlice", {shape_of(e, x), e.ints({0}), e.ints({-2}), e.ints({1})}, {{"begin_mask", 1}});
+    };
+    const Ref batches = broadcast_sizes(e, batches_of(a), n.rank(0) - 2, batches_of(b), n.rank(1) - 2);
+    a = spread(a, batches);
+    b = spread(b, batches);
+  }
   Ref y = is_plain ? e.add("MatMul", {a, b}) : e.add("BatchMatMulV2", {a, b});
   Ints spare;
   if (a_is_vector) spare.push_back(-2);

@@ -94,7 +94,10 @@ Refused refuse_top_k(const Node& n, Dialect) {
 }
 
 void emit_cum_sum(NodeOut& n) {
-  const Ref axis = n.constant(1) ? n.e.index(n.ints(1)[0]) : n.scalar(1);
+  Ref axis = n.constant(1) ? n.e.index(n.ints(1)[0]) : n.scalar(1);
+  // TF.js counts axes from the front only.
+  if (n.e.is_tfjs() && n.node.input(0)->type.shape)
+    axis = n.e.add("FloorMod", {axis, n.e.scalar(static_cast<double>(n.rank()), n.e.elem_of(axis))});
   n.set(n.e.add("Cumsum", {n.in(0), axis},
                 {{"exclusive", n.attr("exclusive", 0) != 0}, {"reverse", n.attr("reverse", 0) != 0}}));
 }

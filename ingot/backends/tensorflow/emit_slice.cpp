@@ -136,6 +136,16 @@ Ref pairs(NodeOut& n, const std::vector<std::pair<std::int64_t, std::int64_t>>& 
   return n.e.constant(Tensor::of<std::int32_t>({static_cast<std::int64_t>(pads.size()), 2}, flat));
 }
 
+/// All before, all after -> before and after of each axis; those that are not named get nothing.
+Ref computed_pairs(NodeOut& n) {
+  Emitter& e = n.e;
+  const auto rank = static_cast<std::int64_t>(n.rank());
+  const Ref pairs = transposed(e, reshaped(e, n.int32(1), {2, n.has(3) ? -1 : rank}), {1, 0});
+  if (!n.has(3)) return pairs;
+  const Ref axes = e.add("FloorMod", {n.int32(3), e.index(rank)});
+  return e.add("ScatterNd", {e.add("ExpandDims", {axes, e.index(1)}), pairs, e.ints({rank, 2})});
+}
+
 /// Less than nothing is added: so much is taken away.
 Ref cropped(NodeOut& n, Ref x, const std::vector<std::pair<std::int64_t, std::int64_t>>& pads) {
   Ints begin, end;
@@ -157,11 +167,10 @@ Ref cropped(NodeOut& n, Ref x, const std::vector<std::pair<std::int64_t, std::in
 Refused refuse_pad(const Node& n, Dialect) {
   if (Refused why = needs_rank(n)) return why;
   const std::string mode = n.attributes.string_or("mode", "constant");
-  if (n.input(3))
-    if (Refused why = needs_constant(n, 3, "the axes")) return why;
-  if (!ops::constant_of(n.input(1))) {
-    if (n.input(3) || mode != "constant") return needs_constant(n, 1, "the padding");
-    return {};
+  const bool is_computed = !ops::constant_of(n.input(1)) || (n.input(3) && !ops::constant_of(n.input(3)));
+  if (is_computed) {
+    if (mode == "constant" || mode == "reflect") return {};
+    return Refusal{Kind::not_constant, "mode " + mode + " with padding that is computed at run time"};
   }
   if (mode == "constant" || (mode == "reflect" && is_one_mirror(n))) return {};
   const auto pads = pads_of(n);
@@ -182,9 +191,11 @@ void emit_pad(NodeOut& n) {
     if (n.elem() == DType::boolean) return e.constant(Tensor::scalar<bool>(false));
     return n.elem() == DType::string ? e.constant(Tensor::of_strings({}, {""})) : zero;
   };
-  if (!n.constant(1)) {  // all before, all after -> before and after of each axis
-    const Ref rows = reshaped(e, n.index(1), {2, static_cast<std::int64_t>(n.rank())});
-    return n.set(e.add("PadV2", {n.in(0), transposed(e, rows, {1, 0}), filling()}));
+  if (!n.constant(1) || (n.has(3) && !n.constant(3))) {
+    const Ref pads = computed_pairs(n);
+    if (n.attr("mode", "constant") == "reflect")
+      return n.set(e.add("MirrorPad", {n.in(0), pads}, {{"mode", "REFLECT"}}));
+    return n.set(e.add("PadV2", {n.in(0), pads, filling()}));
   }
   const auto pads = pads_of(n.node);
   const std::string mode = n.attr("mode", "constant");

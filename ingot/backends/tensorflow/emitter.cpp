@@ -190,6 +190,7 @@ Ref Emitter::scalar(double value, DType dtype) { return constant(Tensor::scalar(
 Ref Emitter::ref(const Value* value) {
   if (const auto found = refs_.find(value); found != refs_.end()) return found->second;
   const Tensor* stored = ops::constant_of(value);
+  if (!value) throw Error(Code::broken_invariant, "an input that must be there is absent in '" + scope_ + "'");
   if (!stored) throw Error(Code::broken_invariant, "value '" + value->name() + "' is used before it is made");
   return refs_[value] = constant(*stored, value->name());
 }

@@ -10,6 +10,8 @@
 namespace ingot::backends::tensorflow {
 namespace {
 
+using passes::legalize::Rewrite;
+using passes::legalize::Rewriting;
 using passes::legalize::Target;
 
 constexpr std::string_view kSpatial[] = {"AveragePool", "Conv",    "ConvTranspose", "DepthToSpace",
@@ -37,12 +39,6 @@ std::int64_t penalty(const Node& node, std::span<const std::int64_t> perm) {
   return 0;
 }
 
-/// A Resize by scales or sizes that are computed: its decomposition is an expression of sizes.
-bool keeps_sizes_open(const Node& node) {
-  const auto is_computed = [&](std::size_t i) { return node.input(i) && !ops::constant_of(node.input(i)); };
-  return node.is("Resize") && (is_computed(2) || is_computed(3));
-}
-
 /// What only ONNX has.
 constexpr std::string_view kRewrites[] = {"batch-normalization-as-line",
                                           "conv-3d-in-groups",
@@ -57,10 +53,43 @@ constexpr std::string_view kRewrites[] = {"batch-normalization-as-line",
                                           "pad-all-axes",
                                           "resize-by-matrices",
                                           "resize-computed",
-                                          "unique-slices-by-comparison"};
+                                          "unique-slices-by-comparison",
+                                          "integer-products-in-float"};
+
+bool is_small_float(DType type) {
+  return type == DType::f8e4m3fn || type == DType::f8e4m3fnuz || type == DType::f8e5m2 || type == DType::f8e5m2fnuz ||
+         type == DType::f4e2m1;
+}
+
+/// Scales of an axis as they are multiplied with all elements.
+Value* scales_along(Rewriting& r, DType type) {
+  Value* scale = r.g.cast(r.in(1), type);
+  if (r.rank(1) != 1 || same((*r.in(1)->type.shape)[0], 1)) return scale;
+  std::vector<std::int64_t> dims(r.rank(), 1);
+  dims[static_cast<std::size_t>(r.axis(1, r.rank()))] = -1;
+  return r.g.reshape(scale, dims);
+}
+
+/// Numbers with a point are scaled and cast, and their zero is 0.
+Values quantize_to_float(Rewriting& r) {
+  const DType to = r.node.output(0)->type.elem;
+  if (!is_small_float(to) || r.attr("block_size", 0) || (r.rank(1) == 1 && !r.rank())) return {};
+  Value* scaled = r.g.div(r.g.cast(r.in(), DType::f32), scales_along(r, DType::f32));
+  return {r.g.op("Cast", {scaled}, {{"to", to}, {"saturate", r.attr("saturate", 1)}})};
+}
+Values dequantize_from_float(Rewriting& r) {
+  if (!is_small_float(r.elem()) || r.attr("block_size", 0) || (r.rank(1) == 1 && !r.rank())) return {};
+  const DType type = r.node.output(0)->type.elem;
+  return {r.g.mul(r.g.cast(r.in(), type), scales_along(r, type))};
+}
+
+constexpr Rewrite kOwnRewrites[] = {
+    {"small-floats-by-cast", "DequantizeLinear", dequantize_from_float},
+    {"small-floats-by-cast", "QuantizeLinear", quantize_to_float},
+};
 
 /// What TF.js lacks of TensorFlow.
-constexpr std::string_view kTfjsRewrites[] = {"bits-by-arithmetic", "det-by-elimination"};
+constexpr std::string_view kTfjsRewrites[] = {"bits-by-arithmetic", "det-by-elimination", "loop-gathers-in-state"};
 
 }  // namespace
 
@@ -73,9 +102,9 @@ Target target_for(const ExportOptions& options) {
     return type.is_tensor() && tf::data_type_of(type.elem) != tf::DataType::invalid;
   };
   target.rewrites.assign(std::begin(kRewrites), std::end(kRewrites));
+  target.own_rewrites = kOwnRewrites;
   if (dialect == Dialect::tfjs)
     target.rewrites.insert(target.rewrites.end(), std::begin(kTfjsRewrites), std::end(kTfjsRewrites));
-  target.keeps_whole = keeps_sizes_open;
   target.casts = {{DType::f16, DType::f32, false}, {DType::bf16, DType::f32, false}, {DType::i8, DType::i32, false},
                   {DType::u8, DType::i32, false},  {DType::i16, DType::i32, false},  {DType::u16, DType::i32, false},
                   {DType::u32, DType::i64, false}, {DType::u64, DType::i64, true},   {DType::f64, DType::f32, true}};

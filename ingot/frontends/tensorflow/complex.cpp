@@ -47,7 +47,11 @@ Values cast(const TfNode& n, GraphBuilder& g) {
     return {paired(n, g, {real, filled_like(g, real, 0)})};
   }
   Value* x = n.is_complex(0) ? parts_of(g, n.complex_input(0)).real : n.input(0);
-  return {g.cast(x, n.dtype("DstT", x->type.elem))};
+  const DType to = n.dtype("DstT", x->type.elem);
+  // What is too large for eight bits becomes infinite, or no number.
+  if (to == DType::f8e4m3fn || to == DType::f8e4m3fnuz || to == DType::f8e5m2 || to == DType::f8e5m2fnuz)
+    return {g.op("Cast", {x}, {{"to", to}, {"saturate", 0}})};
+  return {g.cast(x, to)};
 }
 
 Values complex(const TfNode& n, GraphBuilder& g) {

@@ -125,35 +125,49 @@ function makeView(section, data) {
   return view;
 }
 
-function fillTables(data) {
-  const weights = document.querySelector("#weights tbody");
-  for (const w of data.weights || []) {
-    const row = element("tr");
-    for (const text of [w.name, w.type, bytes(w.bytes), number(w.least), number(w.most), number(w.mean), number(w.deviation),
-      w.zeros === undefined ? "" : (100 * w.zeros).toFixed(1) + " %"]) row.append(element("td", text));
-    const cell = element("td");
-    if (w.histogram) cell.append(histogram(w.histogram));
-    row.append(cell);
-    weights.append(row);
-  }
-  const most = Math.max(1, ...(data.costs || []).map(c => c.flops || 0)), costs = document.querySelector("#costs tbody");
-  for (const c of data.costs || []) {
-    const row = element("tr");
-    for (const text of [c.name, c.op, c.type, number(c.flops), bytes(c.weights), bytes(c.results)]) row.append(element("td", text));
-    const cell = element("td"), bar = element("span", "", "bar");
-    bar.style.width = `${100 * (c.flops || 0) / most}px`;
-    cell.append(bar);
-    row.append(cell);
-    costs.append(row);
-  }
+// Tables are filled when they are first looked at, as far as a browser stays quick.
+const MOST_ROWS = 3000;
+
+function fill(table, list, makeRow) {
+  const body = table.querySelector("tbody");
+  if (body.children.length) return;
+  body.append(...list.slice(0, MOST_ROWS).map(makeRow));
+  if (list.length > MOST_ROWS) table.after(element("p", `${list.length - MOST_ROWS} more are not shown here`, "hint"));
 }
 
-function wireTabs() {
+function weightRow(w) {
+  const row = element("tr");
+  for (const text of [w.name, w.type, bytes(w.bytes), number(w.least), number(w.most), number(w.mean), number(w.deviation),
+    w.zeros === undefined ? "" : (100 * w.zeros).toFixed(1) + " %"]) row.append(element("td", text));
+  const cell = element("td");
+  if (w.histogram) cell.append(histogram(w.histogram));
+  row.append(cell);
+  return row;
+}
+
+function costRow(c, most) {
+  const row = element("tr");
+  for (const text of [c.name, c.op, c.type, number(c.flops), bytes(c.weights), bytes(c.results)]) row.append(element("td", text));
+  const cell = element("td"), bar = element("span", "", "bar");
+  bar.style.width = `${100 * (c.flops || 0) / most}px`;
+  cell.append(bar);
+  row.append(cell);
+  return row;
+}
+
+function fillSection(name, data) {
+  if (name === "tensors" && data.weights) fill(document.querySelector("#weights"), data.weights, weightRow);
+  if (name !== "layers" || !data.costs) return;
+  const most = data.costs.reduce((largest, c) => Math.max(largest, c.flops || 0), 1);
+  fill(document.querySelector("#costs"), data.costs, c => costRow(c, most));
+}
+
+function wireTabs(data) {
   const tabs = [...document.querySelectorAll("nav button[data-tab]")];
   const open = name => {
     for (const section of document.querySelectorAll("main > section")) section.hidden = section.id !== name;
     for (const tab of tabs) tab.setAttribute("aria-selected", tab.dataset.tab === name);
-    window.dispatchEvent(new Event("resize"));
+    fillSection(name, data);
   };
   for (const tab of tabs) tab.addEventListener("click", () => open(tab.dataset.tab));
   document.querySelector("#theme").addEventListener("click", () => {
@@ -169,8 +183,7 @@ function wireTabs() {
 }
 
 const data = JSON.parse(document.getElementById("data").textContent);
-if (document.querySelector("nav")) wireTabs();
-if (data.weights || data.costs) fillTables(data);
+wireTabs(data);
 const views = [...document.querySelectorAll(".graph")].map((section, i) => makeView(section, data.graphs[i]));
 if (views.length === 2) [views[0].peer, views[1].peer] = [views[1], views[0]];
 document.documentElement.dataset.ready = "yes";

@@ -68,6 +68,7 @@ class GraphView {
 
   rebuild() {
     const index = new Map(), shown = [], seen = new Map();
+    this.blockOf = new Map(this.blocks.map(b => [b.key, b]));
     const add = (key, make) => {
       if (!index.has(key)) {
         index.set(key, shown.length);
@@ -78,12 +79,11 @@ class GraphView {
     const addFor = key => add(key, () => {
       if (typeof key === "number") return this.boxOf(this.nodes[key]);
       if (key.startsWith("end ")) return {title: "end", note: this.nodes[+key.slice(4)].op, node: this.nodes[+key.slice(4)], kind: "end"};
-      const block = this.blocks.find(b => b.key === key);
+      const block = this.blockOf.get(key);
       const ops = [...block.ops].sort((a, b) => b[1] - a[1]).slice(0, 3).map(([op, n]) => n > 1 ? `${n} ${op}` : op);
       return {title: block.title, note: `${block.size} nodes: ${ops.join(", ")}`, block, kind: "block"};
     });
     this.byKey = index;
-    this.blockOf = new Map(this.blocks.map(b => [b.key, b]));
     for (const node of this.nodes) addFor(this.standIn(node.id, false, -1));
     const edges = [];
     this.edges.forEach(([from, to, label]) => {
@@ -148,8 +148,10 @@ class GraphView {
 
   resize() {
     const ratio = window.devicePixelRatio || 1, box = this.canvas.parentElement.getBoundingClientRect();
+    const wasHidden = this.canvas.width <= 1;
     this.canvas.width = Math.max(1, Math.floor(box.width * ratio));
     this.canvas.height = Math.max(1, Math.floor(box.height * ratio));
+    if (wasHidden) this.fit();
     this.draw();
   }
 
