@@ -32,7 +32,8 @@ std::string format_of(const fs::path& path) {
 }
 
 std::int64_t seconds_of(fs::file_time_type time) {
-  return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::seconds>(fs::file_time_type::clock::to_sys(time).time_since_epoch())
+      .count();
 }
 
 void convert(const std::string& path, ZooModel& model, const driver::LoadOptions& options) {

@@ -84,9 +84,9 @@ class Terminal(unittest.TestCase):
         self.ingot("config", "convert.opset", "13")
         self.assertEqual(self.ingot("config", "convert.opset").stdout, "13\n")
         self.ingot("convert", "m.onnxtxt", "-o", "a.onnx")
-        self.assertIn('"": 13', self.ingot("inspect", "a.onnx", "--text").stdout)
+        self.assertIn('["" : 13]', self.ingot("inspect", "a.onnx", "--text").stdout)
         self.ingot("convert", "m.onnxtxt", "-o", "b.onnx", "--opset", "15")
-        self.assertIn('"": 15', self.ingot("inspect", "b.onnx", "--text").stdout)
+        self.assertIn('["" : 15]', self.ingot("inspect", "b.onnx", "--text").stdout)
         self.ingot("config", "convert.opset", "--unset")
         self.assertIn("nothing is set", self.ingot("config").stdout)
 

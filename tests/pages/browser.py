@@ -86,7 +86,7 @@ class Browser:
         self.complaints.clear()
         begin = time.monotonic()
         self.send("Page.navigate", url=address)
-        self.wait("document.documentElement.dataset.ready === 'yes'", seconds)
+        self.wait("document.documentElement?.dataset.ready === 'yes'", seconds)
         return time.monotonic() - begin
 
     def wait(self, condition, seconds=10):

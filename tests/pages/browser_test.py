@@ -17,11 +17,11 @@ LARGE = "--large" in sys.argv and (sys.argv.remove("--large") or True)
 SMALL = """<ir_version: 8, opset_import: ["": 17]>
 net (float[1, 8] x, bool c) => (float[1, 8] y) <float[8, 8] w = {%s}> {
 %s
-  [tail/choice] y = If(c) <then_branch = t () => (float[1, 8] p) {[neg] p = Neg(h8)},
+  ["tail/choice"] y = If(c) <then_branch = t () => (float[1, 8] p) {[neg] p = Neg(h8)},
                            else_branch = e () => (float[1, 8] q) {[abs] q = Abs(h8)}>
 }""" % (", ".join(["0.5"] * 64), "\n".join(
-    f"  [block{i}/product] m{i} = MatMul({'x' if i == 1 else f'h{i - 1}'}, w)\n  [block{i}/relu] h{i} = Relu(m{i})"
-    for i in range(1, 9)))
+    '  ["block%d/product"] m%d = MatMul(%s, w)\n  ["block%d/relu"] h%d = Relu(m%d)'
+    % (i, i, "x" if i == 1 else f"h{i - 1}", i, i, i) for i in range(1, 9)))
 
 BAD_NAME = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked=2'>\" onclick=\"hacked=3\"\u202e"
 VIEW = "document.querySelector('canvas').ingotView"
@@ -141,7 +141,7 @@ class Use(Pages):
         # The text syntax has no such names: others of the same length are replaced in the file.
         bad, path = BAD_NAME.encode(), pathlib.Path(self.folder.name)
         plain = "q" * len(bad)
-        (path / "plain.onnxtxt").write_text(SMALL.replace("[block1/product]", f"[{plain}]").replace("net (", f"{plain} (")
+        (path / "plain.onnxtxt").write_text(SMALL.replace("[\"block1/product\"]", f"[{plain}]").replace("net (", f"{plain} (")
                                             .replace("m1", plain))
         subprocess.run([INGOT, "convert", path / "plain.onnxtxt", "-o", path / "plain.onnx", "-q"], check=True)
         contents = (path / "plain.onnx").read_bytes()
