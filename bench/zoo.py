@@ -55,7 +55,7 @@ def ingot_cpu(args, path, shapes):
     if done.returncode:
         raise RuntimeError((done.stderr.strip().splitlines() or ["it does not run"])[0])
     told = json.loads(done.stdout)["ingot"]
-    return told["cpu_ms"] if "cpu_ms" in told else told["latency_ms"]["min"], told["first_result_ms"]
+    return told.get("cpu_ms", told["latency_ms"]["min"])
 
 
 def ort_cpu(args, path, shapes):
@@ -64,8 +64,7 @@ def ort_cpu(args, path, shapes):
                           env={**os.environ, "NODE_PATH": os.environ["INGOT_PEERS"]})
     if done.returncode:
         return None
-    told = json.loads(done.stdout)
-    return told["least_ms"], told["first_ms"]
+    return json.loads(done.stdout)["least_ms"]
 
 
 def measure(args, path, shapes):
@@ -75,18 +74,16 @@ def measure(args, path, shapes):
     row["share"] = sum(row["reference"].values())
     if args.shares:
         return row
-    ratios, own, theirs, first = [], [], [], []
+    ratios, own, theirs = [], [], []
     for _ in range(args.turns):
         mine, peer = ingot_cpu(args, path, shapes), ort_cpu(args, path, shapes)
-        own.append(mine[0])
+        own.append(mine)
         if peer:
-            ratios.append(peer[0] / mine[0])
-            theirs.append(peer[0])
-            first.append(peer[1] / mine[1])
+            ratios.append(peer / mine)
+            theirs.append(peer)
     row["ms"] = statistics.median(own)
     if ratios:
-        row.update(ratio=statistics.median(ratios), low=min(ratios), high=max(ratios), ort_ms=statistics.median(theirs),
-                   first=statistics.median(first))
+        row.update(ratio=statistics.median(ratios), low=min(ratios), high=max(ratios), ort_ms=statistics.median(theirs))
     return row
 
 
@@ -94,8 +91,7 @@ def told(name, kind, row):
     ratio = f"{row['ratio']:.2f} ({row['low']:.2f} to {row['high']:.2f})" if row["ratio"] else "-"
     slow = ", ".join(f"{op} {share:.0f} %" for op, share in sorted(row["reference"].items(), key=lambda i: -i[1]))
     times = f"{row.get('ms', 0):.4g} | {row.get('ort_ms', 0):.4g}"
-    first = f"{row['first']:.1f}" if row["ratio"] else "-"
-    return f"| {name} | {kind} | {times} | {ratio} | {first} | {row['share']:.1f} % {slow and '(' + slow + ')'} |"
+    return f"| {name} | {kind} | {times} | {ratio} | {row['share']:.1f} % {slow and '(' + slow + ')'} |"
 
 
 def main():
@@ -113,7 +109,7 @@ def main():
         print("**** SKIPPED: no ONNX Runtime to measure beside (script/bootstrap installs it)", file=sys.stderr)
         return 1
     paths = [pathlib.Path(r) if "/" in r else args.models / f"{r}.onnx" for r in args.row]
-    lines = ["| model | type | Ingot ms | ORT ms | ratio | first result | in reference kernels |", "|---|---|---|---|---|---|---|"]
+    lines = ["| model | type | Ingot ms | ORT ms | ratio | in reference kernels |", "|---|---|---|---|---|---|"]
     print("\n".join(lines), flush=True)
     ratios, below = {}, []
     for path in paths or sorted(args.models.glob("*.onnx")):
@@ -121,7 +117,7 @@ def main():
             try:
                 row = measure(args, in_type(args, path, kind), [])
             except (RuntimeError, ValueError) as problem:
-                print(f"| {path.stem} | {kind} | failed: {problem} | | | | |", flush=True)
+                print(f"| {path.stem} | {kind} | failed: {problem} | | | |", flush=True)
                 below.append(f"{path.stem} ({kind}) failed")
                 continue
             lines.append(told(path.stem, kind, row))
