@@ -195,7 +195,7 @@ class Checker {
   [[noreturn]] void fail(const std::string& why) const {
     const std::int32_t made = op_.outputs.empty() ? tfl::kNoTensor : op_.outputs[0];
     const std::string name = made == tfl::kNoTensor ? "" : graph_.tensors[static_cast<std::size_t>(made)].name;
-    throw Error(Code::internal,
+    throw Error(Code::unsupported_type_in_target,
                 fmt::format("the operator {} that makes '{}' {}", tfl::describe(op_.code), name, why));
   }
 
