@@ -18,6 +18,7 @@ namespace {
 namespace tf = formats::tensorflow;
 using backends::tensorflow::Exported;
 using backends::tensorflow::ExportOptions;
+using backends::tensorflow::to_tensorflow;
 
 const std::string kHead = "<ir_version: 8, opset_import: [\"\" : 18]>\n";
 
