@@ -36,12 +36,14 @@ std::string number(double v, int digits = 4) {
 std::string ms(double v) { return number(v) + " ms"; }
 
 Json to_json(const Measured& m) {
-  return {{"set_up_ms", m.set_up},
-          {"first_result_ms", m.first_result},
-          {"latency_ms", {{"median", m.latency.median}, {"p90", m.latency.p90}, {"min", m.latency.min}}},
-          {"runs", m.latency.runs},
-          {"runs_per_second", 1000 / m.latency.median},
-          {"peak_bytes", m.peak_bytes}};
+  Json json{{"set_up_ms", m.set_up},
+            {"first_result_ms", m.first_result},
+            {"latency_ms", {{"median", m.latency.median}, {"p90", m.latency.p90}, {"min", m.latency.min}}},
+            {"runs", m.latency.runs},
+            {"runs_per_second", 1000 / m.latency.median},
+            {"peak_bytes", m.peak_bytes}};
+  if (m.cpu > 0) json["cpu_ms"] = m.cpu;
+  return json;
 }
 
 Json to_json(const BenchResult& result, const Options& options) {

@@ -2,6 +2,7 @@
 #include "ingot/driver/convert.h"
 
 #include <cstdio>
+#include <filesystem>
 
 #include "command.h"
 #include "convert_report.h"
@@ -9,6 +10,7 @@
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
 #include "ingot/base/json.h"
+#include "ingot/driver/summary.h"
 #include "ingot/verify/conversion.h"
 #include "terminal.h"
 #include "verdict.h"
@@ -19,7 +21,8 @@ namespace {
 struct Options {
   driver::ConvertRequest request;
   // As the command line has them.
-  std::optional<std::string> from, to, auto_cast, mode, weights, quantize, inputs_as, outputs_as, threshold, batch;
+  std::optional<std::string> from, to, auto_cast, mode, precision, weights, quantize, inputs_as, outputs_as, threshold,
+      batch;
   std::vector<std::string> input_shapes, renames, inputs;
   std::optional<std::uint32_t> seed, seeds;
   std::string report, peers;
@@ -33,6 +36,7 @@ driver::ConvertRequest request_of(const Options& options, const Global& global) 
   if (options.to) request.to = &driver::format_by_name(*options.to);
   if (options.auto_cast) request.auto_cast = driver::parse_auto_cast(*options.auto_cast);
   if (options.mode) request.mode = driver::parse_mode(*options.mode);
+  if (options.precision) request.precision = driver::parse_precision(*options.precision);
   if (options.weights) request.weights = driver::parse_weights(*options.weights);
   if (options.quantize) request.quantize = driver::parse_quantize(*options.quantize);
   if (options.inputs_as) request.layout.inputs_as = driver::parse_layout(*options.inputs_as);
@@ -58,6 +62,22 @@ driver::ConvertRequest request_of(const Options& options, const Global& global) 
   return request;
 }
 
+/// One line of words and values, for programs that read what people see.
+std::string summary_of(const Conversion& done) {
+  using Answer = verify::Verdict::Answer;
+  const std::string verified = !done.verdict                             ? "no"
+                               : done.verdict->answer == Answer::same    ? "same"
+                               : done.verdict->answer == Answer::unknown ? "unknown"
+                                                                         : "different";
+  const double total = done.report.load_seconds + done.report.convert_seconds + done.report.write_seconds;
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%.3f", total);
+  return "summary: from=" + std::string(done.report.from->name) + " to=" + std::string(done.report.to->name) +
+         " nodes=" + std::to_string(driver::summarise(done.report.model).nodes) +
+         " notes=" + std::to_string(done.report.notes.size()) + " verified=" + verified + " seconds=" + seconds +
+         " output=" + done.output;
+}
+
 void print(const Conversion& done, bool says_why_not) {
   for (const std::string& note : done.report.notes)
     std::fprintf(stderr, "%s %s\n", err_style(Style::yellow, "note:").c_str(), note.c_str());
@@ -81,17 +101,23 @@ void print(const Conversion& done, bool says_why_not) {
     std::fprintf(stderr, "%s %s\n", err_style(Style::yellow, "not verified:").c_str(),
                  done.report.not_verified.c_str());
   }
+  std::fprintf(stderr, "%s\n", summary_of(done).c_str());
 }
 
-void write_report(const std::string& path, const Json& json) {
+void write_report(const std::string& path, const Conversion& done, const Json& json) {
   AtomicFile file(path);
-  file.write(path.ends_with(".html") || path.ends_with(".htm") ? to_html(json) : json.dump(2) + "\n");
+  file.write(path.ends_with(".html") || path.ends_with(".htm") ? to_html(done, json) : json.dump(2) + "\n");
   file.commit();
 }
 
 int run(const Options& options, const Global& global) {
   driver::ConvertRequest request = request_of(options, global);
   Conversion done{.input = request.input, .output = request.output};
+  if (!options.report.empty()) {
+    driver::refuse_overwriting(request.input, options.report);
+    if (std::filesystem::weakly_canonical(options.report) == std::filesystem::weakly_canonical(request.output))
+      throw Error(Code::bad_usage, "the report would overwrite the model").in_file(options.report);
+  }
   const bool names_inputs = !options.inputs.empty() || options.seed || options.seeds;
   if (options.no_verify && names_inputs)
     throw Error(Code::bad_usage, "--in, --random and --seeds say on which inputs source and result are compared")
@@ -101,12 +127,68 @@ int run(const Options& options, const Global& global) {
   if (!options.no_verify) request.verify = verify::verifier(find_peers(global, options.peers), done.verdict, inputs);
   done.report = driver::convert(request);
   const Json json = to_json(done);
-  if (!options.report.empty()) write_report(options.report, json);
+  if (!options.report.empty()) write_report(options.report, done, json);
   if (options.json)
     std::printf("%s\n", json.dump(2).c_str());
   else if (!global.quiet)
     print(done, (done.report.is_translated || names_inputs) && !options.no_verify);
   return done.verdict && done.verdict->answer == verify::Verdict::Answer::different ? 1 : 0;
+}
+
+/// What is taken of the source, and how it is understood.
+void add_source_options(App& app, Options& options) {
+  app.add_option("--signature", options.request.signature, "Which of the source's signatures to convert");
+  app.add_option("--tag", options.request.tag, "Which of a SavedModel's graphs to convert (default: serve)");
+  app.add_option("--inputs", options.request.inputs, "Cut the source here: names of values that become the inputs")
+      ->delimiter(',');
+  app.add_option("--outputs", options.request.outputs, "Names of values that become the outputs")->delimiter(',');
+  app.add_option("--allow-custom", options.request.allow_custom,
+                 "Keep an operator that has no translation as a custom node: Op or Op:domain");
+  app.add_option("--functions", options.request.functions,
+                 "An ONNX file whose functions say what custom operators of the same names mean");
+  app.add_option("--mode", options.mode, "What of a model that can learn: inference (default), training or both");
+  app.add_flag("--keep-functions", options.request.keep_functions,
+               "Keep TensorFlow's functions as functions of the model instead of inlining them");
+  app.add_option("--weights-from", options.request.weights_from,
+                 "The file that holds the weights of a Keras model whose source only describes it");
+  app.add_flag("--dequantize", options.request.dequantize, "Turn quantised tensors into float");
+  Option* float16 = app.add_flag("--float16", options.float16, "Compute in float16 what the model computes in float");
+  app.add_flag("--bfloat16", options.bfloat16, "The same in bfloat16")->excludes(float16);
+  app.add_option("--keep-float", options.keep_float, "Operators (Op) and nodes (by name) that stay float")
+      ->delimiter(',');
+  app.add_flag("--half-ports", options.half_ports, "Inputs and outputs become half precision too");
+  app.add_flag("--standard", options.request.standard,
+               "Say operators of other domains (com.microsoft) in ONNX's own, which any runtime has");
+  app.add_option(
+      "--precision", options.precision,
+      "What models of scikit-learn and of boosting libraries compute in: float64 (default, where they do) or "
+      "float32");
+  app.add_flag("--raw-scores", options.request.raw_scores,
+               "Classifiers give their decision function in place of probabilities");
+  app.add_flag("--zipmap", options.request.zipmap, "Probabilities as a map from class to number");
+  app.add_flag("--decision-path", options.request.decision_path,
+               "Trees and forests of scikit-learn also tell which nodes each row passes");
+}
+
+/// How the result is written.
+void add_result_options(App& app, Options& options) {
+  app.add_flag("--infer-types", options.request.infer_types, "Write the inferred type and shape of every value");
+  app.add_flag("--external-data", options.request.external_data, "Put the weights into one data file beside the model");
+  app.add_option("--external-threshold", options.threshold, "Only weights of at least this size (default 1K)");
+  app.add_option(
+      "--auto-cast", options.auto_cast,
+      "Element types that the target lacks: none (default: refuse), up (compute in wider ones), all (narrower "
+      "ones too)");
+  app.add_option("--weights", options.weights, "Store large float weights of a .tflite file as float16");
+  app.add_flag("--native-lstm", options.request.native_lstm,
+               "Write LSTM as one operator of TFLite's, which is smaller and faster but which LiteRT does not load");
+  app.add_option("--quantize", options.quantize,
+                 "Store large float weights of a TF.js model in fewer bits: float16, uint8 or uint16");
+  app.add_flag("--variables", options.request.variables,
+               "Keep parameters as variables of a SavedModel, to be trained on in TensorFlow");
+  app.add_option("--inputs-as", options.inputs_as,
+                 "Layout of inputs with channels: nchw or nhwc (default: as the source has them)");
+  app.add_option("--outputs-as", options.outputs_as, "Layout of outputs with channels");
 }
 
 }  // namespace
@@ -135,46 +217,8 @@ Command add_convert(App& program, const Global& global) {
   app->add_option("--input-shape", options->input_shapes, "Fix an input's dimensions: x:1,3,224,224 (? keeps one)");
   app->add_option("--batch", options->batch, "Another batch, also of a model that fixes it: 8, or N to leave it open");
   app->add_option("--rename", options->renames, "Rename a value: old=new");
-  app->add_option("--signature", options->request.signature, "Which of the source's signatures to convert");
-  app->add_option("--tag", options->request.tag, "Which of a SavedModel's graphs to convert (default: serve)");
-  app->add_option("--inputs", options->request.inputs, "Cut the source here: names of values that become the inputs")
-      ->delimiter(',');
-  app->add_option("--outputs", options->request.outputs, "Names of values that become the outputs")->delimiter(',');
-  app->add_option("--allow-custom", options->request.allow_custom,
-                  "Keep an operator that has no translation as a custom node: Op or Op:domain");
-  app->add_option("--functions", options->request.functions,
-                  "An ONNX file whose functions say what custom operators of the same names mean");
-  app->add_option("--mode", options->mode, "What of a model that can learn: inference (default), training or both");
-  app->add_flag("--keep-functions", options->request.keep_functions,
-                "Keep TensorFlow's functions as functions of the model instead of inlining them");
-  app->add_option("--weights-from", options->request.weights_from,
-                  "The file that holds the weights of a Keras model whose source only describes it");
-  app->add_flag("--dequantize", options->request.dequantize, "Turn quantised tensors into float");
-  Option* float16 = app->add_flag("--float16", options->float16, "Compute in float16 what the model computes in float");
-  app->add_flag("--bfloat16", options->bfloat16, "The same in bfloat16")->excludes(float16);
-  app->add_option("--keep-float", options->keep_float, "Operators (Op) and nodes (by name) that stay float")
-      ->delimiter(',');
-  app->add_flag("--half-ports", options->half_ports, "Inputs and outputs become half precision too");
-  app->add_flag("--standard", options->request.standard,
-                "Say operators of other domains (com.microsoft) in ONNX's own, which any runtime has");
-  app->add_flag("--infer-types", options->request.infer_types, "Write the inferred type and shape of every value");
-  app->add_flag("--external-data", options->request.external_data,
-                "Put the weights into one data file beside the model");
-  app->add_option("--external-threshold", options->threshold, "Only weights of at least this size (default 1K)");
-  app->add_option(
-      "--auto-cast", options->auto_cast,
-      "Element types that the target lacks: none (default: refuse), up (compute in wider ones), all (narrower "
-      "ones too)");
-  app->add_option("--weights", options->weights, "Store large float weights of a .tflite file as float16");
-  app->add_flag("--native-lstm", options->request.native_lstm,
-                "Write LSTM as one operator of TFLite's, which is smaller and faster but which LiteRT does not load");
-  app->add_option("--quantize", options->quantize,
-                  "Store large float weights of a TF.js model in fewer bits: float16, uint8 or uint16");
-  app->add_flag("--variables", options->request.variables,
-                "Keep parameters as variables of a SavedModel, to be trained on in TensorFlow");
-  app->add_option("--inputs-as", options->inputs_as,
-                  "Layout of inputs with channels: nchw or nhwc (default: as the source has them)");
-  app->add_option("--outputs-as", options->outputs_as, "Layout of outputs with channels");
+  add_source_options(*app, *options);
+  add_result_options(*app, *options);
   app->add_option("--from", options->from,
                   "The input's format, when it does not tell itself: " + driver::format_names(driver::is_readable));
   app->add_option(

@@ -19,7 +19,7 @@ struct Conversion {
 /// For programs.
 Json to_json(const Conversion& conversion);
 
-/// For people: one page that needs no other file, made from what to_json gives.
-std::string to_html(const Json& report);
+/// For people: one page that needs no other file; `report` is what to_json gives.
+std::string to_html(const Conversion& conversion, const Json& report);
 
 }  // namespace ingot::cli

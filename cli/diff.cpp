@@ -5,14 +5,16 @@
 #include <cstdio>
 
 #include "command.h"
+#include "ingot/base/atomic_file.h"
 #include "ingot/base/json.h"
+#include "ingot/pages/diff_page.h"
 #include "terminal.h"
 
 namespace ingot::cli {
 namespace {
 
 struct Options {
-  std::string a, b;
+  std::string a, b, report;
   std::uint64_t most = 20;
   bool json = false;
 };
@@ -108,6 +110,11 @@ int run(const Options& options, const Global& global) {
   const driver::Loaded a = driver::load(options.a, global.load_options());
   const driver::Loaded b = driver::load(options.b, global.load_options());
   const driver::Difference d = driver::diff(a.model, b.model);
+  if (!options.report.empty()) {
+    AtomicFile file(options.report);
+    file.write(pages::to_html(pages::diff_page(a.model, b.model, d, options.a, options.b)));
+    file.commit();
+  }
   if (options.json)
     std::printf("%s\n", to_json(d).dump(2).c_str());
   else
@@ -128,6 +135,7 @@ Command add_diff(App& program, const Global& global) {
   app->add_option("A", options->a, "One model")->required();
   app->add_option("B", options->b, "The other model")->required();
   app->add_option("--most", options->most, "Lines of each kind that are shown (default: 20)")->positive();
+  app->add_option("--report", options->report, "Write a page with both graphs side by side: diff.html");
   app->add_flag("--json", options->json, "For programs, with everything");
   return {app, [options, &global] { return run(*options, global); }};
 }

@@ -26,6 +26,7 @@ Json names_of(const std::vector<driver::Summary::Port>& ports) {
 int run(const Options& options, const Global& global) {
   if (options.inputs.empty() && options.outputs.empty())
     throw Error(Code::bad_usage, "nothing says where to cut").hint("--inputs a,b and --outputs c name values");
+  driver::refuse_overwriting(options.model, options.output);
   driver::Loaded loaded = driver::load(options.model, global.load_options());
   const driver::Summary before = driver::summarise(loaded.model);
   try {

@@ -6,6 +6,7 @@
 #include "costs.h"
 #include "ingot/base/error.h"
 #include "ingot/base/json.h"
+#include "ingot/driver/load.h"
 #include "ingot/driver/summary.h"
 #include "terminal.h"
 
@@ -104,6 +105,11 @@ void print_contents(const driver::FileContents& contents, const driver::Format& 
       table.add({signature.name, joined(signature.inputs) + " -> " + joined(signature.outputs)});
     print_section("signatures", table);
   }
+  for (const auto& section : contents.sections) {
+    std::printf("%s\n", out_style(Style::bold, section.title).c_str());
+    for (const std::string& line : section.lines) std::printf("  %s\n", line.c_str());
+  }
+  if (contents.operators.empty()) return;
   const std::string title = "operators of the " + std::string(format.title) + " file";
   print_section(title.c_str(), operators_table(contents.operators));
 }
@@ -113,6 +119,7 @@ Json to_json(const driver::FileContents& contents) {
   for (const auto& signature : contents.signatures)
     json["signatures"].push_back(
         {{"name", signature.name}, {"inputs", signature.inputs}, {"outputs", signature.outputs}});
+  for (const auto& section : contents.sections) json["sections"][section.title] = section.lines;
   return json;
 }
 

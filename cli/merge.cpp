@@ -21,6 +21,7 @@ struct Options {
 int run(const Options& options, const Global& global) {
   driver::MergeOptions merge = options.merge;
   for (const std::string& text : options.connections) merge.connections.push_back(driver::parse_rename(text));
+  for (const std::string& input : {options.a, options.b}) driver::refuse_overwriting(input, options.output);
   driver::MergeReport report;
   Model a = driver::load(options.a, global.load_options()).model;
   Model b = driver::load(options.b, global.load_options()).model;

@@ -46,6 +46,7 @@ void print(const driver::OptimizeReport& report, const driver::Summary& before, 
 }
 
 int run(const Options& options, const Global& global) {
+  driver::refuse_overwriting(options.model, options.output);
   driver::Loaded loaded = driver::load(options.model, global.load_options());
   const driver::Summary before = driver::summarise(loaded.model);
   driver::OptimizeRequest request;

@@ -44,7 +44,10 @@ std::string meant_by(const CLI::App& program) {
 Option* Option::required() { return option_.required(), this; }
 Option* Option::delimiter(char character) { return option_.delimiter(character), this; }
 Option* Option::excludes(const Option* other) { return option_.excludes(&other->option_), this; }
-Option* Option::one_of(const std::vector<std::string>& words) { return option_.check(CLI::IsMember(words)), this; }
+Option* Option::one_of(const std::vector<std::string>& words) {
+  words_ = words;
+  return option_.check(CLI::IsMember(words)), this;
+}
 Option* Option::positive() {
   const auto why_not = [](const std::string& text) {
     double number = 0;
@@ -129,11 +132,34 @@ std::size_t App::count(const std::string& option) const { return state_->app->co
 
 std::string App::help() const { return state_->app->help(); }
 
-std::optional<int> App::parse(int argc, char** argv) {
-  if (argc > 1 && std::string_view(argv[1]) == "help")
-    return print_help(std::vector<std::string>(argv + 2, argv + argc));
+std::vector<CommandDescription> App::describe() const {
+  const auto describe_one = [](const State& state) {
+    CommandDescription command{state.app->get_name(), state.app->get_description(), state.app->get_footer(), {}};
+    for (CLI::Option* option : state.app->get_options([](CLI::Option*) { return true; })) {
+      OptionDescription one;
+      one.is_positional = option->get_positional();
+      if (one.is_positional) one.names.push_back(option->get_name(true));
+      for (const std::string& name : option->get_snames()) one.names.push_back("-" + name);
+      for (const std::string& name : option->get_lnames()) one.names.push_back("--" + name);
+      one.help = option->get_description();
+      one.is_required = option->get_required();
+      one.takes_value = option->get_items_expected_max() > 0;
+      const auto known = state.options.find(option);
+      if (known != state.options.end()) one.words = known->second.words_;
+      command.options.push_back(std::move(one));
+    }
+    return command;
+  };
+  std::vector<CommandDescription> all{describe_one(*state_)};
+  for (const auto& command : state_->commands) all.push_back(describe_one(*command->state_));
+  return all;
+}
+
+std::optional<int> App::parse(const std::vector<std::string>& arguments) {
+  if (!arguments.empty() && arguments.front() == "help")
+    return print_help(std::vector<std::string>(arguments.begin() + 1, arguments.end()));
   try {
-    state_->app->parse(argc, argv);
+    state_->app->parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return state_->app->exit(error);  // --help, --version

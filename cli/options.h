@@ -31,7 +31,21 @@ class Option {
   Option* between(double least, double most);
 
  private:
+  friend class App;
   CLI::Option& option_;
+  std::vector<std::string> words_{};  // that alone are taken; empty: any
+};
+
+/// What a command line may say, for completion and manual pages.
+struct OptionDescription {
+  std::vector<std::string> names;  // "-q", "--quiet"; of an argument without a name, what stands for it: "MODEL"
+  std::string help;
+  bool is_positional = false, is_required = false, takes_value = false;
+  std::vector<std::string> words;  // that alone are taken; empty: any
+};
+struct CommandDescription {
+  std::string name, about, footer;
+  std::vector<OptionDescription> options;
 };
 
 /// The program or one of its commands. What options are written to must live as long.
@@ -59,8 +73,10 @@ class App {
   std::size_t count(const std::string& option) const;
 
   std::string help() const;
+  /// The program itself, then its commands in order.
+  std::vector<CommandDescription> describe() const;
   /// The exit code, where nothing is left to do (--help, --version). Throws Error for what is not understood.
-  std::optional<int> parse(int argc, char** argv);
+  std::optional<int> parse(const std::vector<std::string>& arguments);
 
  private:
   struct State;

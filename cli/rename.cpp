@@ -24,6 +24,7 @@ int run(const Options& options, const Global& global) {
   rename.prefix = options.prefix;
   if (rename.values.empty() && rename.dims.empty() && rename.prefix.empty())
     throw Error(Code::bad_usage, "nothing is renamed").hint("old=new, --dim batch=N or --prefix p/");
+  driver::refuse_overwriting(options.model, options.output);
   driver::Loaded loaded = driver::load(options.model, global.load_options());
   try {
     driver::rename(loaded.model, rename);

@@ -61,6 +61,8 @@ int run(const Options& options, const Global& global) {
     throw;
   }
   const std::filesystem::path folder = options.output;
+  for (const driver::Part& part : parts)
+    driver::refuse_overwriting(options.model, (folder / file_name(part.name)).string());
   std::filesystem::create_directories(folder);
   Json plan{{"model", options.model}, {"parts", Json::array()}};
   Table table({false, true, true});

@@ -1,6 +1,7 @@
 // How results look on a terminal.
 #include "terminal.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,6 +31,34 @@ std::size_t width(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
+/// Columns of the terminal that stdout is; 0: it is none, and lines may be as long as they like.
+std::size_t terminal_columns() {
+  winsize size = {};
+  if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_col;
+}
+
+/// At most so many code points, the last of them an ellipsis where some are left out.
+std::string cut(const std::string& text, std::size_t most) {
+  if (width(text) <= most) return text;
+  std::size_t end = 0;
+  for (std::size_t points = 0; end < text.size(); ++end)
+    if ((text[end] & 0xC0) != 0x80 && ++points == most) break;
+  return text.substr(0, end) + "…";
+}
+
+/// Takes from the widest columns what is too much for a line, as long as they stay readable.
+void fit(std::vector<std::size_t>& widths, std::size_t line) {
+  constexpr std::size_t kReadable = 12, kGap = 2;
+  std::size_t total = 0;
+  for (const std::size_t w : widths) total += w + kGap;
+  for (; total > line + kGap; --total) {
+    const auto widest = std::ranges::max_element(widths);
+    if (widest == widths.end() || *widest <= kReadable) return;
+    --*widest;
+  }
+}
+
 }  // namespace
 
 std::string out_style(Style style, std::string_view text) {
@@ -57,14 +86,16 @@ std::string Table::str(std::string_view indent) const {
     widths.resize(std::max(widths.size(), row.size()));
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
   }
+  if (const std::size_t columns = terminal_columns(); columns > indent.size()) fit(widths, columns - indent.size());
   std::string text;
   for (const auto& row : rows_) {
     text += indent;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string fill(widths[i] - width(row[i]), ' ');
+      const std::string cell = cut(row[i], widths[i]);
+      const std::string fill(widths[i] - width(cell), ' ');
       const bool is_right = i < right_.size() && right_[i];
       if (is_right) text += fill;
-      text += row[i];
+      text += cell;
       if (i + 1 < row.size()) text += (is_right ? "" : fill) + "  ";
     }
     text += '\n';

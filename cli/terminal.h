@@ -15,7 +15,8 @@ std::string err_style(Style style, std::string_view text);  // for stderr
 /// All that the program itself writes to a terminal beside text: colours, and what redraws a line.
 std::span<const std::string_view> own_sequences();
 
-/// Rows of cells as aligned columns; the columns marked in `right` are flushed right.
+/// Rows of cells as aligned columns; the columns marked in `right` are flushed right. On a terminal that is too narrow
+/// long cells are cut.
 class Table {
  public:
   explicit Table(std::vector<bool> right = {}) : right_(std::move(right)) {}

@@ -1,4 +1,5 @@
 // ingot train: makes a model fit its data.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,8 +14,10 @@
 #include "ingot/base/error.h"
 #include "ingot/base/json.h"
 #include "ingot/base/peak_memory.h"
+#include "ingot/base/threads.h"
 #include "ingot/driver/dataset.h"
 #include "ingot/driver/supervisor.h"
+#include "ingot/train/distributed/mpi.h"
 #include "ingot/train/initialization.h"
 #include "ingot/train/new_head.h"
 #include "ingot/train/plot.h"
@@ -215,8 +218,11 @@ train::Trainer trainer_of(const Options& options, const Model& model, bool is_st
   engine::SessionOptions session;
   session.budget = global.budget;
   session.threads = options.threads;
-  train::Trainer trainer = is_stored ? train::Trainer::stored(model, options.algorithms, session)
-                                     : train::Trainer(model, options.step.load(global), session);
+  if (options.loop.ranks && options.threads == 0)
+    session.threads = std::max(1, hardware_threads() / train::ranks_on_this_machine());
+  train::Trainer trainer = is_stored            ? train::Trainer::stored(model, options.algorithms, session)
+                           : options.loop.ranks ? train::Trainer::shared(model, options.step.load(global), session)
+                                                : train::Trainer(model, options.step.load(global), session);
   if (trainer.graphs().size() > 1)
     note(global, std::to_string(trainer.graphs().size()) + " algorithms take turns in each step");
   for (const train::TrainingGraph& graph : trainer.graphs())
@@ -291,14 +297,29 @@ void replace_head(const Options& options, Model& model, const Global& global) {
   train::store(known, model);
 }
 
+/// Nothing that is written may take the place of what is read; beside a folder's data it may stand.
+void refuse_overwriting(const Options& options) {
+  for (const std::string& output :
+       {options.output, options.training_output, options.log, options.plot, options.profile}) {
+    if (output.empty()) continue;
+    driver::refuse_overwriting(options.model, output);
+    for (const std::string& data : {options.data, options.validation_data})
+      if (std::filesystem::is_regular_file(data)) driver::refuse_overwriting(data, output);
+  }
+}
+
 int run_train(const Options& given, const Global& global) {
   Options options = given;
   options.loop.shuffles = !options.keeps_order;
+  refuse_overwriting(options);
   driver::Loaded loaded = driver::load(options.model, global.load_options(options.from));
   for (const std::string& text : loaded.notes) note(global, text);
   const bool has_algorithm =
       std::ranges::any_of(loaded.model.training, [](const auto& t) { return t.algorithm != nullptr; });
   const bool is_stored = has_algorithm && !options.has_loss;
+  if (is_stored && options.loop.ranks && options.loop.ranks->count() > 1)
+    throw Error(Code::bad_usage, "the training that a model carries runs in one process")
+        .hint("--loss and --optimizer say how several train it");
   if (!is_stored && !options.algorithms.empty())
     throw Error(Code::bad_usage, "the model carries no algorithm that --algorithm could choose");
   if (is_stored && options.classes)
@@ -367,6 +388,31 @@ int run_train(const Options& given, const Global& global) {
   return report.was_stopped ? 128 + driver::Supervisor::caught_signal() : 0;
 }
 
+/// As one of several processes, if mpirun started them; all but the first keep silent.
+int run_among_ranks(const Options& given, const Global& told) {
+  Options options = given;
+  Global global = told;
+  const std::unique_ptr<train::Ranks> ranks = train::join_ranks();
+  options.loop.ranks = ranks.get();
+  if (ranks && !ranks->is_first()) {
+    global.quiet = true;
+    for (std::string* output :
+         {&options.output, &options.training_output, &options.log, &options.plot, &options.profile})
+      output->clear();
+    const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere < 0 || ::dup2(nowhere, STDOUT_FILENO) < 0)
+      throw Error(Code::cannot_write, "the output cannot be closed");
+    ::close(nowhere);
+  }
+  try {
+    return run_train(options, global);
+  } catch (const Error& error) {
+    // A rank that goes away because of an error ends all of them: nobody would say later what it was.
+    if (ranks && ranks->count() > 1) std::fprintf(stderr, "error: rank %d: %s\n", ranks->rank(), error.what());
+    throw;
+  }
+}
+
 }  // namespace
 
 Command add_train(App& program, const Global& global) {
@@ -430,7 +476,7 @@ Command add_train(App& program, const Global& global) {
             options->has_loss = app->count("--loss") > 0 || app->count("--loss-graph") > 0;
             options->has_batch = app->count("--batch") > 0;
             options->loop.resumes |= options->loop.resumes_by_force;
-            return run_train(*options, global);
+            return run_among_ranks(*options, global);
           }};
 }
 

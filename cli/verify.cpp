@@ -146,7 +146,8 @@ Command add_verify(App& program, const Global& global) {
   app->add_option("--in", options->inputs, "NAME=x.npy, NAME=x.pb, x.npz or a directory, in A's names");
   app->add_option("--random", options->seed, "Draw the inputs that are not given from this seed (default: 1)");
   app->add_option("--seeds", options->seeds,
-                  "From so many seeds in turn (default: 3 where that takes little time, else 1)");
+                  "From so many seeds in turn (default: 3 where that takes little time, else 1)")
+      ->positive();
   app->add_option("--input-shape", options->input_shapes, "Fix an input's dimensions: x:1,3,224,224 (? keeps one)");
   app->add_option("--signature", options->signature, "Which of A's signatures to run");
   app->add_option("--tag", options->tag, "Which of A's graphs to run, if it is a SavedModel (default: serve)");

@@ -97,10 +97,11 @@ function(ingot_library folder)
   ingot_precompile(ingot_${folder} ${arg_PRECOMPILE})
   set_property(GLOBAL APPEND PROPERTY INGOT_COMPONENTS ${arg_AS})
   if(INGOT_INSTALL)
-    install(TARGETS ingot_${folder} EXPORT IngotTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(TARGETS ingot_${folder} EXPORT IngotTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+            COMPONENT development)
     file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
     install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${path}
-            FILES_MATCHING PATTERN *.h PATTERN *.def)
+            COMPONENT development FILES_MATCHING PATTERN *.h PATTERN *.def)
   endif()
 endfunction()
 
@@ -126,8 +127,23 @@ function(ingot_program name)
   target_compile_definitions(${name} PRIVATE INGOT_VERSION="${PROJECT_VERSION}")
   if(INGOT_INSTALL)
     set_target_properties(${name} PROPERTIES EXPORT_NAME ${name}-program)  # Ingot::ingot is the library
-    install(TARGETS ${name} EXPORT IngotTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(TARGETS ${name} EXPORT IngotTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
   endif()
+endfunction()
+
+# ingot_program_library(<name> SOURCES <file>... [DEPENDS ...] [LIBRARIES ...] [PRECOMPILE <header>...]): what a program
+# is made of, for those who are more than one. It is not installed.
+function(ingot_program_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES;PRECOMPILE" ${ARGN})
+  list(TRANSFORM arg_DEPENDS PREPEND Ingot::)
+  ingot_find_packages(${arg_LIBRARIES})
+  ingot_join(${name} arg_SOURCES)
+  add_library(${name} STATIC ${arg_SOURCES})
+  target_compile_features(${name} PUBLIC cxx_std_20)
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(${name} PRIVATE INGOT_VERSION="${PROJECT_VERSION}")
+  target_link_libraries(${name} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_LIBRARIES} ingot_flags)
+  ingot_precompile(${name} ${arg_PRECOMPILE})
 endfunction()
 
 # What tests spend time on is in the libraries: optimising the tests themselves costs a third of compiling them.

@@ -10,9 +10,9 @@
 ///   for (const float score : outputs[0].value.array()->data<float>()) ...
 ///
 ///   load, load_memory, parse_model, ModelBuilder      a model from a file, from memory, from text, from nothing
-///   save, convert                                     any format that can be written; from file to file with a report
+///   save, save_memory, convert                        any format that can be written; from file to file with a report
 ///   inputs_of, nodes_of, ..., summarise, check        what is in a model, and what is wrong with it
-///   adjust                                            another operator set, types inferred, shapes, names
+///   adjust, optimize                                  another operator set, types inferred, shapes, names; smaller
 ///   Session, random_inputs, verify_models             run it; do two models give the same numbers
 ///   Trainer, evaluate, make_trainable, gradient_model train it; a model that can be trained, or that is a gradient
 ///
@@ -21,6 +21,8 @@
 
 #include "ingot/api/graph_view.h"
 #include "ingot/api/model_builder.h"
+#include "ingot/api/optimize.h"
+#include "ingot/api/save_memory.h"
 #include "ingot/api/session.h"
 #include "ingot/api/trainer.h"
 #include "ingot/base/budget.h"

@@ -127,6 +127,7 @@ typedef struct {
   uint64_t memory;   /* bytes that all runs together may take; 0: no limit */
   uint64_t time_ms;  /* from now on, for planning and all runs; 0: no limit */
   int32_t reference; /* not 0: reference kernels only */
+  int32_t unchecked; /* not 0: models that `ingot check` refuses are tried too */
 } ingot_session_options;
 
 /* `options` NULL: the defaults. The model may be freed before the session. */

@@ -24,9 +24,10 @@ void refuse_value(const std::string& option, const std::string& value) {
 
 using Set = void (*)(ConvertRequest&, const std::string& option, const std::string& value);
 
-template <bool ConvertRequest::*field> void flag(ConvertRequest& r, const std::string& option, const std::string& v) {
+template <bool ConvertRequest::*field, bool value = true>
+void flag(ConvertRequest& r, const std::string& option, const std::string& v) {
   refuse_value(option, v);
-  r.*field = true;
+  r.*field = value;
 }
 template <std::string ConvertRequest::*field> void text(ConvertRequest& r, const std::string&, const std::string& v) {
   r.*field = v;
@@ -46,6 +47,8 @@ constexpr Row kOptions[] = {
                         const std::string& v) { r.allow_custom.push_back(driver::parse_operator(v)); }},
     {"auto-cast",
      [](ConvertRequest& r, const std::string&, const std::string& v) { r.auto_cast = driver::parse_auto_cast(v); }},
+    {"batch", [](ConvertRequest& r, const std::string&, const std::string& v) { r.batch = driver::parse_batch(v); }},
+    {"decision-path", flag<&ConvertRequest::decision_path>},
     {"dequantize", flag<&ConvertRequest::dequantize>},
     {"external-data", flag<&ConvertRequest::external_data>},
     {"external-threshold", [](ConvertRequest& r, const std::string& o,
@@ -67,17 +70,23 @@ constexpr Row kOptions[] = {
     {"outputs", list<&ConvertRequest::outputs>},
     {"outputs-as", [](ConvertRequest& r, const std::string&,
                       const std::string& v) { r.layout.outputs_as = driver::parse_layout(v); }},
+    {"precision",
+     [](ConvertRequest& r, const std::string&, const std::string& v) { r.precision = driver::parse_precision(v); }},
+    {"raw-scores", flag<&ConvertRequest::raw_scores>},
     {"quantize",
      [](ConvertRequest& r, const std::string&, const std::string& v) { r.quantize = driver::parse_quantize(v); }},
     {"rename",
      [](ConvertRequest& r, const std::string&, const std::string& v) { r.renames.push_back(driver::parse_rename(v)); }},
     {"signature", text<&ConvertRequest::signature>},
+    {"standard", flag<&ConvertRequest::standard>},
     {"tag", text<&ConvertRequest::tag>},
     {"to", [](ConvertRequest& r, const std::string&, const std::string& v) { r.to = &driver::format_by_name(v); }},
+    {"unchecked", flag<&ConvertRequest::requires_valid, false>},
     {"variables", flag<&ConvertRequest::variables>},
     {"weights",
      [](ConvertRequest& r, const std::string&, const std::string& v) { r.weights = driver::parse_weights(v); }},
     {"weights-from", text<&ConvertRequest::weights_from>},
+    {"zipmap", flag<&ConvertRequest::zipmap>},
 };
 
 void set_option(ConvertRequest& request, const std::string& name, const std::string& value) {

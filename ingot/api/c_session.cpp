@@ -28,6 +28,7 @@ ingot::SessionOptions options_of(const ingot_session_options& options, ingot::Bu
   own.budget = &budget;
   own.threads = options.threads;
   own.is_fast = !options.reference;
+  own.requires_valid = !options.unchecked;
   return own;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include "ingot/api/session.h"
+#include "ingot/driver/check.h"
 #include "ingot/engine/session.h"
 
 namespace ingot {
@@ -11,6 +12,12 @@ inline engine::SessionOptions engine_options(const SessionOptions& options) {
   own.threads = options.threads;
   own.is_fast = options.is_fast;
   return own;
+}
+
+/// What the commands refuse the library refuses as well.
+inline const Model& checked(const Model& model, const SessionOptions& options) {
+  if (options.requires_valid) driver::require_valid(model, options.budget);
+  return model;
 }
 
 }  // namespace ingot

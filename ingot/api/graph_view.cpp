@@ -78,6 +78,14 @@ std::vector<PortView> outputs_of(const Model& model) { return outputs_of(*model.
 std::vector<InitializerView> initializers_of(const Model& model) { return initializers_of(*model.graph); }
 std::vector<NodeView> nodes_of(const Model& model) { return nodes_of(*model.graph); }
 
+std::vector<PortView> values_of(const Model& model) {
+  std::vector<PortView> all;
+  for (const Node& node : model.graph->nodes())
+    for (const Value* v : node.outputs())
+      if (v && v->type) all.push_back({v->name(), v->type});
+  return all;
+}
+
 std::vector<FunctionView> functions_of(const Model& model) {
   std::vector<FunctionView> all;
   for (const auto& function : model.functions) {

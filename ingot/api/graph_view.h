@@ -63,5 +63,7 @@ std::vector<PortView> outputs_of(const Model& model);
 std::vector<InitializerView> initializers_of(const Model& model);
 std::vector<NodeView> nodes_of(const Model& model);
 std::vector<FunctionView> functions_of(const Model& model);
+/// What nodes of the main graph make, with the types that the model states; adjust() with `infer_types` states all.
+std::vector<PortView> values_of(const Model& model);
 
 }  // namespace ingot

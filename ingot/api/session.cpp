@@ -8,7 +8,7 @@ namespace ingot {
 namespace {
 
 engine::Session make_session(const Model& model, const SessionOptions& options) {
-  const std::optional<Model> form = driver::runnable_form(model);
+  const std::optional<Model> form = driver::runnable_form(checked(model, options));
   return engine::Session(form ? *form : model, engine_options(options));
 }
 

@@ -14,9 +14,10 @@ using engine::NamedDatum;
 using engine::Profile;
 
 struct SessionOptions {
-  Budget* budget = nullptr;  // null: no limit on memory and time. Must outlive the session.
-  int threads = 0;           // 0: as many as the machine runs at once
-  bool is_fast = true;       // off: reference kernels only
+  Budget* budget = nullptr;    // null: no limit on memory and time. Must outlive the session.
+  int threads = 0;             // 0: as many as the machine runs at once
+  bool is_fast = true;         // off: reference kernels only
+  bool requires_valid = true;  // off: models that check() refuses are tried too, as by `ingot run --unchecked`
 };
 
 struct RunOptions {

@@ -12,13 +12,15 @@ struct Trainer::State {
 
 Trainer::Trainer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Trainer::Trainer(const Model& model, const train::TrainingOptions& options, const SessionOptions& session)
-    : Trainer(std::unique_ptr<State>(new State{train::Trainer(model, options, engine_options(session))})) {}
+    : Trainer(std::unique_ptr<State>(
+          new State{train::Trainer(checked(model, session), options, engine_options(session))})) {}
 Trainer::Trainer(Trainer&&) noexcept = default;
 Trainer& Trainer::operator=(Trainer&&) noexcept = default;
 Trainer::~Trainer() = default;
 
 Trainer Trainer::stored(const Model& model, const std::vector<std::size_t>& algorithms, const SessionOptions& session) {
-  return Trainer(std::unique_ptr<State>(new State{train::Trainer::stored(model, algorithms, engine_options(session))}));
+  return Trainer(std::unique_ptr<State>(
+      new State{train::Trainer::stored(checked(model, session), algorithms, engine_options(session))}));
 }
 
 double Trainer::step(const std::vector<NamedDatum>& batch) { return state_->trainer.step(batch); }

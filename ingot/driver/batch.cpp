@@ -17,21 +17,34 @@ using Rows = std::vector<std::int64_t>;
 
 constexpr std::int64_t kOpenBatch = 3;  // what a batch that is left open is tried with, for each example of the old one
 
-/// The examples at `rows`.
-Array picked(const Array& all, const Rows& rows) {
+/// The examples at `rows` of an array that has them along `axis`.
+Array picked(const Array& all, const Rows& rows, std::size_t axis = 0) {
   Dims dims = all.dims();
-  dims.front() = static_cast<std::int64_t>(rows.size());
+  const std::int64_t count = dims[axis];
+  dims[axis] = static_cast<std::int64_t>(rows.size());
   Array some(all.dtype(), dims);
-  if (all.size() == 0) return some;
-  const auto row = static_cast<std::size_t>(all.size() / all.dims().front());
+  if (all.size() == 0 || some.size() == 0) return some;
+  const std::int64_t row = tensor_size(Dims(dims.begin() + static_cast<std::ptrdiff_t>(axis) + 1, dims.end()));
+  const std::int64_t outer = all.size() / count / row;
   dispatch(all.dtype(), Any{}, [&]<class T>() {
     const auto from = all.data<T>();
-    const auto to = some.mutable_data<T>();
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(rows[i]) * row), row,
-                  to.begin() + static_cast<std::ptrdiff_t>(i * row));
+    auto to = some.mutable_data<T>().begin();
+    for (std::int64_t i = 0; i < outer; ++i)
+      for (const std::int64_t r : rows) to = std::copy_n(from.begin() + (i * count + r) * row, row, to);
   });
   return some;
+}
+
+/// Where an output has the examples: the only axis that grew with them.
+std::optional<std::size_t> batch_axis(const Dims& few, const Dims& all, std::int64_t old, std::int64_t now) {
+  std::optional<std::size_t> axis;
+  if (few.size() != all.size()) return axis;
+  for (std::size_t i = 0; i < few.size(); ++i) {
+    if (few[i] == all[i]) continue;
+    if (axis || few[i] != old || all[i] != now) return std::nullopt;
+    axis = i;
+  }
+  return axis;
 }
 
 /// Whether they are the same but for rounding, which may fall another way where more is computed at once.
@@ -88,9 +101,9 @@ std::string difference(const Pair& pair, Budget* budget) {
     const std::vector<NamedDatum> alone = run_once(pair.before, few, budget);
     for (std::size_t i = 0; i < alone.size(); ++i) {
       const Array *x = alone[i].value.array(), *y = all[i].value.array();
-      if (!x || !y || x->rank() == 0 || y->rank() == 0 || y->dims().front() != pair.now)
-        return "output '" + alone[i].name + "' has no batch";
-      if (!are_alike(*x, picked(*y, rows))) return "output '" + alone[i].name + "' mixes examples";
+      const auto axis = x && y ? batch_axis(x->dims(), y->dims(), pair.old, pair.now) : std::nullopt;
+      if (!axis) return "output '" + alone[i].name + "' has no batch";
+      if (!are_alike(*x, picked(*y, rows, *axis))) return "output '" + alone[i].name + "' mixes examples";
     }
   }
   return {};

@@ -39,6 +39,10 @@ ImportOptions import_part(const ConvertRequest& request) {
   import.functions = request.functions;
   import.weights_from = request.weights_from;
   import.dequantize = request.dequantize;
+  import.precision = request.precision;
+  import.raw_scores = request.raw_scores;
+  import.zipmap = request.zipmap;
+  import.decision_path = request.decision_path;
   import.keep_functions = request.keep_functions;
   import.layout = request.layout;
   import.mode = request.mode;
@@ -129,9 +133,9 @@ std::string why_not_verified(const ConvertRequest& request, const ConvertReport&
 
 /// What was asked for changes more than the form of the file.
 bool changes_model(const ConvertRequest& request, const AdjustOptions& adjust) {
-  return adjust.opset || !adjust.target.empty() || adjust.batch || adjust.infer_types || !adjust.renames.empty() ||
-         !request.input_shapes.empty() || !request.inputs.empty() || !request.outputs.empty() ||
-         request.layout.inputs_as || request.layout.outputs_as;
+  return adjust.opset || !adjust.target.empty() || adjust.batch || adjust.infer_types || adjust.standard ||
+         adjust.half || !adjust.renames.empty() || !request.input_shapes.empty() || !request.inputs.empty() ||
+         !request.outputs.empty() || request.layout.inputs_as || request.layout.outputs_as;
 }
 
 /// What is written must be valid; an ONNX file that stays what it is was checked when it was read.
@@ -153,6 +157,8 @@ Comparison comparison_of(const ConvertRequest& request, const LoadOptions& load)
   import.outputs = load.import.outputs;
   import.allow_custom = load.import.allow_custom;
   import.functions = load.import.functions;
+  if (request.weights == WeightForm::float16) comparison.rounded_to = DType::f16;
+  if (request.half) comparison.rounded_to = request.half->to;
   return comparison;
 }
 

@@ -15,6 +15,8 @@ struct Comparison {
   std::string source{}, result{};
   LoadOptions load_source{}, load_result{};
   InputShapes input_shapes{};  // of the source
+  /// What weights or results were rounded to because that was asked for.
+  DType rounded_to = DType::undefined;
 };
 /// Compares the two and keeps the answer to itself; returns why there is none, empty if there is one.
 using Verifier = std::function<std::string(const Comparison&)>;
@@ -43,6 +45,8 @@ struct ConvertRequest {
   std::string functions{}, weights_from{};
   std::optional<Mode> mode{};
   bool keep_functions = false, dequantize = false;
+  std::optional<Precision> precision{};
+  bool raw_scores = false, zipmap = false, decision_path = false;
 
   // Of the result: see SaveOptions.
   std::optional<WeightForm> weights{};
@@ -57,7 +61,7 @@ struct ConvertRequest {
   bool allow_links = false;
   Budget* budget = nullptr;
   /// A source that `check` refuses is refused, and so is a result, which is a bug then: nothing is written.
-  bool requires_valid = false;
+  bool requires_valid = true;
 
   /// Called where source and result can be compared; empty: nobody wants to know.
   Verifier verify{};

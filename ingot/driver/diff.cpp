@@ -255,7 +255,8 @@ class Comparison {
   void compare_weights() {
     for (const Value* v : a_.graph->initializers()) {
       const auto twin = twins_.find(v);
-      if (twin == twins_.end() || !v->initializer) continue;
+      // What is a weight here and has to be given there is listed with what the two do not share.
+      if (twin == twins_.end() || !v->initializer || !twin->second->initializer) continue;
       if (*v->initializer == *twin->second->initializer)
         ++found_.same_weights;
       else

@@ -71,7 +71,11 @@ void extract(Model& model, const std::vector<std::string>& inputs, const std::ve
   passes::extract(model, inputs, outputs);
 }
 
-std::vector<Part> split(const Model& model, const SplitOptions& options) { return passes::split(model, options); }
+std::vector<Part> split(const Model& model, const SplitOptions& options) {
+  Model whole = model.clone();
+  passes::take_defaults_for_constants(whole);
+  return passes::split(whole, options);
+}
 
 Model merge(Model a, Model b, const MergeOptions& options, MergeReport& report) {
   return passes::merge(std::move(a), std::move(b), options, report);
@@ -92,6 +96,7 @@ OptimizeReport optimize(Model& model, const OptimizeRequest& request) {
     for (const OpsetImport& import : f->opsets)
       if (!wanted.version(import.domain)) wanted.set(import.domain, import.version);
   if (!wanted.version("")) wanted.set("", 1);
+  passes::take_defaults_for_constants(model);
   const std::int64_t ir_version = model.ir_version;
   passes::OptimizeOptions options;
   options.level = request.level;

@@ -73,6 +73,12 @@ struct FileContents {
   };
   std::map<std::string, std::size_t> operators{};  // -> how often
   std::vector<Signature> signatures{};
+  /// What has no other place, in lines for people: the values of a pickle.
+  struct Section {
+    std::string title;
+    std::vector<std::string> lines{};
+  };
+  std::vector<Section> sections{};
 };
 
 /// All that Ingot knows of one file format: a row of the format table.

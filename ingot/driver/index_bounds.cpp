@@ -51,6 +51,19 @@ bool passes_on(const Node& node, std::uint32_t index) {
   return node.is("Concat") || (node.is("Where") && index > 0);
 }
 
+/// Of what tuples of indices address, the shortest axis: an element may stand at any place of a tuple.
+std::optional<std::int64_t> least_size(const Node& node) {
+  const std::int64_t first = node.attributes.int_or("batch_dims", 0);
+  const auto length = size_of(node.input(1), -1);
+  std::optional<std::int64_t> least;
+  for (std::int64_t axis = first; length && axis < first + *length; ++axis) {
+    const auto size = size_of(node.input(0), axis);
+    if (!size) return std::nullopt;
+    least = std::min(least.value_or(*size), *size);
+  }
+  return least;
+}
+
 /// The bounds that a node sets for what it reads as input `index`.
 std::optional<IndexBounds> bounds_at(const Node& node, std::uint32_t index) {
   const auto below = [](std::optional<std::int64_t> size, std::int64_t least = 0) -> std::optional<IndexBounds> {
@@ -59,6 +72,7 @@ std::optional<IndexBounds> bounds_at(const Node& node, std::uint32_t index) {
   };
   if (is_any(node, {"Gather", "GatherElements", "ScatterElements", "Scatter"}) && index == 1)
     return below(size_of(node.input(0), node.attributes.int_or("axis", 0)));
+  if (is_any(node, {"GatherND", "ScatterND"}) && index == 1) return below(least_size(node));
   if (node.is("OneHot") && index == 0) {
     const auto depth = constant_of(node.input(1));
     return below(depth ? std::optional(static_cast<std::int64_t>(*depth)) : std::nullopt);

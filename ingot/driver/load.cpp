@@ -77,6 +77,10 @@ OptionSet given(const ImportOptions& options) {
   set.add(Option::keep_functions, options.keep_functions);
   set.add(Option::dequantize, options.dequantize);
   set.add(Option::weights_from, !options.weights_from.empty());
+  set.add(Option::precision, options.precision.has_value());
+  set.add(Option::raw_scores, options.raw_scores);
+  set.add(Option::zipmap, options.zipmap);
+  set.add(Option::decision_path, options.decision_path);
   set.add(Option::allow_custom, !options.allow_custom.empty());
   set.add(Option::inputs_as, options.layout.inputs_as.has_value());
   set.add(Option::outputs_as, options.layout.outputs_as.has_value());

@@ -23,6 +23,10 @@ struct ImportOptions {
   std::string functions{};                  // an ONNX file whose functions give custom nodes of their names a meaning
   std::string weights_from{};               // a file with the weights, where the source only describes the model
   bool dequantize = false;                  // quantised tensors become float
+  std::optional<Precision> precision{};     // nothing: as the library computes
+  bool raw_scores = false;                  // decision functions in place of probabilities
+  bool zipmap = false;                      // probabilities as maps from class to number
+  bool decision_path = false;               // the nodes of trees that rows pass, as a further output
   bool keep_functions = false;              // functions of the source become functions of the model
   LayoutWish layout{};                      // of inputs and outputs
   std::optional<Mode> mode{};               // nothing: inference

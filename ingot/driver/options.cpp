@@ -32,7 +32,9 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(kLastOption) + 1
     "--inputs",         "--outputs",
     "--functions",      "--mode",
     "--keep-functions", "--dequantize",
-    "--weights-from",   "--allow-custom",
+    "--weights-from",   "--precision",
+    "--raw-scores",     "--zipmap",
+    "--decision-path",  "--allow-custom",
     "--inputs-as",      "--outputs-as",
     "--opset",          "--for",
     "--auto-cast",      "--infer-types",
@@ -82,6 +84,11 @@ Mode parse_mode(std::string_view word) {
 WeightForm parse_weights(std::string_view word) {
   constexpr Word<WeightForm> kWords[] = {{"as_is", WeightForm::as_is}, {"float16", WeightForm::float16}};
   return parsed(word, kWords, "no form of weights", "as_is or float16");
+}
+
+Precision parse_precision(std::string_view word) {
+  constexpr Word<Precision> kWords[] = {{"float64", Precision::float64}, {"float32", Precision::float32}};
+  return parsed(word, kWords, "not a precision", "float64 or float32");
 }
 
 Quantize parse_quantize(std::string_view word) {

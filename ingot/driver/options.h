@@ -25,6 +25,9 @@ enum class WeightForm : std::uint8_t { as_is, float16 };
 /// How weights are stored in fewer bits, for runtimes that make floats of them again.
 enum class Quantize : std::uint8_t { float16, uint8, uint16 };
 
+/// What models of classic libraries compute in: double, as they do, or float.
+enum class Precision : std::uint8_t { float64, float32 };
+
 /// In which layout inputs and outputs with channels are wanted; nothing: as they are.
 struct LayoutWish {
   std::optional<Layout> inputs_as{}, outputs_as{};
@@ -40,6 +43,7 @@ AutoCast parse_auto_cast(std::string_view word);
 Layout parse_layout(std::string_view word);
 Mode parse_mode(std::string_view word);
 WeightForm parse_weights(std::string_view word);
+Precision parse_precision(std::string_view word);
 Quantize parse_quantize(std::string_view word);
 /// "x:1,3,224,224" -> name and dimensions; a word is a symbolic dimension, "?" or -1 keeps what the model says.
 std::pair<std::string, Shape> parse_input_shape(const std::string& text);
@@ -62,6 +66,10 @@ enum class Option : std::uint8_t {
   keep_functions,
   dequantize,
   weights_from,
+  precision,
+  raw_scores,
+  zipmap,
+  decision_path,
   // of either
   allow_custom,
   inputs_as,

@@ -22,9 +22,8 @@ constexpr std::string_view kWeightsAlone =
     "weights alone are no model: export the whole model from the program that made it, to ONNX, SavedModel or TFLite";
 constexpr std::string_view kExportTorch =
     "in Python, torch.onnx.export(model, example, 'model.onnx') writes what Ingot reads";
-constexpr std::string_view kExportPickle =
-    "only the Python program that made it can read it, and reading it runs code: export the model there to ONNX "
-    "(skl2onnx, torch.onnx)";
+constexpr std::string_view kReadPickle =
+    "models of scikit-learn, XGBoost and LightGBM are read from pickles: leave --from out";
 constexpr std::string_view kExportKeras =
     "in Python, keras.models.load_model(file).export('folder') writes a SavedModel, which Ingot reads";
 
@@ -40,10 +39,10 @@ constexpr Kind kKinds[] = {
     {257, "ustar"sv, "a tar archive", "'tar -xf' it, and name the model that is in it"},
     {0, "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"sv, "a PyTorch file of the old form (.pt, .pth)",
      kExportTorch},
-    {0, "\x80\x02"sv, "a pickle of Python (.pkl, .joblib, .pt)", kExportPickle},
-    {0, "\x80\x03"sv, "a pickle of Python (.pkl, .joblib)", kExportPickle},
-    {0, "\x80\x04\x95"sv, "a pickle of Python (.pkl, .joblib)", kExportPickle},
-    {0, "\x80\x05\x95"sv, "a pickle of Python (.pkl, .joblib)", kExportPickle},
+    {0, "\x80\x02"sv, "a pickle of Python (.pkl, .joblib, .pt)", kReadPickle},
+    {0, "\x80\x03"sv, "a pickle of Python (.pkl, .joblib)", kReadPickle},
+    {0, "\x80\x04\x95"sv, "a pickle of Python (.pkl, .joblib)", kReadPickle},
+    {0, "\x80\x05\x95"sv, "a pickle of Python (.pkl, .joblib)", kReadPickle},
     {0, "GGUF"sv, "a GGUF file", kWeightsAlone},
     {8, "{\"__metadata__\""sv, "a safetensors file", kWeightsAlone},
     {4, "ORTM"sv, "of ONNX Runtime's own format (.ort)", "take the ONNX file that it was made from"},

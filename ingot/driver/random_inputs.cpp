@@ -40,7 +40,9 @@ constexpr std::uint64_t kDrawsBetweenPolls = 1 << 20;
 
 /// Asks whether an array fits before it is made; the kernel counts it from then on.
 void charge(DType dtype, const Dims& dims) {
-  const auto bytes = byte_count(dtype, static_cast<std::uint64_t>(tensor_size(dims)));
+  const auto count = static_cast<std::uint64_t>(tensor_size(dims));
+  const auto bytes =
+      dtype == DType::string ? checked_mul(count, std::uint64_t{sizeof(std::string)}) : byte_count(dtype, count);
   const Budget::MemoryGuard fits(current_budget(), bytes.value_or(std::numeric_limits<std::uint64_t>::max()));
 }
 

@@ -2,6 +2,7 @@
 #include "ingot/driver/score.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 
 #include "ingot/base/atomic_file.h"
@@ -31,6 +32,8 @@ Model fed_by_rows(const Model& model, const std::vector<NamedDatum>& constant) {
 class Scoring {
  public:
   explicit Scoring(const ScoreRequest& request) : request_(request) {
+    refuse_overwriting(request.model, request.out);
+    if (std::filesystem::is_regular_file(request.data)) refuse_overwriting(request.data, request.out);
     model_ = load(request.model, request.load).model;
     set_input_shapes(model_, request.input_shapes);
     constant_ = load_inputs(model_, request.inputs, request.load).values;

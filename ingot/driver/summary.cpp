@@ -74,6 +74,10 @@ Summary summarise(const Model& model) {
   return s;
 }
 
-std::string readable_text(const Model& model) { return onnx::to_text(model, onnx::TextOptions::for_people()); }
+std::string readable_text(const Model& model) {
+  Model shown = model.clone();
+  passes::restore_node_metadata(shown);  // old files keep what is said of nodes in one long property
+  return onnx::to_text(shown, onnx::TextOptions::for_people());
+}
 
 }  // namespace ingot::driver

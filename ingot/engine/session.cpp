@@ -60,6 +60,15 @@ struct Plan {
   std::vector<std::string> output_names;  // as the user knows them
 };
 
+/// Constants that no kernel reads as they are, packed or folded by now, need no memory.
+void drop_unread(Plan& plan) {
+  for_each_graph(*plan.model.graph, [&](Graph& graph) {
+    Program& program = *plan.programs.at(&graph);
+    for (Value* v : graph.initializers())
+      if (!v->is_input() && !program.constant(program.slots.at(v))) v->initializer.emplace();
+  });
+}
+
 /// The model's inputs alone.
 Model signature_of(const Model& model) {
   Model inputs;
@@ -70,6 +79,16 @@ Model signature_of(const Model& model) {
       copy->sparse_initializer = std::make_unique<SparseTensor>(*input->sparse_initializer);
   }
   return inputs;
+}
+
+/// Fast rewrites take what operators require for granted. A node that lacks it may still stand where nothing runs it.
+bool is_well_formed(Graph& graph) {
+  try {
+    ops::require_well_formed(graph);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 constexpr std::size_t kMostPlans = 8;  // for different shapes, where shapes are needed
@@ -94,12 +113,13 @@ struct Session::State {
       return nullptr;
     }
     for (const Value* v : m.graph->outputs()) made->output_names.push_back(v->name());
-    ops::require_well_formed(*m.graph);  // rewrites and kernels take what is required for granted
     require_order(*m.graph);
-    rewrite(*m.graph, {made->ledger, budget, *m.graph, options.updates, made->output_names}, options.is_fast);
+    rewrite(*m.graph, {made->ledger, budget, *m.graph, options.updates, made->output_names},
+            options.is_fast && is_well_formed(*m.graph));
     made->programs = make_programs(*m.graph);
     if (options.is_fast) choose_kernels(made->programs);
     materialize_constants(made->programs);
+    drop_unread(*made);
     check_mapped_files();
     return made;
   }

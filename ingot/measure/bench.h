@@ -34,6 +34,7 @@ struct Measured {
   double set_up = 0, first_result = 0;  // milliseconds from the start: ready to run; first result there
   Times latency;
   std::uint64_t peak_bytes = 0;  // of the process, all of its life
+  double cpu = 0;                // milliseconds of all threads in the run that took least; 0: not measured
 };
 
 /// The median of the pairs' ratios, and the interval that holds the true one with 95 % confidence whatever the

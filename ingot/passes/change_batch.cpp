@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "ingot/base/error.h"
@@ -94,9 +95,11 @@ std::vector<BatchPatch> find_patches(const Model& model, const Values& inputs, s
     const Value* v = probe.graph->output(i);
     if (!v->type.shape || v->type.shape->empty()) continue;
     // What cannot be known, running both models tells.
-    bool is_wrong = v->type.shape->front().is_known();
-    for (std::size_t d = 1; d < v->type.shape->size(); ++d) is_wrong |= axis.is_in((*v->type.shape)[d]);
-    if (is_wrong) refuse_batch(fmt::format("output '{}' would be {}", v->name(), v->type.str()));
+    const Shape& shape = *v->type.shape;
+    const auto batched = std::ranges::count_if(shape, [&](const Dim& d) { return axis.is_in(d); });
+    const bool is_known = std::ranges::all_of(shape, [&](const Dim& d) { return d.is_known() || axis.is_in(d); });
+    if (batched > 1 || (batched == 0 && is_known))
+      refuse_batch(fmt::format("output '{}' would be {}", v->name(), v->type.str()));
   }
   return patches;
 }

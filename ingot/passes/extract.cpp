@@ -5,6 +5,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/ir/drop_unread.h"
+#include "ingot/passes/fit_ir_version.h"
 #include "ingot/passes/infer.h"
 
 namespace ingot::passes {
@@ -22,11 +23,12 @@ void cut_at(Graph& graph, const std::string& name) {
     throw Error(Code::bad_usage, "'" + name + "' is a constant: it cannot become an input");
   if (!old->type) throw Error(Code::bad_usage, "the type of '" + name + "' is not known: it cannot become an input");
   graph.rename(old, graph.fresh_name(name + "_cut"));
-  Value* input = graph.add_input(name, old->type);
+  Value* input = old->initializer ? graph.add_initializer(name, *old->initializer) : graph.add_input(name, old->type);
+  if (old->initializer) graph.set_is_input(input, true);
+  input->type = old->type;
   input->is_declared = true;
   input->doc_string = old->doc_string;
   input->metadata = old->metadata;
-  input->initializer = old->initializer;
   graph.replace_all_uses(old, input);
 }
 
@@ -45,6 +47,7 @@ void extract(Model& model, const std::vector<std::string>& inputs, const std::ve
   if (!model.training.empty())
     throw Error(Code::bad_usage, "a model with training information cannot be cut")
         .hint("'ingot strip-training' takes it out");
+  take_defaults_for_constants(model);
   Graph& graph = *model.graph;
   InferOptions tolerant;
   tolerant.keep_declared = true;
@@ -68,6 +71,7 @@ void extract(Model& model, const std::vector<std::string>& inputs, const std::ve
     const bool is_old = std::ranges::find(before, &v) != before.end();
     return is_old && v.uses().empty();
   };
+  graph.erase_initializers_if(is_unread);
   graph.erase_inputs_if(is_unread);
 }
 

@@ -165,6 +165,13 @@ IrNeed needed_ir_version(const Model& model) {
   return need.result;
 }
 
+void take_defaults_for_constants(Model& model) {
+  if (model.ir_version >= 4) return;
+  model.ir_version = 4;
+  const std::vector<Value*> stored(model.graph->initializers().begin(), model.graph->initializers().end());
+  for (Value* v : stored) model.graph->set_is_input(v, false);
+}
+
 std::vector<std::string> fit_ir_version(Model& model, std::int64_t ir_version) {
   std::vector<std::string> done;
   if (ir_version < 8 && !model.functions.empty()) {

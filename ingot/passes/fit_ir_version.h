@@ -22,6 +22,10 @@ IrNeed needed_ir_version(const Model& model);
 /// remains that needs a newer one.
 std::vector<std::string> fit_ir_version(Model& model, std::int64_t ir_version);
 
+/// Below IR version 4 every initializer is an input too, and runtimes take it for a constant all the same. Says so:
+/// the model gets IR version 4, and what has a default is an input no more.
+void take_defaults_for_constants(Model& model);
+
 /// The model property that holds the metadata of nodes where the IR version has no place for it: lines of
 /// "node name<TAB>key<TAB>value", with tabs, newlines and backslashes escaped.
 inline constexpr std::string_view kNodeMetadataProperty = "ingot.node_metadata";

@@ -12,6 +12,7 @@
 #include "ingot/ops/infer.h"
 #include "ingot/ops/schema.h"
 #include "ingot/passes/convert_version.h"
+#include "ingot/passes/fit_ir_version.h"
 #include "ingot/passes/infer.h"
 #include "ingot/passes/rename.h"
 
@@ -215,9 +216,10 @@ class Merger {
     for (const Connection& c : connections_) map_[c.input] = c.output;
     for (Value* v : from.inputs()) {
       if (map_.contains(v)) continue;
-      Value* input = to.add_input(v->name(), v->type);
+      Value* input = v->initializer ? to.add_initializer(v->name(), *v->initializer) : to.add_input(v->name(), v->type);
+      if (v->initializer) to.set_is_input(input, true);
+      input->type = v->type;
       copy_notes(*v, *input);
-      input->initializer = v->initializer;
       map_[v] = input;
     }
     for (Value* v : from.initializers()) {
@@ -305,6 +307,8 @@ Model merge(Model a, Model b, const MergeOptions& options, MergeReport& report) 
   if (!a.training.empty() || !b.training.empty())
     throw Error(Code::bad_usage, "models with training information are not merged")
         .hint("'ingot strip-training' takes it out");
+  take_defaults_for_constants(a);
+  take_defaults_for_constants(b);
   InferOptions tolerant;
   tolerant.keep_declared = true;
   tolerant.tolerate_errors = true;

@@ -10,6 +10,8 @@
 
 namespace ingot::train {
 
+class Ranks;
+
 /// Settings that must be the same when a run goes on: "batch" -> "64", ... Only kLength may change: a run may go on for
 /// longer than it was meant to.
 inline constexpr const char* kLength = "length";
@@ -32,6 +34,7 @@ struct LoopOptions {
   double min_delta = 0;                // what counts as progress
   bool restores_best = false;          // the best state is the last
   RunSettings settings;                // compared when a run goes on
+  Ranks* ranks = nullptr;              // who share each batch; null: nobody else does
   engine::Profile* profile = nullptr;  // filled with what each node did in the ten steps after the first
 };
 

@@ -54,6 +54,7 @@ StepRunner::StepRunner(const std::vector<TrainingGraph>& trainings, const engine
     for (std::size_t i = 0; i < training.state.size(); ++i) {
       const std::string& name = training.state[i].name;
       part.changes.push_back(name);
+      if (std::ranges::find(training.passing, name) != training.passing.end()) continue;
       auto& list = i < training.parameter_count ? parameters_ : others;
       if (std::ranges::find(list, name) == list.end()) list.push_back(name);
       // The state is what the graph gives last; a name may have been taken.
@@ -64,6 +65,7 @@ StepRunner::StepRunner(const std::vector<TrainingGraph>& trainings, const engine
     part.loss = training.loss;
     part.norm = training.norm;
     part.session = std::make_unique<engine::Session>(part.step, own);
+    if (!part.loss.empty()) loss_part_ = parts_.size();
     parts_.push_back(std::move(part));
   }
   names_ = parameters_;
@@ -138,6 +140,7 @@ std::vector<engine::NamedDatum> StepRunner::step(const std::vector<engine::Named
       if (result.name == part.loss) losses_[p] = result.value.array()->to_doubles().front();
       if (!part.norm.empty() && result.name == part.norm) norm_ = result.value.array()->to_doubles().front();
     }
+    if (exchange_ && p + 1 < parts_.size()) exchange_();
   }
   ++draw_;
   was_refused_ = in_place.was_refused;

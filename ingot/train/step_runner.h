@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -20,8 +21,9 @@ class StepRunner {
   /// One step on a batch: the model's inputs and the target by name. All of an algorithm's state moves at once.
   /// Returns loss, prediction and, where asked for, the gradient's length, of the last algorithm.
   std::vector<engine::NamedDatum> step(const std::vector<engine::NamedDatum>& batch);
-  /// Of the last algorithm.
-  double loss() const { return losses_.back(); }
+  /// Of the last algorithm that has one.
+  double loss() const { return losses_[loss_part_]; }
+  void set_loss(double loss) { losses_[loss_part_] = loss; }
   const std::vector<double>& losses() const { return losses_; }
   double norm() const { return norm_; }
   /// Whether losses, the gradient's length and all parameters are finite numbers.
@@ -32,6 +34,8 @@ class StepRunner {
 
   /// What the next step draws, in place of the successor of what the last one drew.
   void set_draw(std::uint64_t draw) { draw_ = draw; }
+  /// Called between two algorithms of a step, when the first has moved its state; it may change that.
+  void set_exchange(std::function<void()> exchange) { exchange_ = std::move(exchange); }
   /// Filled by the steps from now on with what each node did; null: no more.
   void set_profile(engine::Profile* profile) { profile_ = profile; }
 
@@ -70,6 +74,8 @@ class StepRunner {
   bool has_written_well_ = true;             // it wrote finite parameters
   engine::Profile* profile_ = nullptr;
   std::vector<double> losses_;
+  std::size_t loss_part_ = 0;
+  std::function<void()> exchange_;
   double norm_ = 0;
   std::uint64_t draw_ = 1;
 };

@@ -9,6 +9,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
+#include "ingot/train/distributed/exchange.h"
 #include "ingot/train/schedule.h"
 #include "ingot/train/training_info.h"
 
@@ -115,7 +116,7 @@ class Loop {
       const bool is_last = at_.step == progress_.step_count;
       if (at_.step % order_.per_epoch() == 0) end_epoch(epoch);
       const bool is_due = rhythm_.is_due(at_.step);
-      if (!options_.checkpoints.empty() && (is_due || is_last || report_.was_stopped || report_.ended_early))
+      if (writes_checkpoints() && (is_due || is_last || report_.was_stopped || report_.ended_early))
         save_checkpoint(options_.checkpoints, at_, runner_, options_.settings, options_.keep);
     }
     if (options_.restores_best && !best_.empty() && !report_.was_stopped) {
@@ -126,6 +127,29 @@ class Loop {
   }
 
  private:
+  /// All ranks have the same state: one writes it.
+  bool writes_checkpoints() const {
+    return !options_.checkpoints.empty() && (!options_.ranks || options_.ranks->is_first());
+  }
+
+  /// A number that the first rank decides.
+  double agreed(double own) const {
+    if (!options_.ranks) return own;
+    double number = options_.ranks->is_first() ? own : 0;
+    options_.ranks->add({&number, 1});
+    return number;
+  }
+
+  /// What this process takes of a batch; where there are fewer examples than ranks, one that does not count.
+  std::vector<std::int64_t> own_examples(const std::vector<std::int64_t>& examples) {
+    if (!options_.ranks) return examples;
+    std::vector<std::int64_t> own = share_of(examples, *options_.ranks);
+    const double weight = static_cast<double>(own.size()) / static_cast<double>(examples.size());
+    if (own.empty()) own.push_back(examples.front());
+    runner_.set_exchange([this, weight] { exchange(runner_, *options_.ranks, trainings_.front(), weight); });
+    return own;
+  }
+
   void resume() {
     std::vector<std::string> notes;
     const auto found =
@@ -149,12 +173,13 @@ class Loop {
   void one_step(std::uint64_t epoch) {
     const std::vector<std::int64_t> examples = order_.examples(at_.step);
     const std::vector<engine::NamedDatum> batch =
-        batch_for(trainings_, data_, examples, options_.seed << 32 | (epoch + 1));
+        batch_for(trainings_, data_, own_examples(examples), options_.seed << 32 | (epoch + 1));
     if (options_.lr && runner_.has_learning_rate()) {
       progress_.lr = schedule_.rate(*options_.lr, at_.step, progress_.step_count) * at_.plateau;
       runner_.set_learning_rate(progress_.lr);
     }
-    runner_.set_draw(options_.seed << 32 | ((at_.step + 1) & 0xffffffff));
+    const auto rank = static_cast<std::uint64_t>(options_.ranks ? options_.ranks->rank() : 0);
+    runner_.set_draw((options_.seed << 32 | ((at_.step + 1) & 0xffffffff)) ^ rank << 56);
     constexpr std::uint64_t kProfiled = 10;
     runner_.set_profile(report_.steps > 0 && report_.steps <= kProfiled ? options_.profile : nullptr);
     runner_.step(batch);
@@ -169,6 +194,12 @@ class Loop {
     progress_.norm = runner_.norm();
     progress_.examples += examples.size();
     if (events_.on_step && !events_.on_step(progress_)) report_.was_stopped = true;
+    if (options_.ranks) {
+      // A signal may reach one of them first.
+      double stops = report_.was_stopped ? 1 : 0;
+      options_.ranks->add({&stops, 1});
+      report_.was_stopped = stops > 0;
+    }
   }
 
   [[noreturn]] void diverged(const std::vector<engine::NamedDatum>& batch) {
@@ -182,7 +213,7 @@ class Loop {
   void end_epoch(std::uint64_t epoch) {
     EpochEnd end{epoch, at_.step, at_.epoch_loss / static_cast<double>(order_.per_epoch())};
     at_.epoch_loss = 0;
-    const double judged = events_.on_epoch ? events_.on_epoch(end) : end.mean_loss;
+    const double judged = agreed(events_.on_epoch ? events_.on_epoch(end) : end.mean_loss);
     const bool is_better = at_.judgements == 0 || judged < at_.best - options_.min_delta;
     ++at_.judgements;
     ++at_.since_best;
@@ -193,7 +224,7 @@ class Loop {
       if (options_.restores_best) {
         best_.clear();
         for (const std::string& name : runner_.state_names()) best_.push_back(runner_.state(name));
-        if (!options_.checkpoints.empty()) save_best(options_.checkpoints, at_, runner_, options_.settings);
+        if (writes_checkpoints()) save_best(options_.checkpoints, at_, runner_, options_.settings);
       }
     }
     if (schedule_.waits_for_plateaus() && at_.since_drop >= schedule_.plateau_epochs()) {
@@ -222,7 +253,8 @@ class Loop {
 LoopReport run_loop(StepRunner& runner, const std::vector<TrainingGraph>& trainings, const Dataset& data,
                     const LoopOptions& options, const LoopEvents& events) {
   if (options.batch == 0 || data.count == 0) throw Error(Code::bad_training_data, "there is nothing to train on");
-  const auto fixed = fixed_batch(trainings.front().model);
+  auto fixed = fixed_batch(trainings.front().model);
+  if (fixed && options.ranks) *fixed *= static_cast<std::uint64_t>(options.ranks->count());
   if (fixed && *fixed != std::min(options.batch, static_cast<std::uint64_t>(data.count)))
     throw Error(Code::bad_usage, "the model takes " + std::to_string(*fixed) + " examples at a time, not " +
                                      std::to_string(options.batch))
@@ -262,6 +294,12 @@ Trainer::Trainer(const Model& model, const TrainingOptions& options, const engin
           }(),
           session) {
   lr_ = learning_rate(options.optimizer);
+}
+
+Trainer Trainer::shared(const Model& model, const TrainingOptions& options, const engine::SessionOptions& session) {
+  Trainer made(model, make_separate_graphs(model, options), session);
+  made.lr_ = learning_rate(options.optimizer);
+  return made;
 }
 
 Trainer Trainer::stored(const Model& model, const std::vector<std::size_t>& algorithms,

@@ -290,36 +290,88 @@ Value* add_updates(GraphBuilder& g, TrainingGraph& training, Trained trained, co
   return norm;
 }
 
+/// A model in training mode with its loss and gradients.
+struct Begun {
+  std::vector<Statistic> statistics;
+  Trained trained;
+};
+
+Begun begin_training(TrainingGraph& training, const Model& model, const TrainingOptions& options) {
+  std::unordered_set<std::string> differentiable;
+  if (options.keeps_gradient_op) differentiable = differentiable_parameters(model, options);
+  prepare(training, model, options.parameters);
+  Graph& graph = *training.model.graph;
+  Begun begun;
+  begun.statistics = enter_training_mode(graph);
+  Value* prediction = find_prediction(graph, options.prediction);
+  training.prediction = prediction->name();
+  Value* loss = put_loss(training, prediction, options);
+  begun.trained = add_gradients(training, loss, options.keeps_gradient_op ? &differentiable : nullptr, options);
+  return begun;
+}
+
+/// Loss, prediction and, if given, the length of the gradient.
+void put_outputs(GraphBuilder& g, TrainingGraph& training, Value* norm) {
+  Graph& graph = g.graph();
+  Value *prediction = graph.find(training.prediction), *loss = graph.find(training.loss);
+  graph.resize_outputs(0);
+  graph.add_output(loss);
+  graph.add_output(prediction);
+  if (!norm) return;
+  Value* out = named(g, norm, "gradient_norm");
+  training.norm = out->name();
+  graph.add_output(out);
+}
+
 }  // namespace
 
 std::string next_name(const std::string& state) { return state + ".next"; }
 
 TrainingGraph make_training_graph(const Model& model, const TrainingOptions& options) {
-  std::unordered_set<std::string> differentiable;
-  if (options.keeps_gradient_op) differentiable = differentiable_parameters(model, options);
   TrainingGraph training;
-  prepare(training, model, options.parameters);
+  Begun begun = begin_training(training, model, options);
   Graph& graph = *training.model.graph;
-  const std::vector<Statistic> statistics = enter_training_mode(graph);
-  Value* prediction = find_prediction(graph, options.prediction);
-  training.prediction = prediction->name();
-  Value* loss = put_loss(training, prediction, options);
-  Trained trained = add_gradients(training, loss, options.keeps_gradient_op ? &differentiable : nullptr, options);
   GraphBuilder g(graph);
   g.name_after("train");
-  Value* norm = add_updates(g, training, std::move(trained), statistics, options);
-
-  prediction = graph.find(training.prediction);
-  loss = graph.find(training.loss);
-  graph.resize_outputs(0);
-  graph.add_output(loss);
-  graph.add_output(prediction);
-  if (options.reports_norm) {
-    Value* out = named(g, norm, "gradient_norm");
-    training.norm = out->name();
-    graph.add_output(out);
-  }
+  Value* norm = add_updates(g, training, std::move(begun.trained), begun.statistics, options);
+  put_outputs(g, training, options.reports_norm ? norm : nullptr);
   return training;
+}
+
+std::vector<TrainingGraph> make_separate_graphs(const Model& model, const TrainingOptions& options) {
+  if (options.keeps_gradient_op) throw Error(Code::bad_usage, "the operator Gradient cannot be taken apart");
+  std::vector<TrainingGraph> made(2);
+  TrainingGraph &first = made[0], &second = made[1];
+  Begun begun = begin_training(first, model, options);
+  second.model.ir_version = first.model.ir_version;
+  second.model.opsets = first.model.opsets;
+  Graph &graph = *first.model.graph, &updates = *second.model.graph;
+  GraphBuilder g(graph), h(updates);
+  g.name_after("train");
+  h.name_after("train");
+  Trained moved;
+  for (std::size_t i = 0; i < begun.trained.parameters.size(); ++i) {
+    const Value* parameter = begun.trained.parameters[i];
+    const Tensor& like = *parameter->initializer;
+    const Tensor zeros(like.dtype(), like.dims(), zero_bytes(like.bytes().size()));
+    const std::string name = graph.fresh_name("train/" + parameter->name() + "/gradient");
+    graph.add_initializer(name, zeros);
+    first.state.push_back({name, named(g, begun.trained.gradients[i], next_name(name))->name()});
+    first.passing.push_back(name);
+    first.shared.push_back(parameter->name());
+    second.shared.push_back(name);
+    moved.parameters.push_back(updates.add_initializer(parameter->name(), like));
+    moved.gradients.push_back(updates.add_initializer(name, zeros));
+  }
+  for (const auto& [statistic, next] : begun.statistics) first.state.push_back({statistic->name(), next});
+  put_outputs(g, first, nullptr);
+  Value* norm = add_updates(h, second, std::move(moved), {}, options);
+  if (options.reports_norm) {
+    Value* out = named(h, norm, "gradient_norm");
+    second.norm = out->name();
+    updates.add_output(out);
+  }
+  return made;
 }
 
 Model step_graph(const TrainingGraph& training) {

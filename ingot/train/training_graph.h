@@ -41,14 +41,19 @@ struct TrainingGraph {
   std::vector<State> state;
   std::size_t parameter_count = 0;  // the first so many of `state`
   std::string loss, prediction, target, norm;
-  std::string lr, step;             // variables of the algorithm; empty: it has none that are known
-  std::vector<std::string> shared;  // initializers that other algorithms of the same model change
+  std::string lr, step;              // variables of the algorithm; empty: it has none that are known
+  std::vector<std::string> shared;   // initializers that other algorithms of the same model change
+  std::vector<std::string> passing;  // variables that mean nothing after the step
   std::vector<ParameterChoice> parameters;
   std::vector<std::string> notes;  // what a user should know
 };
 
 /// Use 1: the model in training mode, with loss, gradients and optimizer.
 TrainingGraph make_training_graph(const Model& model, const TrainingOptions& options);
+
+/// The same in two: the first gives loss, statistics and gradients, which are variables, the second
+/// moves the parameters by these. Between the two, gradients can be changed, such as by those of other processes.
+std::vector<TrainingGraph> make_separate_graphs(const Model& model, const TrainingOptions& options);
 
 /// The same as one ordinary graph that any runtime runs: the state comes in under its names and goes out under these
 /// with ".next" at the end, after loss and prediction.

@@ -121,6 +121,11 @@ std::optional<Distance> distance(const Array& a, const Array& b) {
   return std::nullopt;
 }
 
+Distance as_rounded(Distance d, DType dtype) {
+  if (dtype != DType::undefined && d.unit == Distance::Unit::absolute) d.dtype = coarser(d.dtype, dtype);
+  return d;
+}
+
 namespace {
 
 Threshold threshold_of_reals(const Distance& d, const Noise& noise) {

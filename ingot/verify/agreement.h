@@ -28,6 +28,9 @@ struct Distance {
 /// are floats of different widths: some runtimes know few types.
 std::optional<Distance> distance(const Array& a, const Array& b);
 
+/// The same where one side was rounded to `dtype` on the way.
+Distance as_rounded(Distance d, DType dtype);
+
 /// What rounding alone does to one value of a pair of models.
 struct Noise {
   std::optional<Distance> own{};  // between runs in Ingot of the model that is judged

@@ -95,7 +95,8 @@ void Comparison::conclude() {
 void Comparison::look_inside(const Inputs& a_inputs, const Inputs& b_inputs) {
   InsideOptions options;
   options.outputs_differ = verdict_.answer == Verdict::Answer::different;
-  options.measures_noise = is_cheap_;
+  options.measures_noise = effort_.measures_inside;
+  options.rounded_to = request_.rounded_to;
   const bool has_tolerance = request_.rtol || request_.atol;
   // Rows that changed places did so inside too.
   if ((has_tolerance || has_moved_rows_) && !options.outputs_differ) return;
@@ -162,7 +163,7 @@ void Comparison::compare(const Datum& a, const Datum& b, OutputVerdict& output) 
     verdict_.notes.push_back(fmt::format("output '{}' is {} in {} and {} in {}: compared as numbers", output.a_name,
                                          name_of(a.array()->dtype()), info_of(a_.runtime()).title,
                                          name_of(fit->dtype()), info_of(b_.runtime()).title));
-  judge(*a.array(), *fit, *d, output);
+  judge(*a.array(), *fit, as_rounded(*d, request_.rounded_to), output);
   if (is_saturated(b_.model(), output.b_name, *a.array())) saturated_.push_back(output.b_name);
   if (changes.empty() && rows_of(*fit))
     rows_.emplace_back(verdict_.outputs.size(), RowsOfBoth{output.b_name, *a.array(), *fit});
@@ -219,7 +220,7 @@ void Comparison::judge(const Array& a, const Array& b, const Distance& d, Output
   }
   Threshold threshold = threshold_for(d);
   // The model's own rounding costs several runs: where they are slow, only once it matters.
-  if (is_cheap_ || !is_within(d, threshold)) {
+  if (effort_.measures_outputs || !is_within(d, threshold)) {
     const Noise noise = noise_.of(output.a_name, a, output.b_name, b);
     if (!is_within(d, threshold) && !noise_.why_not().empty() && !has_complained_) {
       verdict_.notes.push_back("the model's own rounding noise is not known: " + noise_.why_not());

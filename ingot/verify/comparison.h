@@ -11,14 +11,18 @@
 
 namespace ingot::verify {
 
+/// Of which values the noise is measured, which takes runs in double; of the others only where the types' own tolerance
+/// is exceeded.
+struct Effort {
+  bool measures_outputs = true, measures_inside = true;
+};
+
 /// Two models on one set of inputs.
 class Comparison {
  public:
-  /// `is_cheap`: runs in double can be afforded, and the noise of every value is measured; else only where the types'
-  /// own tolerance is exceeded.
-  Comparison(const VerifyRequest& request, Contender& a, Contender& b, PairNoise& noise, bool is_cheap,
+  Comparison(const VerifyRequest& request, Contender& a, Contender& b, PairNoise& noise, const Effort& effort,
              Verdict& verdict)
-      : request_(request), a_(a), b_(b), noise_(noise), verdict_(verdict), is_cheap_(is_cheap) {}
+      : request_(request), a_(a), b_(b), noise_(noise), verdict_(verdict), effort_(effort) {}
 
   /// Fills in the verdict.
   void run(const std::vector<engine::NamedDatum>& a_inputs, const std::vector<engine::NamedDatum>& b_inputs);
@@ -43,7 +47,8 @@ class Comparison {
   std::set<std::string> random_;                          // outputs of b that depend on random numbers
   std::vector<std::string> saturated_;                    // outputs of b
   std::vector<std::pair<std::size_t, RowsOfBoth>> rows_;  // with the place of the output's verdict
-  bool is_cheap_, has_complained_ = false, has_moved_rows_ = false;
+  Effort effort_;
+  bool has_complained_ = false, has_moved_rows_ = false;
 };
 
 }  // namespace ingot::verify

@@ -17,6 +17,7 @@ driver::Verifier verifier(const Peers& peers, std::optional<Verdict>& verdict, c
     request.inputs = inputs.given;
     request.seed = inputs.seed;
     request.seeds = inputs.seeds;
+    request.rounded_to = files.rounded_to;
     try {
       verdict = verify(request);
       return verdict->answer == Verdict::Answer::unknown ? verdict->why_unknown : "";

@@ -101,6 +101,7 @@ class Inside {
       }
       if (!best) continue;
       ++compared_;
+      best->distance = as_rounded(best->distance, options_.rounded_to);
       Threshold threshold = threshold_for(best->distance);
       if (options_.measures_noise || !is_within(best->distance, threshold))
         threshold = threshold_for(best->distance, noise_for(pair, *a, b_name, best->form));

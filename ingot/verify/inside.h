@@ -10,8 +10,9 @@
 namespace ingot::verify {
 
 struct InsideOptions {
-  bool outputs_differ = false;  // then the first difference is all that is wanted
-  bool measures_noise = true;   // of every value; else only where the types' own tolerance is exceeded
+  bool outputs_differ = false;          // then the first difference is all that is wanted
+  bool measures_noise = true;           // of every value; else only where the types' own tolerance is exceeded
+  DType rounded_to = DType::undefined;  // as in VerifyRequest
 };
 
 struct InsideAnswer {

@@ -17,6 +17,14 @@ bool only_moves(const Node& node) {
                              [&](const char* op) { return node.is(op); });
 }
 
+/// What an output of an If is in one of its branches.
+const Value* result_of_branch(const Node& node, const Value& output) {
+  const auto* branch = node.attributes.get<GraphPtr>("then_branch");
+  for (std::size_t i = 0; branch && i < node.output_count(); ++i)
+    if (node.output(i) == &output && i < (*branch)->output_count()) return (*branch)->output(i);
+  return nullptr;
+}
+
 }  // namespace
 
 const Node* bounded_function(const Model& model, const std::string& value) {
@@ -25,6 +33,10 @@ const Node* bounded_function(const Model& model, const std::string& value) {
     const Node& node = *v->producer();
     for (const char* op : {"Softmax", "Sigmoid", "HardSigmoid", "Tanh"})
       if (node.is(op)) return &node;
+    if (node.is("If")) {
+      v = result_of_branch(node, *v);
+      continue;
+    }
     if (!only_moves(node)) return nullptr;
     v = node.input(0);
   }

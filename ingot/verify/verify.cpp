@@ -22,7 +22,9 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint32_t kSeeds = 3;          // where nothing else is asked for
 constexpr std::uint32_t kSeedsToDecide = 8;  // for quantised models that one input does not decide
 constexpr std::uint32_t kSeedsOfSlowOnes = 3;
-constexpr double kCheap = 1e8;  // operations of a run: in double, kernels are some fifty times slower
+// Operations of a run; in double, kernels are some fifty times slower. Up to the first, all values inside are run in
+// double too; up to the second, there are several seeds; up to the third, the outputs are run in double.
+constexpr double kCheap = 1e8, kModerate = 1e9, kBearable = 1e10;
 
 /// Inputs that were given stay; the others are drawn.
 class InputSource {
@@ -31,7 +33,9 @@ class InputSource {
       : a_(a), shaped_(a.model().clone()), given_(shaped_inputs(request)) {}
 
   /// By what there is to compute, never by the clock: the answer must not depend on how busy the machine is.
-  bool is_cheap() const { return is_cheap_; }
+  bool is_cheap() const { return operations_ <= kCheap; }
+  bool allows_seeds() const { return operations_ <= kModerate; }
+  Effort effort() const { return {.measures_outputs = operations_ <= kBearable, .measures_inside = is_cheap()}; }
   bool draws() const { return driver::random_inputs(shaped_, 1, given_).size() > 0; }
 
   /// In the order of the file: some runtimes go by it. `factor` makes drawn floats smaller.
@@ -65,7 +69,7 @@ class InputSource {
  private:
   Inputs shaped_inputs(const VerifyRequest& request) {
     driver::set_input_shapes(shaped_, request.input_shapes);
-    is_cheap_ = operations() <= kCheap;
+    operations_ = operations();
     return driver::load_inputs(shaped_, request.inputs, request.a.load).values;
   }
 
@@ -88,9 +92,12 @@ class InputSource {
 
   const Contender& a_;
   Model shaped_;
-  bool is_cheap_ = true;
+  double operations_ = 0;
   Inputs given_;
 };
+
+/// What a note is about: its figures differ from one input to the next.
+std::string_view subject_of(std::string_view note) { return note.substr(0, note.find(" (")); }
 
 double excess_of(const OutputVerdict& output) { return output.distance ? output.distance->value : 0; }
 
@@ -106,7 +113,8 @@ void merge(Verdict& all, Verdict&& one) {
     for (std::size_t i = 0; i < std::min(all.outputs.size(), one.outputs.size()); ++i)
       if (excess_of(one.outputs[i]) > excess_of(all.outputs[i])) all.outputs[i] = std::move(one.outputs[i]);
     for (std::string& note : one.notes)
-      if (std::ranges::find(all.notes, note) == all.notes.end()) all.notes.push_back(std::move(note));
+      if (std::ranges::none_of(all.notes, [&](const std::string& n) { return subject_of(n) == subject_of(note); }))
+        all.notes.push_back(std::move(note));
   }
   for (LayerSteps& layer : one.layers) {
     const auto known = std::ranges::find(all.layers, layer.name, &LayerSteps::name);
@@ -187,7 +195,7 @@ Verdict verify(const VerifyRequest& request) {
   Contender b(request.b.file, request.b.runtimes, request.b.load, request.peers, Contender::Role::candidate);
   const InputSource source(request, a);
   PairNoise noise(a, b, request.a.load.budget, request.b.load.budget);
-  const std::uint32_t usual = source.is_cheap() ? kSeeds : 1;
+  const std::uint32_t usual = source.allows_seeds() ? kSeeds : 1;
   const std::uint32_t most = !source.draws() ? 1 : request.seeds ? request.seeds : usual;
   Verdict verdict;
   double factor = 1;
@@ -195,7 +203,7 @@ Verdict verify(const VerifyRequest& request) {
     Verdict one;
     const Inputs a_inputs = source.inputs(request.seed + i, factor);
     const Inputs b_inputs = inputs_for_b(a, b, a_inputs, one);
-    Comparison comparison(request, a, b, noise, source.is_cheap(), one);
+    Comparison comparison(request, a, b, noise, source.effort(), one);
     comparison.run(a_inputs, b_inputs);
     const bool is_answer = one.answer == Verdict::Answer::different;
     const std::string smaller = factor == 1 ? "" : fmt::format(", times {:g}", factor);

@@ -24,6 +24,8 @@ struct VerifyRequest {
   std::uint32_t seeds = 0;  // how many, from `seed` on; 0: three where that takes little time, else one
   std::vector<std::pair<std::string, Shape>> input_shapes;  // of a's inputs
   std::optional<double> rtol, atol;                         // in place of the policy
+  /// What b was rounded to on purpose, weights or results: two models may differ as much as this type's numbers do.
+  DType rounded_to = DType::undefined;
   bool bisects = true;
 };
 

@@ -189,7 +189,7 @@ TEST(CInterface, NamesWhatItDoesNotUnderstand) {
 }
 
 TEST(CInterface, KeepsSessionsWithinTheirLimits) {
-  ingot_session_options options = {sizeof options, 1, 1 << 20, 0, 0};
+  ingot_session_options options = {sizeof options, 1, 1 << 20, 0, 0, 0};
   ingot_session* session = planned(kNumbers, &options);
   const ingot_input input = good_input();
   ingot_outputs* outputs = nullptr;

@@ -82,6 +82,37 @@ class GraphTest(unittest.TestCase):
         done = self.json_of("verify", self.path("net.onnxtxt"), self.path("whole.onnx"), "--with", "ingot")
         self.assertEqual(done["answer"], "same")
 
+    def test_weights_of_old_files_are_weights(self):
+        # Below IR version 4 each weight is an input too.
+        self.run_ingot("convert", self.path("net.onnxtxt"), "-o", self.path("old.onnx"), "--for", "onnx-1.3")
+        self.assertEqual(self.json_of("inspect", self.path("old.onnx"))["ir_version"], 3)
+        self.run_ingot("split", self.path("old.onnx"), "-o", self.path("parts"), "--at", "h")
+        sizes = [self.json_of("inspect", self.path(f"parts/part_{i}.onnx"))["parameters"]["elements"] for i in (0, 1)]
+        self.assertEqual(sizes, [12, 7])
+        done = self.json_of("merge", self.path("parts/part_0.onnx"), self.path("parts/part_1.onnx"), "-o", self.path("both.onnx"))
+        self.assertEqual([p["name"] for p in done["inputs"]], ["x"])
+        self.run_ingot("verify", self.path("old.onnx"), self.path("both.onnx"), "--with", "ingot")
+        self.json_of("extract", self.path("old.onnx"), "-o", self.path("part.onnx"), "--inputs", "s")
+        self.assertEqual(self.json_of("inspect", self.path("part.onnx"))["parameters"]["elements"], 6)
+        self.assertEqual(self.json_of("optimize", self.path("old.onnx"), "-o", self.path("small.onnx"))["nodes"]["after"], 4)
+
+    def test_defaults_of_inputs_survive_cuts_and_merges(self):
+        self.write("default.onnxtxt", '''<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x, float[2] k) => (float[2] y) <float[2] k = {2, 3}> { a = Neg(x) b = Mul(a, k) y = Neg(b) }''')
+        self.run_ingot("extract", self.path("default.onnxtxt"), "-o", self.path("cut.onnx"), "--inputs", "a")
+        ports = {p["name"]: p["has_default"] for p in self.json_of("inspect", self.path("cut.onnx"))["inputs"]}
+        self.assertEqual(ports, {"a": False, "k": True})
+        self.write("first.onnxtxt", '<ir_version: 8, opset_import: ["" : 17]> f (float[2] z) => (float[2] x) { x = Abs(z) }')
+        self.run_ingot("merge", self.path("first.onnxtxt"), self.path("default.onnxtxt"), "-o", self.path("both.onnx"))
+        ports = {p["name"]: p["has_default"] for p in self.json_of("inspect", self.path("both.onnx"))["inputs"]}
+        self.assertEqual(ports, {"z": False, "k": True})
+
+    def test_diff_takes_weights_that_have_to_be_given(self):
+        self.write("given.onnxtxt", NET.replace("(float[N, 4] x)", "(float[N, 4] x, float[3, 2] v)").replace(
+            ", float[3, 2] v = {1, 2, 3, 4, 5, 6}", ""))
+        done = self.json_of("diff", self.path("net.onnxtxt"), self.path("given.onnxtxt"), code=1)
+        self.assertEqual(len(done["weights_only_in_a"]), 1)
+
     def test_merge_lists_all_problems(self):
         done = self.run_ingot("merge", self.path("net.onnxtxt"), self.path("net.onnxtxt"), "-o", self.path("m.onnx"),
                               "--connect", "y=x", code=2)

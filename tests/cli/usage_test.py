@@ -123,7 +123,7 @@ class Usage(unittest.TestCase):
                                     ("lfs.onnx", b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "Git LFS"),
                                     ("page.onnx", b"<!DOCTYPE html><html></html>", "HTML"),
                                     ("m.onnx.gz", gzip.compress(b"x"), "gzip"),
-                                    ("m.pkl", b"\x80\x04\x95\0", "pickle")):
+                                    ("m.7z", b"7z\xbc\xaf\x27\x1c\0\4", "7z")):
             self.file(name, content)
             for command in (["inspect", name], ["run", name, "--random", 1], ["convert", name, "-o", "o.onnx"]):
                 said = self.ingot(*command, code=3).stderr
@@ -146,10 +146,21 @@ class Usage(unittest.TestCase):
 
     def test_the_source_is_not_overwritten(self):
         self.file("m.onnxtxt", SMALL)
+        table = "a,b,c,d\n1,2,3,4\n"
+        self.file("d.csv", table)
         for command in (["convert", "m.onnxtxt", "-o", "./m.onnxtxt"], ["grad", "m.onnxtxt", "-o", "m.onnxtxt"],
-                        ["strip-training", "m.onnxtxt", "-o", "m.onnxtxt"]):
+                        ["strip-training", "m.onnxtxt", "-o", "m.onnxtxt"], ["optimize", "m.onnxtxt", "-o", "m.onnxtxt"],
+                        ["rename", "m.onnxtxt", "x=z", "-o", "m.onnxtxt"],
+                        ["extract", "m.onnxtxt", "--outputs", "h", "-o", "m.onnxtxt"],
+                        ["merge", "m.onnxtxt", "m.onnxtxt", "--connect", "y=x", "-o", "m.onnxtxt"],
+                        ["convert", "m.onnxtxt", "-o", "o.onnx", "--report", "m.onnxtxt"],
+                        ["train", "m.onnxtxt", "--data", "d.csv", "--loss", "mse", "--export", "m.onnxtxt"],
+                        ["train", "m.onnxtxt", "--data", "d.csv", "--loss", "mse", "--log", "d.csv"],
+                        ["run", "m.onnxtxt", "--data", "d.csv", "--out", "d.csv"]):
             self.assertIn("IG1303", self.ingot(*command, code=2).stderr)
         self.assertEqual((self.path / "m.onnxtxt").read_text(), SMALL)
+        self.assertEqual((self.path / "d.csv").read_text(), table)
+        self.ingot("convert", "m.onnxtxt", "-o", "o.onnx", "--report", "o.onnx", code=2)
 
     def test_a_fixed_batch_is_changed(self):
         self.file("m.onnxtxt", SMALL)
@@ -194,7 +205,8 @@ class Usage(unittest.TestCase):
         self.assertEqual(file["operators"]["CONV_2D"], 1)
         self.assertEqual(file["signatures"], [{"name": "serving_default", "inputs": ["x"], "outputs": ["y"]}])
         self.ingot("convert", "m.tflite", "-o", "old.onnx", "--opset", 13, "--no-verify")
-        self.assertNotIn("ingot.node_metadata", self.ingot("inspect", "old.onnx").stdout)
+        for options in ([], ["--text"], ["--json"]):
+            self.assertNotIn("ingot.node_metadata", self.ingot("inspect", "old.onnx", *options).stdout)
 
 
 if __name__ == "__main__":

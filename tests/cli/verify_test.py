@@ -96,6 +96,21 @@ class Verify(unittest.TestCase):
         self.assertNotIn("src=", page)
 
     @needs("tflite")
+    def test_a_part_is_compared_with_the_same_part(self):
+        for options in (["--outputs", "c"], ["--inputs", "c"]):
+            done = self.ingot("convert", "a.onnx", "-o", "part.tflite", *options)
+            self.assertIn("verified:", done.stderr)
+
+    @needs("tflite")
+    def test_what_is_rounded_on_request_is_judged_by_what_it_is_rounded_to(self):
+        weights = ", ".join(str((i * 7 % 13 - 6) / 9) for i in range(256))
+        (self.path / "w.onnxtxt").write_text('''<ir_version: 10, opset_import: ["" : 21]>
+net (float[1, 16] x) => (float[1, 16] y) <float[16, 16] w = {%s}> { h = MatMul(x, w) y = Tanh(h) }''' % weights)
+        done = self.ingot("convert", "w.onnxtxt", "-o", "w.tflite", "--weights", "float16")
+        self.assertIn("float16 has 0.004", done.stderr)
+        self.ingot("convert", "w.onnxtxt", "-o", "half.onnx", "--float16", "--random", 1)
+
+    @needs("tflite")
     def test_no_verify_is_heeded(self):
         self.ingot("convert", "a.onnx", "-o", "a.tflite", "--no-verify")
         done = self.ingot("convert", "a.tflite", "-o", "c.onnx", "--no-verify", "--json")

@@ -82,7 +82,12 @@ TEST(Batch, ThatMixesExamplesIsRefused) {
       HasSubstr("output 'y' mixes examples"));
   EXPECT_THAT(refusal("g (float[1,4] x) => (float[4] y) <int64[1] a = {0}> { y = Squeeze(x, a) }"),
               HasSubstr("output 'y' would be float[4]"));
-  EXPECT_THAT(refusal("g (float[1,4] x) => (float[4,1] y) { y = Transpose(x) }"), HasSubstr("output 'y' would be"));
+}
+
+TEST(Batch, MayStandBehindTheStepsOfASequence) {
+  const char* steps = "g (float[1,3,2] x) => (float[3,1,2] y) { t = Transpose<perm = [1, 0, 2]>(x) y = Relu(t) }";
+  EXPECT_EQ(ports_with(parsed(steps), Dim(4)), "float[4,3,2] -> float[3,4,2]");
+  EXPECT_EQ(ports_with(parsed(steps), Dim::symbol("N")), "float[N,3,2] -> float[3,N,2]");
 }
 
 TEST(Batch, SaysWhatChanged) {

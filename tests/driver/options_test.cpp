@@ -22,6 +22,7 @@ struct Takers {
 const Names kForeign = {"tflite", "tensorflow", "savedmodel", "tfjs", "keras"},
             kTensorflow = {"tensorflow", "savedmodel", "tfjs"},
             kTrained = {"tensorflow", "savedmodel", "tfjs", "keras"},
+            kClassic = {"sklearn", "xgboost", "lightgbm", "catboost", "libsvm", "liblinear"},
             kGraphs = {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs"},
             kAll = {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs", "keras"},
             kOnnx = {"onnx", "onnxtxt", "json"}, kWritten = {"tflite", "tensorflow", "savedmodel", "tfjs"},
@@ -37,6 +38,10 @@ const std::map<std::string, Takers> kTakers = {
     {"--keep-functions", {kTensorflow, {}}},
     {"--dequantize", {{"tflite"}, {}}},
     {"--weights-from", {{"keras"}, {}}},
+    {"--precision", {kClassic, {}}},
+    {"--raw-scores", {kClassic, {}}},
+    {"--zipmap", {kClassic, {}}},
+    {"--decision-path", {{"sklearn"}, {}}},
     {"--allow-custom", {kForeign, {"tflite"}}},
     {"--inputs-as", {kAll, kWritten}},
     {"--outputs-as", {kAll, kWritten}},
@@ -153,6 +158,18 @@ ConvertRequest with(Option option, ConvertRequest request) {
       break;
     case Option::weights_from:
       request.weights_from = "w.h5";
+      break;
+    case Option::precision:
+      request.precision = Precision::float32;
+      break;
+    case Option::raw_scores:
+      request.raw_scores = true;
+      break;
+    case Option::zipmap:
+      request.zipmap = true;
+      break;
+    case Option::decision_path:
+      request.decision_path = true;
       break;
     case Option::allow_custom:
       request.allow_custom = {"Op"};

@@ -94,7 +94,6 @@ TEST_F(Recognition, WhatIsNoModelIsNamedWithWhatToDo) {
       {"PK\x03\x04...model.weights.h5"s, "a Keras file", "SavedModel"},
       {tar, "a tar archive", "tar -xf"},
       {"7z\xbc\xaf\x27\x1c"s, "a 7z archive", "unpack it"},
-      {"\x80\x04\x95...", "a pickle of Python", "export the model there to ONNX"},
       {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", "a PyTorch file of the old form",
        "torch.onnx.export"},
   };
@@ -114,6 +113,28 @@ TEST_F(Recognition, WhatIsNoModelIsNamedWithWhatToDo) {
       }
 }
 
+TEST_F(Recognition, PicklesAreKnownAlsoWhereTheyAreCompressed) {
+  const std::string plain = test::write_source(directory_, "sklearn");
+  EXPECT_EQ(format_of(plain), "sklearn");
+  // {'a': [1] * 30}, by pickle.dumps and gzip.compress of Python
+  using namespace std::string_literals;
+  const std::string packed =
+      "\x1f\x8b\x08\0\0\0\0\0\x02\x03k`\xaa-d\x88`d``H,d\x8c-d\xd2\xf0"s
+      "f$\x1f\xa6\x16\xeb\x01\0\xea\x05*5P\0\0\0"s;
+  test::write_text(directory_ / "m.gz", packed);
+  EXPECT_EQ(format_of(directory_ / "m.gz"), "sklearn");
+  test::write_text(directory_ / "m.gz", packed.substr(0, 12));
+  EXPECT_NE(refusal(directory_ / "m.gz").find("compressed by gzip"), std::string::npos);
+  driver::LoadOptions options;
+  options.from = &driver::format_by_name("onnx");
+  try {
+    driver::load(plain, options);
+    FAIL() << "read as ONNX";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("a pickle of Python"), std::string::npos) << error.what();
+  }
+}
+
 TEST_F(Recognition, AnOnnxFileWithoutAGraphIsNone) {
   test::write_text(directory_ / "m.onnx", "\x08\x08");  // ir_version: 8
   EXPECT_NE(refusal_of_load(directory_ / "m.onnx").find("the file holds no graph"), std::string::npos);
@@ -125,7 +146,7 @@ TEST_F(Recognition, WhatNothingTellsIsRefusedWithTheNamesThatFromTakes) {
     const std::string text = refusal(directory_ / name);
     EXPECT_EQ(text.find(directory_ / name + std::string(": the format of this file is not recognised [IG0701]\n"
                                                         "  hint: name it with --from: onnx, onnxtxt, tflite, "
-                                                        "tensorflow, savedmodel, tfjs, keras")),
+                                                        "tensorflow, savedmodel, tfjs, keras, sklearn")),
               0U)
         << text;
   }
@@ -158,7 +179,8 @@ TEST_F(Recognition, FromWins) {
 }
 
 TEST_F(Recognition, EverySourceIsLoadedAsWhatItIs) {
-  for (const char* name : {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs"})
+  for (const char* name : {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs", "sklearn", "xgboost",
+                           "lightgbm", "catboost", "libsvm", "liblinear"})
     EXPECT_EQ(driver::load(test::write_source(directory_, name)).format->name, name);
 }
 
@@ -169,7 +191,7 @@ TEST(FormatTable, UnknownNamesAreRefusedWithThoseKnown) {
   } catch (const Error& error) {
     EXPECT_EQ(std::string(error.what())
                   .find("there is no format 'caffe' [IG1301]\n  hint: known formats: onnx, onnxtxt, tflite, "
-                        "tensorflow, savedmodel, tfjs, keras, json"),
+                        "tensorflow, savedmodel, tfjs, keras, sklearn"),
               0U)
         << error.what();
   }

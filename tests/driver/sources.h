@@ -17,6 +17,14 @@ std::string write_tflite(const TempDir& directory, const std::string& name = "m.
 std::string write_tensorflow(const TempDir& directory, const std::string& name = "m.pbtxt");
 /// y = tanh(x) as a Sequential model without weights.
 std::string write_keras(const TempDir& directory, const std::string& name = "architecture.json");
+/// A Binarizer of three columns.
+std::string write_sklearn(const TempDir& directory, const std::string& name = "m.pkl");
+/// A tree of one split, and machines of two classes.
+std::string write_xgboost(const TempDir& directory, const std::string& name = "xgboost.json");
+std::string write_lightgbm(const TempDir& directory, const std::string& name = "lightgbm.txt");
+std::string write_catboost(const TempDir& directory, const std::string& name = "catboost.json");
+std::string write_libsvm(const TempDir& directory, const std::string& name = "m.svm");
+std::string write_liblinear(const TempDir& directory, const std::string& name = "m.liblinear");
 /// Directories.
 std::string write_saved_model(const TempDir& directory, const std::string& name = "saved");
 std::string write_tfjs(const TempDir& directory, const std::string& name = "web");

@@ -378,6 +378,18 @@ g (float[8] x) => (float[8] y) <float low = {-20.2}> {
   EXPECT_EQ(v.answer, Verdict::Answer::same) << v.outputs[0].figure << ", at most " << v.outputs[0].threshold;
 }
 
+TEST_F(Verify, ASigmoidInABranchIsOneToo) {
+  if (!has(Runtime::ort)) GTEST_SKIP() << skip_;
+  driver::save(onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>
+g (float[8] x) => (float[8] y) <float low = {-20.2}, bool yes = {1}> {
+  a = Add(x, low)
+  y = If (yes) <then_branch = t () => (float[8] p) { p = Sigmoid(a) }, else_branch = e () => (float[8] q) { q = Relu(a) }>
+})"),
+               directory_ / "a.onnx");
+  const Verdict v = verify("a.onnx", "a.onnx", {Runtime::ort});
+  EXPECT_EQ(v.answer, Verdict::Answer::same) << v.outputs[0].figure << ", at most " << v.outputs[0].threshold;
+}
+
 /// Rounds its inputs to a few steps, far coarser than the rest.
 Model coarse(const std::string& before) {
   return onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>
@@ -428,6 +440,18 @@ g (int64[1, 6] ids, int64[1, 6] attention_mask, int64[6] lengths) => (float[1, 6
                directory_ / "a.onnx");
   const Verdict v = verify("a.onnx", "a.onnx", {Runtime::ingot});
   EXPECT_EQ(v.answer, Verdict::Answer::same) << v.why_unknown;
+
+  // Tuples of indices, each within its own axis; texts.
+  driver::save(onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>
+g (int64[5, 2] at, int64[3, 1] to, string[3] s) => (float[5] y, float[4, 2] z, string[3] t)
+<float[4, 2] table = {1, 2, 3, 4, 5, 6, 7, 8}, float[3, 2] rows = {1, 2, 3, 4, 5, 6}> {
+  y = GatherND(table, at)
+  z = ScatterND(table, to, rows)
+  t = Identity(s)
+})"),
+               directory_ / "b.onnx");
+  const Verdict tuples = verify("b.onnx", "b.onnx", {Runtime::ingot});
+  EXPECT_EQ(tuples.answer, Verdict::Answer::same) << tuples.why_unknown;
 }
 
 TEST_F(Verify, AMissingRuntimeIsNoAnswer) {

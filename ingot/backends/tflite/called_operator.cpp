@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ingot/backends/tflite/type_tables.h"
 #include "ingot/base/error.h"
 #include "ingot/formats/tflite/lone_operator.h"
 #include "ingot/ir/operator_pattern.h"
@@ -69,6 +70,7 @@ bool fits(const Node& call, const ExportOptions& options) {
   const auto& code = lone.operators[0].code;
   const auto is_allowed = [&](const std::string& allowed) { return OperatorPattern::parse(allowed).op == code.custom; };
   if (code.builtin == BuiltinOperator::CUSTOM && std::ranges::none_of(options.allow_custom, is_allowed)) return false;
+  if (!has_known_types(*model)) return false;
   if (lone.inputs.size() > call.input_count() || lone.outputs.size() != call.output_count()) return false;
   for (std::size_t i = 0; i < lone.inputs.size(); ++i) {
     const fmt_tflite::Tensor& t = input_of(lone, i);

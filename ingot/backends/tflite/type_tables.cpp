@@ -124,6 +124,7 @@ constexpr Line kInputs[] = {
     {Op::SQUARED_DIFFERENCE, 0, "fic"},
     {Op::SUB, 0, "filucs"},
     {Op::SUM, 0, "fucsil"},
+    {Op::SVDF, 4, "fs"},
     {Op::TANH, 0, "fucs"},
     {Op::TOPK_V2, 0, "fucsil"},
     {Op::TRANSPOSE_CONV, 2, "fucs"},
@@ -136,6 +137,39 @@ constexpr Op kAlike[] = {
     Op::LESS_EQUAL, Op::MAXIMUM, Op::MINIMUM, Op::MUL,       Op::NOT_EQUAL, Op::POW,     Op::SQUARED_DIFFERENCE,
     Op::SUB};
 
+/// Operators whose result has the type of their first input: kernels do not ask, and write what they make.
+constexpr Op kKept[] = {Op::ABS,
+                        Op::ADD,
+                        Op::AVERAGE_POOL_2D,
+                        Op::CEIL,
+                        Op::COS,
+                        Op::DIV,
+                        Op::ELU,
+                        Op::EXP,
+                        Op::FLOOR,
+                        Op::FLOOR_DIV,
+                        Op::FLOOR_MOD,
+                        Op::HARD_SWISH,
+                        Op::LEAKY_RELU,
+                        Op::LOG,
+                        Op::LOGISTIC,
+                        Op::MAXIMUM,
+                        Op::MAX_POOL_2D,
+                        Op::MINIMUM,
+                        Op::MUL,
+                        Op::NEG,
+                        Op::POW,
+                        Op::RELU,
+                        Op::RELU6,
+                        Op::RELU_N1_TO_1,
+                        Op::ROUND,
+                        Op::RSQRT,
+                        Op::SIN,
+                        Op::SQRT,
+                        Op::SQUARED_DIFFERENCE,
+                        Op::SUB,
+                        Op::TANH};
+
 class Checker {
  public:
   Checker(const tfl::SubGraph& graph, const tfl::Operator& op) : graph_(graph), op_(op) {}
@@ -145,6 +179,10 @@ class Checker {
       if (line.op == op_.code.builtin && line.types.find(letter_of(type_of(line.input))) == line.types.npos)
         refuse(line.input);
     if (std::ranges::find(kAlike, op_.code.builtin) != std::end(kAlike) && type_of(0) != type_of(1)) refuse(1);
+    if (std::ranges::find(kKept, op_.code.builtin) != std::end(kKept) && !op_.outputs.empty()) {
+      const Type made = graph_.tensors[static_cast<std::size_t>(op_.outputs[0])].type;
+      if (made != type_of(0)) fail(fmt::format("makes {} of {}", tfl::name(made), tfl::name(type_of(0))));
+    }
     if (op_.code.builtin == Op::QUANTIZE && type_of(0) == Type::INT32) refuse_wide();
   }
 
@@ -157,7 +195,7 @@ class Checker {
   [[noreturn]] void fail(const std::string& why) const {
     const std::int32_t made = op_.outputs.empty() ? tfl::kNoTensor : op_.outputs[0];
     const std::string name = made == tfl::kNoTensor ? "" : graph_.tensors[static_cast<std::size_t>(made)].name;
-    throw Error(Code::unsupported_type_in_target,
+    throw Error(Code::internal,
                 fmt::format("the operator {} that makes '{}' {}", tfl::describe(op_.code), name, why));
   }
 
@@ -180,6 +218,13 @@ class Checker {
 void check_types(const tfl::Model& model) {
   for (const tfl::SubGraph& graph : model.subgraphs)
     for (const tfl::Operator& op : graph.operators) Checker(graph, op).run();
+}
+
+bool has_known_types(const tfl::Model& model) try {
+  check_types(model);
+  return true;
+} catch (const Error&) {
+  return false;
 }
 
 }  // namespace ingot::backends::tflite

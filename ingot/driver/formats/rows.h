@@ -4,6 +4,7 @@
 /// The rows of the format table, a file each; format.cpp lists them.
 namespace ingot::driver::rows {
 
-extern const Format kJson, kKeras, kOnnx, kOnnxText, kSavedModel, kTensorflow, kTensorflowJs, kTflite;
+extern const Format kCatboost, kJson, kKeras, kLiblinear, kLibsvm, kLightgbm, kOnnx, kOnnxText, kSavedModel, kSklearn,
+    kTensorflow, kTensorflowJs, kTflite, kXgboost;
 
 }  // namespace ingot::driver::rows

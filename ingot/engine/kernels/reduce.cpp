@@ -6,6 +6,7 @@
 #include "ingot/base/threads.h"
 #include "ingot/engine/kernels/channel_math.h"
 #include "ingot/engine/kernels/kernels.h"
+#include "ingot/engine/kernels/vector_math.h"
 #include "ingot/ops/catalog.h"
 
 namespace ingot::engine {
@@ -38,7 +39,7 @@ template <bool kSquares> double row_sum(const float* x, std::int64_t count) {
 
 class Sum final : public PreparedNode {
  public:
-  Sum(bool is_mean, bool squares) : is_mean_(is_mean), squares_(squares) {}
+  Sum(bool is_mean, bool squares, bool is_root) : is_mean_(is_mean), squares_(squares), is_root_(is_root) {}
 
   void run(ops::KernelContext& c, ThreadPool& pool) const override {
     const Array& x = c.in(0);
@@ -59,9 +60,13 @@ class Sum final : public PreparedNode {
     Array y = make_raw(c, 0, DType::f32, dims);
     // As kept, summed, kept, or as summed, kept, summed.
     const auto size = [&](std::size_t i) { return i < count ? groups.sizes[i] : 1; };
-    if (groups.begins_summed && count == 3) return sum<true>(c, pool, x, y, {size(0), size(1), size(2)});
     const std::size_t first = groups.begins_summed ? 0 : 1;
-    sum<false>(c, pool, x, y, {first ? size(0) : 1, size(first), size(first + 1)});
+    if (groups.begins_summed && count == 3)
+      sum<true>(c, pool, x, y, {size(0), size(1), size(2)});
+    else
+      sum<false>(c, pool, x, y, {first ? size(0) : 1, size(first), size(first + 1)});
+    float* out = y.mutable_data<float>().data();
+    if (is_root_) apply(Unary::sqrt, out, out, y.size());
   }
 
  private:
@@ -147,14 +152,15 @@ class Sum final : public PreparedNode {
     });
   }
 
-  bool is_mean_, squares_;
+  bool is_mean_, squares_, is_root_;
 };
 
 }  // namespace
 
 std::unique_ptr<PreparedNode> prepare_sum(PrepareContext& c) {
   if (c.elem(0) != DType::f32) return c.refuse("the input is not float");
-  return std::make_unique<Sum>(c.node.op == "ReduceMean", c.node.op == "ReduceSumSquare");
+  const bool is_norm = c.node.op == "ReduceL2";
+  return std::make_unique<Sum>(c.node.op == "ReduceMean", is_norm || c.node.op == "ReduceSumSquare", is_norm);
 }
 
 }  // namespace ingot::engine

@@ -234,7 +234,9 @@ class Blocking {
     if (node.output(1) || !is_float_of_rank_3_to_5(node.output(0))) return;
     const std::size_t rank = node.input(0)->type.shape->size() - 2;
     const ops::Window window = ops::Window::read(node.attributes, rank);
-    if (window.ceil_mode) return;
+    // What a mean counts beyond the padding that is stated is not known to the library.
+    const bool counts_padding = node.is("AveragePool") && node.attributes.int_or("count_include_pad", 0) != 0;
+    if (window.ceil_mode && counts_padding) return;
     Dims kernel, begin, end;
     for (std::size_t i = 0; i < rank; ++i) {
       const auto [before, after] = window.padding(i, node.input(0)->type.shape->at(i + 2));
@@ -242,12 +244,17 @@ class Blocking {
       kernel.push_back(window.kernel[i].value());
       begin.push_back(before.value());
       end.push_back(after.value());
+      if (window.ceil_mode) {
+        // The last window may reach beyond the padding: as if there were more of it.
+        const Dim &from = node.input(0)->type.shape->at(i + 2), &to = node.output(0)->type.shape->at(i + 2);
+        if (!from.is_known() || !to.is_known()) return;
+        const std::int64_t reach = (to.value() - 1) * window.strides[i] + window.extent(i).value();
+        end.back() = std::max<std::int64_t>(0, reach - from.value() - begin.back());
+      }
       if (begin.back() >= kernel.back() || end.back() >= kernel.back()) return;
     }
     begin.insert(begin.end(), end.begin(), end.end());
-    const std::string kind = node.is("MaxPool")                                    ? "max"
-                             : node.attributes.int_or("count_include_pad", 0) != 0 ? "average_with_padding"
-                                                                                   : "average";
+    const std::string kind = node.is("MaxPool") ? "max" : counts_padding ? "average_with_padding" : "average";
     GraphBuilder g(graph_, &node);
     Node* pool = g.node("Pool", kEngineDomain, {twin(node.input(0))},
                         {{"kind", kind},

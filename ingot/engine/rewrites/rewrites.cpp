@@ -2,6 +2,7 @@
 #include "ingot/engine/rewrites/rewrites.h"
 
 #include "ingot/engine/rewrites/block_convolutions.h"
+#include "ingot/engine/rewrites/compute_in_float.h"
 #include "ingot/engine/rewrites/dense_initializers.h"
 #include "ingot/engine/rewrites/eliminate_common_subexpressions.h"
 #include "ingot/engine/rewrites/fold_constants.h"
@@ -30,6 +31,11 @@ void fold(Graph& root, const RewriteContext& context) { fold_constants(root, con
 
 void absorb_pads(Graph& graph, const RewriteContext&) { passes::absorb_pads(graph); }
 
+/// Of all graphs at once: a value may be read in one and made in another.
+void widen_halves(Graph& graph, const RewriteContext& context) {
+  if (&graph == &context.root) compute_in_float(graph, context.ledger);
+}
+
 void einsum(Graph& graph, const RewriteContext& context) {
   if (lower_einsum(graph)) fold_constants(graph, context.ledger, context.budget);
 }
@@ -41,6 +47,7 @@ void update(Graph& graph, const RewriteContext& context) {
 constexpr Rewrite kRewrites[] = {
     {"make_initializers_dense", make_dense, Rewrite::Kind::always},
     {"fold_constants", fold, Rewrite::Kind::always},
+    {"compute_in_float", widen_halves},
     {"lower_einsum", einsum},
     {"eliminate_common_subexpressions", alone<eliminate_common_subexpressions>},
     {"fuse_gradients", alone<fuse_gradients>},
@@ -62,6 +69,9 @@ constexpr Precedence kPrecedences[] = {
     {"make_initializers_dense", "fold_constants", "kernels know no sparse tensors"},
     {"fold_constants", "eliminate_common_subexpressions",
      "rewrites look for constants where exporters wrote operators of constants"},
+
+    {"fold_constants", "compute_in_float", "constants are computed as the model states them"},
+    {"compute_in_float", "lower_einsum", "all that is fast is fast for floats"},
 
     {"fold_constants", "lower_einsum", "operands that are constant are seen to be"},
     {"lower_einsum", "eliminate_common_subexpressions", "equal operands are transposed once"},

@@ -1,4 +1,5 @@
 // Pools, normalisations, biases and activations of layers.
+#include <algorithm>
 #include <numeric>
 
 #include "ingot/frontends/tensorflow/layout.h"
@@ -84,6 +85,61 @@ Values max_pool_gradient(const TfNode& n, GraphBuilder& g, std::int64_t spatial)
   return {layout.from_channels_first(g, g.op("Reshape", {sums, dims}))};
 }
 
+/// How a window of a mean lies along one axis of what was pooled.
+struct MeanWindow {
+  std::int64_t size, kernel, stride;  // of the axis, of the window
+  bool is_same;
+  std::int64_t count() const { return is_same ? (size + stride - 1) / stride : (size - kernel) / stride + 1; }
+  std::int64_t reach() const { return (count() - 1) * stride + kernel; }
+  std::int64_t before() const { return is_same ? std::max<std::int64_t>(0, reach() - size) / 2 : 0; }
+  /// Of each window, the places that are no padding.
+  std::vector<float> places() const {
+    std::vector<float> all;
+    for (std::int64_t i = 0; i < count(); ++i) {
+      const std::int64_t begin = i * stride - before();
+      all.push_back(static_cast<float>(std::min(begin + kernel, size) - std::max<std::int64_t>(begin, 0)));
+    }
+    return all;
+  }
+};
+
+/// Each gradient is shared by the places of its window that are no padding. Inputs: the sizes of what was pooled, and
+/// the gradient.
+Values avg_pool_gradient(const TfNode& n, GraphBuilder& g, std::int64_t spatial) {
+  constexpr std::int64_t kMost = 1 << 20;
+  const Layout layout(n, spatial);
+  const Ints all_sizes = n.need_ints(0);
+  if (static_cast<std::int64_t>(all_sizes.size()) != layout.rank()) n.unsupported("sizes of another rank");
+  const Ints kernel = layout.spatial(n.ints("ksize")), strides = layout.spatial(n.ints("strides"));
+  const Ints sizes = layout.spatial(all_sizes);
+  Value* dy = layout.to_channels_first(g, n.input(1));
+  Value* dims = g.shape(dy);
+  Ints planes{-1, 1}, ones{1, 1}, pads(2 * static_cast<std::size_t>(spatial + 2), 0), starts, ends, axes, area;
+  for (std::size_t i = 0; i < kernel.size(); ++i) {
+    const MeanWindow window{sizes[i], kernel[i], strides[i], n.text("padding", "") == "SAME"};
+    if (kernel[i] < 1 || strides[i] < 1 || kernel[i] > kMost || strides[i] > kMost || sizes[i] < 1 || sizes[i] > kMost)
+      n.unsupported("a window, stride or size that is not positive, or too large");
+    if (window.count() < 1) n.unsupported("a window that is larger than what was pooled");
+    Ints shape(static_cast<std::size_t>(spatial + 2), 1);
+    shape[i + 2] = window.count();
+    dy = g.div(dy, g.cast(g.constant(Tensor::of<float>(shape, window.places())), n.elem(1)));
+    planes.push_back(window.count());
+    ones.push_back(kernel[i]);
+    starts.push_back(window.before());
+    ends.push_back(window.before() + sizes[i]);
+    axes.push_back(static_cast<std::int64_t>(i) + 2);
+    pads[pads.size() - kernel.size() + i] = std::max<std::int64_t>(0, ends.back() - window.reach());
+    area.push_back(sizes[i]);
+  }
+  Value* weights = g.op("Expand", {g.scalar(1, n.elem(1)), g.ints(ones)});
+  Value* spread = g.op("ConvTranspose", {g.reshape(dy, planes), weights}, {{"strides", strides}});
+  Value* padded = g.op("Pad", {spread, g.ints(pads)});
+  Value* planes_of_x = g.op("Slice", {padded, g.ints(starts), g.ints(ends), g.ints(axes)});
+  Value* outer = g.op("Slice", {dims, g.ints({0}), g.ints({2})});
+  Value* shape = g.op("Concat", {outer, g.ints(area)}, {{"axis", 0}});
+  return {layout.from_channels_first(g, g.op("Reshape", {planes_of_x, shape}))};
+}
+
 /// A vector of one number per channel, to be combined with a tensor.
 Value* per_channel(const Layout& layout, GraphBuilder& g, Value* v) {
   if (layout.is_channels_last()) return v;
@@ -100,6 +156,8 @@ Values avg_pool(const TfNode& n, GraphBuilder& g) { return pooled(n, g, "Average
 Values avg_pool_3d(const TfNode& n, GraphBuilder& g) { return pooled(n, g, "AveragePool", 3); }
 Values max_pool_grad(const TfNode& n, GraphBuilder& g) { return max_pool_gradient(n, g, 2); }
 Values max_pool_3d_grad(const TfNode& n, GraphBuilder& g) { return max_pool_gradient(n, g, 3); }
+Values avg_pool_grad(const TfNode& n, GraphBuilder& g) { return avg_pool_gradient(n, g, 2); }
+Values avg_pool_3d_grad(const TfNode& n, GraphBuilder& g) { return avg_pool_gradient(n, g, 3); }
 Values max_pool_with_argmax(const TfNode& n, GraphBuilder& g) { return pooled(n, g, "MaxPool", 2, true); }
 
 Values bias_add(const TfNode& n, GraphBuilder& g) {

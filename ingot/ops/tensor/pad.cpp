@@ -1,4 +1,6 @@
 // Pad: elements added before and after each dimension, or taken away where the count is negative.
+#include "ingot/ops/tensor/pad.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -243,6 +245,16 @@ class PaddedAxis {
 };
 
 void run(KernelContext& c) {
+  const Padding padding = read_padding(c);
+  Array& y = c.make(0, c.in(0).dtype(), padding.dims);
+  std::vector<IndexMap> maps;
+  for (const Array& map : padding.maps) maps.push_back(map.data<std::int64_t>());
+  gather_by_maps(c, c.in(0), maps, padding.fill, y);
+}
+
+}  // namespace
+
+Padding read_padding(KernelContext& c) {
   const Array& x = c.in(0);
   const std::string mode = c.attr("mode", "constant");
   if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap") c.fail("the mode is not known");
@@ -250,35 +262,30 @@ void run(KernelContext& c) {
   const std::vector<std::int64_t> pads = list_of_ints(c, 1);
   if (pads.size() != 2 * axes.size())
     c.fail("there are " + std::to_string(pads.size()) + " pads for " + std::to_string(axes.size()) + " axes");
-  Array fill(x.dtype(), {});
+  Padding padding{.dims = x.dims(), .maps = {}, .fill = Array(x.dtype(), {})};
   if (c.has(2)) {
-    fill = c.in(2);
-    if (fill.size() != 1 || fill.dtype() != x.dtype()) c.fail("the value is not one element of the input's type");
+    padding.fill = c.in(2);
+    if (padding.fill.size() != 1 || padding.fill.dtype() != x.dtype())
+      c.fail("the value is not one element of the input's type");
   }
-  Dims dims = x.dims();
+  Dims& dims = padding.dims;
   std::vector<PaddedAxis> padded;
   for (const std::int64_t size : dims) padded.emplace_back(c, size, 0, 0);
   for (std::size_t k = 0; k < axes.size(); ++k) {
     padded[axes[k]] = PaddedAxis(c, dims[axes[k]], pads[k], pads[k + axes.size()]);
     dims[axes[k]] = padded[axes[k]].count();
   }
-  Array& y = c.make(0, x.dtype(), dims);
-  if (y.size() == 0) return;
-  std::vector<Array> memory;
-  std::vector<IndexMap> maps;
+  if (tensor_size(dims) == 0) return padding;
   for (std::size_t i = 0; i < dims.size(); ++i) {
-    memory.push_back(scratch(c, DType::i64, {dims[i]}));
-    const auto map = memory.back().mutable_data<std::int64_t>();
+    padding.maps.push_back(scratch(c, DType::i64, {dims[i]}));
+    const auto map = padding.maps.back().mutable_data<std::int64_t>();
     for (std::size_t k = 0; k < map.size(); ++k) {
       map[k] = padded[i].source(static_cast<std::int64_t>(k), mode);
       if (map[k] < 0 && mode != "constant") c.fail("an empty dimension has nothing to be padded with");
     }
-    maps.push_back(map);
   }
-  gather_by_maps(c, x, maps, fill, y);
+  return padding;
 }
-
-}  // namespace
 
 constinit const OpDef defs::Pad = {
     .name = "Pad",

@@ -15,7 +15,9 @@ class OrtRunner : public PeerRunner {
     PeerRequest request{.model = entry_.file, .inputs = inputs};
     std::vector<std::string> names;
     for (const Value* v : model().graph->outputs()) names.push_back(v->name());
-    if (!points.empty() || entry_.loaded.format->name != info_of(Runtime::ort).reads) {
+    const driver::ImportOptions& import = entry_.load.import;
+    const bool is_cut = !import.inputs.empty() || !import.outputs.empty();
+    if (!points.empty() || is_cut || entry_.loaded.format->name != info_of(Runtime::ort).reads) {
       Model more = with_outputs(model(), points);
       for (Node& node : more.graph->nodes()) node.metadata.clear();  // old IR versions have none on nodes
       driver::AdjustOptions typed;                                   // it wants to know the types of its outputs

@@ -117,6 +117,24 @@ std::optional<std::int64_t> joined_size(const Operand& x, const std::string& lab
   return size;
 }
 
+/// Letters of two operands that share only such as are summed.
+struct Meeting {
+  std::string left, right, gone;
+};
+
+/// [left..., gone] x [gone, right]: the rows keep their axes, whose sizes may be open.
+Operand met_by_rows(GraphBuilder& g, const Operand& a, const Operand& b, const Meeting& m) {
+  const std::int64_t inner = *joined_size(a, m.gone);
+  Ints a_dims(m.left.size(), 0), dims(m.left.size(), 0);  // 0: as it is
+  a_dims.push_back(inner);
+  for (const char label : m.right) dims.push_back(b.size(label).value());
+  Value* x = ordered(g, a, m.left + m.gone).value;
+  if (m.gone.size() > 1) x = g.reshape(x, a_dims);
+  Value* y = g.reshape(ordered(g, b, m.gone + m.right).value, {inner, *joined_size(b, m.right)});
+  Value* product = g.op("MatMul", {x, y});
+  return {m.right.size() == 1 ? product : g.reshape(product, dims), m.left + m.right};
+}
+
 Operand met(GraphBuilder& g, Operand a, Operand b, const std::string& kept) {
   drop_stretched(g, a, b);
   drop_stretched(g, b, a);
@@ -133,14 +151,10 @@ Operand met(GraphBuilder& g, Operand a, Operand b, const std::string& kept) {
   // [both, left, gone] x [both, gone, right], several letters as one axis.
   const bool joins = left.size() > 1 || right.size() > 1 || gone.size() > 1;
   const auto rows = joined_size(a, left), columns = joined_size(b, right), inner = joined_size(a, gone);
-  bool is_known = rows && columns && inner;
   Ints a_dims, b_dims, dims;
-  for (const char label : both) {
-    const Dim size = a.size(label);
-    is_known &= size.is_known();
-    a_dims.push_back(size.as_int().value_or(0));
-  }
-  if (joins && !is_known) {
+  for (const char label : both) a_dims.push_back(a.size(label).as_int().value_or(0));  // 0: as it is
+  if (joins && both.empty() && columns && inner) return met_by_rows(g, a, b, {left, right, gone});
+  if (joins && !(rows && columns && inner)) {
     Value* x = spread(g, a, all + gone);
     Value* y = spread(g, b, all + gone);
     return summed(g, {g.mul(x, y), all + gone}, kept);
@@ -170,6 +184,33 @@ Operand met(GraphBuilder& g, Operand a, Operand b, const std::string& kept) {
 }
 
 }  // namespace
+
+bool is_einsum_of_matrices(const Node& node) {
+  if (node.input_count() != 2 || !node.input(0) || !node.input(1)) return false;
+  const Equation equation = parse_equation(Parser(), node.attributes.string_or("equation", ""));
+  if (equation.inputs.size() != 2) return false;
+  Operand operands[2];
+  for (std::size_t i = 0; i < 2; ++i) {
+    operands[i] = {node.input(i), equation.inputs[i]};
+    const std::string& labels = operands[i].labels;
+    const auto& shape = operands[i].value->type.shape;
+    if (!shape || shape->size() != labels.size() || has(labels, kEllipsis)) return false;
+    for (std::size_t k = 0; k < labels.size(); ++k)
+      if (labels.find(labels[k], k + 1) != std::string::npos) return false;
+  }
+  const auto& [a, b] = operands;
+  std::string both, left, right, gone;
+  for (const char label : a.labels) {
+    const bool is_shared = has(b.labels, label), is_kept = has(equation.output, label);
+    if (is_shared && !same(a.size(label), b.size(label))) return false;
+    (is_shared ? is_kept ? both : gone : left) += label;
+  }
+  for (const char label : b.labels)
+    if (!has(a.labels, label)) right += label;
+  if (gone.empty()) return false;
+  const bool joins = left.size() > 1 || right.size() > 1 || gone.size() > 1;
+  return !joins || (joined_size(b, right) && joined_size(a, gone) && (both.empty() || joined_size(a, left)));
+}
 
 Values einsum_by_products(DecomposeContext& c) {
   GraphBuilder& g = c.g;

@@ -53,47 +53,16 @@ void set_scales(KernelContext& c, const std::vector<std::size_t>& axes, std::vec
   }
 }
 
-std::vector<ResizedAxis> resized_axes(KernelContext& c, const Array& x, const ResizeMode& mode) {
-  const std::vector<std::size_t> axes = axes_of_attribute(c, "axes", x.rank());
-  std::vector<ResizedAxis> resized;
-  for (const std::int64_t size : x.dims()) resized.push_back({.from = size, .to = size});
-  const bool has_scales = is_given(c, 2), has_sizes = is_given(c, 3);
-  if (has_scales && has_sizes) c.fail("both scales and sizes are given");
-  if (!has_scales && !has_sizes && !axes.empty()) c.fail("neither scales nor sizes are given");
-  if (has_sizes) set_sizes(c, axes, resized);
-  if (has_scales) set_scales(c, axes, resized);
-  if (mode.crops() && !axes.empty()) {
-    if (!is_given(c, 1)) c.fail("a crop needs its region");
-    const std::vector<double> roi = numbers(c, 1, 2 * axes.size());
-    for (std::size_t k = 0; k < axes.size(); ++k) {
-      resized[axes[k]].roi_start = roi[k];
-      resized[axes[k]].roi_end = roi[k + axes.size()];
-      if (!std::isfinite(roi[k]) || !std::isfinite(roi[k + axes.size()])) c.fail("the region is not finite");
-    }
-  }
-  return resized;
-}
-
 void run_nearest(KernelContext& c, const Array& x, const std::vector<ResizedAxis>& axes, const ResizeMode& mode,
                  Array& y) {
   std::vector<Array> memory;
   std::vector<IndexMap> maps;
   for (const ResizedAxis& axis : axes) {
     memory.push_back(scratch(c, DType::i64, {axis.to}));
-    const auto map = memory.back().mutable_data<std::int64_t>();
-    for (std::size_t k = 0; k < map.size(); ++k) {
-      const double place = axis.source(mode, static_cast<std::int64_t>(k));
-      map[k] = axis.is_outside(mode, place) ? -1 : axis.nearest(mode, place);
-    }
-    maps.push_back(map);
+    set_nearest(axis, mode, memory.back().mutable_data<std::int64_t>());
+    maps.push_back(memory.back().data<std::int64_t>());
   }
-  Array fill(x.dtype(), {});
-  const float value = c.attr("extrapolation_value", 0.0f);
-  if (is_complex(x.dtype()))
-    dispatch(x.dtype(), Complexes{}, [&]<class T>() { fill.mutable_data<T>()[0] = T(value); });
-  else if (x.dtype() != DType::string)
-    fill = converted(Array::scalar(value), x.dtype(), c.host());
-  gather_by_maps(c, x, maps, fill, y);
+  gather_by_maps(c, x, maps, extrapolation_value(c), y);
 }
 
 /// Every line of x along an axis as weighted sums of neighbours.
@@ -139,6 +108,45 @@ void extrapolate(KernelContext& c, std::size_t along, const ResizedAxis& axis, c
 }
 
 }  // namespace
+
+std::vector<ResizedAxis> resized_axes(KernelContext& c, const Array& x, const ResizeMode& mode) {
+  const std::vector<std::size_t> axes = axes_of_attribute(c, "axes", x.rank());
+  std::vector<ResizedAxis> resized;
+  for (const std::int64_t size : x.dims()) resized.push_back({.from = size, .to = size});
+  const bool has_scales = is_given(c, 2), has_sizes = is_given(c, 3);
+  if (has_scales && has_sizes) c.fail("both scales and sizes are given");
+  if (!has_scales && !has_sizes && !axes.empty()) c.fail("neither scales nor sizes are given");
+  if (has_sizes) set_sizes(c, axes, resized);
+  if (has_scales) set_scales(c, axes, resized);
+  if (mode.crops() && !axes.empty()) {
+    if (!is_given(c, 1)) c.fail("a crop needs its region");
+    const std::vector<double> roi = numbers(c, 1, 2 * axes.size());
+    for (std::size_t k = 0; k < axes.size(); ++k) {
+      resized[axes[k]].roi_start = roi[k];
+      resized[axes[k]].roi_end = roi[k + axes.size()];
+      if (!std::isfinite(roi[k]) || !std::isfinite(roi[k + axes.size()])) c.fail("the region is not finite");
+    }
+  }
+  return resized;
+}
+
+void set_nearest(const ResizedAxis& axis, const ResizeMode& mode, std::span<std::int64_t> map) {
+  for (std::size_t k = 0; k < map.size(); ++k) {
+    const double place = axis.source(mode, static_cast<std::int64_t>(k));
+    map[k] = axis.is_outside(mode, place) ? -1 : axis.nearest(mode, place);
+  }
+}
+
+Array extrapolation_value(KernelContext& c) {
+  const DType type = c.in(0).dtype();
+  Array fill(type, {});
+  const float value = c.attr("extrapolation_value", 0.0f);
+  if (is_complex(type))
+    dispatch(type, Complexes{}, [&]<class T>() { fill.mutable_data<T>()[0] = T(value); });
+  else if (type != DType::string)
+    fill = converted(Array::scalar(value), type, c.host());
+  return fill;
+}
 
 void run_resize(KernelContext& c) {
   const Array& x = c.in(0);

@@ -1,0 +1,76 @@
+// ingot explain: what an error's code means, and what to do about it.
+#include "explain.h"
+
+#include <cstdio>
+#include <sstream>
+
+#include "command.h"
+#include "ingot/base/error.h"
+#include "ingot/base/json.h"
+#include "terminal.h"
+
+namespace ingot::cli {
+namespace {
+
+struct Options {
+  std::string code;
+  bool json = false;
+};
+
+/// IG0312, ig312, 312 and bad_name are one.
+const CodeInfo& find_code(const std::string& text) {
+  std::string digits = text;
+  if (digits.size() > 2 && (digits.starts_with("IG") || digits.starts_with("ig"))) digits.erase(0, 2);
+  const bool is_number =
+      !digits.empty() && digits.size() < 6 && digits.find_first_not_of("0123456789") == std::string::npos;
+  for (const CodeInfo& info : all_codes())
+    if (info.name == text || (is_number && static_cast<int>(info.code) == std::stoi(digits))) return info;
+  throw Error(Code::unknown_name, "there is no error '" + text + "'").hint("a code is four digits: IG0312");
+}
+
+/// The last cell of the code's row.
+std::string remedy_of(const std::string& code) {
+  std::istringstream page(kErrorsPage);
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with("| " + code + " |")) continue;
+    const std::size_t end = line.rfind(" |");
+    const std::size_t begin = line.rfind(" | ", end - 1);
+    return line.substr(begin + 3, end - begin - 3);
+  }
+  return {};
+}
+
+int run(const Options& options) {
+  const CodeInfo& info = find_code(options.code);
+  const std::string code = code_name(info.code), remedy = remedy_of(code);
+  if (options.json) {
+    std::printf("%s\n", Json{{"code", code},
+                             {"name", info.name},
+                             {"meaning", info.meaning},
+                             {"exit_code", info.exit_code},
+                             {"remedy", remedy}}
+                            .dump(2)
+                            .c_str());
+    return 0;
+  }
+  std::printf("%s  %s\n", out_style(Style::bold, code).c_str(), std::string(info.name).c_str());
+  Table table;
+  table.add({"meaning", std::string(info.meaning)});
+  table.add({"what to do", remedy});
+  table.add({"exit code", std::to_string(info.exit_code)});
+  std::fputs(table.str().c_str(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+Command add_explain(App& program, const Global&) {
+  auto options = std::make_shared<Options>();
+  App* app = program.add_subcommand("explain", "What an error's code means, and what to do about it");
+  app->footer("Messages end with their code.\n\n  ingot explain IG0312");
+  app->add_option("CODE", options->code, "IG0312, 312 or bad_name")->required();
+  app->add_flag("--json", options->json, "For programs");
+  return {app, [options] { return run(*options); }};
+}
+
+}  // namespace ingot::cli

@@ -1,0 +1,174 @@
+// The program: global options, the choice of a command, errors and exit codes.
+#include "program.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <stdexcept>
+
+#include "command.h"
+#include "harmless_output.h"
+#include "ingot/base/budget.h"
+#include "ingot/base/error.h"
+#include "ingot/base/json.h"
+#include "ingot/base/mapped_file.h"
+#include "ingot/driver/supervisor.h"
+#include "terminal.h"
+#include "user_settings.h"
+
+namespace ingot::cli {
+namespace {
+
+constexpr const char* kAbout =
+    "Ingot carries machine-learning models between frameworks through ONNX and keeps them alive on the other side.";
+
+constexpr const char* kFirstSteps = R"(
+First steps:
+  ingot inspect model.onnx                       what is in it: inputs, outputs, operators, parameters
+  ingot check model.onnx                         is it valid ONNX? every problem, with its place and remedy
+  ingot convert model.onnx -o m.onnx --opset 17  the same model in another operator set
+  ingot convert model.onnx -o model.onnxtxt      as text, to read, compare and edit; and back
+  ingot run model.onnx --in x=data.npy           from inputs to outputs
+  ingot verify model.tflite model.onnx           do two models give the same numbers? if not, where do they part?
+  ingot train model.onnx --data train.csv --target class --loss cross_entropy --export trained.onnx
+  ingot test DIR                                 stored test cases, run and compared
+  ingot bench model.onnx --vs ort                how fast it is, beside ONNX Runtime
+  ingot optimize model.onnx -o small.onnx        a smaller model that means the same
+  ingot compile model.onnx -o model              as C++ source: model.h and model.cpp
+  ingot diff a.onnx b.onnx                       what two models say differently
+  ingot view model.onnx                          look at it in the browser; 'report' writes the page
+  ingot ops --versions                           which operators there are, and how their versions convert
+
+'ingot help COMMAND' explains each command. Exit codes: 0 done, 1 the answer is no, 2 usage, 3 bad input file,
+4 unsupported, 5 a limit was hit, 6 I/O, 7 training diverged, 70 a bug in Ingot, 128 + signal when interrupted;
+'ingot explain IG0312' tells of an error's code. Defaults of your own: 'ingot config'.)";
+
+std::chrono::milliseconds parse_time(const std::string& text) {
+  std::size_t end = 0;
+  double number = -1;
+  try {
+    number = std::stod(text, &end);
+  } catch (const std::exception&) {
+    end = 0;
+  }
+  const std::string unit = text.substr(end);
+  const double scale = unit == "ms" ? 1 : unit.empty() || unit == "s" ? 1000 : unit == "min" ? 60000 : -1;
+  if (!(number >= 0) || scale < 0 || number * scale > 1e15)
+    throw Error(Code::bad_usage, "'" + text + "' is not a time").hint("such as 60s, 500ms or 2min");
+  return std::chrono::milliseconds(static_cast<std::int64_t>(number * scale));
+}
+
+Limits limits_of(const Global& global) {
+  Limits limits;
+  if (global.untrusted) {
+    limits.memory = std::uint64_t{2} << 30;
+    limits.time = std::chrono::seconds(10);
+  } else if (const std::uint64_t ram = physical_memory()) {
+    limits.memory = ram / 4 * 3;
+  }
+  if (!global.max_memory.empty()) limits.memory = parse_size(global.max_memory);
+  if (!global.max_time.empty()) limits.time = parse_time(global.max_time);
+  return limits;
+}
+
+bool wants_json = false;
+
+void report(const Error& error) {
+  std::fprintf(stderr, "%s %s\n", err_style(Style::red, "error:").c_str(), error.what());
+  if (!wants_json) return;
+  Json details{{"code", code_name(error.code())}, {"message", error.message()}, {"exit_code", error.exit_code()}};
+  if (!error.file().empty()) details["file"] = error.file();
+  if (!error.node().empty()) details["node"] = error.node();
+  if (!error.op().empty()) details["op"] = error.op();
+  if (!error.hint_text().empty()) details["hint"] = error.hint_text();
+  std::printf("%s\n", Json{{"error", details}}.dump(2).c_str());
+  std::fflush(stdout);
+}
+
+int run(int argc, char** argv) {
+  App program(kAbout, "ingot", "ingot " INGOT_VERSION);
+  program.footer(kFirstSteps);
+  Global global;
+  program.add_flag("-q,--quiet", global.quiet, "No progress, no notes: results and errors only");
+  program.add_flag("--allow-links", global.allow_links, "Follow links from a model's directory (hub caches use them)");
+  program.add_flag("--untrusted", global.untrusted, "For models you do not trust: 2 GiB, 10 s, no other runtimes");
+  program.add_flag("--unchecked", global.unchecked, "Go on with models that 'check' refuses, at your own risk");
+  program.add_option("--max-memory", global.max_memory, "Most memory to use, such as 4G (default: 3/4 of the RAM)");
+  program.add_option("--max-time", global.max_time, "Longest time to take, such as 60s (default: no limit)");
+
+  const std::vector<Command> commands = {
+      add_inspect(program, global),
+      add_check(program, global),
+      add_convert(program, global),
+      add_run(program, global),
+      add_verify(program, global),
+      add_test(program, global),
+      add_bench(program, global),
+      add_ops(program, global),
+      add_train(program, global),
+      add_eval(program, global),
+      add_grad(program, global),
+      add_gradcheck(program, global),
+      add_make_trainable(program, global),
+      add_strip_training(program, global),
+      add_extract(program, global),
+      add_split(program, global),
+      add_merge(program, global),
+      add_rename(program, global),
+      add_diff(program, global),
+      add_optimize(program, global),
+      add_compile(program, global),
+      add_report(program, global),
+      add_view(program, global),
+      add_scoreboard(program, global),
+      add_zoo_report(program, global),
+      add_explain(program, global),
+      add_config(program, global),
+      add_completion(program, global),
+      add_man(program, global),
+  };
+  const std::vector<std::string> arguments = with_settings({argv + 1, argv + argc}, program.describe());
+  wants_json = std::ranges::find(arguments, "--json") != arguments.end();
+  if (const std::optional<int> code = program.parse(arguments)) return *code;
+  Budget budget(limits_of(global));
+  global.budget = &budget;
+  const driver::Supervisor supervisor(budget);
+  for (const Command& command : commands) {
+    if (!command.app->parsed()) continue;
+    const int code = command.run();
+    check_mapped_files();  // what was said of a file that changed meanwhile does not count
+    return code;
+  }
+  std::fputs(program.help().c_str(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  driver::survive_no_memory();
+  make_output_harmless();
+  try {
+    const int code = run(argc, argv);
+    if (std::fflush(stdout) != 0) throw Error(Code::cannot_write, "the output could not be written");
+    return code;
+  } catch (const Error& error) {
+    if (const int signal = driver::Supervisor::caught_signal()) return 128 + signal;
+    report(error);
+    return error.exit_code();
+  } catch (const std::length_error&) {  // larger than any memory
+    return driver::report_no_memory();
+  } catch (const std::bad_alloc&) {
+    return driver::report_no_memory();
+  } catch (const std::exception& error) {
+    report(Error(Code::internal, std::string("unexpected: ") + error.what())
+               .hint("this is a bug in Ingot; please report it"));
+    return 70;
+  }
+}
+
+}  // namespace ingot::cli

@@ -1,0 +1,171 @@
+// ingot scoreboard: operators, types, shapes and operator sets, for runtimes and for converters.
+#include "ingot/verify/scoreboard.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "command.h"
+#include "ingot/base/atomic_file.h"
+#include "ingot/base/error.h"
+#include "ingot/base/json.h"
+#include "ingot/base/progress.h"
+#include "ingot/pages/scoreboard_page.h"
+#include "ingot/verify/test_suite.h"
+#include "terminal.h"
+#include "verdict.h"
+
+namespace ingot::cli {
+namespace {
+
+using Outcome = verify::ScoreCell::Outcome;
+
+struct Options {
+  std::vector<std::string> directories, filters, with;
+  std::string output, json, peers;
+  int threads = 0;
+  bool no_converters = false, no_hidden_shapes = false;
+};
+
+const char* word_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::passed:
+      return "passed";
+    case Outcome::failed:
+      return "failed";
+    case Outcome::unsupported:
+      return "unsupported";
+    case Outcome::not_run:
+      break;
+  }
+  return "not run";
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+/// Per column and operator how many passed, and what did not: small enough to be kept with a project.
+Json to_json(const verify::Scoreboard& board) {
+  Json json{{"version", INGOT_VERSION}, {"cases", board.lines.size()}, {"columns", Json::array()}};
+  for (std::size_t c = 0; c < board.columns.size(); ++c) {
+    const verify::ScoreColumn& column = board.columns[c];
+    Json one{{"title", column.title()}, {"name", column.name}, {"kind", column.is_converter ? "converter" : "runtime"}};
+    if (!column.version.empty()) one["version"] = column.version;
+    std::map<std::string, std::pair<std::size_t, std::size_t>> by_op;
+    std::size_t passed = 0;
+    Json others = Json::object();
+    for (const verify::ScoreLine& line : board.lines) {
+      auto& [good, all] = by_op[line.op];
+      ++all;
+      if (line.cells[c].outcome == Outcome::passed) {
+        ++good;
+        ++passed;
+      } else {
+        others[line.name] = word_of(line.cells[c].outcome);
+      }
+    }
+    one["passed"] = passed;
+    one["operators"] = Json::object();
+    for (const auto& [op, counts] : by_op) {
+      Json pair = Json::array();
+      pair.push_back(counts.first);
+      pair.push_back(counts.second);
+      one["operators"][op] = std::move(pair);
+    }
+    one["not_passed"] = std::move(others);
+    json["columns"].push_back(std::move(one));
+  }
+  return json;
+}
+
+void write(const std::filesystem::path& path, const std::string& text) {
+  AtomicFile file(path.string());
+  file.write(text);
+  file.commit();
+}
+
+void write_pages(const verify::Scoreboard& board, const Options& options) {
+  std::vector<std::string> columns;
+  for (const verify::ScoreColumn& column : board.columns) columns.push_back(column.title());
+  std::vector<pages::ScoreRow> rows;
+  for (const verify::ScoreLine& line : board.lines) {
+    pages::ScoreRow row{line.name, line.op, joined(line.types), line.opset, {}, {}};
+    for (const verify::ScoreCell& cell : line.cells) {
+      row.outcomes.push_back(word_of(cell.outcome));
+      row.reasons.push_back(cell.reason);
+    }
+    rows.push_back(std::move(row));
+  }
+  std::filesystem::create_directories(options.output);
+  for (const auto& [name, page] : pages::scoreboard_pages(columns, rows, "Scoreboard: ingot " INGOT_VERSION))
+    write(std::filesystem::path(options.output) / name, pages::to_html(page));
+}
+
+std::vector<verify::TestCase> chosen_cases(const Options& options) {
+  std::vector<verify::TestCase> cases = verify::find_test_cases(options.directories);
+  if (!options.filters.empty())
+    std::erase_if(cases, [&](const verify::TestCase& c) {
+      return std::ranges::none_of(options.filters, [&](const auto& f) { return verify::matches_glob(c.name, f); });
+    });
+  if (cases.empty())
+    throw Error(Code::bad_input, "there are no test cases in " + options.directories.front())
+        .hint("a case is a directory with model.onnx and test_data_set_0");
+  return cases;
+}
+
+int run(const Options& options, const Global& global) {
+  if (options.output.empty() && options.json.empty())
+    throw Error(Code::bad_usage, "nothing is asked for").hint("-o names a folder for the pages, --json a file");
+  const std::vector<verify::TestCase> cases = chosen_cases(options);
+  verify::ScoreOptions score;
+  score.budget = global.budget;
+  score.threads = options.threads;
+  score.converts = !options.no_converters;
+  score.hides_shapes = !options.no_hidden_shapes;
+  score.peers = find_peers(global, options.peers);
+  if (!options.with.empty()) score.runtimes.clear();
+  for (const std::string& name : options.with) score.runtimes.push_back(verify::runtime_by_name(name));
+  if (global.untrusted) score.runtimes = {verify::Runtime::ingot};
+  verify::Scoreboard board;
+  {
+    Progress progress("scoring", cases.size(), ProgressOptions::for_terminal(global.quiet));
+    score.on_progress = [&](std::size_t done) { progress.update(done); };
+    board = verify::score(cases, score);
+  }
+  if (!options.output.empty()) write_pages(board, options);
+  const Json json = to_json(board);
+  if (!options.json.empty()) write(options.json, json.dump(1) + "\n");
+  Table table({false, true, true});
+  for (const Json& column : json["columns"])
+    table.add({column["title"].text(), column["passed"].dump(), "of " + std::to_string(cases.size())});
+  std::fputs(table.str("").c_str(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+Command add_scoreboard(App& program, const Global& global) {
+  auto options = std::make_shared<Options>();
+  App* app = program.add_subcommand("scoreboard", "Which operators, types and shapes runtimes and converters can do");
+  app->footer(
+      "Runs stored cases (the layout of the official ONNX backend tests) in runtimes, with the inputs' shapes as they "
+      "are, with\nnamed dimensions and without a rank, and through converters: from ONNX to each format that can be "
+      "written and back,\nrun by Ingot. docs/scoreboard.md tells how another runtime joins.\n\n"
+      "  ingot scoreboard onnx/backend/test/data/node -o site --with ingot,ort");
+  app->add_option("DIR", options->directories, "Where the cases are")->required();
+  app->add_option("-o,--output", options->output, "The folder to write pages to");
+  app->add_option("--json", options->json, "A file to write the counts to");
+  app->add_option("--with", options->with, "Runtimes (default: ingot); 'verify --list-runtimes' lists them")
+      ->delimiter(',');
+  app->add_option("--filter", options->filters, "Only cases with such a name; * and ? stand for any characters");
+  app->add_option("--threads", options->threads, "Cases at once (default: all cores)")->positive();
+  app->add_flag("--no-converters", options->no_converters, "Runtimes alone");
+  app->add_flag("--no-hidden-shapes", options->no_hidden_shapes, "Shapes as they are alone");
+  app->add_option("--peers", options->peers, "The folder with npm's node_modules (default: $INGOT_PEERS)");
+  return {app, [options, &global] { return run(*options, global); }};
+}
+
+}  // namespace ingot::cli

@@ -1,0 +1,30 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "ingot/lower/program.h"
+
+namespace ingot::backends::cpp {
+
+struct Options {
+  bool is_c = false;             // C99; else C++17
+  bool weights_in_file = false;  // NAME.bin, else in the source
+  std::string target = "";       // avx2, avx512: what products of matrices may use; empty: what the compiler is told
+  bool has_entry = false;        // a function that takes arrays of pointers, for callers that know no types
+};
+
+struct File {
+  std::string name, content;
+};
+
+struct Sizes {
+  std::int64_t weights = 0, arena = 0;  // bytes; arena without what is sized at run time
+};
+
+/// NAME.h and NAME.cpp or NAME.c, the weights' file, where NAME is the program's name as an identifier.
+std::vector<File> emit(const lower::Program& program, const Options& options, Sizes* sizes = nullptr);
+
+/// The program's name as it stands in the code.
+std::string identifier_of(const lower::Program& program);
+
+}  // namespace ingot::backends::cpp

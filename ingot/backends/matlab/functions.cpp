@@ -1,0 +1,259 @@
+// Local functions that generated MATLAB code calls.
+#include "ingot/backends/matlab/functions.h"
+
+#include <string_view>
+
+namespace ingot::backends::matlab {
+namespace {
+
+struct Text {
+  std::string_view name, text;
+};
+
+constexpr Text kTexts[] = {
+    {"acos_", "function y = acos_(x)\n  x(abs(x) > 1) = NaN;\n  y = acos(x);\nend\n"},
+    {"acosh_", "function y = acosh_(x)\n  x(x < 1) = NaN;\n  y = acosh(x);\nend\n"},
+    {"along_",
+     "% The numbers 0 to n - 1 along dimension d.\nfunction i = along_(n, d)\n  i = reshape(0:n - 1, [ones(1, d - 1) n "
+     "1 "
+     "1]);\nend\n"},
+    {"asin_", "function y = asin_(x)\n  x(abs(x) > 1) = NaN;\n  y = asin(x);\nend\n"},
+    {"atanh_", "function y = atanh_(x)\n  x(abs(x) > 1) = NaN;\n  y = atanh(x);\nend\n"},
+    {"bits_", "function y = bits_(x, name)\n  y = reshape(typecast(x(:), name), size(x));\nend\n"},
+    {"choose_",
+     R"(% a where c holds, else b; all stretch to one shape.
+function y = choose_(c, a, b)
+  if isscalar(c)
+    if c
+      y = a;
+    else
+      y = b;
+    end
+    return;
+  end
+  c = c | false(size(a)) | false(size(b));
+  y = stretch_(b, size(c));
+  a = stretch_(a, size(c));
+  y(c) = a(c);
+end
+)"},
+    {"convolution_",
+     R"(% A convolution as one product of matrices per image and group: the columns hold what each window sees.
+function y = convolution_(x, w, bias, batch, channels, features, group, in, outs, kernel, strides, dilations, pads)
+  c = channels / group;
+  m = features / group;
+  rank = numel(in);
+  places = prod(outs);
+  taps = prod(kernel);
+  at = zeros(places, taps);
+  inside = true(places, taps);
+  for d = 1:rank
+    o = repmat(reshape(repmat(0:outs(d) - 1, prod(outs(d + 1:end)), 1), [], 1), prod(outs(1:d - 1)), 1);
+    k = repmat(reshape(repmat(0:kernel(d) - 1, prod(kernel(d + 1:end)), 1), [], 1), prod(kernel(1:d - 1)), 1);
+    p = o * strides(d) - pads(d) + (k * dilations(d)).';
+    inside = inside & p >= 0 & p < in(d);
+    at = at * in(d) + min(max(p, 0), in(d) - 1);
+  end
+  all_inside = all(inside(:));
+  plane = prod(in);
+  y = zeros(places, features * batch, class(x));
+  index = reshape(at, [places taps 1]) + reshape((0:c - 1) * plane, [1 1 c]) + 1;
+  index = reshape(index, places * taps * c, 1);
+  for n = 0:batch - 1
+    for g = 0:group - 1
+      seen = reshape(x(index + (n * channels + g * c) * plane), [places taps c]);
+      if ~all_inside
+        seen = seen .* cast(inside, class(x));
+      end
+      weights = reshape(w(g * m * c * taps + (1:m * c * taps)), [taps * c m]);
+      y(:, n * features + g * m + (1:m)) = reshape(seen, [places taps * c]) * weights;
+    end
+  end
+  if ~isempty(bias)
+    y = y + repmat(reshape(bias, 1, []), 1, batch);
+  end
+  y = y(:);
+end
+)"},
+    {"even_",
+     "% Halves go to the even neighbour.\nfunction y = even_(x)\n  y = round(x);\n  half = abs(x - fix(x)) == 0.5;\n  "
+     "y(half) "
+     "= 2 * round(x(half) / 2);\nend\n"},
+    {"greatest_",
+     "% The larger; NaN if one is.\nfunction y = greatest_(a, b)\n  y = max(a, b);\n  y((isnan(a) | isnan(b)) & "
+     "true(size(y))) = "
+     "NaN;\nend\n"},
+    {"largest_", R"(function y = largest_(x, n, m, name)
+  x = reshape(x, [n m]);
+  if n == 0
+    y = repmat(cast(-Inf, name), m, 1);
+    return;
+  end
+  y = max(x, [], 1);
+  if isfloat(x)
+    y(any(isnan(x), 1)) = NaN;
+  end
+  y = cast(y(:), name);
+end
+)"},
+    {"least_",
+     "% The smaller; NaN if one is.\nfunction y = least_(a, b)\n  y = min(a, b);\n  y((isnan(a) | isnan(b)) & "
+     "true(size(y))) = "
+     "NaN;\nend\n"},
+    {"log_", "function y = log_(x)\n  x(x < 0) = NaN;\n  y = log(x);\nend\n"},
+    {"order_", R"(% Places along the middle dimension in the order of their numbers.
+function places = order_(x, inner, n, outer, direction)
+  [~, places] = sort(reshape(x, [inner n outer]), 2, direction);
+  places = int64(places(:) - 1);
+end
+)"},
+    {"pick_", R"(% Elements at places counted from 0; a place outside gives some element, which nobody reads.
+function y = pick_(x, at)
+  if isempty(x)
+    y = zeros(size(at), class(x));
+    return;
+  end
+  y = reshape(x(min(max(at(:), 0), numel(x) - 1) + 1), size(at));
+end
+)"},
+    {"place_", R"(% Negative indices count from the end; none leads outside.
+function i = place_(i, n)
+  i = i + n .* (i < 0);
+  i = min(max(i, 0), max(n - 1, 0));
+end
+)"},
+    {"power_", R"(% A power of two: bit 1 of how says not to saturate, 2 down, 4 nearest.
+function y = power_(x, how)
+  x = abs(double(x));
+  [f, e] = log2(x);
+  e = e - 1;
+  if bitand(how, 4)
+    e = e + (f >= 0.75);
+  elseif ~bitand(how, 2)
+    e = e + (f > 0.5);
+  end
+  e = max(e, -127);
+  y = 2 .^ min(e, 127);
+  if bitand(how, 1)
+    y(e > 127) = NaN;
+  end
+  y(x == 0) = 2 ^ -127;
+  y(~(x < Inf)) = NaN;
+  y = single(y);
+end
+)"},
+    {"power_of_", R"(function y = power_of_(a, b)
+  y = double(a) .^ double(b);
+  if ~isreal(y)
+    bad = imag(y) ~= 0;
+    y = real(y);
+    y(bad) = NaN;
+  end
+  if isinteger(a)
+    y = fix(y);
+  end
+  y = cast(y, class(a));
+end
+)"},
+    {"product_",
+     "function y = product_(x, n, m, name)\n  y = cast(prod(double(reshape(x, [n m])), 1), name);\n  y = y(:);\nend\n"},
+    {"quotient_", "% Integers divide towards zero.\nfunction y = quotient_(a, b)\n  y = (a - rem(a, b)) ./ b;\nend\n"},
+    {"shift_", "function y = shift_(x, n)\n  y = bitshift(x, n);\nend\n"},
+    {"sigmoid_", "function y = sigmoid_(x)\n  y = 1 ./ (1 + exp(-x));\nend\n"},
+    {"small_", R"(% Rounds to numbers of so many bits, halves to even.
+function y = small_(x, mantissa, bias, largest, has_infinity, saturates)
+  x = double(x);
+  [~, e] = log2(abs(x));
+  step = 2 .^ (max(e - 1, 1 - bias) - mantissa);
+  y = x ./ step;
+  r = round(y);
+  half = abs(y - fix(y)) == 0.5;
+  r(half) = 2 * round(y(half) / 2);
+  y = r .* step;
+  over = abs(y) > largest;
+  if saturates
+    y(over) = sign(y(over)) * largest;
+  elseif has_infinity
+    y(over) = sign(y(over)) * Inf;
+  else
+    y(over) = NaN;
+  end
+  y(isnan(x)) = NaN;
+  y = single(y);
+end
+)"},
+    {"smallest_", R"(function y = smallest_(x, n, m, name)
+  x = reshape(x, [n m]);
+  if n == 0
+    y = repmat(cast(Inf, name), m, 1);
+    return;
+  end
+  y = min(x, [], 1);
+  if isfloat(x)
+    y(any(isnan(x), 1)) = NaN;
+  end
+  y = cast(y(:), name);
+end
+)"},
+    {"spread_", R"(% The elements of v, stretched to these dimensions, as a column.
+function v = spread_(v, dims)
+  v = stretch_(v, dims);
+  v = v(:);
+end
+)"},
+    {"sqrt_", "function y = sqrt_(x)\n  x(x < 0) = NaN;\n  y = sqrt(x);\nend\n"},
+    {"stretch_", R"(function v = stretch_(v, dims)
+  have = ones(1, numel(dims));
+  s = size(v);
+  n = min(numel(s), numel(dims));
+  have(1:n) = s(1:n);
+  if any(dims == 0)
+    v = reshape(v([]), dims);
+  elseif ~isequal(have, dims)
+    v = repmat(v, dims ./ have);
+  end
+end
+)"},
+    {"sum_", R"(function y = sum_(x, n, m, name)
+  x = reshape(x, [n m]);
+  if isinteger(x)
+    y = sum(x, 1, 'native');
+  else
+    y = sum(double(x), 1);
+  end
+  y = cast(y(:), name);
+end
+)"},
+    {"wrap_", R"(% Integers that do not fit wrap around; bits of other widths than the class: negative if signed.
+function y = wrap_(x, name, bits)
+  if bits == 0
+    low = double(intmin(name));
+    width = double(intmax(name)) - low + 1;
+  else
+    width = 2 ^ abs(bits);
+    low = -(bits < 0) * width / 2;
+  end
+  if isfloat(x)
+    x = fix(x);
+  end
+  if isinteger(x) && double(intmax(class(x))) < width + low && double(intmin(class(x))) >= low
+    y = cast(x, name);
+    return;
+  end
+  y = cast(mod(double(x) - low, width) + low, name);
+end
+)"},
+};
+
+}  // namespace
+
+std::string local_functions(const std::set<std::string>& names) {
+  std::set<std::string> all = names;
+  if (all.contains("choose_") || all.contains("spread_")) all.insert("stretch_");
+  std::string text;
+  for (const Text& t : kTexts)
+    if (all.contains(std::string(t.name))) text += "\n" + std::string(t.text);
+  return text;
+}
+
+}  // namespace ingot::backends::matlab

@@ -1,0 +1,219 @@
+// Forests brought to one kind of test, and how rows are shared out among threads.
+#include "ingot/engine/kernels/plain_forest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "ingot/base/budget.h"
+#include "ingot/base/threads.h"
+
+namespace ingot::engine {
+namespace {
+
+enum Mode : std::uint8_t { kLeq, kLt, kGte, kGt };  // as ops::kTreeModes counts them
+
+/// A test as value <= split, of the feature or of what it is with the other sign.
+struct Test {
+  bool is_negated = false, is_swapped = false;  // swapped: yes and no
+  float split = 0;
+};
+
+/// The largest float below, which makes < of <=. Nothing is below the least.
+float below(float x) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  return x == -kInfinity ? std::numeric_limits<float>::quiet_NaN() : std::nextafter(x, -kInfinity);
+}
+
+Test test_of(const ops::Forest::Item& item) {
+  const auto split = static_cast<float>(item.split);
+  // What a missing value passes is what the opposite test refuses.
+  const auto mode = static_cast<Mode>(item.missing_goes_true ? kGt - item.mode : item.mode);
+  Test test{.is_swapped = item.missing_goes_true};
+  switch (mode) {
+    case kLeq:
+      test.split = split;
+      break;
+    case kLt:
+      test.split = below(split);
+      break;
+    case kGte:
+      test.is_negated = true;
+      test.split = -split;
+      break;
+    case kGt:
+      test.is_negated = true;
+      test.split = below(-split);
+      break;
+  }
+  return test;
+}
+
+/// Whether two trees ask the same, whatever their leaves say.
+bool ask_the_same(const ops::Forest& forest, std::size_t a, std::size_t b) {
+  std::vector<std::pair<std::size_t, std::size_t>> open = {{a, b}};
+  while (!open.empty()) {
+    const ops::Forest::Item &x = forest.items[open.back().first], &y = forest.items[open.back().second];
+    open.pop_back();
+    if (x.is_leaf != y.is_leaf) return false;
+    if (x.is_leaf) continue;
+    if (x.feature != y.feature || x.split != y.split || x.mode != y.mode || x.missing_goes_true != y.missing_goes_true)
+      return false;
+    open.emplace_back(x.yes, y.yes);
+    open.emplace_back(x.no, y.no);
+  }
+  return true;
+}
+
+class Maker {
+ public:
+  explicit Maker(const ops::Forest& forest) : forest_(forest) {}
+
+  PlainForest make(std::int64_t targets, bool is_average) {
+    made_.targets = targets;
+    made_.divisor = is_average ? static_cast<double>(forest_.roots.size()) : 1.0;
+    for (std::size_t i = 0, end; i < forest_.roots.size(); i = end) {
+      for (end = i + 1; end < forest_.roots.size() && ask_the_same(forest_, forest_.roots[i], forest_.roots[end]);)
+        ++end;
+      add_tree(std::span(forest_.roots).subspan(i, end - i));
+    }
+    return std::move(made_);
+  }
+
+ private:
+  /// Trees that ask the same, as one.
+  void add_tree(std::span<const std::size_t> roots) {
+    std::vector<std::vector<std::size_t>> open = {{roots.begin(), roots.end()}};  // one item of each tree
+    std::size_t votes = 0;
+    for (const std::size_t root : roots) votes += forest_.votes_below(root).most;
+    votes = std::max<std::size_t>(votes, 1);
+    const std::size_t first = made_.items.size();
+    made_.trees.push_back({first, votes});
+    made_.items.emplace_back();
+    for (std::size_t at = 0; at < open.size(); ++at) {
+      const std::vector<std::size_t> same = open[at];
+      const ops::Forest::Item& from = forest_.items[same.front()];
+      PlainForest::Item item;
+      item.is_leaf = from.is_leaf;
+      if (from.is_leaf) {
+        item.first_vote = made_.votes.size();
+        add_votes(same, votes);
+      } else {
+        const Test test = test_of(from);
+        item.column = column(from.feature, test.is_negated);
+        item.split = test.split;
+        item.yes = made_.items.size();
+        item.no = item.yes + 1;
+        const auto below = [&](bool yes) {
+          std::vector<std::size_t> items;
+          for (const std::size_t i : same) items.push_back(yes ? forest_.items[i].yes : forest_.items[i].no);
+          return items;
+        };
+        open.push_back(below(!test.is_swapped));
+        open.push_back(below(test.is_swapped));
+        made_.items.resize(made_.items.size() + 2);
+      }
+      made_.items[first + at] = item;
+    }
+  }
+
+  void add_votes(const std::vector<std::size_t>& leaves, std::size_t count) {
+    const std::size_t end = made_.votes.size() + count;
+    for (const std::size_t leaf : leaves)
+      for (const ops::Forest::Vote& vote : forest_.items[leaf].votes)
+        made_.votes.push_back({static_cast<float>(vote.weight), static_cast<std::uint32_t>(vote.target)});
+    made_.votes.resize(end);  // votes of nothing
+  }
+
+  std::uint32_t column(std::int64_t feature, bool is_negated) {
+    const auto [it, is_new] =
+        places_.try_emplace({feature, is_negated}, static_cast<std::uint32_t>(made_.columns.size()));
+    if (is_new) made_.columns.push_back({feature, is_negated});
+    return it->second;
+  }
+
+  const ops::Forest& forest_;
+  PlainForest made_;
+  std::map<std::pair<std::int64_t, bool>, std::uint32_t> places_;
+};
+
+}  // namespace
+
+int PlainForest::depth(const Tree& tree, int most) const {
+  int depth = 0;
+  for (std::vector<std::size_t> level = {tree.root}, below;; level.swap(below), ++depth) {
+    below.clear();
+    for (const std::size_t item : level)
+      if (!items[item].is_leaf) below.insert(below.end(), {items[item].yes, items[item].no});
+    if (below.empty() || depth > most) return depth;
+  }
+}
+
+std::optional<PlainForest> plain_forest(const ops::Forest& forest, std::int64_t targets, bool is_average,
+                                        std::string& why) {
+  const auto refuse = [&](const char* reason) {
+    why = reason;
+    return std::nullopt;
+  };
+  if (forest.items.size() > std::numeric_limits<std::uint32_t>::max() / 8) return refuse("there are too many nodes");
+  for (const ops::Forest::Item& item : forest.items) {
+    for (const ops::Forest::Vote& vote : item.votes) {
+      if (vote.target < 0 || vote.target >= targets || vote.target > std::numeric_limits<std::int32_t>::max())
+        return refuse("a weight has no target");
+      if (static_cast<double>(static_cast<float>(vote.weight)) != vote.weight)
+        return refuse("weights are of type double");
+    }
+    if (item.is_leaf) continue;
+    if (item.mode > kGt) return refuse("branches ask for equality");
+    if (std::isnan(item.split)) return refuse("a branch compares with no number");
+    if (item.feature < 0 || item.feature > std::numeric_limits<std::int32_t>::max())
+      return refuse("a feature is out of range");
+  }
+  return Maker(forest).make(targets, is_average);
+}
+
+void ForestNode::run(ops::KernelContext& c, ThreadPool& pool) const {
+  const Array& x = c.in(0);
+  if (x.dtype() != DType::f32 || x.rank() < 1 || x.rank() > 2) c.fail("the input is not of the type that was inferred");
+  const std::int64_t rows = x.rank() == 1 ? 1 : x.dims()[0], features = x.dims().back();
+  for (const PlainForest::Column& column : columns_)
+    if (column.feature >= features) c.fail("a branch asks for a feature that does not exist");
+  Array y = make_raw(c, 0, DType::f32, {rows, targets_});
+  const float* in = x.data<float>().data();
+  float* out = y.mutable_data<float>().data();
+  const Budget& budget = c.host().budget();
+  constexpr std::int64_t kPiece = 128;  // rows: they and a tree stay in the first-level cache
+  pool.parallel_for(rows, kPiece, [&](std::int64_t begin, std::int64_t end) {
+    budget.poll();
+    block(in + begin * features, features, end - begin, out + begin * targets_);
+  });
+}
+
+void ForestNode::block(const float* x, std::int64_t features, std::int64_t rows, float* out) const {
+  std::vector<double> sums(static_cast<std::size_t>(rows * targets_), 0.0);
+  const bool is_single = rows < kForestRows;
+  const std::int64_t groups = (rows + kForestRows - 1) / kForestRows;
+  std::vector<float> values(group_size() * static_cast<std::size_t>(groups));
+  const auto gather = [&](std::int64_t row, float* to) {
+    const float* from = x + row * features;
+    for (const PlainForest::Column& column : columns_) {
+      *to = column.is_negated ? -from[column.feature] : from[column.feature];
+      to += kForestRows;
+    }
+  };
+  if (is_single) {
+    for (std::int64_t row = 0; row < rows; ++row) {
+      gather(row, values.data());
+      add_votes(values.data(), sums.data() + row * targets_);
+    }
+  } else {
+    for (std::int64_t i = 0; i < groups * kForestRows; ++i)
+      gather(std::min(i, rows - 1),
+             values.data() + static_cast<std::size_t>(i / kForestRows) * group_size() + i % kForestRows);
+    add_votes(values.data(), groups, rows, sums.data());
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i) out[i] = static_cast<float>(sums[i] / divisor_);
+}
+
+}  // namespace ingot::engine

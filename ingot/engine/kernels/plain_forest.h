@@ -1,0 +1,84 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ingot/engine/fast_kernel.h"
+#include "ingot/ops/ml/forest.h"
+
+namespace ingot::engine {
+
+/// A forest of floats in which every branch asks whether value <= split, and not a number says no. Trees that differ
+/// in the weights of their leaves alone, one for each class, are one tree with several votes a leaf.
+struct PlainForest {
+  /// A feature, or what it is with the other sign.
+  struct Column {
+    std::int64_t feature;
+    bool is_negated;
+  };
+  struct Item {
+    bool is_leaf = false;
+    std::uint32_t column = 0;
+    float split = 0;
+    std::size_t yes = 0, no = 0;
+    std::size_t first_vote = 0;
+  };
+  struct Vote {
+    float weight = 0;
+    std::uint32_t target = 0;
+  };
+  struct Tree {
+    std::size_t root;
+    std::size_t votes;  // of each leaf
+  };
+  std::vector<Column> columns;
+  std::vector<Item> items;
+  std::vector<Vote> votes;
+  std::vector<Tree> trees;
+  std::int64_t targets = 1;
+  double divisor = 1;
+
+  /// The most branches on a way down a tree; stops counting beyond `most`.
+  int depth(const Tree& tree, int most) const;
+};
+
+/// Nothing: the forest cannot be written so, for the reason given.
+std::optional<PlainForest> plain_forest(const ops::Forest& forest, std::int64_t targets, bool is_average,
+                                        std::string& why);
+
+constexpr std::int64_t kForestRows = 8;  // that go down a tree together: each waits for memory alone
+
+/// What all layouts of trees share: rows in pieces, the values of their columns side by side.
+class ForestNode : public PreparedNode {
+ public:
+  explicit ForestNode(const PlainForest& forest)
+      : columns_(forest.columns), targets_(forest.targets), divisor_(forest.divisor) {}
+  void run(ops::KernelContext& c, ThreadPool& pool) const final;
+
+ protected:
+  /// Adds the votes of tree after tree for `count` rows. values[column * kForestRows + i]: of row i, of which all
+  /// kForestRows have values.
+  virtual void add_votes(const float* values, std::int64_t groups, std::int64_t rows, double* sums) const = 0;
+  /// The same for one row, the first.
+  virtual void add_votes(const float* values, double* sums) const = 0;
+
+  std::int64_t targets() const { return targets_; }
+  std::size_t group_size() const { return columns_.size() * kForestRows; }
+  static void add(const PlainForest::Vote* votes, std::size_t count, double* sums) {
+    for (std::size_t i = 0; i < count; ++i) sums[votes[i].target] += static_cast<double>(votes[i].weight);
+  }
+
+ private:
+  void block(const float* x, std::int64_t features, std::int64_t rows, float* out) const;
+
+  std::vector<PlainForest::Column> columns_;
+  std::int64_t targets_;
+  double divisor_;
+};
+
+/// Whether trees whose leaves are all filled up to the depth of their tree would not be much larger.
+bool are_nearly_full(const PlainForest& forest);
+/// Such trees.
+std::unique_ptr<PreparedNode> make_full_trees(const PlainForest& forest);
+
+}  // namespace ingot::engine

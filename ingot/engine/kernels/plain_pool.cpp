@@ -1,0 +1,181 @@
+// Pools of plain images of any rank: the rows that a window meets become one row, then its parts become numbers.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ingot/base/budget.h"
+#include "ingot/base/threads.h"
+#include "ingot/engine/kernels/channel_math.h"
+#include "ingot/engine/kernels/kernels.h"
+#include "ingot/engine/kernels/vector_math.h"
+#include "ingot/ops/catalog.h"
+#include "ingot/ops/nn/pool.h"
+
+namespace ingot::engine {
+namespace {
+
+/// The taps of a window along one axis.
+struct Span {
+  std::int64_t first = 0, count = 0;  // that lie on the plane
+  std::int64_t padded = 0;            // or on its padding
+};
+
+std::vector<Span> spans_along(const ops::Sliding& s, std::size_t axis) {
+  std::vector<Span> spans;
+  const std::int64_t step = s.dilations[axis];
+  for (std::int64_t i = 0; i < s.windows[axis]; ++i) {
+    const std::int64_t start = i * s.strides[axis] - s.before[axis];
+    const auto before = [&](std::int64_t end) {
+      return end <= start ? 0 : std::min(s.kernel[axis], (end - start + step - 1) / step);
+    };
+    const std::int64_t skipped = before(0);
+    spans.push_back({start + skipped * step, before(s.plane[axis]) - skipped, before(s.plane[axis] + s.after[axis])});
+  }
+  return spans;
+}
+
+enum class Kind { max, average, power };
+
+class PlainPool final : public PreparedNode {
+ public:
+  PlainPool(Kind kind, double p) : kind_(kind), p_(p) {}
+
+  void run(ops::KernelContext& c, ThreadPool& pool) const override {
+    const Array& x = c.in(0);
+    if (x.dtype() != DType::f32 || x.rank() < 3 || x.size() == 0) return ops::find(c.node)->kernel(c);
+    const ops::Sliding s = ops::Sliding::over(c, x.dims());
+    Array y = make_raw(c, 0, DType::f32, ops::pooled_dims(x.dims(), s.windows));
+    if (y.size() == 0) return;
+    std::vector<std::vector<Span>> spans;
+    for (std::size_t i = 0; i < s.rank(); ++i) spans.push_back(spans_along(s, i));
+    const bool counts_padding = c.attr("count_include_pad", std::int64_t{0}) != 0;
+    const std::int64_t planes = x.dims()[0] * x.dims()[1], lines = s.window_count / s.windows.back();
+    const std::int64_t work = s.tap_count / s.kernel.back() * s.plane.back() + s.windows.back() * s.kernel.back();
+    const float* in = x.data<float>().data();
+    float* out = y.mutable_data<float>().data();
+    const Budget& budget = c.host().budget();
+    pool.parallel_for(planes * lines, std::max<std::int64_t>(1, kGrain / (work + 1)),
+                      [&](std::int64_t begin, std::int64_t end) {
+                        budget.poll();
+                        std::vector<float> row(static_cast<std::size_t>(2 * s.plane.back()));
+                        for (std::int64_t i = begin; i < end; ++i)
+                          line(s, spans, in + i / lines * s.plane_size, i % lines, counts_padding, row.data(),
+                               out + i * s.windows.back());
+                      });
+  }
+
+ private:
+  static constexpr std::int64_t kGrain = 1 << 15;
+
+  /// The windows of one line of the result.
+  void line(const ops::Sliding& s, const std::vector<std::vector<Span>>& spans, const float* plane, std::int64_t at,
+            bool counts_padding, float* row, float* out) const {
+    const std::size_t last = s.rank() - 1;
+    std::vector<Span> outer(last);
+    std::int64_t rows = 1, padded = 1;
+    for (std::size_t i = last; i-- > 0; at /= s.windows[i]) {
+      outer[i] = spans[i][static_cast<std::size_t>(at % s.windows[i])];
+      rows *= outer[i].count;
+      padded *= outer[i].padded;
+    }
+    const std::int64_t wide = s.plane[last];
+    std::fill_n(row, wide, kind_ == Kind::max ? -std::numeric_limits<float>::infinity() : 0.0f);
+    for (std::int64_t k = 0; k < rows; ++k) {
+      std::int64_t rest = k, from = 0, stride = wide;
+      for (std::size_t i = last; i-- > 0; stride *= s.plane[i]) {
+        from += (outer[i].first + rest % outer[i].count * s.dilations[i]) * stride;
+        rest /= outer[i].count;
+      }
+      take(plane + from, row, wide);
+    }
+    for (std::int64_t i = 0; i < s.windows[last]; ++i) {
+      const Span& span = spans[last][static_cast<std::size_t>(i)];
+      out[i] = result(row + span.first, span.count, s.dilations[last],
+                      counts_padding ? padded * span.padded : rows * span.count);
+    }
+  }
+
+  void take(const float* from, float* row, std::int64_t n) const {
+    if (kind_ == Kind::max) return apply(Binary::maximum, row, 1, from, 1, row, n);
+    if (kind_ == Kind::average || p_ == 1) {
+      if (kind_ == Kind::average) return apply(Binary::add, row, 1, from, 1, row, n);
+      apply(Unary::abs, from, row + n, n);
+    } else if (p_ == 2) {
+      apply(Unary::square, from, row + n, n);
+    } else {
+      for (std::int64_t i = 0; i < n; ++i)
+        row[n + i] = static_cast<float>(std::pow(std::abs(static_cast<double>(from[i])), p_));
+    }
+    apply(Binary::add, row, 1, row + n, 1, row, n);
+  }
+
+  float result(const float* row, std::int64_t count, std::int64_t step, std::int64_t all) const {
+    if (kind_ == Kind::max) {
+      float best = -std::numeric_limits<float>::infinity();
+      for (std::int64_t k = 0; k < count; ++k) {
+        const float value = row[k * step];
+        best = !(value <= best) && best == best ? value : best;  // not a number, once met, stays
+      }
+      return best;
+    }
+    float sum = 0;
+    for (std::int64_t k = 0; k < count; ++k) sum += row[k * step];
+    if (kind_ == Kind::average) return sum / static_cast<float>(all);
+    return p_ == 1 ? sum : p_ == 2 ? std::sqrt(sum) : static_cast<float>(std::pow(static_cast<double>(sum), 1 / p_));
+  }
+
+  Kind kind_;
+  double p_;
+};
+
+/// One window over all of each plane.
+class GlobalPool final : public PreparedNode {
+ public:
+  explicit GlobalPool(Kind kind) : kind_(kind) {}
+
+  void run(ops::KernelContext& c, ThreadPool& pool) const override {
+    const Array& x = c.in(0);
+    if (x.dtype() != DType::f32 || x.rank() < 2 || x.size() == 0) return ops::find(c.node)->kernel(c);
+    Array y = make_raw(c, 0, DType::f32, ops::pooled_dims(x.dims(), Dims(x.dims().size() - 2, 1)));
+    const std::int64_t size = x.size() / y.size();
+    const float* in = x.data<float>().data();
+    float* out = y.mutable_data<float>().data();
+    const Budget& budget = c.host().budget();
+    pool.parallel_for(y.size(), std::max<std::int64_t>(1, (1 << 15) / size), [&](std::int64_t begin, std::int64_t end) {
+      budget.poll();
+      for (std::int64_t i = begin; i < end; ++i) out[i] = result(in + i * size, size);
+    });
+  }
+
+ private:
+  float result(const float* plane, std::int64_t n) const {
+    if (kind_ == Kind::average) return static_cast<float>(sum_of(plane, n) / static_cast<double>(n));
+    if (kind_ == Kind::power) return static_cast<float>(std::sqrt(squares_about(plane, n, 0)));
+    float best = plane[0];
+    for (std::int64_t i = 1; i < n; ++i) best = plane[i] > best || plane[i] != plane[i] ? plane[i] : best;
+    return best;
+  }
+
+  Kind kind_;
+};
+
+}  // namespace
+
+std::unique_ptr<PreparedNode> prepare_global_pool(PrepareContext& c) {
+  if (c.elem(0) != DType::f32) return c.refuse("the input is not float");
+  if (c.node.op == "GlobalLpPool" && c.node.attributes.int_or("p", 2) != 2) return c.refuse("it is not of order 2");
+  return std::make_unique<GlobalPool>(c.node.op == "GlobalMaxPool"  ? Kind::max
+                                      : c.node.op == "GlobalLpPool" ? Kind::power
+                                                                    : Kind::average);
+}
+
+std::unique_ptr<PreparedNode> prepare_plain_pool(PrepareContext& c) {
+  if (c.elem(0) != DType::f32) return c.refuse("the input is not float");
+  if (c.node.output(1)) return c.refuse("the places of the largest elements are wanted");
+  const std::int64_t p = c.node.attributes.int_or("p", 2);
+  if (c.node.op == "LpPool" && p < 1) return c.refuse("attribute 'p' is less than 1");
+  const Kind kind = c.node.op == "MaxPool" ? Kind::max : c.node.op == "LpPool" ? Kind::power : Kind::average;
+  return std::make_unique<PlainPool>(kind, static_cast<double>(p));
+}
+
+}  // namespace ingot::engine

@@ -1,0 +1,188 @@
+// From a pickle to a model: which estimator, its inputs, its outputs.
+#include "ingot/frontends/sklearn/import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "ingot/base/error.h"
+#include "ingot/frontends/problems.h"
+#include "ingot/frontends/sklearn/context.h"
+#include "ingot/frontends/sklearn/table.h"
+
+namespace ingot::frontends::sklearn {
+namespace {
+
+constexpr std::size_t kMostVisited = 2'000'000;
+
+/// All fitted estimators that have no row, told at once.
+void require_known(pickle::Ref root) {
+  Problems problems;
+  std::unordered_set<pickle::Ref> seen;
+  std::vector<pickle::Ref> open = {root};
+  const auto visit = [&](std::span<const pickle::Ref> values) {
+    open.insert(open.end(), values.begin(), values.end());
+  };
+  while (!open.empty() && seen.size() < kMostVisited) {
+    const pickle::Ref value = open.back();
+    open.pop_back();
+    if (!seen.insert(value).second) continue;
+    visit(value->items);
+    if (!value->is(pickle::Kind::object)) continue;
+    visit(value->object->items);
+    visit(value->object->entries);
+    visit(value->object->states);
+    if (value->object->nested) open.push_back(value->object->nested);
+    const std::string_view name = pickle::class_name(*value);
+    if (!pickle::attribute(*value, "_sklearn_version") || name.starts_with('_') || find_row(name)) continue;
+    problems.add(name, pickle::kind_text(*value), "it has no translation", Code::unsupported_operator);
+  }
+  problems.throw_if_any("'ingot ops --from sklearn' lists the classes that have one");
+}
+
+/// The estimator that a pickle holds: itself, or within a dict or list.
+Estimator estimator_in(const pickle::Document& document) {
+  const Estimator root(document, document.root);
+  if (find_row(root.name())) return root;
+  std::vector<pickle::Ref> inner;
+  const auto entries = pickle::entries_of(*document.root);
+  for (std::size_t i = 1; i < entries.size(); i += 2) inner.push_back(entries[i]);
+  for (const pickle::Ref item : pickle::items_of(*document.root)) inner.push_back(item);
+  for (const pickle::Ref item : inner)
+    if (find_row(pickle::class_name(*item))) return {document, item};
+  (void)row_of(root);
+  return root;
+}
+
+/// Who sees the input first.
+Estimator first_in(const Estimator& e, int depth = 0) {
+  if (depth > 20 || e.has("feature_names_in_") || e.has("_feature_names_in")) return e;
+  const auto next = [&](pickle::Ref value) { return first_in({e.document(), value}, depth + 1); };
+  for (const char* name : {"best_estimator_", "regressor_", "estimator_"})
+    if (e.has(name) && e.child(name).is_instance()) return next(e.get(name));
+  for (const char* name : {"steps", "transformer_list"}) {
+    if (!e.has(name)) continue;
+    for (const Estimator& step : e.list(name)) {
+      const auto parts = step.items(step.value());
+      if (parts.size() >= 2 && parts[1].is_instance()) return next(parts[1].value());
+    }
+  }
+  return e;
+}
+
+/// How many columns the estimator was fitted on, from what it keeps where it does not say so.
+std::int64_t width_of_input(const Estimator& e, int depth = 0) {
+  if (e.name() == "CountVectorizer" || e.name() == "TfidfVectorizer") return 1;
+  if (const auto count = e.feature_count()) return *count;
+  for (const char* name :
+       {"coef_", "support_vectors_", "theta_", "components_", "_fit_X", "cluster_centers_", "mean_", "scale_",
+        "statistics_", "feature_log_prob_", "means_", "X_train_", "X_fit_", "centroids_", "lambdas_"})
+    if (e.has(name)) return e.matrix(name).columns;
+  for (const char* name : {"categories_", "bin_edges_"})
+    if (e.has(name)) return std::ssize(e.list(name));
+  if (e.has("coefs_")) return e.to_matrix(e.list("coefs_").at(0).value()).rows;
+  if (e.has("tree_")) {
+    const auto& args = e.child("tree_").value()->object->args;
+    if (args && !args->items.empty() && args->items[0]->is(pickle::Kind::integer)) return args->items[0]->integer;
+  }
+  if (e.has("_Booster") && e.child("_Booster").has("feature_names"))
+    return std::ssize(e.child("_Booster").list("feature_names"));
+  if (depth < 20)
+    for (const char* name : {"estimators_", "calibrated_classifiers_"})
+      if (e.has(name) && !e.list(name).empty()) return width_of_input(e.list(name)[0], depth + 1);
+  refuse("how many columns it was fitted on is not stored", "write the file with scikit-learn 0.24 or newer");
+}
+
+bool holds_text_categories(const pickle::Document& document, pickle::Ref root) {
+  std::unordered_set<pickle::Ref> seen;
+  std::vector<pickle::Ref> open = {root};
+  while (!open.empty() && seen.size() < kMostVisited) {
+    const pickle::Ref value = open.back();
+    open.pop_back();
+    if (!seen.insert(value).second) continue;
+    open.insert(open.end(), value->items.begin(), value->items.end());
+    if (!value->is(pickle::Kind::object)) continue;
+    open.insert(open.end(), value->object->states.begin(), value->object->states.end());
+    const Estimator e(document, value);
+    if (!e.has("categories_")) continue;
+    for (const Estimator& one : e.list("categories_"))
+      if (e.to_labels(one.value()).is_text()) return true;
+  }
+  return false;
+}
+
+Columns add_inputs(Context& c, const Estimator& root) {
+  const Estimator first = first_in(root);
+  auto names = first.feature_names();
+  const bool is_mixed =
+      names.empty() && first.name() == "ColumnTransformer" && holds_text_categories(c.document, first.value());
+  if (is_mixed)
+    for (std::int64_t i = 0; i < width_of_input(first); ++i) names.push_back(fmt::format("x{}", i));
+  if (names.empty()) return c.add_input("X", std::max<std::int64_t>(1, width_of_input(first)));
+  Columns columns;
+  for (const std::string& name : names) {
+    const Columns one = c.add_input(name.empty() ? "column" : name, 1);
+    columns.insert(columns.end(), one.begin(), one.end());
+  }
+  return columns;
+}
+
+void add_class_outputs(Context& c, Graph& graph, const Result& result, const boosting::Wishes& wishes) {
+  boosting::ClassNames names;
+  if (result.classes.is_text())
+    names.texts = result.classes.texts;
+  else
+    for (const double v : result.classes.numbers) names.integers.push_back(static_cast<std::int64_t>(v));
+  boosting::add_class_outputs(graph, c.label_of(result), result.probabilities, result.scores, names, wishes);
+  for (std::size_t i = 0; i < result.more_probabilities.size() && !wishes.raw_scores; ++i)
+    boosting::add_output(graph, result.more_probabilities[i], fmt::format("probabilities_{}", i + 1));
+}
+
+void add_outputs(Context& c, Graph& graph, const Result& result, const boosting::Wishes& wishes) {
+  if (result.values)
+    boosting::add_output(graph, result.values, "variable");
+  else
+    add_class_outputs(c, graph, result, wishes);
+  if (wishes.decision_path && !result.paths) refuse("it is no tree and no forest", "leave --decision-path out");
+  if (result.paths) boosting::add_output(graph, result.paths, "decision_path");
+}
+
+}  // namespace
+
+Imported import_model(const pickle::Document& document, const ImportOptions& options) {
+  const Estimator root = estimator_in(document);
+  require_known(root.value());
+  Imported made{boosting::new_model(std::string(root.name())), {}};
+  Graph& graph = *made.model.graph;
+  Context c(graph, document,
+            {.elem = options.is_single ? DType::f32 : DType::f64, .wants_paths = options.wishes.decision_path});
+  const Columns x = add_inputs(c, root);
+  const Row& row = row_of(root);
+  bool predicts = row.predict != nullptr;
+  if (predicts && root.name() == "Pipeline") {  // one that ends in a transformer
+    const auto steps = root.list("steps");
+    const auto last = steps.empty() ? std::vector<Estimator>() : steps.back().items(steps.back().value());
+    const Row* end = last.size() == 2 ? find_row(last[1].name()) : nullptr;
+    predicts = end && end->predict;
+  }
+  if (predicts) {
+    add_outputs(c, graph, c.predict(root, x), options.wishes);
+  } else {
+    boosting::add_output(graph, c.any(c.transform(root, x)), "variable");
+  }
+  c.finish_inputs();
+  boosting::finish_model(made.model);
+  made.notes = c.notes.take();
+  if (const std::string version = root.text("_sklearn_version"); !version.empty())
+    made.notes.push_back("read from a file of scikit-learn " + version);
+  return made;
+}
+
+std::vector<std::string> translated_classes() {
+  std::vector<std::string> names;
+  for (const Row& row : all_rows()) names.emplace_back(row.name);
+  return names;
+}
+
+}  // namespace ingot::frontends::sklearn

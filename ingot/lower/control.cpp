@@ -1,0 +1,176 @@
+// If and Loop: bodies become statements in place.
+#include <algorithm>
+
+#include "ingot/lower/rows.h"
+#include "ingot/ops/known.h"
+
+namespace ingot::lower {
+namespace {
+
+const Graph& graph_of(Lowering& l, const char* name) {
+  const GraphPtr* graph = l.node().attributes.get<GraphPtr>(name);
+  if (!graph || !*graph) l.refuse("a body is missing");
+  return **graph;
+}
+
+void require_tensor(Lowering& l, const Value* value) {
+  if (!value->type.is_tensor()) l.refuse("'" + value->name() + "' is no tensor");
+}
+
+/// The sizes of a value as far as they are constant; null ones are not.
+std::optional<Exprs> constant_dims(const Value* value) {
+  const auto dims = static_dims(value->type.shape);
+  return dims ? std::optional(Exprs(dims->begin(), dims->end())) : std::nullopt;
+}
+
+/// A buffer whose sizes change: each is a variable.
+View changing(Lowering& l, DType type, const Exprs& dims) {
+  Buffer buffer;
+  buffer.type = type;
+  for (const Expr& d : dims) buffer.dims.push_back(l.let(d, true));
+  View view{type, buffer.dims, -1, {}, 0};
+  view.tensor = l.add_buffer(std::move(buffer));
+  return view;
+}
+
+void copy_into(Lowering& l, const View& to, const View& from) {
+  l.map(
+      to, to.dims, [](const Exprs& at) { return at; }, [&](const Exprs& at) { return from.at(at); });
+}
+
+/// Gives a changing buffer the shape and the elements of another.
+void become(Lowering& l, const View& to, const View& from) {
+  if (to.rank() != from.rank()) l.refuse("a value changes its rank");
+  for (std::size_t i = 0; i < to.rank(); ++i)
+    if (!to.dims[i].as_int()) l.set(to.dims[i], from.dims[i]);
+  if (!product(to.dims).as_int()) l.emit({Allocate{to.tensor}});
+  copy_into(l, to, from);
+}
+
+}  // namespace
+
+void lower_if(Lowering& l) {
+  const View condition = l.in(0);
+  const Graph &yes = graph_of(l, "then_branch"), &no = graph_of(l, "else_branch");
+  std::vector<View> outs;
+  for (std::size_t i = 0; i < yes.output_count(); ++i) {
+    require_tensor(l, yes.output(i));
+    const Value* out = l.node().output(i);
+    const auto dims = out ? constant_dims(out) : std::nullopt;
+    const auto rank = yes.output(i)->type.shape;
+    if (!dims && !rank) l.refuse("the rank of a result is not known");
+    const DType type = yes.output(i)->type.elem;
+    outs.push_back(dims ? l.fresh(type, *dims) : changing(l, type, Exprs(rank->size(), 0)));
+  }
+  const auto fill = [&](const Graph& graph) {
+    return [&l, &outs, &graph] {
+      l.lower_graph(graph);
+      for (std::size_t i = 0; i < outs.size(); ++i) become(l, outs[i], l.view_of(graph.output(i)));
+    };
+  };
+  l.branch(condition.at(Exprs(condition.rank(), 0)), fill(yes), fill(no));
+  for (std::size_t i = 0; i < outs.size(); ++i) l.out(i, outs[i]);
+}
+
+namespace {
+
+/// What a loop carries from round to round, and what it gathers.
+struct Carried {
+  std::vector<View> states, gathered;
+  std::vector<bool> grows;  // of what is gathered
+};
+
+std::vector<View> first_states(Lowering& l, const Graph& body) {
+  std::vector<View> states;
+  for (std::size_t i = 2; i < body.inputs().size(); ++i) {
+    const View first = l.in(i);
+    require_tensor(l, body.inputs()[i]);
+    const auto before = constant_dims(body.inputs()[i]), after = constant_dims(body.output(i - 1));
+    const bool stays = before && after && std::ranges::equal(*before, *after, same);
+    View state = stays ? l.fresh(first.type, *before) : changing(l, first.type, first.dims);
+    if (!stays) l.emit({Allocate{state.tensor}});
+    copy_into(l, state, first);
+    states.push_back(state);
+  }
+  return states;
+}
+
+/// Room for what each round adds: of constant size, or growing.
+void make_gathered(Lowering& l, const Graph& body, const Expr& rounds, bool is_counted, Carried& c) {
+  for (std::size_t i = c.states.size() + 1; i < body.output_count(); ++i) {
+    const Value* value = body.output(i);
+    require_tensor(l, value);
+    const auto dims = constant_dims(value);
+    if (!dims && !value->type.shape) l.refuse("the rank of '" + value->name() + "' is not known");
+    const bool grows = !dims || !is_counted || !rounds.as_int();
+    Exprs all = dims ? *dims : Exprs(value->type.shape->size(), 0);
+    all.insert(all.begin(), grows ? Expr(0) : rounds);
+    c.gathered.push_back(grows ? changing(l, value->type.elem, all) : l.fresh(value->type.elem, all));
+    if (grows) l.emit({Allocate{c.gathered.back().tensor}});
+    c.grows.push_back(grows);
+  }
+}
+
+void gather_round(Lowering& l, const View& to, const View& from, const Expr& round, bool grows) {
+  if (to.rank() != from.rank() + 1) l.refuse("a value changes its rank");
+  if (grows) {
+    for (std::size_t i = 0; i < from.rank(); ++i) l.set(to.dims[i + 1], from.dims[i]);
+    l.emit({Grow{to.tensor, (round + 1) * product(Exprs(to.dims.begin() + 1, to.dims.end()))}});
+  }
+  const auto place = [&](Exprs at) {
+    at.insert(at.begin(), round);
+    return at;
+  };
+  l.map(to, from.dims, place, [&](const Exprs& at) { return from.at(at); });
+}
+
+/// The view in memory that no state shares.
+View apart(Lowering& l, const View& view, const std::vector<View>& states) {
+  for (const View& state : states)
+    if (state.tensor == view.tensor) return l.copied(view);
+  return l.stored(view);
+}
+
+}  // namespace
+
+void lower_loop(Lowering& l) {
+  const Graph& body = graph_of(l, "body");
+  const Expr rounds = l.has(0) ? l.ints(0)[0] : Expr(INT64_MAX);
+  const Expr most = rounds.as_int() ? rounds : l.let(rounds);
+  const auto first = l.has(1) ? l.known_ints(1) : std::optional(std::vector<std::int64_t>{1});
+  // A condition that is handed on as it came in, or is always true, ends nothing.
+  const Value* last = body.output(0);
+  const std::vector<std::int64_t> is_true = {1};
+  const bool is_counted =
+      first == is_true && l.has(0) && (last == body.inputs()[1] || ingot::known_ints(last) == is_true);
+  const auto truth = [&](const View& v) { return v.at(Exprs(v.rank(), 0)); };
+  const Expr goes_on = is_counted ? Expr::integer(1, DType::boolean)
+                                  : l.let(l.has(1) ? truth(l.in(1)) : Expr::integer(1, DType::boolean), true);
+  Carried c;
+  c.states = first_states(l, body);
+  make_gathered(l, body, rounds, is_counted, c);
+  const Expr done = l.let(0, true);
+  const auto round = [&](Expr i) {
+    l.set_view(body.inputs()[0], l.computed(DType::i64, {}, [i](const Exprs&) { return from_index(i, DType::i64); }));
+    l.set_view(body.inputs()[1], l.computed(DType::boolean, {}, [goes_on](const Exprs&) { return goes_on; }));
+    for (std::size_t k = 0; k < c.states.size(); ++k) l.set_view(body.inputs()[k + 2], c.states[k]);
+    l.lower_graph(body);
+    for (std::size_t k = 0; k < c.gathered.size(); ++k)
+      gather_round(l, c.gathered[k], l.view_of(body.output(c.states.size() + 1 + k)), i, c.grows[k]);
+    // All new states are read before the first is written.
+    const Expr next = is_counted ? Expr() : l.let(truth(l.view_of(body.output(0))));
+    std::vector<View> made;
+    for (std::size_t k = 0; k < c.states.size(); ++k) made.push_back(apart(l, l.view_of(body.output(k + 1)), c.states));
+    for (std::size_t k = 0; k < c.states.size(); ++k) become(l, c.states[k], made[k]);
+    if (next) l.set(goes_on, next);
+    l.set(done, i + 1);
+  };
+  l.loop(most, round, is_counted ? Expr() : goes_on);
+  for (std::size_t k = 0; k < c.states.size(); ++k) l.out(k, c.states[k]);
+  for (std::size_t k = 0; k < c.gathered.size(); ++k) {
+    if (c.grows[k]) l.set(c.gathered[k].dims[0], done);
+    l.out(c.states.size() + k, c.gathered[k]);
+  }
+}
+
+}  // namespace ingot::lower

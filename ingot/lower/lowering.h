@@ -1,0 +1,116 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ingot/ir/model.h"
+#include "ingot/lower/program.h"
+
+namespace ingot::lower {
+
+/// A tensor while it is lowered: either a buffer, or how each element is computed when it is read.
+struct View {
+  DType type = DType::undefined;
+  Exprs dims;
+  int tensor = -1;                            // the buffer that holds it, densely and in this shape; -1: computed
+  std::function<Expr(const Exprs& at)> read;  // of a computed one
+  int cost = 0;                               // operations per element of a computed one; 0: only moves
+  int depth = 0;                              // computed views that it is read through
+
+  std::size_t rank() const { return dims.size(); }
+  Expr at(const Exprs& place) const;
+};
+
+/// One graph on its way into a program: what lowerings of operators are written with.
+class Lowering {
+ public:
+  explicit Lowering(Program& program) : program_(program) {}
+
+  // What the node at hand reads and makes.
+  const Node& node() const { return *node_; }
+  bool has(std::size_t i) const { return node_->input(i) != nullptr; }
+  View in(std::size_t i);
+  std::size_t input_count() const { return node_->input_count(); }
+  void out(std::size_t i, View view);
+  bool wants(std::size_t i) const;
+  std::int64_t attr(std::string_view name, std::int64_t fallback) const;
+  /// An axis attribute or value, counted from the beginning.
+  std::int64_t axis(std::int64_t axis, std::size_t rank) const;
+  [[noreturn]] void refuse(const std::string& why) const;
+  /// The sizes that inference knows of an output replace equal ones that are only known at run time.
+  void settle(std::size_t i, Exprs& dims) const;
+
+  /// Elements of an integer input of rank 0 or 1, numbers where they are known. Refuses an unknown count.
+  Exprs ints(std::size_t i);
+  std::optional<std::vector<std::int64_t>> known_ints(std::size_t i) const;
+
+  // Making tensors.
+  View computed(DType type, Exprs dims, std::function<Expr(const Exprs&)> read, int cost = 0) const;
+  /// The view as a buffer of its own.
+  View stored(const View& view);
+  /// A buffer of its own in any case.
+  View copied(const View& view);
+  /// A buffer to fill.
+  View fresh(DType type, Exprs dims);
+  View reduced(DType type, Exprs dims, const Exprs& over, Combine combine,
+               const std::function<Expr(const Exprs& at, const Exprs& over)>& value);
+  void reduce_into(const View& out, const Exprs& over, Combine combine,
+                   const std::function<Expr(const Exprs& at, const Exprs& over)>& value);
+  /// to[place(at)] = value(at) for all `at` over the extents; the places differ.
+  void map(const View& to, const Exprs& over, const std::function<Exprs(const Exprs& at)>& place,
+           const std::function<Expr(const Exprs& at)>& value);
+  View weight(Tensor value);
+  /// The same elements in another shape of the same size.
+  View reshaped(const View& view, Exprs dims);
+
+  // Statements.
+  void emit(Statement statement) { body_->push_back(std::move(statement)); }
+  /// Calls `fill` while statements go to a body of their own, which is returned.
+  Body body_of(const std::function<void()>& fill);
+  Axis axis_of(const Expr& extent);
+  Expr var(const Axis& axis) const;
+  /// A new variable of this value; changed later by set() if `is_changed`.
+  Expr let(const Expr& value, bool is_changed = false);
+  void set(const Expr& variable, const Expr& value);
+  void loop(const Expr& extent, const std::function<void(Expr i)>& body, const Expr& go_on = {});
+  void branch(const Expr& condition, const std::function<void()>& yes, const std::function<void()>& no = {});
+  void store(const View& to, const Exprs& at, const Expr& value);
+  void loops(const Exprs& extents, const std::function<void(const Exprs& at)>& body);
+
+  // Graphs.
+  /// What cannot be lowered is listed in problems(), all of it.
+  void lower_graph(const Graph& graph);
+  /// The view of a value; lowers what it needs.
+  View view_of(const Value* value);
+  void set_view(const Value* value, View view) { views_[value] = std::move(view); }
+  Program& program() { return program_; }
+  const std::vector<std::string>& problems() const { return problems_; }
+  int add_buffer(Buffer buffer);
+
+ private:
+  void lower_node(const Node& node);
+  bool depends_on_unknown(const Node& node) const;
+  void add_groups(const Node& node, Body body);
+
+  Program& program_;
+  Body* body_ = &program_.body;
+  const Node* node_ = nullptr;
+  std::unordered_map<const Value*, View> views_;
+  std::unordered_set<const Value*> unknown_;  // what nodes with a problem would have made
+  std::vector<std::string> problems_;
+};
+
+/// How one operator is lowered: reads in(), calls out().
+using Lower = void (*)(Lowering&);
+/// Null: there is none for this operator.
+Lower lowering_of(const Node& node);
+/// The type of an input or output that no lowering knows, such as a sequence; empty: there is none.
+std::string unknown_type(const Node& node);
+
+/// Where the element at `at` of a result of shape `out` is in an operand that is broadcast to it.
+Exprs broadcast_place(const Exprs& at, const Exprs& out, const Exprs& dims);
+/// The shape that two broadcast to.
+Exprs broadcast_dims(const Exprs& a, const Exprs& b);
+
+}  // namespace ingot::lower

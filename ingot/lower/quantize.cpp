@@ -1,0 +1,83 @@
+// QuantizeLinear and DequantizeLinear: one scale for all, per axis or per block.
+#include "ingot/lower/rows.h"
+
+namespace ingot::lower {
+namespace {
+
+/// Where the scale of an element stands.
+struct ScalePlace {
+  std::size_t axis = 0;
+  std::int64_t block = 0;
+
+  Exprs of(const Exprs& at, const View& scale) const {
+    if (scale.rank() == 0 || product(scale.dims).as_int() == 1) return Exprs(scale.rank(), 0);
+    if (scale.rank() == 1 && block == 0) return {at[axis]};
+    Exprs place = at;
+    if (block) place[axis] = floor_div(at[axis], block);
+    return place;
+  }
+};
+
+ScalePlace scale_place(Lowering& l, const View& x, const View& scale) {
+  ScalePlace place;
+  if (scale.rank())
+    place.axis = static_cast<std::size_t>(l.axis(l.attr("axis", 1), std::max<std::size_t>(x.rank(), 1)));
+  place.block = l.attr("block_size", 0);
+  return place;
+}
+
+Expr make(Op op, const Expr& a, const Expr& b) { return Expr::make(op, a.type(), {a, b}); }
+
+/// The type that numbers with this scale are computed in.
+DType arithmetic_type(DType scale) { return TypeSet(Floats{}).has(scale) ? scale : DType::f32; }
+
+/// The numbers that an integer type holds.
+Expr limit(DType type, bool is_highest) {
+  const int bits = static_cast<int>(bits_of(type));
+  const bool is_signed = is_signed_integer(type);
+  const double low = is_signed ? -static_cast<double>(std::int64_t{1} << (bits - 1)) : 0;
+  const double high = static_cast<double>(std::int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
+  return Expr::constant(is_highest ? high : low, DType::f64);
+}
+
+}  // namespace
+
+void lower_quantize_linear(Lowering& l) {
+  const View x = l.in(0), scale = l.in(1);
+  const bool has_zero = l.has(2);
+  const View zero = has_zero ? l.in(2) : View{};
+  const std::int64_t stated = l.attr("output_dtype", 0), given = l.attr("precision", 0);
+  const DType to = has_zero ? zero.type : stated ? static_cast<DType>(stated) : DType::u8;
+  const DType precision = given ? static_cast<DType>(given) : arithmetic_type(scale.type);
+  const ScalePlace place = scale_place(l, x, scale);
+  const std::int64_t rounding = l.attr("saturate", 1) ? kSaturate : kOverflow;
+  const auto read = [=](const Exprs& at) {
+    const Expr q = make(Op::div, cast(x.at(at), precision), cast(scale.at(place.of(at, scale)), precision));
+    const Expr offset = has_zero ? cast(zero.at(place.of(at, zero)), DType::f64) : Expr::constant(0, DType::f64);
+    const Expr wide = cast(q, DType::f64);
+    if (is_float(to)) return cast(has_zero ? make(Op::add, wide, offset) : wide, to, rounding);
+    const Expr number = Expr::make(Op::round, DType::f64, {wide});
+    const Expr none = Expr::make(Op::is_nan, DType::boolean, {number});
+    const Expr moved = make(Op::add, select(none, Expr::constant(0, DType::f64), number), offset);
+    return cast(make(Op::min, make(Op::max, moved, limit(to, false)), limit(to, true)), to);
+  };
+  l.out(0, l.computed(to, x.dims, read, x.cost + 6));
+}
+
+void lower_dequantize_linear(Lowering& l) {
+  const View x = l.in(0), scale = l.in(1);
+  const bool has_zero = l.has(2);
+  const View zero = has_zero ? l.in(2) : View{};
+  const std::int64_t stated = l.attr("output_dtype", 0);
+  const DType to = stated ? static_cast<DType>(stated) : scale.type;
+  const ScalePlace place = scale_place(l, x, scale);
+  const DType type = to == DType::f64 || x.type == DType::i32 ? DType::f64 : DType::f32;
+  const auto read = [=](const Exprs& at) {
+    Expr number = cast(x.at(at), type);
+    if (has_zero) number = make(Op::sub, number, cast(zero.at(place.of(at, zero)), type));
+    return cast(make(Op::mul, number, cast(scale.at(place.of(at, scale)), type)), to);
+  };
+  l.out(0, l.computed(to, x.dims, read, x.cost + 2));
+}
+
+}  // namespace ingot::lower

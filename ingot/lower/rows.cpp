@@ -1,0 +1,167 @@
+// The table of operators that are lowered; all others become these by their decompositions.
+#include "ingot/lower/rows.h"
+
+#include <algorithm>
+
+namespace ingot::lower {
+namespace {
+
+struct Row {
+  std::string_view op;
+  Lower lower;
+};
+
+constexpr Row kRows[] = {
+    {"Abs", lower_unary<Op::abs>},
+    {"Acos", lower_unary<Op::acos>},
+    {"Acosh", lower_unary<Op::acosh>},
+    {"Add", lower_binary<Op::add>},
+    {"And", lower_binary<Op::both>},
+    {"ArgMax", lower_arg_extremum<true>},
+    {"ArgMin", lower_arg_extremum<false>},
+    {"Asin", lower_unary<Op::asin>},
+    {"Asinh", lower_unary<Op::asinh>},
+    {"Atan", lower_unary<Op::atan>},
+    {"Atanh", lower_unary<Op::atanh>},
+    {"AveragePool", lower_average_pool},
+    {"BitCast", lower_bit_cast},
+    {"BitShift", lower_shift},
+    {"BitwiseAnd", lower_binary<Op::bit_and>},
+    {"BitwiseNot", lower_unary<Op::bit_not>},
+    {"BitwiseOr", lower_binary<Op::bit_or>},
+    {"BitwiseXor", lower_binary<Op::bit_xor>},
+    {"Cast", lower_cast},
+    {"Ceil", lower_unary<Op::ceil>},
+    {"Clip", lower_clip},
+    {"Compress", lower_compress},
+    {"Concat", lower_concat},
+    {"Constant", lower_constant},
+    {"ConstantOfShape", lower_constant_of_shape},
+    {"Conv", lower_conv},
+    {"ConvInteger", lower_conv_integer},
+    {"ConvTranspose", lower_conv_transpose},
+    {"Cos", lower_unary<Op::cos>},
+    {"Cosh", lower_unary<Op::cosh>},
+    {"CumProd", lower_cumulative<true>},
+    {"CumSum", lower_cumulative<false>},
+    {"DepthToSpace", lower_depth_to_space},
+    {"DequantizeLinear", lower_dequantize_linear},
+    {"Det", lower_det},
+    {"Div", lower_binary<Op::div>},
+    {"Elu", lower_elu},
+    {"Equal", lower_comparison<Op::equal>},
+    {"Erf", lower_unary<Op::erf>},
+    {"Exp", lower_unary<Op::exp>},
+    {"Expand", lower_expand},
+    {"EyeLike", lower_eye_like},
+    {"Flatten", lower_flatten},
+    {"Floor", lower_unary<Op::floor>},
+    {"Gather", lower_gather},
+    {"GatherElements", lower_gather_elements},
+    {"GatherND", lower_gather_nd},
+    {"Gelu", lower_gelu},
+    {"Gemm", lower_gemm},
+    {"GlobalAveragePool", lower_global_pool<false>},
+    {"GlobalMaxPool", lower_global_pool<true>},
+    {"Greater", lower_opposite<Op::less>},
+    {"GreaterOrEqual", lower_opposite<Op::less_equal>},
+    {"HardSigmoid", lower_hard_sigmoid},
+    {"HardSwish", lower_hard_swish},
+    {"Identity", lower_identity},
+    {"If", lower_if},
+    {"IsInf", lower_is_inf},
+    {"IsNaN", lower_test<Op::is_nan>},
+    {"LRN", lower_lrn},
+    {"LeakyRelu", lower_leaky_relu},
+    {"Less", lower_comparison<Op::less>},
+    {"LessOrEqual", lower_comparison<Op::less_equal>},
+    {"Log", lower_unary<Op::log>},
+    {"Loop", lower_loop},
+    {"MatMul", lower_mat_mul},
+    {"MatMulInteger", lower_mat_mul_integer},
+    {"Max", lower_variadic<Op::max>},
+    {"MaxPool", lower_max_pool},
+    {"MaxUnpool", lower_max_unpool},
+    {"Min", lower_variadic<Op::min>},
+    {"Mish", lower_mish},
+    {"Mod", lower_mod},
+    {"Mul", lower_binary<Op::mul>},
+    {"Neg", lower_unary<Op::neg>},
+    {"NonMaxSuppression", lower_non_max_suppression},
+    {"NonZero", lower_non_zero},
+    {"Not", lower_test<Op::negate>},
+    {"OneHot", lower_one_hot},
+    {"Or", lower_binary<Op::either>},
+    {"PRelu", lower_prelu},
+    {"Pad", lower_pad},
+    {"Pow", lower_binary<Op::pow>},
+    {"QuantizeLinear", lower_quantize_linear},
+    {"Range", lower_range},
+    {"Reciprocal", lower_reciprocal},
+    {"ReduceMax", lower_reduction<Combine::max>},
+    {"ReduceMin", lower_reduction<Combine::min>},
+    {"ReduceProd", lower_reduction<Combine::product>},
+    {"ReduceSum", lower_reduction<Combine::sum>},
+    {"Relu", lower_relu},
+    {"Reshape", lower_reshape},
+    {"Resize", lower_resize},
+    {"ReverseSequence", lower_reverse_sequence},
+    {"Round", lower_unary<Op::round>},
+    {"ScatterElements", lower_scatter_elements},
+    {"ScatterND", lower_scatter_nd},
+    {"Shape", lower_shape},
+    {"Sigmoid", lower_unary<Op::sigmoid>},
+    {"Sign", lower_unary<Op::sign>},
+    {"Sin", lower_unary<Op::sin>},
+    {"Sinh", lower_unary<Op::sinh>},
+    {"Size", lower_size},
+    {"Slice", lower_slice},
+    {"Softplus", lower_softplus},
+    {"SpaceToDepth", lower_space_to_depth},
+    {"Split", lower_split},
+    {"Sqrt", lower_unary<Op::sqrt>},
+    {"Squeeze", lower_squeeze},
+    {"Sub", lower_binary<Op::sub>},
+    {"Sum", lower_variadic<Op::add>},
+    {"Swish", lower_swish},
+    {"Tan", lower_unary<Op::tan>},
+    {"Tanh", lower_unary<Op::tanh>},
+    {"Tile", lower_tile},
+    {"TopK", lower_top_k},
+    {"Transpose", lower_transpose},
+    {"Trilu", lower_trilu},
+    {"Unique", lower_unique},
+    {"Unsqueeze", lower_unsqueeze},
+    {"Where", lower_where},
+    {"Xor", lower_xor},
+};
+static_assert(std::ranges::is_sorted(kRows, {}, &Row::op), "keep the table sorted");
+
+constexpr TypeSet kTypes =
+    TypeSet(Numeric{}) | TypeSet(SmallFloats{}) | TypeSet(SmallIntegers{}) | TypeSet(Types<bool>{});
+
+bool has_type(const Value* value) {
+  return !value || value->type.elem == DType::undefined || (value->type.is_tensor() && kTypes.has(value->type.elem));
+}
+
+}  // namespace
+
+Lower lowering_of(const Node& node) {
+  if (!node.domain.empty()) return nullptr;
+  const auto* row = std::ranges::lower_bound(kRows, std::string_view(node.op), {}, &Row::op);
+  if (row == std::end(kRows) || row->op != node.op) return nullptr;
+  // Truth values have extrema, but no smallest number.
+  const bool is_extremum = node.op == "ReduceMax" || node.op == "ReduceMin";
+  if (is_extremum && node.input(0) && node.input(0)->type.elem == DType::boolean) return nullptr;
+  return row->lower;
+}
+
+std::string unknown_type(const Node& node) {
+  for (const Value* value : node.inputs())
+    if (!has_type(value)) return value->type.schema_name();
+  for (const Value* value : node.outputs())
+    if (!has_type(value)) return value->type.schema_name();
+  return {};
+}
+
+}  // namespace ingot::lower

@@ -1,0 +1,26 @@
+#pragma once
+#include <functional>
+
+#include "ingot/lower/program.h"
+
+// What statements are made of, for analyses.
+
+namespace ingot::lower {
+
+/// Calls `visit` for each expression that the statement itself holds; not for those of nested statements.
+void for_each_expr(const Statement& statement, const std::function<void(const Expr&)>& visit);
+/// The expression and all it is made of, shapes of loads included, each part once per place.
+void for_each_part(const Expr& expr, const std::function<void(const Expr&)>& visit);
+/// The bodies nested in the statement.
+void for_each_body(const Statement& statement, const std::function<void(const Body&)>& visit);
+
+/// Calls `visit` for each buffer that the statement or what is nested in it reads (`writes` is false) or writes.
+void for_each_buffer(const Statement& statement, const std::function<void(int tensor, bool writes)>& visit);
+
+/// The number of an element in a dense tensor.
+Expr flat_place(const Exprs& at, const Exprs& dims);
+
+/// Whether it is certainly not negative.
+bool is_natural(const Expr& index, const Program& program);
+
+}  // namespace ingot::lower

@@ -1,0 +1,132 @@
+// The page of one model.
+#include "ingot/pages/model_page.h"
+
+#include "ingot/base/error.h"
+#include "ingot/base/printable.h"
+#include "ingot/driver/adjust.h"
+#include "ingot/driver/costs.h"
+#include "ingot/driver/summary.h"
+#include "ingot/ir/model.h"
+#include "ingot/pages/graph_data.h"
+#include "ingot/pages/tensor_statistics.h"
+#include "ingot/pages/verdict_section.h"
+
+namespace ingot::pages {
+namespace {
+
+/// With types as far as they can be found; weights are shared.
+Model with_types(const Model& model, const driver::InputShapes& shapes) {
+  Model copy = model.clone();
+  try {
+    driver::AdjustOptions options;
+    options.infer_types = true;
+    options.input_shapes = shapes;
+    driver::adjust(copy, options);
+    return copy;
+  } catch (const Error& error) {
+    if (error.exit_code() == 5) throw;  // a limit is no property of the model
+    return model.clone();
+  }
+}
+
+driver::Costs costs_or_none(const Model& model, const driver::InputShapes& shapes) {
+  try {
+    return driver::costs_of(model, shapes);
+  } catch (const Error& error) {
+    if (error.exit_code() == 5) throw;
+    return {};
+  }
+}
+
+Json costs_data(const driver::Costs& costs) {
+  Json all = Json::array();
+  for (const driver::NodeCost& c : costs.nodes) {
+    Json one{
+        {"name", printable(c.node)}, {"op", printable(c.op)}, {"type", printable(c.output)}, {"weights", c.weights}};
+    if (c.operations) one["flops"] = *c.operations;
+    if (c.activations) one["results"] = *c.activations;
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+Json weights_data(const Model& model, bool has_statistics) {
+  Json all = Json::array();
+  for (const Value* v : model.graph->initializers()) {
+    if (!v->initializer) continue;
+    const Tensor& tensor = *v->initializer;
+    Json one{{"name", printable(v->name())}, {"type", tensor.type().str()}, {"bytes", tensor.bytes().size()}};
+    if (has_statistics)
+      if (const auto s = statistics_of(tensor))
+        one.update({{"least", s->least},
+                    {"most", s->most},
+                    {"mean", s->mean},
+                    {"deviation", s->deviation},
+                    {"zeros", s->zeros},
+                    {"not_finite", s->not_finite},
+                    {"histogram", s->histogram}});
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+std::string ports(const std::vector<driver::Summary::Port>& list, const char* title) {
+  std::string text = std::string("<h2>") + title + "</h2>\n<table>\n" + row({"name", "type"}, "th");
+  for (const auto& port : list) text += row({code(port.name), code(port.type)});
+  return text + "</table>\n";
+}
+
+std::string facts_html(const Model& model, const driver::Costs& costs, const ModelPageOptions& options) {
+  const driver::Summary s = driver::summarise(model);
+  std::string text = "<table>\n";
+  if (!options.format.empty()) text += row({"format", escaped(options.format)});
+  text += row({"producer", escaped(s.producer)}) + row({"graph", code(s.graph_name)});
+  text += row({"nodes", std::to_string(s.nodes)}) + row({"parameters", std::to_string(s.parameter_elements)}) +
+          row({"bytes of parameters", std::to_string(s.parameter_bytes)});
+  if (costs.operations > 0) text += row({"operations", Json(costs.operations).dump()});
+  if (costs.peak)
+    text += row({"most bytes alive at once", std::to_string(costs.peak) + " at " + code(costs.peak_node)});
+  for (const auto& [domain, version] : s.opsets)
+    text += row({"operator set", code(domain) + " " + std::to_string(version)});
+  text += row({"IR version", std::to_string(s.ir_version)}) + "</table>\n";
+  text += ports(s.inputs, "Inputs") + ports(s.outputs, "Outputs");
+  if (!options.notes.empty()) text += "<h2>Notes</h2>\n" + list(options.notes);
+  text += "<h2>Operators</h2>\n<table>\n" + row({"operator", "nodes"}, "th");
+  for (const auto& [op, count] : s.operators) text += row({code(op), std::to_string(count)});
+  text += "</table>\n";
+  if (!s.metadata.empty()) text += "<h2>Metadata</h2>\n<table>\n" + row({"key", "value"}, "th");
+  for (const auto& [key, value] : s.metadata) text += row({code(key), escaped(value.substr(0, 1000))});
+  return s.metadata.empty() ? text : text + "</table>\n";
+}
+
+constexpr const char* kCosts =
+    "<div class=scroll><table id=costs><thead><tr><th>node</th><th>operator</th><th>result</th><th>operations</th>"
+    "<th>weights</th><th>results</th><th></th></tr></thead><tbody></tbody></table></div>\n";
+constexpr const char* kWeights =
+    "<div class=scroll><table id=weights><thead><tr><th>name</th><th>type</th><th>bytes</th><th>least</th><th>most</th>"
+    "<th>mean</th><th>deviation</th><th>zeros</th><th></th></tr></thead><tbody></tbody></table></div>\n";
+
+}  // namespace
+
+Page model_page(const Model& model, const ModelPageOptions& options) {
+  const Model typed = with_types(model, options.input_shapes);
+  const driver::Costs costs = costs_or_none(typed, options.input_shapes);
+  GraphNotes notes;
+  notes.costs = &costs;
+  Page page{options.title, {}};
+  page.sections.push_back({"graph", "Graph", graph_html(), true});
+  page.sections.push_back({"layers", "Layers", kCosts});
+  page.sections.push_back({"tensors", "Weights", kWeights});
+  if (options.verification.contains("answer"))
+    page.sections.push_back({"verification", "Verification", verdict_html(options.verification)});
+  if (!options.curves_svg.empty())
+    page.sections.push_back({"training", "Training", "<div class=curve>" + options.curves_svg + "</div>\n"});
+  page.sections.push_back({"facts", "Facts", facts_html(typed, costs, options)});
+  page.data["graphs"] = Json::array();
+  page.data["graphs"].push_back(graph_data(typed, notes));
+  page.data["costs"] = costs_data(costs);
+  page.data["weights"] = weights_data(typed, options.has_statistics);
+  return page;
+}
+
+}  // namespace ingot::pages

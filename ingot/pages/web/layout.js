@@ -1,0 +1,146 @@
+// A layered layout: sources above, every edge downwards. Linear in nodes and edges but for sorting within layers.
+
+const NODE_HEIGHT = 34, LAYER_GAP = 34, NODE_GAP = 18, MOST_BENDS = 60000;
+
+// Edges that close a circle are turned around; collapsed blocks can make some.
+function withoutCircles(count, edges) {
+  const out = Array.from({length: count}, () => []);
+  edges.forEach((e, i) => out[e[0]].push(i));
+  const state = new Uint8Array(count), next = new Int32Array(count), turned = new Set();
+  for (let root = 0; root < count; ++root) {
+    if (state[root]) continue;
+    const stack = [root];
+    state[root] = 1;
+    while (stack.length) {
+      const node = stack[stack.length - 1];
+      if (next[node] === out[node].length) {
+        state[node] = 2;
+        stack.pop();
+        continue;
+      }
+      const edge = out[node][next[node]++], to = edges[edge][1];
+      if (state[to] === 1) turned.add(edge);
+      if (state[to] === 0) {
+        state[to] = 1;
+        stack.push(to);
+      }
+    }
+  }
+  return edges.map((e, i) => turned.has(i) ? [e[1], e[0]] : [e[0], e[1]]);
+}
+
+// The longest way from a source; sources themselves stand right above the first that needs them.
+function layersOf(count, edges) {
+  const layer = new Int32Array(count), waiting = new Int32Array(count), out = Array.from({length: count}, () => []);
+  for (const [from, to] of edges) {
+    out[from].push(to);
+    ++waiting[to];
+  }
+  const isSource = Array.from(waiting, n => n === 0), queue = [];
+  for (let i = 0; i < count; ++i) if (isSource[i]) queue.push(i);
+  for (let at = 0; at < queue.length; ++at)
+    for (const to of out[queue[at]]) {
+      layer[to] = Math.max(layer[to], layer[queue[at]] + 1);
+      if (--waiting[to] === 0) queue.push(to);
+    }
+  for (let i = 0; i < count; ++i)
+    if (isSource[i] && out[i].length) layer[i] = out[i].reduce((least, to) => Math.min(least, layer[to]), 1 << 30) - 1;
+  return layer;
+}
+
+// Bends let an edge pass between the nodes of the layers that it crosses.
+function addBends(graph, edges) {
+  let bends = 0;
+  for (const [from, to] of edges) bends += Math.max(0, graph.layer[to] - graph.layer[from] - 1);
+  const longest = bends > MOST_BENDS ? 8 : Infinity;
+  const layer = Array.from(graph.layer), pieces = [], far = [];
+  edges.forEach(([from, to], i) => {
+    const span = layer[to] - layer[from];
+    if (span > longest) return far.push([from, to, i]);
+    let before = from;
+    for (let l = layer[from] + 1; l < layer[to]; ++l) {
+      layer.push(l);
+      pieces.push([before, layer.length - 1, i]);
+      before = layer.length - 1;
+    }
+    pieces.push([before, to, i]);
+  });
+  return {layer, pieces, far};
+}
+
+function neighboursOf(count, pieces) {
+  const up = Array.from({length: count}, () => []), down = Array.from({length: count}, () => []);
+  for (const [from, to] of pieces) {
+    up[to].push(from);
+    down[from].push(to);
+  }
+  return {up, down};
+}
+
+// Each layer in the order of where its neighbours stand, down and up again.
+function order(layers, neighbours, position) {
+  const sortBy = (row, near) => {
+    if (row.length < 2) return;
+    const key = new Map(row.map(n => {
+      const list = near[n];
+      return [n, list.length ? list.reduce((sum, m) => sum + position[m], 0) / list.length : position[n]];
+    }));
+    row.sort((a, b) => key.get(a) - key.get(b));
+    row.forEach((n, i) => position[n] = i);
+  };
+  for (let sweep = 0; sweep < 4; ++sweep) {
+    for (let l = 1; l < layers.length; ++l) sortBy(layers[l], neighbours.up);
+    for (let l = layers.length - 2; l >= 0; --l) sortBy(layers[l], neighbours.down);
+  }
+}
+
+// Nodes go towards the middle of their neighbours as far as those beside them let them.
+function place(layers, neighbours, width, x) {
+  const settle = (row, near) => {
+    const wish = row.map(n => near[n].length ? near[n].reduce((sum, m) => sum + x[m], 0) / near[n].length : x[n]);
+    let edge = -Infinity;
+    const left = row.map((n, i) => {
+      const at = Math.max(wish[i], edge + width[n] / 2);
+      edge = at + width[n] / 2 + NODE_GAP;
+      return at;
+    });
+    edge = Infinity;
+    for (let i = row.length - 1; i >= 0; --i) {
+      const n = row[i], right = Math.min(wish[i], edge - width[n] / 2);
+      edge = right - width[n] / 2 - NODE_GAP;
+      x[n] = (left[i] + right) / 2;
+    }
+    for (let i = 1; i < row.length; ++i) {
+      const least = x[row[i - 1]] + (width[row[i - 1]] + width[row[i]]) / 2 + NODE_GAP;
+      if (x[row[i]] < least) x[row[i]] = least;
+    }
+  };
+  for (const row of layers) {
+    let at = 0;
+    for (const n of row) {
+      x[n] = at + width[n] / 2;
+      at += width[n] + NODE_GAP;
+    }
+    for (const n of row) x[n] -= at / 2;
+  }
+  for (let sweep = 0; sweep < 4; ++sweep) {
+    for (let l = 1; l < layers.length; ++l) settle(layers[l], neighbours.up);
+    for (let l = layers.length - 2; l >= 0; --l) settle(layers[l], neighbours.down);
+  }
+}
+
+// widths: of the nodes. Returns for nodes and bends: x, layer; and pieces [from, to, edge], far [from, to, edge].
+function layOut(widths, edges) {
+  const count = widths.length, acyclic = withoutCircles(count, edges);
+  const {layer, pieces, far} = addBends({layer: layersOf(count, acyclic)}, acyclic);
+  const total = layer.length, layers = [], position = new Float64Array(total), x = new Float64Array(total);
+  const width = Float64Array.from({length: total}, (_, i) => i < count ? widths[i] : 4);
+  for (let i = 0; i < total; ++i) {
+    while (layers.length <= layer[i]) layers.push([]);
+    position[i] = layers[layer[i]].push(i) - 1;
+  }
+  const neighbours = neighboursOf(total, pieces);
+  order(layers, neighbours, position);
+  place(layers, neighbours, width, x);
+  return {count, x, layer, layers, width, pieces, far, step: NODE_HEIGHT + LAYER_GAP};
+}

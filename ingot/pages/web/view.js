@@ -1,0 +1,388 @@
+// Draws a graph on a canvas: only what is in sight, so that large graphs stay fluid.
+
+const HUES = {Conv: 215, ConvTranspose: 215, MatMul: 215, Gemm: 215, QLinearConv: 215, Relu: 25, Sigmoid: 25, Tanh: 25,
+  Clip: 25, Softmax: 25, Gelu: 25, MaxPool: 150, AveragePool: 150, GlobalAveragePool: 150, Add: 280, Mul: 280, Sub: 280,
+  Div: 280, Concat: 330, Reshape: 330, Transpose: 330, BatchNormalization: 95, LayerNormalization: 95};
+
+class GraphView {
+  constructor(canvas, data, events) {
+    this.canvas = canvas;
+    this.context = canvas.getContext("2d");
+    this.events = events;
+    this.nodes = data.nodes.map((n, id) => ({id, name: n.name || "", op: n.op || "", kind: n.kind || "node",
+      owner: n.owner === undefined ? -1 : n.owner, mark: n.mark || "", isOpen: false, hasBody: false, block: null, data: n}));
+    for (const node of this.nodes) if (node.owner >= 0) this.nodes[node.owner].hasBody = true;
+    this.edges = data.edges;
+    this.blocks = makeBlocks(this.nodes);
+    closeUntil(this.blocks, this.nodes.filter(n => n.owner < 0).length, data.mostAtFirst || 400);
+    this.scale = 1;
+    this.left = this.top = 0;
+    this.selected = null;
+    this.frames = 0;
+    this.rebuild();
+    this.listen();
+    new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
+    this.resize();
+    this.fit();
+  }
+
+  // What stands for a node now: itself, or what it is hidden in; `end` where an open node's results leave.
+  standIn(id, isSource, other) {
+    const node = this.nodes[id];
+    if (node.owner >= 0) {
+      for (let owner = this.nodes[node.owner], hidden = null; ; owner = this.nodes[owner.owner]) {
+        if (!owner.isOpen) hidden = owner;
+        if (owner.owner < 0) {
+          if (hidden) return this.standIn(hidden.id, isSource, -1);
+          break;
+        }
+      }
+      const root = this.rootOf(node);
+      const closed = this.closedBlock(root.block);
+      if (closed) return closed.key;
+    }
+    const closed = this.closedBlock(node.block);
+    if (closed) return closed.key;
+    if (node.isOpen && node.hasBody) {
+      const otherIsInside = other >= 0 && this.isInside(other, id);
+      return isSource !== otherIsInside ? `end ${id}` : id;
+    }
+    return id;
+  }
+
+  rootOf(node) {
+    while (node.owner >= 0) node = this.nodes[node.owner];
+    return node;
+  }
+
+  isInside(id, owner) {
+    for (let at = this.nodes[id].owner; at >= 0; at = this.nodes[at].owner) if (at === owner) return true;
+    return false;
+  }
+
+  closedBlock(block) {
+    let closed = null;
+    for (; block; block = block.parent) if (!block.isOpen) closed = block;
+    return closed;
+  }
+
+  rebuild() {
+    const index = new Map(), shown = [], seen = new Map();
+    this.blockOf = new Map(this.blocks.map(b => [b.key, b]));
+    const add = (key, make) => {
+      if (!index.has(key)) {
+        index.set(key, shown.length);
+        shown.push(make());
+      }
+      return index.get(key);
+    };
+    const addFor = key => add(key, () => {
+      if (typeof key === "number") return this.boxOf(this.nodes[key]);
+      if (key.startsWith("end ")) return {title: "end", note: this.nodes[+key.slice(4)].op, node: this.nodes[+key.slice(4)], kind: "end"};
+      const block = this.blockOf.get(key);
+      const ops = [...block.ops].sort((a, b) => b[1] - a[1]).slice(0, 3).map(([op, n]) => n > 1 ? `${n} ${op}` : op);
+      return {title: block.title, note: `${block.size} nodes: ${ops.join(", ")}`, block, kind: "block"};
+    });
+    this.byKey = index;
+    for (const node of this.nodes) addFor(this.standIn(node.id, false, -1));
+    const edges = [];
+    this.edges.forEach(([from, to, label]) => {
+      const a = this.standIn(from, true, to), b = this.standIn(to, false, from);
+      if (a === b) return;
+      const i = addFor(a), j = addFor(b), key = i * 4194304 + j;
+      if (seen.has(key)) return;
+      seen.set(key, edges.length);
+      edges.push([i, j, label]);
+    });
+    this.shown = shown;
+    this.links = edges;
+    this.measure();
+    this.plan = layOut(shown.map(box => box.width), edges);
+    this.arrange();
+    this.draw();
+  }
+
+  boxOf(node) {
+    return {title: node.kind === "node" ? node.op : node.name, note: node.kind === "node" ? node.name : node.kind, node,
+      kind: node.kind};
+  }
+
+  measure() {
+    for (const box of this.shown) {
+      const longest = Math.max(box.title.length * 8, Math.min(box.note.length, 24) * 5.6);
+      box.width = Math.max(70, Math.min(190, longest + 20));
+    }
+  }
+
+  // By layers, from left to right: what is in sight is found by two searches.
+  arrange() {
+    const plan = this.plan;
+    this.rows = plan.layers.map(row => row.filter(i => i < plan.count));
+    this.piecesFrom = plan.layers.map(() => []);
+    for (const piece of plan.pieces) this.piecesFrom[plan.layer[piece[0]]].push(piece);
+    this.bounds = {left: 0, right: 0, bottom: plan.layers.length * plan.step};
+    for (let i = 0; i < plan.count; ++i) {
+      this.bounds.left = Math.min(this.bounds.left, plan.x[i] - plan.width[i] / 2);
+      this.bounds.right = Math.max(this.bounds.right, plan.x[i] + plan.width[i] / 2);
+    }
+    this.boxes = this.openFrames();
+  }
+
+  openFrames() {
+    const frames = new Map(), plan = this.plan;
+    this.shown.forEach((box, i) => {
+      if (!box.node) return;
+      const include = (key, title) => {
+        const f = frames.get(key) || {title, left: Infinity, right: -Infinity, top: Infinity, bottom: -Infinity};
+        f.left = Math.min(f.left, plan.x[i] - plan.width[i] / 2 - 8);
+        f.right = Math.max(f.right, plan.x[i] + plan.width[i] / 2 + 8);
+        f.top = Math.min(f.top, plan.layer[i] * plan.step - 8);
+        f.bottom = Math.max(f.bottom, plan.layer[i] * plan.step + NODE_HEIGHT + 8);
+        frames.set(key, f);
+      };
+      for (let at = box.node.isOpen ? box.node.id : box.node.owner; at >= 0; at = this.nodes[at].owner)
+        include(at, `${this.nodes[at].op} ${this.nodes[at].name}`);
+    });
+    return [...frames.values()];
+  }
+
+  resize() {
+    const ratio = window.devicePixelRatio || 1, box = this.canvas.parentElement.getBoundingClientRect();
+    const wasHidden = this.canvas.width <= 1;
+    this.canvas.width = Math.max(1, Math.floor(box.width * ratio));
+    this.canvas.height = Math.max(1, Math.floor(box.height * ratio));
+    if (wasHidden) this.fit();
+    this.draw();
+  }
+
+  fit() {
+    const box = this.canvas.parentElement.getBoundingClientRect();
+    const wide = this.bounds.right - this.bounds.left + 40, high = this.bounds.bottom + 40;
+    this.scale = Math.max(0.02, Math.min(1, box.width / wide, box.height / high));
+    if (this.scale < 0.25) this.scale = Math.min(1, Math.max(0.25, box.width / wide));
+    this.left = (this.bounds.left + this.bounds.right) / 2 - box.width / 2 / this.scale;
+    this.top = -20;
+    this.draw();
+  }
+
+  zoom(factor, x, y) {
+    const scale = Math.max(0.01, Math.min(4, this.scale * factor));
+    this.left += x / this.scale - x / scale;
+    this.top += y / this.scale - y / scale;
+    this.scale = scale;
+    this.draw();
+  }
+
+  draw() {
+    if (this.pending) return;
+    this.pending = requestAnimationFrame(() => {
+      this.pending = 0;
+      this.paint();
+    });
+  }
+
+  colour(name) {
+    return this.colours[name];
+  }
+
+  paint() {
+    const c = this.context, ratio = window.devicePixelRatio || 1, plan = this.plan;
+    const style = getComputedStyle(document.documentElement);
+    this.colours = Object.fromEntries(["page", "ink", "faint", "line", "box", "accent", "good", "bad", "warn"].map(
+        name => [name, style.getPropertyValue("--" + name).trim()]));
+    const isDark = style.getPropertyValue("--dark").trim() === "1";
+    c.setTransform(1, 0, 0, 1, 0, 0);
+    c.fillStyle = this.colours.page;
+    c.fillRect(0, 0, this.canvas.width, this.canvas.height);
+    c.setTransform(this.scale * ratio, 0, 0, this.scale * ratio, -this.left * this.scale * ratio, -this.top * this.scale * ratio);
+    const high = this.canvas.height / ratio / this.scale, wide = this.canvas.width / ratio / this.scale;
+    const first = Math.max(0, Math.floor(this.top / plan.step) - 1);
+    const last = Math.min(plan.layers.length - 1, Math.ceil((this.top + high) / plan.step));
+    this.paintFrames(c);
+    this.paintEdges(c, first, last, wide);
+    for (let l = first; l <= last; ++l)
+      for (const i of this.rows[l]) {
+        if (plan.x[i] + plan.width[i] < this.left || plan.x[i] - plan.width[i] > this.left + wide) continue;
+        this.paintBox(c, i, isDark);
+      }
+    ++this.frames;
+  }
+
+  paintFrames(c) {
+    c.strokeStyle = this.colours.accent;
+    c.lineWidth = 1;
+    c.setLineDash([5, 4]);
+    for (const f of this.boxes) c.strokeRect(f.left, f.top, f.right - f.left, f.bottom - f.top);
+    c.setLineDash([]);
+  }
+
+  paintEdges(c, first, last, wide) {
+    const plan = this.plan, isSmall = this.scale < 0.35;
+    c.strokeStyle = this.colours.line;
+    c.lineWidth = isSmall ? 1 / this.scale * 0.6 : 1.2;
+    c.beginPath();
+    const draw = (from, to, y, end) => {
+      const x0 = plan.x[from], x1 = plan.x[to];
+      c.moveTo(x0, y);
+      if (isSmall || x0 === x1) c.lineTo(x1, end);
+      else c.bezierCurveTo(x0, y + 18, x1, end - 18, x1, end);
+    };
+    const top = n => plan.layer[n] * plan.step + (n < plan.count ? 0 : NODE_HEIGHT / 2);
+    const bottom = n => plan.layer[n] * plan.step + (n < plan.count ? NODE_HEIGHT : NODE_HEIGHT / 2);
+    for (let l = Math.max(0, first - 1); l <= last; ++l)
+      for (const [from, to] of this.piecesFrom[l]) draw(from, to, bottom(from), top(to));
+    for (const [from, to] of plan.far)
+      if (plan.layer[to] >= first && plan.layer[from] <= last) draw(from, to, bottom(from), top(to));
+    c.stroke();
+    if (this.scale < 0.7) return;
+    c.fillStyle = this.colours.faint;
+    c.font = "9px system-ui, sans-serif";
+    c.textAlign = "left";
+    for (let l = Math.max(0, first - 1); l <= last; ++l)
+      for (const [from, to, edge] of this.piecesFrom[l]) {
+        const label = this.links[edge][2];
+        if (from >= plan.count || !label || Math.abs(plan.x[from] - this.left - wide / 2) > wide) continue;
+        c.fillText(label.length > 26 ? label.slice(0, 25) + "…" : label, (plan.x[from] * 3 + plan.x[to]) / 4 + 4, bottom(from) + 13);
+      }
+  }
+
+  fillOf(box, isDark) {
+    const marks = {only: "bad", changed: "warn", same: "box"};
+    const mark = box.node && box.node.mark;
+    if (mark && mark !== "same") return this.colours[marks[mark]];
+    if (box.kind !== "node") return this.colours.box;
+    const hue = HUES[box.node.op];
+    if (hue === undefined) return this.colours.box;
+    return `hsl(${hue} 45% ${isDark ? 26 : 88}%)`;
+  }
+
+  paintBox(c, i, isDark) {
+    const plan = this.plan, box = this.shown[i], x = plan.x[i] - plan.width[i] / 2, y = plan.layer[i] * plan.step;
+    const isSelected = this.selected && (box.node ? box.node === this.selected : box.block === this.selected);
+    c.fillStyle = this.fillOf(box, isDark);
+    if (this.scale < 0.25) {
+      c.fillRect(x, y, plan.width[i], NODE_HEIGHT);
+      if (!isSelected) return;
+    }
+    c.beginPath();
+    c.roundRect(x, y, plan.width[i], NODE_HEIGHT, box.kind === "node" || box.kind === "block" ? 6 : 17);
+    c.fill();
+    c.strokeStyle = isSelected ? this.colours.accent : this.colours.line;
+    c.lineWidth = isSelected ? 3 : box.kind === "block" || (box.node && box.node.hasBody) ? 2 : 1;
+    c.stroke();
+    if (this.scale < 0.25) return;
+    c.fillStyle = this.colours.ink;
+    c.textAlign = "center";
+    c.font = "600 12px system-ui, sans-serif";
+    c.fillText(box.title.slice(0, 22), plan.x[i], y + 15, plan.width[i] - 10);
+    c.fillStyle = this.colours.faint;
+    c.font = "9px system-ui, sans-serif";
+    c.fillText(box.note.length > 34 ? "…" + box.note.slice(-33) : box.note, plan.x[i], y + 27, plan.width[i] - 8);
+  }
+
+  // Of the page; null: nothing is there.
+  boxAt(x, y) {
+    const plan = this.plan, gx = this.left + x / this.scale, gy = this.top + y / this.scale;
+    const l = Math.floor(gy / plan.step);
+    if (l < 0 || l >= this.rows.length || gy - l * plan.step > NODE_HEIGHT) return null;
+    const found = this.rows[l].find(i => Math.abs(plan.x[i] - gx) <= plan.width[i] / 2);
+    return found === undefined ? null : this.shown[found];
+  }
+
+  // Where a node stands in the window, for keys and tests.
+  placeOf(id) {
+    const i = this.byKey.get(this.standIn(id, false, -1)), box = this.canvas.getBoundingClientRect();
+    return {x: box.left + (this.plan.x[i] - this.left) * this.scale,
+      y: box.top + (this.plan.layer[i] * this.plan.step + NODE_HEIGHT / 2 - this.top) * this.scale};
+  }
+
+  select(target, isQuiet) {
+    this.selected = target;
+    if (!isQuiet) this.events.selected(target);
+    this.draw();
+  }
+
+  // Opens what hides the node, and brings it into the middle.
+  show(id) {
+    const node = this.nodes[id];
+    let isChanged = false;
+    for (let at = node.owner; at >= 0; at = this.nodes[at].owner)
+      if (!this.nodes[at].isOpen) isChanged = this.nodes[at].isOpen = true;
+    for (let block = this.rootOf(node).block; block; block = block.parent)
+      if (!block.isOpen) isChanged = block.isOpen = true;
+    if (isChanged) this.rebuild();
+    const i = this.byKey.get(this.standIn(id, false, -1)), box = this.canvas.parentElement.getBoundingClientRect();
+    this.scale = Math.max(this.scale, 0.8);
+    this.left = this.plan.x[i] - box.width / 2 / this.scale;
+    this.top = this.plan.layer[i] * this.plan.step - box.height / 2 / this.scale;
+    this.select(node);
+  }
+
+  toggle(box) {
+    if (!box) return;
+    const anchor = box.node || box.block;
+    if (box.block) box.block.isOpen = true;
+    else if (box.node.hasBody) box.node.isOpen = !box.node.isOpen;
+    else if (box.node.block) box.node.block.isOpen = false;
+    else return;
+    this.rebuild();
+    this.select(anchor);
+  }
+
+  setAll(isOpen) {
+    for (const block of this.blocks) block.isOpen = isOpen;
+    this.rebuild();
+    this.fit();
+  }
+
+  step(isDown) {
+    const from = this.selected && this.selected.id !== undefined ? this.selected.id : -1;
+    const next = from < 0 ? 0 : (this.edges.find(e => (isDown ? e[0] : e[1]) === from) || [])[isDown ? 1 : 0];
+    if (next !== undefined) this.show(next);
+  }
+
+  listen() {
+    const canvas = this.canvas;
+    let drag = null;
+    const at = event => {
+      const box = canvas.getBoundingClientRect();
+      return [event.clientX - box.left, event.clientY - box.top];
+    };
+    canvas.addEventListener("wheel", event => {
+      event.preventDefault();
+      if (event.ctrlKey || event.metaKey || event.altKey) return this.zoom(Math.exp(-event.deltaY / 300), ...at(event));
+      this.left += event.deltaX / this.scale;
+      this.top += event.deltaY / this.scale;
+      this.draw();
+    }, {passive: false});
+    canvas.addEventListener("pointerdown", event => {
+      drag = {x: event.clientX, y: event.clientY, left: this.left, top: this.top, isMoved: false};
+      canvas.setPointerCapture(event.pointerId);
+    });
+    canvas.addEventListener("pointermove", event => {
+      if (!drag) return;
+      drag.isMoved ||= Math.hypot(event.clientX - drag.x, event.clientY - drag.y) > 4;
+      if (!drag.isMoved) return;
+      this.left = drag.left - (event.clientX - drag.x) / this.scale;
+      this.top = drag.top - (event.clientY - drag.y) / this.scale;
+      this.draw();
+    });
+    canvas.addEventListener("pointerup", event => {
+      const isClick = drag && !drag.isMoved;
+      drag = null;
+      if (!isClick) return;
+      const box = this.boxAt(...at(event));
+      this.select(box ? box.node || box.block : null);
+    });
+    canvas.addEventListener("dblclick", event => this.toggle(this.boxAt(...at(event))));
+    canvas.addEventListener("keydown", event => {
+      const box = canvas.getBoundingClientRect();
+      const keys = {"+": () => this.zoom(1.25, box.width / 2, box.height / 2), "-": () => this.zoom(0.8, box.width / 2, box.height / 2),
+        "0": () => this.fit(), ArrowDown: () => this.step(true), ArrowUp: () => this.step(false),
+        Enter: () => this.selected && this.toggle(this.shown.find(b => b.node === this.selected || b.block === this.selected))};
+      if (!keys[event.key]) return;
+      event.preventDefault();
+      keys[event.key]();
+    });
+  }
+}

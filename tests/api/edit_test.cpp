@@ -1,0 +1,46 @@
+#include <gtest/gtest.h>
+
+#include "ingot/ingot.h"
+
+namespace ingot {
+namespace {
+
+Model doubled() {
+  return parse_model(R"(<ir_version: 8, opset_import: ["": 17]>
+    g (float[N, 3] x) => (float[N, 3] y) {
+      a = Identity(x)
+      y = Relu(a)
+    })");
+}
+
+TEST(Optimize, SaysWhatItDid) {
+  Model model = doubled();
+  const OptimizeSummary summary = optimize(model);
+  EXPECT_EQ(summary.nodes_before, 2u);
+  EXPECT_EQ(summary.nodes_after, 1u);
+  EXPECT_FALSE(summary.rules.empty());
+  EXPECT_EQ(nodes_of(model).front().op, "Relu");
+  EXPECT_EQ(model.opsets.version(""), 17);
+  EXPECT_THROW(optimize(model, {.level = "much"}), Error);
+}
+
+TEST(SaveMemory, IsWhatLoadMemoryReads) {
+  const std::string bytes = save_memory(doubled());
+  const Model again = load_memory(Bytes::own(bytes)).model;
+  EXPECT_EQ(save_memory(again), bytes);
+  EXPECT_EQ(nodes_of(again).size(), 2u);
+}
+
+TEST(ValuesOf, HaveTheTypesThatInferenceFinds) {
+  Model model = doubled();
+  AdjustOptions options;
+  options.infer_types = true;
+  adjust(model, options);
+  const std::vector<PortView> values = values_of(model);
+  ASSERT_EQ(values.size(), 2u);
+  EXPECT_EQ(values[0].name, "a");
+  EXPECT_EQ(values[0].type.str(), "float[N,3]");
+}
+
+}  // namespace
+}  // namespace ingot

@@ -1,0 +1,57 @@
+// Generated C++ gives the numbers of the official backend tests.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "ingot/verify/test_suite.h"
+#include "tests/backends/generated_cpp.h"
+
+namespace ingot::test {
+namespace {
+
+std::vector<GeneratedCase> chosen_cases(const std::string& pattern, std::size_t every) {
+  std::vector<GeneratedCase> cases;
+  const std::string root = (*shared_dir() / "onnx-backend-tests").string();
+  std::size_t i = 0;
+  for (const char* group : {"/node", "/simple", "/pytorch-converted", "/pytorch-operator"})
+    for (verify::TestCase& test : verify::find_test_cases({root + group}))
+      if (verify::matches_glob(test.name, pattern) && i++ % every == 0) cases.push_back({std::move(test), "", ""});
+  return cases;
+}
+
+/// Those that the environment names, or one in `every`.
+std::vector<GeneratedCase> cases_at_hand(std::size_t every) {
+  const char* pattern = std::getenv("INGOT_CASES");
+  const char* step = std::getenv("INGOT_WHOLE_CORPUS") ? "1" : std::getenv("INGOT_EVERY");
+  return chosen_cases(pattern ? pattern : "*", step ? static_cast<std::size_t>(std::atoi(step)) : every);
+}
+
+/// The share of cases that pass, with the reason of each other printed.
+double share(const std::vector<GeneratedCase>& cases) {
+  std::size_t passed = 0;
+  for (const GeneratedCase& c : cases) {
+    passed += c.problem.empty();
+    if (!c.problem.empty()) std::cout << c.test.name << ": " << c.problem << "\n";
+  }
+  std::cout << passed << " of " << cases.size() << " cases\n";
+  return static_cast<double>(passed) / static_cast<double>(cases.size());
+}
+
+TEST(GeneratedCpp, GivesTheNumbersOfTheOfficialTests) {
+  if (!shared_dir()) GTEST_SKIP() << "the official backend tests are not here: no shared directory";
+  std::vector<GeneratedCase> cases = cases_at_hand(24);
+  run_generated(cases);
+  EXPECT_GE(share(cases), 0.9);
+}
+
+TEST(GeneratedMatlab, GivesTheNumbersOfTheOfficialTests) {
+  if (!shared_dir()) GTEST_SKIP() << "the official backend tests are not here: no shared directory";
+  if (std::system("octave-cli --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "Octave is not installed";
+  std::vector<GeneratedCase> cases = cases_at_hand(48);
+  run_generated_matlab(cases);
+  EXPECT_GE(share(cases), 0.85);
+}
+
+}  // namespace
+}  // namespace ingot::test

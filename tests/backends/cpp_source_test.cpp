@@ -1,0 +1,81 @@
+// What generated C++ looks like, and what names in a model can do to it.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "ingot/backends/cpp/emit.h"
+#include "ingot/backends/cpp/names.h"
+#include "ingot/base/error.h"
+#include "ingot/lower/lower.h"
+#include "ingot/onnx/text.h"
+#include "tests/support/files.h"
+
+namespace ingot::test {
+namespace {
+
+using backends::cpp::File;
+
+std::vector<File> compiled(const std::string& text, const backends::cpp::Options& options = {}) {
+  Model model = onnx::parse_text(text);
+  lower::legalize(model);
+  return backends::cpp::emit(lower::lower(model, "net"), options);
+}
+
+constexpr const char* kChain = R"(
+<ir_version: 10, opset_import: ["" : 21]>
+chain (float[2,3] x) => (float[2,3] y) {
+  a = Relu(x)
+  b = Exp(a)
+  y = Add(b, b)
+})";
+
+TEST(CppSource, IsTheSameEachTime) {
+  const auto a = compiled(kChain), b = compiled(kChain);
+  ASSERT_EQ(a.size(), 2u);
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].content, b[i].content);
+}
+
+TEST(CppSource, FusesAChainIntoOneLoop) {
+  const std::string source = compiled(kChain)[1].content;
+  EXPECT_NE(source.find("expf(at_least_f32(x[i], 0.0f))"), std::string::npos) << source;
+}
+
+TEST(CppSource, TakesNoCodeFromNames) {
+  for (const std::string name : {"a\");system(\"x", "*/ int evil; /*", "x\n#include <evil>", "back\\\nslash",
+                                 "?"
+                                 "?/\nx",
+                                 "\xc3\xa4", "int", "", "9", "run", "a b"}) {
+    backends::cpp::Names names;
+    const std::string id = names.identifier(name);
+    EXPECT_FALSE(id.empty());
+    for (const char c : id) EXPECT_TRUE(std::isalnum(static_cast<unsigned char>(c)) || c == '_') << id;
+    const std::string words = backends::cpp::comment(name);
+    for (const char* bad : {"\n", "\\", "*", "\"", "?"}) EXPECT_EQ(words.find(bad), std::string::npos) << words;
+  }
+}
+
+TEST(CppSource, GivesEachNameOnce) {
+  backends::cpp::Names names;
+  EXPECT_EQ(names.identifier("a.b"), "a_b");
+  EXPECT_EQ(names.identifier("a/b"), "a_b_2");
+  EXPECT_EQ(names.identifier("for"), "for_");
+}
+
+TEST(CppSource, RefusesAllThatItCannotSayAtOnce) {
+  try {
+    (void)compiled(R"(
+<ir_version: 10, opset_import: ["" : 21]>
+strings (string[2] x, float[3] y) => (string[2] z, float[3] r) {
+  z = StringConcat(x, x)
+  r = RandomNormalLike(y)
+})");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), 4);
+    EXPECT_NE(error.message().find("StringConcat"), std::string::npos);
+    EXPECT_NE(error.message().find("RandomNormalLike"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace ingot::test

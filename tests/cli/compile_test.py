@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""ingot compile as a user meets it: the code compiles without a warning, runs, and is the same each time.
+
+usage: compile_test.py PATH_TO_INGOT
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+INGOT = sys.argv.pop(1)
+
+NET = """<ir_version: 8, opset_import: ["" : 17]>
+net (float[2, 2] x) => (float[2, 1] y)
+<float[2, 3] w = {1, 2, 3, 4, 5, 6}, float[3, 1] v = {1, -1, 0.5}>
+{
+  h = MatMul(x, w)
+  r = Relu(h)
+  y = MatMul(r, v)
+}
+"""
+
+# x = [[1, 0], [0, -1]]: h = [[1, 2, 3], [-4, -5, -6]], y = [0.5, 0].
+MAIN = """#include <stdint.h>
+#include <stdio.h>
+#include "net.h"
+int main(void) {
+  static const float x[4] = {1, 0, 0, -1};
+  static uint64_t arena[1024];
+  float y[2] = {9, 9};
+  %s
+  if (%srun(x, y, arena) != 0) return 1;
+  printf("%%g %%g\\n", (double)y[0], (double)y[1]);
+  return 0;
+}
+"""
+
+WARNINGS = ["-O1", "-Wall", "-Wextra", "-Werror"]
+
+
+class CompileTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "net.onnxtxt").write_text(NET)
+
+    def ingot(self, *arguments, code=0):
+        done = subprocess.run([INGOT, *arguments], capture_output=True, text=True, timeout=120, cwd=self.folder)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def built(self, compiler, sources):
+        subprocess.run([*compiler, *WARNINGS, *sources, "-o", "program", "-lm"], check=True, cwd=self.folder, timeout=120)
+        return subprocess.run(["./program"], check=True, capture_output=True, text=True, cwd=self.folder, timeout=60).stdout
+
+    def test_cpp_gives_the_numbers(self):
+        self.ingot("compile", "net.onnxtxt", "-o", "net")
+        (self.folder / "main.cpp").write_text(MAIN % ("", "net::"))
+        self.assertEqual(self.built(["g++", "-std=c++17"], ["main.cpp", "net.cpp"]), "0.5 0\n")
+
+    def test_c_gives_the_numbers(self):
+        self.ingot("compile", "net.onnxtxt", "-o", "net", "--c")
+        (self.folder / "main.c").write_text(MAIN % ("", "net_"))
+        self.assertEqual(self.built(["gcc", "-std=c99"], ["main.c", "net.c"]), "0.5 0\n")
+
+    def test_weights_may_lie_beside_the_code(self):
+        done = json.loads(self.ingot("compile", "net.onnxtxt", "-o", "net", "--weights", "file", "--json").stdout)
+        self.assertEqual(done["files"], ["net.h", "net.cpp", "net.bin"])
+        (self.folder / "main.cpp").write_text(MAIN % ('if (net::load_weights("net.bin") != 0) return 2;', "net::"))
+        self.assertEqual(self.built(["g++", "-std=c++17"], ["main.cpp", "net.cpp"]), "0.5 0\n")
+
+    def test_same_model_same_bytes(self):
+        self.ingot("compile", "net.onnxtxt", "-o", "net")
+        first = (self.folder / "net.cpp").read_bytes()
+        self.ingot("compile", "net.onnxtxt", "-o", "net")
+        self.assertEqual((self.folder / "net.cpp").read_bytes(), first)
+
+    def test_all_that_is_in_the_way_is_listed(self):
+        (self.folder / "strings.onnxtxt").write_text(NET.replace("r = Relu(h)", "r = RandomNormalLike(h)").replace(
+            "h = MatMul(x, w)", "g = MatMul(x, w)\n  h = Bernoulli(g)"))
+        done = self.ingot("compile", "strings.onnxtxt", "-o", "net", code=4)
+        self.assertIn("RandomNormalLike", done.stderr)
+        self.assertFalse((self.folder / "net.cpp").exists())
+
+    def test_a_name_must_be_one(self):
+        self.ingot("compile", "net.onnxtxt", "-o", "my-net", code=2)
+        self.ingot("compile", "net.onnxtxt", "-o", "net", "--emit", "cobol", code=2)
+
+
+if __name__ == "__main__":
+    unittest.main()
