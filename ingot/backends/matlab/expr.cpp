@@ -232,7 +232,10 @@ std::string Printer::unary(const Expr& e) {
   if (e->op == Op::is_nan) return call("isnan", x);
   if (e->op == Op::is_inf) return call("isinf", x);
   if (e->op == Op::neg) return fmt::format("(-{})", x);
-  if (e->op == Op::bit_not) return call("bitxor", fmt::format("{}, intmax('{}')", x, class_of(e.type())));
+  // Turning all bits over is a subtraction, which signed classes know too.
+  if (e->op == Op::bit_not)
+    return is_signed_integer(e.type()) ? fmt::format("(-1 - {})", x)
+                                       : fmt::format("(intmax('{}') - {})", class_of(e.type()), x);
   const char* function = function_of(e->op);
   if (!function) throw Error(Code::internal, "an expression that is not printed");
   return call(function, x);
