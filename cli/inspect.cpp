@@ -189,7 +189,8 @@ int run(const Options& options, const Global& global) {
   try {
     loaded = driver::load(options.model, load);
   } catch (const Error& error) {
-    if (!contents || options.text || error.exit_code() != 4) throw;
+    if (!contents || options.text) throw;
+    if (error.exit_code() != 4 && contents->sections.empty()) throw;
     const driver::Source source = driver::open_source(options.model);
     return show_contents(*contents, error, options, driver::format_to_read(source, load.from));
   }

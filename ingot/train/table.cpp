@@ -195,6 +195,10 @@ void Table::refuse(std::size_t row, std::size_t field, const std::string& why) c
 double Table::number(std::size_t row, std::size_t field) {
   const std::string& text = rows_[row][field];
   if (const auto value = number_of(text)) return *value;
+  for (const std::string_view word : {"True", "TRUE", "true"})
+    if (text == word) return 1;
+  for (const std::string_view word : {"False", "FALSE", "false"})
+    if (text == word) return 0;
   if (!allows_missing_ || !is_missing(text)) refuse(row, field, "'" + text + "' is no number");
   ++missing_;
   return std::numeric_limits<double>::quiet_NaN();

@@ -217,6 +217,9 @@ Model read_lightgbm(std::string_view text, Budget* budget) {
   }
   model.rounds = std::ssize(model.trees) / model.groups;
   model.is_average = is_average;
+  // Leaves of forests held predictions until files of version 3.
+  if (const auto version = head.find("version"); is_average && version != head.end() && version->second == "v2")
+    model.link = Link::identity;
   std::ranges::sort(model.zero_is_missing);
   const auto twice = std::ranges::unique(model.zero_is_missing);
   model.zero_is_missing.erase(twice.begin(), twice.end());

@@ -52,6 +52,7 @@ struct Model {
   bool is_classifier = false;    // of `groups` classes, or of two where there is one group
   bool is_single = false;        // features and sums are float32
   bool rounds_features = false;  // features are rounded to float32, sums are double
+  bool has_dictionary = false;   // the file says which texts the numbers of its categories stand for
   bool is_average = false;       // the sum is divided by the number of rounds
   double scale = 1;              // of the sum, before the base is added
   std::int64_t features = 0, groups = 1;

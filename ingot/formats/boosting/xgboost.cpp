@@ -114,8 +114,7 @@ void read_trees(const Json& gbtree, Model& model) {
     if (const Json* segments = cats->find("feature_segments"))
       for (const double end : segments->as_numbers())
         if (end > 0)
-          throw Error(Code::unsupported_setting, "the model recodes categories by a dictionary of its own")
-              .hint("train on category codes, or encode them in a pipeline in front");
+          model.has_dictionary = true;
 }
 
 void weigh(Model& model, const Json* weights) {

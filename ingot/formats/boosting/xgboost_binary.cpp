@@ -52,7 +52,7 @@ Tree read_tree_bytes(ByteReader& in) {
     node.threshold = value;
   }
   in.skip(kStatBytes * static_cast<std::uint64_t>(count));
-  if (leaf_vector > 0) (void)read_floats(in);
+  if (leaf_vector > 1) (void)read_floats(in);  // since 2.0 it is 1 where there is none
   return tree;
 }
 
@@ -108,6 +108,7 @@ Model read_xgboost_binary(const Bytes& file) {
     throw Error(Code::unknown_format, "the file is no model of XGBoost");
   }
   set_xgboost_objective(model, {base_score});
+  if (major == 0) model.base.assign(model.base.size(), base_score);  // before 1.0 it is a margin already
   for (std::uint64_t left = has_attributes && in.remaining() >= 8 ? in.u64() : 0; left > 0; --left) {
     const std::string key = read_text(in), value = read_text(in);
     if (key == "best_iteration") model.best_rounds = std::strtoll(value.c_str(), nullptr, 10) + 1;

@@ -183,6 +183,13 @@ Bytes raw_bytes(const Estimator& e, pickle::Ref value) {
 
 }  // namespace
 
+std::int64_t booster_features(const Estimator& e) {
+  const Estimator booster = e.has("_Booster") ? e.child("_Booster") : e;
+  if (!e.module().starts_with("lightgbm"))
+    return formats::boosting::read_xgboost(raw_bytes(booster, booster.get("handle"))).features;
+  return formats::boosting::read_lightgbm(booster.get_any({"handle", "_handle", "model_str"})->text).features;
+}
+
 Result xgboost_model(Context& c, const Estimator& e, const Columns& x) {
   if (e.module().starts_with("lightgbm")) return lightgbm_model(c, e, x);  // both call their class Booster
   const bool is_wrapper = e.has("_Booster");

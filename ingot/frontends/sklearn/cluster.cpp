@@ -24,6 +24,36 @@ Result birch(Context& c, const Estimator& e, const Columns& x) {
   return {.place = c.arg_max(c.g.neg(distance)), .classes = labels};
 }
 
+namespace {
+
+/// Down the tree of clusters, to the nearer center at each node: labels [N, 1].
+Value* bisected(Context& c, Value* x, const Estimator& node, const std::vector<double>& shift, int depth) {
+  if (depth > 200) throw Error(Code::depth_limit, "its clusters are nested too deeply");
+  if (!node.has("left") || !node.has("right"))
+    return c.g.constant(Tensor::ints({node.integer("label")}).reshaped({1, 1}));
+  const Estimator sides[] = {node.child("left"), node.child("right")};
+  Matrix centers{2, 0, {}};
+  for (const Estimator& side : sides) {
+    const auto center = side.vector("center");
+    centers.columns = std::ssize(center);
+    for (std::size_t i = 0; i < center.size(); ++i)
+      centers.values.push_back(center[i] + (shift.empty() ? 0 : shift.at(i)));
+  }
+  if (std::cmp_not_equal(centers.values.size(), 2 * centers.columns))
+    throw Error(Code::bad_source_graph, "its centers differ");
+  Value* distance = c.square_distances(x, centers);
+  Value* is_left = c.g.op("LessOrEqual", {c.column(distance, 0), c.column(distance, 1)});
+  return c.g.where(is_left, bisected(c, x, sides[0], shift, depth + 1), bisected(c, x, sides[1], shift, depth + 1));
+}
+
+}  // namespace
+
+Result bisecting_clusters(Context& c, const Estimator& e, const Columns& x) {
+  const auto shift = e.has("_X_mean") ? e.vector("_X_mean") : std::vector<double>();
+  Value* labels = bisected(c, c.numbers(x), e.child("_bisecting_tree"), shift, 0);
+  return {.label = c.g.squeeze(labels, {1})};
+}
+
 /// How far a row lies from the middle, by the precision of the fit.
 Result elliptic_envelope(Context& c, const Estimator& e, const Columns& x) {
   if (!e.has("precision_")) refuse("it keeps no precision", "fit it with store_precision=True");

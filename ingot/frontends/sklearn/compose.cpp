@@ -145,7 +145,7 @@ Columns feature_union(Context& c, const Estimator& e, const Columns& x) {
 namespace {
 
 Estimator inner_of(const Estimator& e) {
-  for (const char* name : {"best_estimator_", "estimator_", "estimator"})
+  for (const char* name : {"best_estimator_", "estimator_", "base_estimator_", "estimator"})
     if (e.has(name) && e.child(name).is_instance()) return e.child(name);
   return e.child("best_estimator_");
 }

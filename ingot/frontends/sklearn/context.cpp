@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <unordered_set>
+
 #include "ingot/base/error.h"
 #include "ingot/frontends/sklearn/table.h"
 #include "ingot/ir/source_notes.h"
@@ -36,23 +38,31 @@ std::int64_t width_of(const Columns& columns) {
 Context::Context(Graph& graph, const pickle::Document& doc, const Options& options)
     : g(graph), document(doc), elem(options.elem), wants_paths(options.wants_paths), graph_(graph) {}
 
-Columns Context::add_input(std::string name, std::int64_t width) {
-  inputs_.push_back({std::move(name), width, nullptr});
+Columns Context::add_input(const std::string& name, std::int64_t width) {
+  const Type type = Type::tensor(elem, Shape{Dim::symbol("N"), Dim(width)});
+  inputs_.push_back({graph_.add_input(graph_.fresh_name(name), type), false});
   return {{.value = nullptr, .input = inputs_.size() - 1, .width = width}};
 }
 
 Value* Context::realise(const Part& part, DType wanted) {
   if (part.value) return part.value;
   Input& input = inputs_[part.input];
-  if (!input.value)
-    input.value = graph_.add_input(graph_.fresh_name(input.name),
-                                   Type::tensor(wanted, Shape{Dim::symbol("N"), Dim(input.width)}));
+  if (!input.is_read) input.value->type.elem = wanted;
+  input.is_read = true;
   return input.value;
 }
 
 void Context::finish_inputs() {
-  for (std::size_t i = 0; i < inputs_.size(); ++i)
-    realise({.value = nullptr, .input = i, .width = inputs_[i].width}, elem);
+  std::string names;
+  std::unordered_set<const Value*> unread;
+  for (const Input& input : inputs_) {
+    if (input.is_read) continue;
+    unread.insert(input.value);
+    names += (names.empty() ? "" : ", ") + input.value->name();
+  }
+  if (unread.empty()) return;
+  notes.add("columns that the model does not read: " + names);
+  graph_.erase_inputs_if([&](const Value& value) { return unread.contains(&value); });
 }
 
 Value* Context::any(const Columns& columns) {

@@ -47,8 +47,8 @@ class Context {
   Notes notes;
 
   // Inputs.
-  Columns add_input(std::string name, std::int64_t width);
-  /// Those nobody read become inputs of numbers too: a file that has a column keeps it.
+  Columns add_input(const std::string& name, std::int64_t width);
+  /// Those that nobody read are left out.
   void finish_inputs();
 
   // Columns as one value.
@@ -87,9 +87,8 @@ class Context {
 
  private:
   struct Input {
-    std::string name;
-    std::int64_t width;
     Value* value;
+    bool is_read;  // and its type settled
   };
   Value* realise(const Part& part, DType wanted);
 

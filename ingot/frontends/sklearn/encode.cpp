@@ -249,7 +249,8 @@ Columns iterative_imputer(Context& c, const Estimator& e, const Columns& x) {
   const std::int64_t width = width_of(c.columns_of(filled));
   if (width != width_of(x)) refuse("it leaves out columns that hold nothing");
   for (const Estimator& step : e.list("imputation_sequence_")) {
-    const auto parts = step.items(step.value());
+    const bool is_named = step.is_instance() && step.value()->object->args;  // a tuple with names
+    const auto parts = step.items(is_named ? step.value()->object->args : step.value());
     if (parts.size() != 3) throw Error(Code::bad_source_graph, "a step of the sequence is damaged");
     const auto feature = static_cast<std::int64_t>(e.number_in(parts[0].value()).value_or(-1));
     std::vector<std::int64_t> others;

@@ -434,6 +434,15 @@ Result dummy_classifier(Context& c, const Estimator& e, const Columns& x) {
   return result;
 }
 
+/// What stands for a classifier of one class within others.
+Result constant_predictor(Context& c, const Estimator& e, const Columns& x) {
+  Value* zero = c.g.mul(c.g.cast(c.is_nan(c.column(c.numbers(x), 0)), c.elem), 0.0);
+  const double y = e.vector("y_").at(0);
+  Result result = from_probabilities(c, c.g.add(zero, c.row({1 - y, y})), {.numbers = {0, 1}});
+  result.scores = c.g.add(zero, y);
+  return result;
+}
+
 Result dummy_regressor(Context& c, const Estimator& e, const Columns& x) {
   Value* zero = c.g.mul(c.g.cast(c.is_nan(c.column(c.numbers(x), 0)), c.elem), 0.0);
   return {.values = c.g.add(zero, c.row(e.vector("constant_")))};

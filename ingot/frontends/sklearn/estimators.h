@@ -44,6 +44,8 @@ Result boosting_regressor(Context& c, const Estimator& e, const Columns& x);
 Result histogram_classifier(Context& c, const Estimator& e, const Columns& x);
 Result histogram_regressor(Context& c, const Estimator& e, const Columns& x);
 Result xgboost_model(Context& c, const Estimator& e, const Columns& x);
+/// How many columns a model of XGBoost or LightGBM takes.
+std::int64_t booster_features(const Estimator& e);
 Result lightgbm_model(Context& c, const Estimator& e, const Columns& x);
 
 // machines.cpp
@@ -112,6 +114,7 @@ Result supported_predictor(Context& c, const Estimator& e, const Columns& x);
 // cluster.cpp
 Result nearest_center(Context& c, const Estimator& e, const Columns& x);
 Columns center_distances(Context& c, const Estimator& e, const Columns& x);
+Result bisecting_clusters(Context& c, const Estimator& e, const Columns& x);
 Result elliptic_envelope(Context& c, const Estimator& e, const Columns& x);
 Result birch(Context& c, const Estimator& e, const Columns& x);
 Result gaussian_mixture(Context& c, const Estimator& e, const Columns& x);
@@ -139,6 +142,7 @@ Result multi_output(Context& c, const Estimator& e, const Columns& x);
 Result estimator_chain(Context& c, const Estimator& e, const Columns& x);
 Result transformed_target(Context& c, const Estimator& e, const Columns& x);
 Result dummy_classifier(Context& c, const Estimator& e, const Columns& x);
+Result constant_predictor(Context& c, const Estimator& e, const Columns& x);
 Result dummy_regressor(Context& c, const Estimator& e, const Columns& x);
 
 // derive.cpp

@@ -9,6 +9,7 @@
 #include "ingot/base/error.h"
 #include "ingot/frontends/problems.h"
 #include "ingot/frontends/sklearn/context.h"
+#include "ingot/frontends/sklearn/estimators.h"
 #include "ingot/frontends/sklearn/table.h"
 
 namespace ingot::frontends::sklearn {
@@ -59,6 +60,7 @@ Estimator estimator_in(const pickle::Document& document) {
 Estimator first_in(const Estimator& e, int depth = 0) {
   if (depth > 20 || e.has("feature_names_in_") || e.has("_feature_names_in")) return e;
   const auto next = [&](pickle::Ref value) { return first_in({e.document(), value}, depth + 1); };
+  if (e.name().starts_with("RFE")) return e;  // its estimator sees the features that were chosen
   for (const char* name : {"best_estimator_", "regressor_", "estimator_"})
     if (e.has(name) && e.child(name).is_instance()) return next(e.get(name));
   for (const char* name : {"steps", "transformer_list"}) {
@@ -73,7 +75,11 @@ Estimator first_in(const Estimator& e, int depth = 0) {
 
 /// How many columns the estimator was fitted on, from what it keeps where it does not say so.
 std::int64_t width_of_input(const Estimator& e, int depth = 0) {
-  if (e.name() == "CountVectorizer" || e.name() == "TfidfVectorizer") return 1;
+  for (const char* name :
+       {"CountVectorizer", "IsotonicRegression", "LabelBinarizer", "LabelEncoder", "TfidfVectorizer"})
+    if (e.name() == name) return 1;
+  if (e.name().starts_with("Dummy")) return 1;  // which it does not look at
+  if (e.name().starts_with("RFE")) return e.matrix("support_").columns;
   if (const auto count = e.feature_count()) return *count;
   for (const char* name :
        {"coef_", "support_vectors_", "theta_", "components_", "_fit_X", "cluster_centers_", "mean_", "scale_",
@@ -86,8 +92,7 @@ std::int64_t width_of_input(const Estimator& e, int depth = 0) {
     const auto& args = e.child("tree_").value()->object->args;
     if (args && !args->items.empty() && args->items[0]->is(pickle::Kind::integer)) return args->items[0]->integer;
   }
-  if (e.has("_Booster") && e.child("_Booster").has("feature_names"))
-    return std::ssize(e.child("_Booster").list("feature_names"));
+  if (e.has("_Booster") || e.name() == "Booster") return booster_features(e);
   if (depth < 20)
     for (const char* name : {"estimators_", "calibrated_classifiers_"})
       if (e.has(name) && !e.list(name).empty()) return width_of_input(e.list(name)[0], depth + 1);
@@ -181,7 +186,8 @@ Imported import_model(const pickle::Document& document, const ImportOptions& opt
 
 std::vector<std::string> translated_classes() {
   std::vector<std::string> names;
-  for (const Row& row : all_rows()) names.emplace_back(row.name);
+  for (const Row& row : all_rows())
+    if (!row.name.starts_with('_')) names.emplace_back(row.name);
   return names;
 }
 

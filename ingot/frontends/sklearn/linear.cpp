@@ -105,11 +105,12 @@ Result sgd_classifier(Context& c, const Estimator& e, const Columns& x) {
 /// PLSRegression, CCA, PLSCanonical: coef_ is [targets, features] since 1.3, turned before; x is centred (and, before
 /// 1.3, scaled).
 Result pls_regressor(Context& c, const Estimator& e, const Columns& x) {
-  Matrix coefficients = e.matrix("coef_");
+  // 1.2 keeps them turned under a name of its own; since 1.5 the scale of x is in them.
+  Matrix coefficients = e.has("_coef_") ? e.matrix("_coef_") : e.matrix("coef_");
   const auto mean = e.doubles(e.get_any({"_x_mean", "x_mean_"}));
-  if (e.version() < 103 && coefficients.rows == std::ssize(mean)) coefficients = coefficients.turned();
+  if (e.version() < 102) coefficients = coefficients.turned();
   Value* centred = c.g.sub(c.numbers(x), c.row(mean));
-  if (e.version() < 101) centred = c.g.div(centred, c.row(e.doubles(e.get_any({"_x_std", "x_std_"}))));
+  if (e.version() < 105) centred = c.g.div(centred, c.row(e.doubles(e.get_any({"_x_std", "x_std_"}))));
   const auto shift = e.has("intercept_") ? e.vector("intercept_") : e.doubles(e.get_any({"_y_mean", "y_mean_"}));
   return {.values = c.linear(centred, coefficients, shift)};
 }

@@ -22,7 +22,7 @@ constexpr Row kRows[] = {
     {.name = "BernoulliRBM", .transform = boltzmann_machine},
     {.name = "Binarizer", .transform = binarizer},
     {"Birch", birch, center_distances},
-    {"BisectingKMeans", nearest_center, center_distances},
+    {"BisectingKMeans", bisecting_clusters, center_distances},
     {"Booster", xgboost_model},
     {"CCA", pls_regressor, pls_transform},
     {"CalibratedClassifierCV", calibrated_classifier},
@@ -197,6 +197,7 @@ constexpr Row kRows[] = {
     {"XGBRFRegressor", xgboost_model},
     {"XGBRanker", xgboost_model},
     {"XGBRegressor", xgboost_model},
+    {"_ConstantPredictor", constant_predictor},
 };
 static_assert(is_sorted_table(std::span<const Row>(kRows)), "keep the table sorted");
 
