@@ -13,8 +13,8 @@ namespace {
 /// run gets another one.
 class HeldSession {
  public:
-  HeldSession(const HeldModel& held, int threads, bool is_fast, std::uint64_t memory)
-      : model_(held.model.clone()), threads_(threads), is_fast_(is_fast), memory_(memory) {
+  HeldSession(const HeldModel& held, int threads, bool is_fast, std::uint64_t memory, bool is_checked)
+      : model_(held.model.clone()), threads_(threads), is_fast_(is_fast), memory_(memory), is_checked_(is_checked) {
     inputs = inputs_of(model_);
     outputs = outputs_of(model_);
     life_ = new_life();
@@ -68,6 +68,7 @@ class HeldSession {
       options.budget = &budget;
       options.threads = threads_;
       options.is_fast = is_fast_;
+      options.requires_valid = is_checked_;
       life->session.emplace(model_, options);
       return 0;
     });
@@ -83,6 +84,7 @@ class HeldSession {
   int threads_;
   bool is_fast_;
   std::uint64_t memory_;
+  bool is_checked_;
   std::shared_ptr<Life> life_;  // replaced with the lock held
 };
 
@@ -90,7 +92,7 @@ class HeldSession {
 
 void bind_session(py::module_& m) {
   py::class_<HeldSession>(m, "Session")
-      .def(py::init<const HeldModel&, int, bool, std::uint64_t>())
+      .def(py::init<const HeldModel&, int, bool, std::uint64_t, bool>())
       .def_readonly("inputs", &HeldSession::inputs)
       .def_readonly("outputs", &HeldSession::outputs)
       .def("run", &HeldSession::run)

@@ -152,9 +152,11 @@ def formats() -> List[Tuple[str, str, bool, bool]]:
 class Session:
     """A model that is ready to run, any number of times and from several threads at once."""
 
-    def __init__(self, model: _Source, *, threads: int = 0, fast: bool = True, max_memory: int = 0):
-        """`threads=0`: as many as the machine runs at once; `fast=False`: reference kernels only."""
-        self._session = _ingot.Session(load(model), threads, fast, max_memory)
+    def __init__(self, model: _Source, *, threads: int = 0, fast: bool = True, max_memory: int = 0,
+                 checked: bool = True):
+        """`threads=0`: as many as the machine runs at once; `fast=False`: reference kernels only; `checked=False` tries
+        models that `check` refuses."""
+        self._session = _ingot.Session(load(model, checked=checked), threads, fast, max_memory, checked)
         self.inputs: List[Port] = self._session.inputs
         self.outputs: List[Port] = self._session.outputs
 

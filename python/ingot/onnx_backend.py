@@ -11,7 +11,7 @@ import onnx
 from onnx import helper
 from onnx.backend.base import Backend, BackendRep, Device, DeviceType, namedtupledict
 
-from . import Session, load
+from . import Session
 
 
 # onnx holds stored bfloat16 as its bits in uint16 up to 1.12, and as float32 later.
@@ -33,7 +33,7 @@ class IngotRep(BackendRep):
     """A model that is ready to run."""
 
     def __init__(self, model, **options):
-        self._session = Session(load(model, checked=False), **options)  # tests hold models that are not quite valid
+        self._session = Session(model, checked=False, **options)  # tests hold models that are not quite valid
 
     def run(self, inputs, **kwargs):
         """Inputs in the model's order, or by name; outputs in order, and by name."""

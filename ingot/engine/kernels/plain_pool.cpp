@@ -172,6 +172,7 @@ std::unique_ptr<PreparedNode> prepare_global_pool(PrepareContext& c) {
 std::unique_ptr<PreparedNode> prepare_plain_pool(PrepareContext& c) {
   if (c.elem(0) != DType::f32) return c.refuse("the input is not float");
   if (c.node.output(1)) return c.refuse("the places of the largest elements are wanted");
+  if (c.node.attributes.int_or("storage_order", 0) != 0) return c.refuse("places are counted in columns");
   const std::int64_t p = c.node.attributes.int_or("p", 2);
   if (c.node.op == "LpPool" && p < 1) return c.refuse("attribute 'p' is less than 1");
   const Kind kind = c.node.op == "MaxPool" ? Kind::max : c.node.op == "LpPool" ? Kind::power : Kind::average;
