@@ -259,7 +259,10 @@ std::string Printer::cast(const Expr& e) {
 
 std::string Printer::expr(const Expr& e) {
   const auto test = [&](const char* op) { return fmt::format("({} {} {})", expr(e->args[0]), op, expr(e->args[1])); };
-  const auto bits = [&](const char* f) { return call(f, expr(e->args[0]) + ", " + expr(e->args[1])); };
+  // Octave's functions of bits stretch no axes by themselves.
+  const auto bits = [&](const char* f) {
+    return call("bsxfun", fmt::format("@{}, {}, {}", f, expr(e->args[0]), expr(e->args[1])));
+  };
   std::string text;
   switch (e->op) {
     case Op::constant:

@@ -511,4 +511,6 @@ std::optional<Dense> read_sparse(const Document& document, const Value& value) {
   return dense;
 }
 
+Bytes raw_bytes(const Document& document, const Value& value) { return read_bytes(document, value); }
+
 }  // namespace ingot::formats::pickle

@@ -60,6 +60,9 @@ std::vector<std::string> to_texts(const Document& document, const Array& array);
 /// The elements in C order and little-endian, in place where they are so already.
 Bytes to_bytes(const Array& array);
 
+/// What bytes or a bytearray hold, in any protocol.
+Bytes raw_bytes(const Document& document, const Value& value);
+
 /// One field of an array of structures, as an array; nothing: there is none of that name.
 std::optional<Array> field_of(const Array& array, std::string_view name);
 

@@ -5,6 +5,7 @@
 #include "ingot/base/error.h"
 #include "ingot/formats/boosting/json.h"
 #include "ingot/formats/boosting/model.h"
+#include "ingot/formats/pickle/numpy.h"
 #include "ingot/frontends/boosting/ensemble.h"
 #include "ingot/frontends/boosting/prediction.h"
 #include "ingot/frontends/sklearn/estimators.h"
@@ -174,10 +175,7 @@ Result from_library(Context& c, const Estimator& e, const Columns& x, const form
 
 Bytes raw_bytes(const Estimator& e, pickle::Ref value) {
   if (value->is_text()) return e.document().arena->bytes_of(value->text);
-  if (value->is(pickle::Kind::object) && value->object->args && !value->object->args->items.empty()) {
-    const pickle::Ref first = value->object->args->items[0];  // bytearray(b"...")
-    if (first->is_text()) return e.document().arena->bytes_of(first->text);
-  }
+  if (value->is(pickle::Kind::object)) return pickle::raw_bytes(e.document(), *value);  // bytearray(b"...")
   throw Error(Code::bad_source_graph, "the booster has no model inside");
 }
 
