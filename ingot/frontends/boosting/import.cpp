@@ -60,8 +60,7 @@ Imported import_model(const files::Model& source, const ImportOptions& options) 
     for (const std::string& name : source.feature_names) all += (all.empty() ? "" : ",") + name;
     made.model.metadata.emplace_back("feature_names", all);
   }
-  if (source.has_dictionary)
-    made.notes.push_back("categories are given by their numbers in the file's dictionary");
+  if (source.has_dictionary) made.notes.push_back("categories are given by their numbers in the file's dictionary");
   if (source.best_rounds > 0 && source.best_rounds < source.rounds)
     made.notes.push_back("training ended early; the file's " + std::to_string(source.best_rounds) +
                          " best rounds are used");

@@ -39,7 +39,7 @@ Context::Context(Graph& graph, const pickle::Document& doc, const Options& optio
     : g(graph), document(doc), elem(options.elem), wants_paths(options.wants_paths), graph_(graph) {}
 
 Columns Context::add_input(const std::string& name, std::int64_t width) {
-  const Type type = Type::tensor(elem, Shape{Dim::symbol("N"), Dim(width)});
+  const Type type = Type::tensor(elem, Shape{Dim::symbol("N"), width > 0 ? Dim(width) : Dim::symbol("features")});
   inputs_.push_back({graph_.add_input(graph_.fresh_name(name), type), false});
   return {{.value = nullptr, .input = inputs_.size() - 1, .width = width}};
 }

@@ -47,7 +47,7 @@ class Context {
   Notes notes;
 
   // Inputs.
-  Columns add_input(const std::string& name, std::int64_t width);
+  Columns add_input(const std::string& name, std::int64_t width);  // 0: any
   /// Those that nobody read are left out.
   void finish_inputs();
 

@@ -78,7 +78,7 @@ std::int64_t width_of_input(const Estimator& e, int depth = 0) {
   for (const char* name :
        {"CountVectorizer", "IsotonicRegression", "LabelBinarizer", "LabelEncoder", "TfidfVectorizer"})
     if (e.name() == name) return 1;
-  if (e.name().starts_with("Dummy")) return 1;  // which it does not look at
+  if (e.name().starts_with("Dummy")) return 0;  // it takes any
   if (e.name().starts_with("RFE")) return e.matrix("support_").columns;
   if (const auto count = e.feature_count()) return *count;
   for (const char* name :
@@ -124,7 +124,7 @@ Columns add_inputs(Context& c, const Estimator& root) {
       names.empty() && first.name() == "ColumnTransformer" && holds_text_categories(c.document, first.value());
   if (is_mixed)
     for (std::int64_t i = 0; i < width_of_input(first); ++i) names.push_back(fmt::format("x{}", i));
-  if (names.empty()) return c.add_input("X", std::max<std::int64_t>(1, width_of_input(first)));
+  if (names.empty()) return c.add_input("X", std::max<std::int64_t>(0, width_of_input(first)));
   Columns columns;
   for (const std::string& name : names) {
     const Columns one = c.add_input(name.empty() ? "column" : name, 1);
