@@ -60,5 +60,6 @@ struct VendorOperator {
   std::string domain = "com.microsoft";
 };
 const std::vector<VendorOperator>& vendor_operators();
+const std::vector<VendorOperator>& vendor_sequence_operators();
 
 }  // namespace ingot::test

@@ -1,4 +1,5 @@
 list(APPEND ops_sources
+  ml/branches.cpp
   ml/category_mapper.cpp
   ml/features.cpp
   ml/features_kernel.cpp

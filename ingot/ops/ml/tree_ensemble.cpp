@@ -4,6 +4,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/ml/branches.h"
 #include "ingot/ops/ml/forest.h"
 #include "ingot/ops/ml/rows.h"
 #include "ingot/ops/ml/votes.h"
@@ -58,86 +59,36 @@ Values decompose(DecomposeContext& c) {
   return {c.g.cast(y, elem)};
 }
 
-using Ints = std::vector<std::int64_t>;
+bool is_true(const KernelContext& c, const Branches& trees, std::size_t i, std::span<const double> row) {
+  const std::int64_t feature = trees.features[i];
+  if (feature < 0 || feature >= std::ssize(row)) c.fail("a branch asks for a feature that does not exist");
+  const double x = row[static_cast<std::size_t>(feature)];
+  const bool missing = trees.missing[i] != 0;
+  if (trees.modes[i] != Branches::kMember)
+    return goes_true(static_cast<std::size_t>(trees.modes[i]), x, trees.splits[i], missing);
+  return std::isnan(x) ? missing : std::ranges::binary_search(trees.sets[trees.set_of[i]], x);
+}
 
-/// The attributes as they are: branches may be shared between trees, and may ask whether a number is in a set.
-struct Branches {
-  static constexpr std::int64_t kMember = 6;
-
-  std::vector<double> splits, weights;
-  Ints modes, features, yes, no, yes_leafs, no_leafs, missing, targets, roots;
-  std::vector<std::vector<double>> sets;  // of the branches of mode kMember, sorted
-  std::vector<std::size_t> set_of;        // by branch
-
-  explicit Branches(const KernelContext& c) {
-    const auto numbers = [&](const char* name) {
-      const auto* tensor = c.node.attributes.get<Tensor>(name);
-      if (!tensor) c.fail("attribute '" + std::string(name) + "' is missing");
-      return tensor;
-    };
-    splits = numbers("nodes_splits")->to_doubles();
-    weights = numbers("leaf_weights")->to_doubles();
-    modes = numbers("nodes_modes")->to_ints();
-    targets = c.attr_ints("leaf_targetids");
-    roots = c.attr_ints("tree_roots");
-    missing = c.attr_ints("nodes_missing_value_tracks_true");
-    if (missing.empty()) missing.assign(splits.size(), 0);
-    for (const auto& [list, name] : {std::pair(&features, "nodes_featureids"), std::pair(&yes, "nodes_truenodeids"),
-                                     std::pair(&no, "nodes_falsenodeids"), std::pair(&yes_leafs, "nodes_trueleafs"),
-                                     std::pair(&no_leafs, "nodes_falseleafs")})
-      *list = c.attr_ints(name);
-    for (const Ints* list : {&modes, &features, &yes, &no, &yes_leafs, &no_leafs, &missing})
-      if (list->size() != splits.size()) c.fail("the attributes of the nodes differ in length");
-    if (targets.size() != weights.size()) c.fail("the attributes of the leaves differ in length");
-    read_sets(c);
+/// The leaf that an example reaches from a root.
+std::size_t leaf_of(const KernelContext& c, const Branches& trees, std::int64_t root, std::span<const double> row) {
+  std::int64_t at = root;
+  // A way longer than all branches goes round in circles.
+  for (std::size_t step = 0; step < trees.splits.size(); ++step) {
+    if (at < 0 || at >= std::ssize(trees.splits)) c.fail("a branch leads to a node that does not exist");
+    const auto i = static_cast<std::size_t>(at);
+    const bool is_yes = is_true(c, trees, i, row);
+    at = is_yes ? trees.yes[i] : trees.no[i];
+    if ((is_yes ? trees.yes_leafs[i] : trees.no_leafs[i]) == 0) continue;
+    if (at < 0 || at >= std::ssize(trees.targets)) c.fail("a branch leads to a leaf that does not exist");
+    return static_cast<std::size_t>(at);
   }
-
-  /// Each branch of mode kMember has a set of its own, in their order; NaN ends a set.
-  void read_sets(const KernelContext& c) {
-    const auto* tensor = c.node.attributes.get<Tensor>("membership_values");
-    const auto members = tensor ? tensor->to_doubles() : std::vector<double>();
-    std::size_t next = 0;
-    set_of.resize(modes.size());
-    for (std::size_t i = 0; i < modes.size(); ++i) {
-      if (modes[i] < 0 || modes[i] > kMember) c.fail("attribute 'nodes_modes' is out of range");
-      if (modes[i] != kMember) continue;
-      std::vector<double> set;
-      for (; next < members.size() && !std::isnan(members[next]); ++next) set.push_back(members[next]);
-      ++next;
-      std::ranges::sort(set);
-      set_of[i] = sets.size();
-      sets.push_back(std::move(set));
-    }
-  }
-
-  bool is_true(const KernelContext& c, std::size_t i, std::span<const double> row) const {
-    if (features[i] < 0 || features[i] >= std::ssize(row)) c.fail("a branch asks for a feature that does not exist");
-    const double x = row[static_cast<std::size_t>(features[i])];
-    if (modes[i] != kMember) return goes_true(static_cast<std::size_t>(modes[i]), x, splits[i], missing[i] != 0);
-    return std::isnan(x) ? missing[i] != 0 : std::ranges::binary_search(sets[set_of[i]], x);
-  }
-
-  /// The leaf that an example reaches from a root.
-  std::size_t leaf(const KernelContext& c, std::int64_t root, std::span<const double> row) const {
-    std::int64_t at = root;
-    // A way longer than all branches goes round in circles.
-    for (std::size_t step = 0; step < splits.size(); ++step) {
-      if (at < 0 || at >= std::ssize(splits)) c.fail("a branch leads to a node that does not exist");
-      const auto i = static_cast<std::size_t>(at);
-      const bool is_yes = is_true(c, i, row);
-      at = is_yes ? yes[i] : no[i];
-      if ((is_yes ? yes_leafs[i] : no_leafs[i]) == 0) continue;
-      if (at < 0 || at >= std::ssize(targets)) c.fail("a branch leads to a leaf that does not exist");
-      return static_cast<std::size_t>(at);
-    }
-    c.fail("the nodes form no trees");
-  }
-};
+  c.fail("the nodes form no trees");
+}
 
 void run(KernelContext& c) {
   if (c.in(0).rank() != 2) c.fail("the input must have shape [N, C]");
   const Examples x = Examples::of(c);
-  const Branches trees(c);
+  const Branches trees(c.node.attributes);
   const std::int64_t targets = c.attr("n_targets", std::int64_t{0});
   const std::int64_t aggregate = c.attr("aggregate_function", std::int64_t{1});
   const std::int64_t transform = c.attr("post_transform", std::int64_t{0});
@@ -149,7 +100,7 @@ void run(KernelContext& c) {
   for (std::int64_t n = 0; n < x.count; ++n) {
     ballot.clear();
     for (const std::int64_t root : trees.roots) {
-      const std::size_t leaf = trees.leaf(c, root, x.row(n));
+      const std::size_t leaf = leaf_of(c, trees, root, x.row(n));
       ballot.add(c, trees.targets[leaf], trees.weights[leaf]);
     }
     const auto scores =

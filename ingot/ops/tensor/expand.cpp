@@ -5,7 +5,7 @@
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/tensor/blocks.h"
-#include "ingot/ops/walk.h"
+#include "ingot/ops/tensor/moves.h"
 
 namespace ingot::ops {
 namespace {
@@ -38,16 +38,23 @@ Values gradient_expand(GradContext& c) { return {c.sum_to(c.dy(), c.x())}; }
 
 void run(KernelContext& c) {
   const Array& x = c.in(0);
-  const Dims wanted = list_of_ints(c, 1);
-  for (const std::int64_t d : wanted)
-    if (d < 0) c.fail("the shape has a dimension of " + std::to_string(d));
-  const Dims dims = broadcast_dims(c, {&x.dims(), &wanted});
-  if (dims == x.dims()) return c.set(0, x);
-  Array& y = c.make(0, x.dtype(), dims);
-  gather_walk(broadcast(dims, {&x.dims()}), x, 0, y, c.host().budget());
+  const Move move = read_expand(c);
+  if (move.dims == x.dims()) return c.set(0, x);
+  Array& y = c.make(0, x.dtype(), move.dims);
+  gather_walk(move.walk, x, 0, y, c.host().budget());
 }
 
 }  // namespace
+
+Move read_expand(KernelContext& c) {
+  const Array& x = c.in(0);
+  const Dims wanted = list_of_ints(c, 1);
+  for (const std::int64_t d : wanted)
+    if (d < 0) c.fail("the shape has a dimension of " + std::to_string(d));
+  Dims dims = broadcast_dims(c, {&x.dims(), &wanted});
+  Walk walk = broadcast(dims, {&x.dims()});
+  return {std::move(dims), std::move(walk)};
+}
 
 constinit const OpDef defs::Expand = {
     .name = "Expand",

@@ -6,8 +6,8 @@
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/tensor/blocks.h"
+#include "ingot/ops/tensor/moves.h"
 #include "ingot/ops/tensor/negative_axes.h"
-#include "ingot/ops/walk.h"
 
 namespace ingot::ops {
 namespace {
@@ -213,6 +213,14 @@ Range range_of(std::int64_t size, std::int64_t start, std::int64_t end, std::int
 }
 
 void run(KernelContext& c) {
+  const Move move = read_slice(c);
+  Array& y = c.make(0, c.in(0).dtype(), move.dims);
+  gather_walk(move.walk, c.in(0), move.offset, y, c.host().budget());
+}
+
+}  // namespace
+
+Move read_slice(KernelContext& c) {
   const Array& x = c.in(0);
   const std::vector<std::int64_t> starts = list_of_ints(c, 1), ends = list_of_ints(c, 2);
   std::vector<std::int64_t> axes, steps(starts.size(), 1);
@@ -237,12 +245,10 @@ void run(KernelContext& c) {
       stride *= range.count > 1 ? step : 0;
     }
   }
-  Array& y = c.make(0, x.dtype(), walk.dims);
+  Dims dims = walk.dims;
   join_axes(walk);
-  gather_walk(walk, x, offset, y, c.host().budget());
+  return {std::move(dims), std::move(walk), offset};
 }
-
-}  // namespace
 
 constinit const OpDef defs::Slice = {
     .name = "Slice",

@@ -5,6 +5,7 @@
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/tensor/blocks.h"
+#include "ingot/ops/tensor/moves.h"
 #include "ingot/ops/tensor/negative_axes.h"
 
 namespace ingot::ops {
@@ -125,7 +126,21 @@ Values gradient_split(GradContext& c) {
   return {c.g.concat(parts, c.attr("axis", std::int64_t{0}))};
 }
 
-std::vector<std::int64_t> run_sizes(const KernelContext& c, std::int64_t whole) {
+void run(KernelContext& c) {
+  const Array& x = c.in(0);
+  const std::int64_t axis = c.axis(c.attr("axis", std::int64_t{0}), x.rank());
+  if (c.output_count() == 0) return;
+  std::int64_t first = 0;
+  const std::vector<std::int64_t> sizes = read_split(c, x.dims()[static_cast<std::size_t>(axis)]);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (c.wants(i)) c.set(i, part_of(c, x, axis, first, sizes[i]));
+    first += sizes[i];
+  }
+}
+
+}  // namespace
+
+std::vector<std::int64_t> read_split(KernelContext& c, std::int64_t whole) {
   const auto count = static_cast<std::int64_t>(c.output_count());
   std::vector<std::int64_t> sizes;
   if (c.has(1)) {
@@ -148,20 +163,6 @@ std::vector<std::int64_t> run_sizes(const KernelContext& c, std::int64_t whole) 
     c.fail("a dimension of " + std::to_string(whole) + " has no " + std::to_string(count) + " parts");
   return sizes;
 }
-
-void run(KernelContext& c) {
-  const Array& x = c.in(0);
-  const std::int64_t axis = c.axis(c.attr("axis", std::int64_t{0}), x.rank());
-  if (c.output_count() == 0) return;
-  std::int64_t first = 0;
-  const std::vector<std::int64_t> sizes = run_sizes(c, x.dims()[static_cast<std::size_t>(axis)]);
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (c.wants(i)) c.set(i, part_of(c, x, axis, first, sizes[i]));
-    first += sizes[i];
-  }
-}
-
-}  // namespace
 
 constinit const OpDef defs::Split = {
     .name = "Split",

@@ -6,7 +6,7 @@
 #include "ingot/ops/infer.h"
 #include "ingot/ops/steps.h"
 #include "ingot/ops/tensor/blocks.h"
-#include "ingot/ops/walk.h"
+#include "ingot/ops/tensor/moves.h"
 
 namespace ingot::ops {
 namespace {
@@ -70,6 +70,14 @@ Values gradient_tile(GradContext& c) {
 }
 
 void run(KernelContext& c) {
+  const Move move = read_tile(c);
+  Array& y = c.make(0, c.in(0).dtype(), move.dims);
+  gather_walk(move.walk, c.in(0), 0, y, c.host().budget());
+}
+
+}  // namespace
+
+Move read_tile(KernelContext& c) {
   const Array& x = c.in(0);
   const std::vector<std::int64_t> repeats = list_of_ints(c, 1);
   if (repeats.size() != x.dims().size())
@@ -85,12 +93,9 @@ void run(KernelContext& c) {
     walk.dims.insert(walk.dims.end(), {repeats[i], x.dims()[i]});
     walk.strides[0].insert(walk.strides[0].end(), {0, dense[i]});
   }
-  Array& y = c.make(0, x.dtype(), dims);
   join_axes(walk);
-  gather_walk(walk, x, 0, y, c.host().budget());
+  return {std::move(dims), std::move(walk)};
 }
-
-}  // namespace
 
 constinit const OpDef defs::Tile = {
     .name = "Tile",

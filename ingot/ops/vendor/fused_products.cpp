@@ -13,6 +13,16 @@ std::vector<float> parameters_of(const Node& node) {
   return list ? *list : std::vector<float>();
 }
 
+/// Those that have an attribute each.
+std::vector<float> single_parameters(const Node& node, const std::string& activation) {
+  std::vector<float> parameters;
+  for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"})
+    if (const float* value = node.attributes.get<float>(name)) parameters.push_back(*value);
+  // Selu's second parameter is called gamma; others leave it alone.
+  if (parameters.size() == 3 && activation != "Selu") parameters.pop_back();
+  return parameters;
+}
+
 /// Z, of the result's shape, is added before the activation.
 Values fused_conv(DecomposeContext& c) {
   Value* y = c.g.op("Conv", {c.in(0), c.in(1), c.in(2)},
@@ -22,15 +32,22 @@ Values fused_conv(DecomposeContext& c) {
   return y ? Values{y} : Values{};
 }
 
+/// The same with channels last, and weights as always.
+Values nhwc_fused_conv(DecomposeContext& c) {
+  if (!c.rank(0)) return {};
+  Value* y = c.g.op("Conv", {channels_first(c.g, c.in(0)), c.in(1), c.in(2)},
+                    attributes_of(c.node, {"auto_pad", "kernel_shape", "dilations", "strides", "pads", "group"}));
+  if (!y->type.shape) return {};
+  y = channels_last(c.g, y);
+  if (c.has(3)) y = c.g.add(y, c.in(3));
+  y = activated(c.g, y, c.attr("activation", ""), parameters_of(c.node));
+  return y ? Values{y} : Values{};
+}
+
 Values fused_gemm(DecomposeContext& c) {
   Value* y = c.g.op("Gemm", {c.in(0), c.in(1), c.in(2)}, attributes_of(c.node, {"transA", "transB", "alpha", "beta"}));
-  std::vector<float> parameters;
-  for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"})
-    if (const float* value = c.node.attributes.get<float>(name)) parameters.push_back(*value);
   const std::string activation = c.attr("activation", "");
-  // Selu's second parameter is called gamma; others leave it alone.
-  if (parameters.size() == 3 && activation != "Selu") parameters.pop_back();
-  y = activated(c.g, y, activation, parameters);
+  y = activated(c.g, y, activation, single_parameters(c.node, activation));
   return y ? Values{y} : Values{};
 }
 
@@ -55,6 +72,18 @@ Values fused_matmul(DecomposeContext& c) {
   return {alpha == 1.0f ? y : c.g.mul(y, static_cast<double>(alpha))};
 }
 
+Values fused_matmul_activation(DecomposeContext& c) {
+  Values made = fused_matmul(c);
+  if (made.empty()) return {};
+  const std::string activation = c.attr("activation", "");
+  if (activation == "Softmax") {
+    made[0] = c.g.op("Softmax", {made[0]}, {{"axis", c.attr("activation_axis", std::int64_t{-1})}});
+    return made;
+  }
+  made[0] = activated(c.g, made[0], activation, single_parameters(c.node, activation));
+  return made[0] ? made : Values{};
+}
+
 Values gemm_fast_gelu(DecomposeContext& c) {
   Value* y = c.g.op("MatMul", {c.in(0), c.in(1)});
   return {gelu_tanh(c.g, c.has(2) ? c.g.add(y, c.in(2)) : y)};
@@ -68,8 +97,16 @@ constinit const OpDef defs::microsoft::FusedGemm = {
     .name = "FusedGemm", .domain = kMicrosoft, .infer = infer_by_body, .decompose = fused_gemm};
 constinit const OpDef defs::microsoft::FusedMatMul = {
     .name = "FusedMatMul", .domain = kMicrosoft, .infer = infer_by_body, .decompose = fused_matmul};
+constinit const OpDef defs::microsoft::FusedMatMulActivation = {.name = "FusedMatMulActivation",
+                                                                .domain = kMicrosoft,
+                                                                .infer = infer_by_body,
+                                                                .decompose = fused_matmul_activation};
 constinit const OpDef defs::microsoft::GemmFastGelu = {
     .name = "GemmFastGelu", .domain = kMicrosoft, .infer = infer_by_body, .decompose = gemm_fast_gelu};
+constinit const OpDef defs::microsoft::NhwcConv = {
+    .name = "NhwcConv", .domain = kMicrosoft, .infer = infer_by_body, .decompose = nhwc_fused_conv};
+constinit const OpDef defs::microsoft::NhwcFusedConv = {
+    .name = "NhwcFusedConv", .domain = kMicrosoft, .infer = infer_by_body, .decompose = nhwc_fused_conv};
 constinit const OpDef defs::microsoft::TransposeMatMul = {
     .name = "TransposeMatMul", .domain = kMicrosoft, .infer = infer_by_body, .decompose = fused_matmul};
 

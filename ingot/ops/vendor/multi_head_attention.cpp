@@ -66,7 +66,8 @@ Value* bias_for_keys(GraphBuilder& g, Value* bias, const Value* keys) {
 Values multi_head_attention(DecomposeContext& c) {
   GraphBuilder& g = c.g;
   const std::int64_t heads = c.attr("num_heads", std::int64_t{0});
-  if (heads <= 0 || c.has(8) || c.has(9)) return {};
+  // Where a cache goes on matters where there is one.
+  if (heads <= 0 || (c.has(6) && (c.has(8) || c.has(9)))) return {};
   Heads in = heads_of(c, heads);
   if (!in.k || !in.v) return {};
   // What came before counts only where the whole is asked for, too.

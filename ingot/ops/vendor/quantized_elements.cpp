@@ -83,6 +83,45 @@ Values q_linear_conv(DecomposeContext& c) {
   return {is_channels_last(c) ? channels_last(c.g, y) : y};
 }
 
+/// Float between the roundings; a bias has the steps of both scales.
+Values q_linear_conv_transpose(DecomposeContext& c) {
+  GraphBuilder& g = c.g;
+  const auto channels = c.rank(4);
+  if (!channels) return {};
+  if (*channels == 1 && !(*c.in(4)->type.shape)[0].is_known()) return {};
+  const bool has_many = *channels == 1 && (*c.in(4)->type.shape)[0].value() > 1;
+  Value* w = has_many ? g.op("DequantizeLinear", {c.in(3), c.in(4), c.in(5)}, {{"axis", 1}}) : floats(c, 3);
+  Value* bias = nullptr;
+  if (c.has(8)) bias = g.mul(g.cast(c.in(8), DType::f32), g.mul(as_scalar(g, c.in(1)), c.in(4)));
+  Value* y = g.op("ConvTranspose", {floats(c, 0), w, bias},
+                  attributes_of(c.node, {"auto_pad", "kernel_shape", "output_shape", "output_padding", "dilations",
+                                         "strides", "pads", "group"}));
+  return {rounded(c, y, 6)};
+}
+
+Values q_linear_reduce_mean(DecomposeContext& c) {
+  GraphBuilder& g = c.g;
+  Value* zero = c.has(2) ? as_scalar(g, c.in(2)) : nullptr;
+  Value* x = g.op("DequantizeLinear", {c.in(0), as_scalar(g, c.in(1)), zero});
+  Value* y = g.op("ReduceMean", {x, g.ints(c.node.attributes.ints_or("axes", {}))},
+                  {{"keepdims", c.attr("keepdims", std::int64_t{1})}});
+  return {rounded(c, y, 3)};
+}
+
+Values reduce_sum_integer(DecomposeContext& c) {
+  return {c.g.reduce_sum(c.g.cast(c.in(0), DType::i32), c.node.attributes.ints_or("axes", {}),
+                         c.attr("keepdims", std::int64_t{1}) != 0)};
+}
+
+Values mul_integer(DecomposeContext& c) {
+  GraphBuilder& g = c.g;
+  const auto from_zero = [&](std::size_t i) {
+    Value* x = g.cast(c.in(i), DType::i32);
+    return c.has(i + 1) ? g.sub(x, g.cast(c.in(i + 1), DType::i32)) : x;
+  };
+  return {g.mul(from_zero(0), from_zero(2))};
+}
+
 Values nhwc_max_pool(DecomposeContext& c) {
   if (!c.rank(0)) return {};
   Value* y = c.g.op("MaxPool", {channels_first(c.g, c.in(0))},
@@ -104,18 +143,22 @@ Values dequantize_linear(DecomposeContext& c) {
   constinit const OpDef defs::microsoft::op = { \
       .name = #op, .domain = kMicrosoft, .infer = infer_by_body, .decompose = body}
 INGOT_BODY(DequantizeLinear, dequantize_linear);
+INGOT_BODY(MulInteger, mul_integer);
 INGOT_BODY(NhwcMaxPool, nhwc_max_pool);
 INGOT_BODY(QLinearAdd, q_linear_add);
 INGOT_BODY(QLinearAveragePool, q_linear_average_pool);
 INGOT_BODY(QLinearConcat, q_linear_concat);
 INGOT_BODY(QLinearConv, q_linear_conv);
+INGOT_BODY(QLinearConvTranspose, q_linear_conv_transpose);
 INGOT_BODY(QLinearGlobalAveragePool, q_linear_global_average_pool);
 INGOT_BODY(QLinearLeakyRelu, q_linear_leaky_relu);
 INGOT_BODY(QLinearMul, q_linear_mul);
+INGOT_BODY(QLinearReduceMean, q_linear_reduce_mean);
 INGOT_BODY(QLinearSigmoid, q_linear_sigmoid);
 INGOT_BODY(QLinearSoftmax, q_linear_softmax);
 INGOT_BODY(QLinearWhere, q_linear_where);
 INGOT_BODY(QuantizeLinear, quantize_linear);
+INGOT_BODY(ReduceSumInteger, reduce_sum_integer);
 #undef INGOT_BODY
 
 }  // namespace ingot::ops

@@ -52,8 +52,60 @@ Values rotary_embedding(DecomposeContext& c) {
   return {is_flat ? join_heads(g, y) : y};
 }
 
+/// Which of three positions (time, height, width) turns each pair.
+std::vector<std::size_t> streams_of(const DecomposeContext& c, std::int64_t pairs) {
+  const auto sections = c.node.attributes.ints_or("mrope_section", {});
+  if (sections.size() != 3) return {};
+  std::vector<std::size_t> streams(static_cast<std::size_t>(pairs), 0);
+  for (std::int64_t i = 0; i < pairs; ++i) {
+    auto& stream = streams[static_cast<std::size_t>(i)];
+    if (c.attr("mrope_layout", std::int64_t{0}) == 0)
+      stream = i < sections[0] ? 0 : i < sections[0] + sections[1] ? 1 : 2;
+    else
+      stream = i % 3 == 1 && i < 3 * sections[1] ? 1 : i % 3 == 2 && i < 3 * sections[2] ? 2 : 0;
+  }
+  return streams;
+}
+
+Values multi_rotary_embedding(DecomposeContext& c) {
+  GraphBuilder& g = c.g;
+  const auto rank = c.rank(0);
+  const auto& cache = c.in(2)->type.shape;
+  if ((rank != 3 && rank != 4) || !cache || !cache->back().is_known()) return {};
+  const std::int64_t pairs = cache->back().value();
+  const auto streams = streams_of(c, pairs);
+  if (streams.empty()) return {};
+  std::vector<float> chosen(3 * streams.size(), 0.0f);
+  for (std::size_t i = 0; i < streams.size(); ++i) chosen[streams[i] * streams.size() + i] = c.attr("scale", 1.0f);
+  Value* choice = g.cast(g.constant(Tensor::of<float>({3, 1, 1, pairs}, chosen)), c.elem(2));
+  const auto angles = [&](std::size_t i) {
+    return g.reduce_sum(g.mul(g.op("Gather", {c.in(i), c.in(1)}), choice), {0}, false);
+  };
+  Value* x = c.in(0);
+  if (rank == 3) {
+    const std::int64_t width = head_width(c);
+    if (width <= 0) return {};
+    x = g.transpose(g.reshape(x, {0, 0, -1, width}), {0, 2, 1, 3});
+  }
+  Value* y = rotated(g, x, angles(2), angles(3), nullptr, c.attr("interleaved", std::int64_t{0}) != 0);
+  return {rank == 3 ? join_heads(g, y) : y};
+}
+
+/// The angles themselves are given, and the halves already turned.
+Values gemma_rotary_embedding(DecomposeContext& c) {
+  GraphBuilder& g = c.g;
+  Value* sines = g.unsqueeze(g.cast(g.op("Sin", {c.in(0)}), c.elem(1)), {1});
+  Value* cosines = g.unsqueeze(g.cast(g.op("Cos", {c.in(0)}), c.elem(1)), {1});
+  const auto turned = [&](std::size_t i) { return g.add(g.mul(c.in(i), cosines), g.mul(c.in(i + 1), sines)); };
+  return {turned(1), turned(3)};
+}
+
 }  // namespace
 
+constinit const OpDef defs::microsoft::GemmaRotaryEmbedding = {
+    .name = "GemmaRotaryEmbedding", .domain = kMicrosoft, .infer = infer_by_body, .decompose = gemma_rotary_embedding};
+constinit const OpDef defs::microsoft::MRotaryEmbedding = {
+    .name = "MRotaryEmbedding", .domain = kMicrosoft, .infer = infer_by_body, .decompose = multi_rotary_embedding};
 constinit const OpDef defs::microsoft::RotaryEmbedding = {
     .name = "RotaryEmbedding", .domain = kMicrosoft, .infer = infer_by_body, .decompose = rotary_embedding};
 

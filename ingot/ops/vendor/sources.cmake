@@ -3,15 +3,20 @@ list(APPEND ops_sources
   vendor/attention.cpp
   vendor/attention_body.cpp
   vendor/block_quantized.cpp
+  vendor/blocked_channels.cpp
   vendor/body.cpp
   vendor/catalog.cpp
+  vendor/complex_numbers.cpp
   vendor/crop_and_resize.cpp
   vendor/decoder_masked_attention.cpp
+  vendor/dropouts.cpp
+  vendor/dynamic_quantize_lstm.cpp
   vendor/dynamic_time_warping.cpp
   vendor/embed_layer_normalization.cpp
   vendor/experiments.cpp
   vendor/fused_activation.cpp
   vendor/fused_products.cpp
+  vendor/group_norm.cpp
   vendor/group_query_attention.cpp
   vendor/integer_products.cpp
   vendor/inverse.cpp
@@ -19,9 +24,13 @@ list(APPEND ops_sources
   vendor/mixture_of_experts.cpp
   vendor/multi_head_attention.cpp
   vendor/murmur_hash.cpp
+  vendor/packed_attention.cpp
   vendor/quantized_elements.cpp
+  vendor/relative_position_bias.cpp
   vendor/rotary_embedding.cpp
   vendor/skip_normalization.cpp
   vendor/tensors.cpp
+  vendor/text_generation.cpp
   vendor/token_runs.cpp
+  vendor/token_search.cpp
   vendor/tokenizer.cpp)

@@ -91,6 +91,36 @@ Values conv_transpose_with_dynamic_pads(DecomposeContext& c) {
   return {g.op("Slice", {y, begins, ends, g.ints(axes)})};
 }
 
+/// Over all axes from `axis` on at once.
+Values bias_softmax(DecomposeContext& c) {
+  GraphBuilder& g = c.g;
+  const auto rank = c.rank(0), bias_rank = c.rank(1);
+  if (!rank || !bias_rank || *rank == 0) return {};
+  // What is left out before the axis is not what numpy leaves out.
+  if (c.attr("is_inner_broadcast", std::int64_t{0}) && *rank != *bias_rank) return {};
+  std::int64_t axis = c.attr("axis", std::int64_t{1});
+  if (axis < 0) axis += *rank;
+  Value* sum = g.add(c.in(0), c.in(1));
+  if (axis == *rank - 1) return {g.op("Softmax", {sum}, {{"axis", -1}})};
+  Value* flat = g.op("Softmax", {g.op("Flatten", {sum}, {{"axis", axis}})}, {{"axis", -1}});
+  return {g.op("Reshape", {flat, g.shape(c.in(0))})};
+}
+
+Values is_all_finite(DecomposeContext& c) {
+  GraphBuilder& g = c.g;
+  const bool sees_inf = !c.attr("isnan_only", std::int64_t{0}), sees_nan = !c.attr("isinf_only", std::int64_t{0});
+  Value* answer = nullptr;
+  for (std::size_t i = 0; i < c.node.input_count(); ++i)
+    for (const bool is_inf : {true, false}) {
+      if (!(is_inf ? sees_inf : sees_nan)) continue;
+      Value* odd = is_inf ? g.op("IsInf", {c.in(i)}) : g.op("IsNaN", {c.in(i)});
+      Value* most = g.op("ReduceMax", {g.cast(odd, DType::i32)}, {{"keepdims", 0}});
+      Value* none = g.op("Equal", {most, g.scalar(0, DType::i32)});
+      answer = answer ? g.op("And", {answer, none}) : none;
+    }
+  return answer ? Values{answer} : Values{};
+}
+
 Values torch_embedding(DecomposeContext& c) { return {c.g.op("Gather", {c.in(0), c.in(1)})}; }
 
 Values linear_attention_gate(DecomposeContext& c) {
@@ -105,11 +135,13 @@ Values linear_attention_gate(DecomposeContext& c) {
 #define INGOT_BODY(op, body)                    \
   constinit const OpDef defs::microsoft::op = { \
       .name = #op, .domain = kMicrosoft, .infer = infer_by_body, .decompose = body}
+INGOT_BODY(BiasSoftmax, bias_softmax);
 INGOT_BODY(CDist, c_dist);
 INGOT_BODY(ConvTransposeWithDynamicPads, conv_transpose_with_dynamic_pads);
 INGOT_BODY(ExpandDims, expand_dims);
 INGOT_BODY(GatherND, gather_nd);
 INGOT_BODY(GridSample, grid_sample);
+INGOT_BODY(IsAllFinite, is_all_finite);
 INGOT_BODY(LinearAttentionGate, linear_attention_gate);
 INGOT_BODY(Pad, pad);
 INGOT_BODY(Range, range);

@@ -1,0 +1,39 @@
+#pragma once
+#include "ingot/ops/kernel.h"
+
+// What GreedySearch and BeamSearch share: a decoder that is run until texts end.
+
+namespace ingot::ops {
+
+/// A text for each row, of tokens that a decoder (GPT) is asked for one by one.
+class Generation {
+ public:
+  /// `copies` of each row of the input.
+  Generation(KernelContext& c, std::int64_t copies);
+
+  std::int64_t rows() const { return std::ssize(texts_); }
+  std::int64_t length() const { return length_; }
+  std::int64_t most() const { return most_; }
+  const std::vector<std::int32_t>& text(std::int64_t row) const { return texts_[static_cast<std::size_t>(row)]; }
+
+  /// Runs the decoder on what is new: for each row a score for each token, in floats.
+  std::vector<std::vector<float>> scores();
+  /// What the attributes and inputs say of tokens that are not wanted: repeated ones, masked ones, too early ends.
+  void adjust(std::vector<std::vector<float>>& scores) const;
+  /// Row i goes on from what row from[i] was, by a token.
+  void extend(const std::vector<std::int32_t>& tokens, const std::vector<std::int64_t>& from);
+
+ private:
+  std::vector<Datum> decoder_inputs(const Graph& graph);
+  void forbid_repeated_runs(std::vector<float>& scores, std::int64_t row) const;
+
+  KernelContext& c_;
+  std::int64_t copies_, length_ = 0, most_ = 0, least_ = 0;
+  float penalty_ = 1;
+  std::vector<std::vector<std::int32_t>> texts_, masks_;
+  std::vector<std::vector<std::int32_t>> next_tokens_, next_positions_;  // what the decoder has not seen
+  std::vector<Datum> past_;
+  bool is_first_ = true;
+};
+
+}  // namespace ingot::ops
