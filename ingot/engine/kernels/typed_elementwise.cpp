@@ -62,6 +62,10 @@ template <class T> Run compare_as(std::string_view op) {
   return op == "LessOrEqual" ? Run(compare<T, std::less_equal<>>) : nullptr;
 }
 
+void power(ops::KernelContext& c, ThreadPool& pool) {
+  map_two<float, float>(c, pool, [](float x, float y) { return std::pow(x, y); });
+}
+
 template <class T> Run numeric(std::string_view op) {
   if (op == "Add") return arithmetic<T, std::plus<>>;
   if (op == "Sub") return arithmetic<T, std::minus<>>;
@@ -119,7 +123,7 @@ std::unique_ptr<PreparedNode> prepare_typed(PrepareContext& c) {
   const std::string_view op = c.node.op;
   Run loop = nullptr;
   if (c.node.input_count() == 2 && c.elem(0) == c.elem(1)) {
-    if (c.elem(0) == DType::f32) loop = compare_as<float>(op);
+    if (c.elem(0) == DType::f32) loop = op == "Pow" ? power : compare_as<float>(op);
     if (c.elem(0) == DType::f64) loop = numeric<double>(op);
     if (c.elem(0) == DType::i32) loop = numeric<std::int32_t>(op);
     if (c.elem(0) == DType::i64) loop = numeric<std::int64_t>(op);

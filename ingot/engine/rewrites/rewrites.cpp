@@ -17,6 +17,7 @@
 #include "ingot/engine/rewrites/fuse_trained_normalization.h"
 #include "ingot/engine/rewrites/fuse_updates.h"
 #include "ingot/engine/rewrites/lower_einsum.h"
+#include "ingot/engine/rewrites/lower_powers.h"
 #include "ingot/passes/absorb_pads.h"
 
 namespace ingot::engine {
@@ -54,6 +55,7 @@ constexpr Rewrite kRewrites[] = {
     {"fuse_trained_normalization", alone<fuse_trained_normalization>},
     {"fuse_quantization", alone<fuse_quantization>},
     {"fuse_layer_normalization", alone<fuse_layer_normalization>},
+    {"lower_powers", alone<lower_powers>},
     {"absorb_pads", absorb_pads},
     {"lower_normalization", alone<lower_normalization>},
     {"block_convolutions", alone<block_convolutions>},
@@ -98,6 +100,10 @@ constexpr Precedence kPrecedences[] = {
 
     {"fuse_layer_normalization", "block_convolutions", "the pattern is of plain operators, which blocks would replace"},
     {"fuse_layer_normalization", "fuse_elementwise", "the pattern is of plain operators, which chains would take in"},
+
+    {"fuse_layer_normalization", "lower_powers", "the pattern has a square root of its own"},
+    {"lower_powers", "block_convolutions", "products and roots run on blocks"},
+    {"lower_powers", "fuse_elementwise", "products and roots are steps of a chain"},
 
     {"absorb_pads", "block_convolutions", "a convolution pads as it reads, and what is in blocks has no Pad"},
 
