@@ -53,6 +53,7 @@ class Halving {
   Halving(Model& model, const HalfOptions& options) : model_(model), graph_(*model.graph), options_(options) {}
 
   HalfReport run() {
+    require_kept();
     for (const Value* v : graph_.initializers())
       if (v->initializer) report_.bytes_before += v->initializer->bytes().size();
     for (Node& node : graph_.nodes())
@@ -65,8 +66,10 @@ class Halving {
     settle_outputs();
     drop_unread(graph_);
     // Where nobody reads the float weight any more, the other takes its name.
-    for (const auto& [value, name] : stored_)
-      if (!graph_.find(name)) graph_.rename(value, name);
+    std::vector<Value*> left(graph_.initializers().begin(), graph_.initializers().end());
+    for (Value* v : left)
+      if (const auto it = stored_.find(v); it != stored_.end() && !graph_.find(it->second))
+        graph_.rename(v, it->second);
     for (const Value* v : graph_.initializers())
       if (v->initializer) report_.bytes_after += v->initializer->bytes().size();
     return std::move(report_);
@@ -82,6 +85,21 @@ class Halving {
   double most() const { return options_.to == DType::f16 ? 65504.0 : 3.38953139e38; }
   double least() const { return options_.to == DType::f16 ? 5.9604645e-8 : 9.1835e-41; }
 
+  static bool is_called(const Node& node, const std::string& word) {
+    return word == node.name || OperatorPattern::parse(word).matches(node.op, node.domain);
+  }
+
+  /// What shall stay float must be there: a name with a slip would change numbers in silence.
+  void require_kept() const {
+    for (const std::string& word : options_.keep) {
+      bool is_there = false;
+      for (const Node& node : graph_.nodes()) is_there |= is_called(node, word);
+      if (!is_there)
+        throw Error(Code::unknown_name, "no node and no operator that could stay float is called '" + word + "'")
+            .hint("'ingot inspect' lists the operators, with --text the names of nodes");
+    }
+  }
+
   void decide(const Node& node) {
     const std::string reason = why_kept(node);
     if (reason.empty()) {
@@ -95,7 +113,7 @@ class Halving {
 
   std::string why_kept(const Node& node) {
     for (const std::string& word : options_.keep)
-      if (word == node.name || OperatorPattern::parse(word).matches(node.op, node.domain)) return "as asked for";
+      if (is_called(node, word)) return "as asked for";
     if (has_subgraphs(node)) return "its subgraphs stay float";
     if (std::ranges::find(kExact, node.op) != std::end(kExact) && node.domain.empty())
       return "its numbers are positions, scales or counts";
@@ -204,7 +222,7 @@ class Halving {
     if (v->initializer && !v->is_input() && to == options_.to) {
       const std::string name = v->name();
       made = graph_.add_initializer(graph_.fresh_name(name + "_half"), halved(*v->initializer));
-      stored_.emplace_back(made, name);
+      stored_.emplace(made, name);
       return made;
     }
     Node* cast = graph_.add_node("Cast", "", v->producer() ? v->producer()->next() : graph_.first());
@@ -267,7 +285,7 @@ class Halving {
   std::unordered_set<const Node*> half_;
   std::unordered_set<const Value*> halves_;
   std::unordered_map<const Value*, HalfRange> ranges_;
-  std::vector<std::pair<Value*, std::string>> stored_;  // weights, and what they were called
+  std::unordered_map<const Value*, std::string> stored_;  // weights, and what they were called
   std::unordered_map<std::pair<Value*, DType>, Value*, Hash> made_;
 };
 

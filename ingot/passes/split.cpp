@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "ingot/base/error.h"
 #include "ingot/ir/source_notes.h"
@@ -22,9 +23,8 @@ class Splitting {
     order_ = *order;
     for (Node* node : order_) {
       owner_[&graph_] = nullptr;
-      for_each_subgraph(*node, [&](Graph& sub) {
-        for_each_graph(sub, [&](Graph& nested) { owner_[&nested] = node; });
-      });
+      for_each_subgraph(*node,
+                        [&](Graph& sub) { for_each_graph(sub, [&](Graph& nested) { owner_[&nested] = node; }); });
     }
   }
 
@@ -53,8 +53,8 @@ class Splitting {
     for (const Node* node : order_)
       for (const Node* before : makers(*node))
         if (part_[before] > part_[node])
-          throw Error(Code::bad_usage, "stage '" + names_[part_[before]] + "' gives what stage '" + names_[part_[node]] +
-                                           "' needs, and comes after it");
+          throw Error(Code::bad_usage, "stage '" + names_[part_[before]] + "' gives what stage '" +
+                                           names_[part_[node]] + "' needs, and comes after it");
   }
 
   void by_size(std::uint64_t most) {
@@ -87,16 +87,18 @@ class Splitting {
       sizes.push_back(size);
       all += size;
     }
-    std::uint64_t sum = 0;
-    std::size_t last = 0;
+    std::uint64_t sum = 0, place = 0;
+    std::size_t part = 0;
     for (std::size_t i = 0; i < order_.size(); ++i) {
-      // By the middle of the node, so that a large one does not pull its neighbours along.
+      // By the middle of the node, so that a large one does not pull its neighbours along. One that is larger than a
+      // part takes the place of several.
       const std::uint64_t wanted = (sum + sizes[i] / 2) * parts / std::max<std::uint64_t>(all, 1);
-      last = std::max(last, static_cast<std::size_t>(std::min<std::uint64_t>(wanted, parts - 1)));
-      part_[order_[i]] = last;
+      const std::uint64_t before = std::exchange(place, std::max(place, std::min<std::uint64_t>(wanted, parts - 1)));
+      if (i > 0 && place > before) ++part;
+      part_[order_[i]] = part;
       sum += sizes[i];
     }
-    name_parts(parts);
+    name_parts(part + 1);
   }
 
   std::vector<Part> parts() const {

@@ -58,6 +58,15 @@ TEST(CheckOperators, ExperimentsAreAWarning) {
                   "part of ONNX [IG0324]"));
 }
 
+TEST(CheckOperators, OperatorsOfOnnxRuntimeAheadOfTheStandardAreAWarning) {
+  EXPECT_THAT(problems_of(std::string(k13) + "g (float[2,3] x, float[3] s) => (float[2,3] y) "
+                                             "{ [n] y = LayerNormalization <axis = -1> (x, s) }"),
+              ElementsAre("warning: node 'n' (LayerNormalization): operator 'LayerNormalization' is part of ONNX since "
+                          "opset 17; ONNX Runtime alone knows it in opset 13 of ai.onnx [IG0324]"));
+  EXPECT_THAT(problems_of(std::string(k13) + "g (float[2,3] x) => (float[2,3] y) { [n] y = LayerNormalization (x) }"),
+              testing::Contains(testing::HasSubstr("1 input given")));
+}
+
 TEST(CheckOperators, NodesNameTheirOperator) {
   EXPECT_THAT(problems_in(R"(g (float[2] x) => (float[2] y) { [n] y = ""(x) })"),
               ElementsAre("error: node 'n' (): the node names no operator [IG0312]"));

@@ -17,8 +17,13 @@ TEST(CheckTypes, InputsAndOutputsOfTheModelAreComplete) {
       onnx::parse_text(R"(<ir_version: 10, opset_import: ["": 21]> g (float[2] x) => (float[2] y) { y = Relu(x) })");
   model.graph->inputs()[0]->type = Type::tensor(DType::f32);
   model.graph->output(0)->type = Type();
-  EXPECT_THAT(problems_of(model), ElementsAre("warning: input 'x': the input has no shape [IG0323]",
-                                              "error: output 'y': the output has no type [IG0323]"));
+  EXPECT_THAT(problems_of(model),
+              ElementsAre("warning: input 'x': the input has no shape [IG0323]",
+                          "warning: output 'y': the output has no type; it must be float[...] [IG0323]"));
+  (*model.graph->nodes().begin()).domain = "acme";  // nothing can be inferred
+  model.opsets.set("acme", 1);
+  EXPECT_THAT(problems_of(model), testing::Contains("error: output 'y': the output has no type [IG0323]"));
+  (*model.graph->nodes().begin()).domain = "";
   model.graph->inputs()[0]->type = Type::tensor(DType::undefined, Shape{2});
   model.graph->output(0)->type = Type::tensor(DType::f32, Shape{2});
   EXPECT_THAT(problems_of(model), ElementsAre("error: input 'x': the input has no element type [IG0323]"));

@@ -76,7 +76,7 @@ std::vector<Problem> check(const Model& model, const CheckOptions& options) {
   rules::check_annotations(context);
   rules::check_devices(context);
   rules::infer(context);
-  rules::check_output_ranks(context);
+  rules::check_outputs(context);
   rules::check_type_constraints(context);
   rules::check_subgraphs(context);
   rules::check_training(context);

@@ -67,6 +67,12 @@ constexpr std::string_view kExperiments[] = {"ATen",
                                              "Scale",
                                              "ScaledTanh"};
 
+/// What ONNX Runtime has in every operator set, as the standard has it since a later one: files that its tools made say
+/// so, and mean the same.
+bool is_ahead_of_standard(const Node& node) {
+  return normal_domain(node.domain).empty() && node.op == "LayerNormalization";
+}
+
 bool is_experiment(const Node& node) {
   return normal_domain(node.domain).empty() && std::ranges::find(kExperiments, node.op) != std::end(kExperiments);
 }
@@ -114,6 +120,14 @@ class OperatorRules {
                         fmt::format("operator {} was an experiment and never became part of ONNX", quoted(node.op)),
                         "express it by other operators");
       return nullptr;
+    }
+    if (!schema && is_ahead_of_standard(node)) {
+      const Schema* later = ops::newest_schema(node.domain, node.op);
+      c_.report.warning(Code::experimental_operator, c_.places.of(node),
+                        fmt::format("operator {} is part of ONNX since opset {}; ONNX Runtime alone knows it in {}",
+                                    quoted(node.op), later->since, set),
+                        fmt::format("convert the model to opset {} or a newer one", later->since));
+      return later;
     }
     if (schema && schema->experimental)
       c_.report.warning(

@@ -70,7 +70,7 @@ void check_devices(Context& c);
 
 /// Finds the types for the rules below; notes what inference refuses and what it finds to be other than stated.
 void infer(Context& c);
-void check_output_ranks(Context& c);
+void check_outputs(Context& c);
 void check_type_constraints(Context& c);
 void check_subgraphs(Context& c);
 void check_training(Context& c);

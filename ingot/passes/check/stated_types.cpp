@@ -56,47 +56,52 @@ bool is_any_tensor(const Type& type) {
   return type.kind == Type::Kind::tensor || type.kind == Type::Kind::sparse_tensor;
 }
 
+bool lacks_type(const Type& type) { return !type || (is_any_tensor(type) && type.elem == DType::undefined); }
+
 /// The main graph's inputs and outputs are what users see: their types must be stated. Runtimes do without ranks.
-void check_complete(Context& c, const Value& value, std::string_view what) {
-  const auto report = [&](std::string_view lacks, std::string hint) {
-    std::string place = fmt::format("{} {}", what, quoted(value.name()));
-    std::string message = fmt::format("the {} has no {}", what, lacks);
-    if (lacks == "shape")
-      c.report.warning(Code::missing_type, std::move(place), std::move(message), std::move(hint));
-    else
-      c.report.error(Code::missing_type, std::move(place), std::move(message), std::move(hint));
-  };
+void check_input(Context& c, const Value& value) {
+  const auto place = [&] { return fmt::format("input {}", quoted(value.name())); };
   const Type& type = value.type;
   if (!type)
-    report("type", "state its type and shape");
-  else if (is_any_tensor(type) && type.elem == DType::undefined)
-    report("element type", "state it");
-  else if (is_any_tensor(type) && !type.shape && what == "input")
-    report("shape", kStateRank);
+    c.report.error(Code::missing_type, place(), "the input has no type", "state its type and shape");
+  else if (lacks_type(type))
+    c.report.error(Code::missing_type, place(), "the input has no element type", "state it");
+  else if (is_any_tensor(type) && !type.shape)
+    c.report.warning(Code::missing_type, place(), "the input has no shape", kStateRank);
+}
+
+/// Runtimes infer what an output does not state, and so does Ingot.
+void check_output(Context& c, const Value& value) {
+  const std::string place = fmt::format("output {}", quoted(value.name()));
+  const Type& type = value.type;
+  if (lacks_type(type)) {
+    const char* what = type ? "the output has no element type" : "the output has no type";
+    if (c.inferred && !lacks_type(c.type_of(value)))
+      c.report.warning(Code::missing_type, place, fmt::format("{}; it must be {}", what, c.type_of(value).str()),
+                       "state it for programs that do not infer types");
+    else
+      c.report.error(Code::missing_type, place, what, type ? "state it" : "state its type and shape");
+    return;
+  }
+  if (!is_any_tensor(type) || type.shape) return;
+  if (c.inferred && !c.type_of(value).shape)
+    c.report.note(Code::missing_type, place, "the output has no shape, and its rank cannot be inferred",
+                  "programs that insist on a rank want it stated");
+  else
+    c.report.warning(Code::missing_type, place, "the output has no shape", kStateRank);
 }
 
 }  // namespace
 
-void check_output_ranks(Context& c) {
+void check_outputs(Context& c) {
   const Graph& graph = *c.model.graph;
-  for (std::size_t i = 0; i < graph.output_count(); ++i) {
-    const Value* v = graph.output(i);
-    if (!v || v->is_undefined() || v->is_input()) continue;
-    if (!is_any_tensor(v->type) || v->type.elem == DType::undefined || v->type.shape) continue;
-    std::string place = fmt::format("output {}", quoted(v->name()));
-    if (c.inferred && !c.type_of(*v).shape)
-      c.report.note(Code::missing_type, std::move(place), "the output has no shape, and its rank cannot be inferred",
-                    "programs that insist on a rank want it stated");
-    else
-      c.report.warning(Code::missing_type, std::move(place), "the output has no shape", kStateRank);
-  }
+  for (std::size_t i = 0; i < graph.output_count(); ++i)
+    if (const Value* v = graph.output(i); v && !v->is_undefined() && !v->is_input()) check_output(c, *v);
 }
 
 void check_stated_types(Context& c) {
   const Graph& graph = *c.model.graph;
-  for (const Value* v : graph.inputs()) check_complete(c, *v, "input");
-  for (std::size_t i = 0; i < graph.output_count(); ++i)
-    if (const Value* v = graph.output(i); v && !v->is_undefined() && !v->is_input()) check_complete(c, *v, "output");
+  for (const Value* v : graph.inputs()) check_input(c, *v);
   for (const GraphPlace& place : c.graphs) {
     for (const Value* v : place.graph->inputs()) check_form(c, *v);
     for (const Node& node : place.graph->nodes())

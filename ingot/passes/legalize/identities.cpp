@@ -17,6 +17,7 @@ bool is_plain_dropout(const Node& node) {
 }  // namespace
 
 bool does_nothing(const Node& node) {
+  if (!node.input(0) || !node.output(0)) return false;
   if (node.is("Identity")) return true;
   if (node.is("Cast") || node.is("CastLike")) return node.input(0)->type.elem == node.output(0)->type.elem;
   if (node.is("Max") || node.is("Min") || node.is("Sum") || node.is("Mean")) return node.input_count() == 1;
@@ -37,7 +38,13 @@ bool take_out_identity(Node& node) {
   const bool names_output = std::ranges::any_of(y->uses(), [](const Use& u) { return !u.node; });
   if (!names_output) {
     if (!x || x->type.elem != y->type.elem) return false;
-    replace_node(node, {x});
+    // Both may have names that the file states; one value has one.
+    if (x->is_declared || !x->producer()) {
+      node.graph().replace_all_uses(y, x);
+      node.graph().erase(&node);
+    } else {
+      replace_node(node, {x});
+    }
     return true;
   }
   bool x_has_name = !x->producer() || &x->graph() != &node.graph() || x->is_declared;

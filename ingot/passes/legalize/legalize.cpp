@@ -124,7 +124,7 @@ class Rounds {
       for (Node& node : g->nodes()) {
         if (node.is("Constant"))
           ops::spell_out_constant(node);
-        else if (does_nothing(node))
+        else if (does_nothing(node) && !stays_whole(node))
           changed += take_out_nothing(node);
         else if (refusal_of(node, target_, options_))
           changed += is_rewritten(node) || is_decomposed(node);
@@ -138,9 +138,9 @@ class Rounds {
     });
   }
 
-  bool is_decomposed(Node& node) const {
-    return !(target_.keeps_whole && target_.keeps_whole(node)) && decompose_node(node);
-  }
+  bool is_decomposed(Node& node) const { return !stays_whole(node) && decompose_node(node); }
+
+  bool stays_whole(const Node& node) const { return target_.keeps_whole && target_.keeps_whole(node); }
 
   Graph& graph_;
   const Target& target_;

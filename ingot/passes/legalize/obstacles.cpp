@@ -54,7 +54,7 @@ class Search {
   }
 
   void look_at_port(const Value* v, std::string_view what) {
-    if (!v || (v->type.is_tensor() && (!target_.has_port || target_.has_port(v->type)))) return;
+    if (!v || (target_.has_port ? target_.has_port(v->type) : v->type.is_tensor())) return;
     add(fmt::format("{} '{}'", what, v->name()), "", target_.title + " has no " + v->type.str(),
         v->type.is_tensor() ? Kind::element_type : Kind::not_a_tensor);
   }

@@ -49,6 +49,8 @@ constexpr Rewrite kRewrites[] = {
     {"resize-by-matrices", "Resize", rewrite_known_resize},
     {"resize-computed", "Resize", rewrite_computed_resize},
     {"slice-of-joined-axes", "Slice", rewrite_slice},
+    {"small-floats-by-cast", "DequantizeLinear", rewrite_dequantize_from_float},
+    {"small-floats-by-cast", "QuantizeLinear", rewrite_quantize_to_float},
     {"tan-by-quotient", "Tan", rewrite_tan},
     {"transpose-of-joined-axes", "Transpose", rewrite_transpose},
     {"unique-slices-by-comparison", "Unique", rewrite_unique},

@@ -59,6 +59,9 @@ INGOT_REWRITE(range)
 INGOT_REWRITE(known_resize)
 // rewrites/resize_computed.cpp
 INGOT_REWRITE(computed_resize)
+// rewrites/small_floats.cpp
+INGOT_REWRITE(dequantize_from_float)
+INGOT_REWRITE(quantize_to_float)
 // rewrites/trees.cpp
 INGOT_REWRITE(tree_ensemble)
 // rewrites/unique.cpp

@@ -32,7 +32,8 @@ struct Target {
   /// Names of shared rewrites, in the order in which they are tried, after the target's own.
   std::vector<std::string_view> rewrites;
   std::span<const Rewrite> own_rewrites;
-  /// Nodes that stay rather than becoming their operator's own decomposition. Empty: none.
+  /// Nodes that stay rather than becoming their operator's own decomposition, or being taken out as they do nothing
+  /// in inference. Empty: none.
   std::function<bool(const Node&)> keeps_whole;
   /// Nodes that stay although their inputs are constant. Empty: none.
   std::function<bool(const Node&)> keeps_computed;

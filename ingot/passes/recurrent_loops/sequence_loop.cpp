@@ -21,7 +21,7 @@ std::optional<SequenceLoop> SequenceLoop::find(Node& loop) {
 
 bool SequenceLoop::find_states() {
   const auto* graph = loop_->attributes.get<GraphPtr>("body");
-  if (!graph || loop_->input(0)) return false;
+  if (!graph || !*graph || loop_->input(0) || loop_->input_count() < 2) return false;
   body_ = graph->get();
   const std::size_t carried = loop_->input_count() - 2;
   if (body_->inputs().size() != carried + 2 || body_->output_count() != carried + 1) return false;

@@ -103,6 +103,42 @@ Values unrolled(Rewriting& r, Graph& body, std::size_t states) {
   return made;
 }
 
+/// A value that is there before the loop and has the size `dim`, and at which axis; null where none has it.
+std::pair<Value*, std::int64_t> holder_of(const Node& loop, const Dim& dim) {
+  Values before = loop.inputs();
+  before.insert(before.end(), loop.graph().inputs().begin(), loop.graph().inputs().end());
+  for (Value* v : before) {
+    if (dim.is_unknown() || !v || !v->type.is_tensor() || !v->type.shape) continue;
+    const auto axis = std::ranges::find(*v->type.shape, dim);
+    if (axis != v->type.shape->end()) return {v, axis - v->type.shape->begin()};
+  }
+  return {};
+}
+
+bool starts_empty(const Node& loop, const Type& slice) {
+  if (!slice.is_tensor() || !slice.shape) return false;
+  return std::ranges::all_of(*slice.shape, [&](const Dim& d) {
+    return d.is_known() || (slice.elem != DType::string && holder_of(loop, d).first);
+  });
+}
+
+/// A tensor of no slices of `slice`, whose sizes are known or those of a value before the loop.
+Value* no_slices(Rewriting& r, const Type& slice) {
+  Dims dims{0};
+  Values sizes{r.g.ints({0})};
+  for (const Dim& d : *slice.shape) {
+    if (d.is_known()) {
+      dims.push_back(d.value());
+      sizes.push_back(r.g.ints({d.value()}));
+    } else {
+      const auto [holder, axis] = holder_of(r.node, d);
+      sizes.push_back(r.g.op("Gather", {r.g.shape(holder), r.g.ints({axis})}));
+    }
+  }
+  if (dims.size() == sizes.size()) return r.g.constant(Tensor(slice.elem, dims, Bytes()));
+  return r.g.op("Expand", {r.g.constant(Tensor::scalar(0.0, slice.elem)), r.g.concat(sizes, 0)});
+}
+
 /// What a loop gathers becomes a state that grows by one element in each round.
 Values gathered_in_state(Rewriting& r, Graph& body, std::size_t states) {
   const std::size_t gathered = body.output_count() - 1 - states;
@@ -110,9 +146,7 @@ Values gathered_in_state(Rewriting& r, Graph& body, std::size_t states) {
   std::vector<Type> slices;
   for (std::size_t k = 0; k < gathered; ++k) {
     const Type& type = body.output(1 + states + k)->type;
-    if (!type.is_tensor() || !type.shape) return {};
-    for (const Dim& d : *type.shape)
-      if (!d.is_known()) return {};
+    if (!starts_empty(r.node, type)) return {};
     slices.push_back(type);
   }
   GraphBuilder& g = r.g;
@@ -122,13 +156,9 @@ Values gathered_in_state(Rewriting& r, Graph& body, std::size_t states) {
   Values inputs = r.node.inputs();
   inputs.resize(2 + states);
   for (std::size_t k = 0; k < gathered; ++k) {
-    Dims dims{0};
     Shape shape{Dim()};
-    for (const Dim& d : *slices[k].shape) {
-      dims.push_back(d.value());
-      shape.push_back(d);
-    }
-    inputs.push_back(g.constant(Tensor(slices[k].elem, dims, Bytes())));
+    shape.insert(shape.end(), slices[k].shape->begin(), slices[k].shape->end());
+    inputs.push_back(no_slices(r, slices[k]));
     Value* so_far = grown->add_input(outer.fresh_name("so_far"), Type::tensor(slices[k].elem, shape));
     GraphBuilder inner(*grown);
     Value* next = inner.unsqueeze(grown->output(1 + states + k), {0});

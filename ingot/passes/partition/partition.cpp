@@ -1,0 +1,220 @@
+// A model among targets.
+#include "ingot/passes/partition/partition.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ingot/base/error.h"
+
+namespace ingot::passes {
+namespace {
+
+std::uint64_t bytes_of(const Value& v) {
+  if (!v.type.is_tensor() || !v.type.shape) return 1;
+  std::uint64_t count = 1;
+  for (const Dim& d : *v.type.shape)
+    if (d.is_known() && d.value() > 0) count *= static_cast<std::uint64_t>(d.value());
+  constexpr std::uint64_t kText = 16;
+  const std::uint64_t bits =
+      v.type.elem == DType::string ? kText * 8 : static_cast<std::uint64_t>(bits_of(v.type.elem));
+  return std::max<std::uint64_t>(1, count * bits / 8);
+}
+
+/// All of a model but what its graph holds.
+Model frame_of(const Model& model) {
+  Model frame = model.clone();
+  frame.graph = std::make_unique<Graph>();
+  return frame;
+}
+
+class Work {
+ public:
+  Work(const Model& model, const PartitionOptions& options) : model_(model), graph_(*model.graph), options_(options) {
+    const auto order = topological_order(graph_);
+    if (!order) throw Error(Code::cyclic_graph, "the graph has a cycle");
+    order_ = *order;
+    for (std::size_t i = 0; i < order_.size(); ++i) place_[order_[i]] = i;
+    for (const Value* v : graph_.outputs()) outputs_.insert(v);
+    frame_ = frame_of(model);
+  }
+
+  Partition run() {
+    colour();
+    count();
+    if (options_.least_nodes > 1) move_small();
+    const Division division = divide(pieces_);
+    Partition made;
+    made.crossing = crossing_bytes(pieces_, division);
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      nodes_[i].part = division.part_of[i];
+      made.nodes.push_back(nodes_[i]);
+    }
+    std::vector<std::vector<std::size_t>> nodes(division.colours.size());
+    for (std::size_t i = 0; i < order_.size(); ++i) nodes[division.part_of[i]].push_back(i);
+    for (std::size_t p = 0; p < nodes.size(); ++p) made.parts.push_back(part(p, division, nodes[p]));
+    made.crossings = crossings(division);
+    return made;
+  }
+
+ private:
+  void colour() {
+    std::string problems;
+    for (const Node* node : order_) {
+      PartitionNode& row = nodes_.emplace_back();
+      row.node = node->label();
+      row.op = node->domain.empty() ? node->op : node->domain + "." + node->op;
+      std::size_t target = 0;
+      for (; target < options_.targets.size(); ++target) {
+        const auto no = why_not_run(options_.targets[target], *node, model_.opsets);
+        if (!no) break;
+        row.refusals.emplace_back(options_.targets[target].name, *no);
+      }
+      if (target == options_.targets.size())
+        problems += "\n  " + row.node + " (" + row.op +
+                    "): " + (row.refusals.empty() ? std::string("no target") : row.refusals.back().second.reason);
+      pieces_.colours.push_back(target);
+    }
+    if (!problems.empty())
+      throw Error(Code::unsupported_feature, "no target runs all of the model:" + problems)
+          .hint("end the list with a target that runs everything: --targets ...,ingot");
+  }
+
+  void count() {
+    std::unordered_map<const Value*, std::size_t> numbers;
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      std::uint64_t weights = 0;
+      for (const Value* v : reads(*order_[i])) {
+        if (v->initializer) weights += v->initializer->bytes().size();
+        if (!v->producer()) continue;
+        const auto [it, is_new] = numbers.try_emplace(v, pieces_.bytes.size());
+        if (is_new) pieces_.bytes.push_back(bytes_of(*v));
+        pieces_.edges.push_back({place_.at(v->producer()), i, it->second});
+        readers_[v].push_back(i);
+      }
+      pieces_.weights.push_back(weights);
+    }
+    for (const PartitionTarget& target : options_.targets) pieces_.limits.push_back(target.most_bytes);
+  }
+
+  /// A part that is not worth its crossings goes to the next target that runs all of it.
+  void move_small() {
+    for (std::size_t c = 0; c + 1 < options_.targets.size(); ++c) {
+      const Division division = divide(pieces_);
+      std::vector<std::size_t> sizes(division.colours.size(), 0);
+      for (const std::size_t p : division.part_of) ++sizes[p];
+      for (std::size_t i = 0; i < order_.size(); ++i) {
+        const std::size_t p = division.part_of[i];
+        if (division.colours[p] != c || sizes[p] >= options_.least_nodes) continue;
+        for (std::size_t next = c + 1; next < options_.targets.size(); ++next)
+          if (!why_not_run(options_.targets[next], *order_[i], model_.opsets)) {
+            pieces_.colours[i] = next;
+            nodes_[i].refusals.emplace_back(
+                options_.targets[c].name,
+                Fallback{"PART_TOO_SMALL", "its part would have " + std::to_string(sizes[p]) + " nodes",
+                         "--min-nodes 1"});
+            break;
+          }
+      }
+    }
+  }
+
+  /// The values of the main graph that a node reads, in its subgraphs too, each once.
+  Values reads(const Node& node) const {
+    Values values;
+    const auto add = [&](Value* v) {
+      if (v && &v->graph() == &graph_ && std::ranges::find(values, v) == values.end()) values.push_back(v);
+    };
+    for (Value* v : node.inputs()) add(v);
+    for_each_subgraph(node, [&](Graph& sub) {
+      for_each_graph(sub, [&](Graph& nested) {
+        for (const Node& n : nested.nodes())
+          for (Value* v : n.inputs()) add(v);
+        for (Value* v : nested.outputs()) add(v);
+      });
+    });
+    return values;
+  }
+
+  /// Made anew from its nodes: a copy of the whole for each part would take long where there are many.
+  PartitionPart part(std::size_t number, const Division& division, const std::vector<std::size_t>& nodes) const {
+    PartitionPart made{"part_" + std::to_string(number), options_.targets[division.colours[number]].name, nodes.size(),
+                       frame_.clone()};
+    Graph& graph = *made.model.graph;
+    graph.name = graph_.name + "_" + made.name;
+    Graph::ValueMap map;
+    std::vector<Value*> outputs;
+    for (const std::size_t i : nodes) {
+      for (const Value* v : reads(*order_[i]))
+        if (!map.contains(v)) map[v] = brought(graph, *v);
+      graph.add_copy(*order_[i], map);
+      for (const Value* v : order_[i]->outputs())
+        if (v && is_needed_outside(v, number, division)) outputs.push_back(map.at(v));
+    }
+    for (Value* v : outputs) {
+      v->is_declared = true;
+      graph.add_output(v);
+    }
+    return made;
+  }
+
+  /// What a part reads and does not make: a weight, or an input.
+  static Value* brought(Graph& graph, const Value& v) {
+    if (v.sparse_initializer)
+      throw Error(Code::unsupported_feature, "'" + v.name() + "' is a sparse weight, which no part can have");
+    Value* copy = nullptr;
+    if (v.initializer && !v.producer()) {
+      copy = graph.add_initializer(v.name(), *v.initializer);
+      if (v.is_input()) graph.set_is_input(copy, true);
+    } else {
+      if (!v.type)
+        throw Error(Code::bad_usage, "the type of '" + v.name() + "' is not known: no part can begin with it");
+      copy = graph.add_input(v.name(), v.type);
+    }
+    copy->type = v.type;
+    copy->is_declared = copy->is_input();
+    copy->doc_string = v.doc_string;
+    copy->metadata = v.metadata;
+    return copy;
+  }
+
+  bool is_needed_outside(const Value* v, std::size_t number, const Division& division) const {
+    if (outputs_.contains(v)) return true;
+    const auto it = readers_.find(v);
+    if (it == readers_.end()) return false;
+    return std::ranges::any_of(it->second, [&](std::size_t i) { return division.part_of[i] != number; });
+  }
+
+  std::size_t crossings(const Division& division) const {
+    std::size_t count = 0;
+    for (const auto& [v, list] : readers_) {
+      if (!v->producer()) continue;
+      const std::size_t home = division.part_of[place_.at(v->producer())];
+      count += std::ranges::any_of(list, [&](std::size_t i) { return division.part_of[i] != home; });
+    }
+    return count;
+  }
+
+  const Model& model_;
+  const Graph& graph_;
+  const PartitionOptions& options_;
+  std::vector<Node*> order_;
+  std::unordered_map<const Node*, std::size_t> place_;
+  std::unordered_map<const Value*, std::vector<std::size_t>> readers_;
+  std::unordered_set<const Value*> outputs_;
+  std::vector<PartitionNode> nodes_;
+  Model frame_;  // all but the graph
+  Pieces pieces_;
+};
+
+}  // namespace
+
+Partition partition(const Model& model, const PartitionOptions& options) {
+  if (options.targets.empty()) throw Error(Code::bad_usage, "there is no target");
+  if (!model.training.empty())
+    throw Error(Code::bad_usage, "a model with training information is not divided")
+        .hint("'ingot strip-training' takes it out");
+  return Work(model, options).run();
+}
+
+}  // namespace ingot::passes
