@@ -1,0 +1,156 @@
+// From an archive to a model: inputs, what the code does, outputs; and what could not be translated.
+#include "ingot/frontends/torch/import.h"
+
+#include <fmt/format.h>
+
+#include "ingot/base/error.h"
+#include "ingot/frontends/torch/finish.h"
+#include "ingot/frontends/torch/interface.h"
+#include "ingot/frontends/torch/interpreter.h"
+#include "ingot/frontends/torch/module_reader.h"
+#include "ingot/ops/known.h"
+
+namespace ingot::frontends::torch {
+namespace {
+
+constexpr int kMostRestarts = 64;
+
+Item root_of(const formats::torch::Saved& saved, ModuleReader& reader) {
+  Item root = reader.read(saved.root(), "");
+  const ObjectRef* object = root.get<ObjectRef>();
+  if (!object || !(*object)->type) throw Error(Code::bad_source_graph, "the archive holds no module with code");
+  return root;
+}
+
+const script::Function& method_of(const Object& root, const std::string& wanted) {
+  const std::string name = wanted.empty() ? "forward" : wanted;
+  if (const script::Function* method = find_method(*root.type, name)) return *method;
+  std::string known;
+  for (const script::Function& f : root.type->methods) known += (known.empty() ? "" : ", ") + f.name;
+  throw Error(Code::unknown_name, fmt::format("the module '{}' has no method '{}'", root.type->name, name))
+      .hint(known.empty() ? "it has none at all" : "--signature names another one: " + known);
+}
+
+/// Only what a caller must give is an input; the rest has its defaults.
+std::vector<Item> make_inputs(Translation& t, const script::Function& method, std::vector<InputFacts>& facts) {
+  for (const InputFacts& fact : facts)
+    if (fact.value &&
+        std::ranges::find(method.parameters, fact.name, &script::Parameter::name) == method.parameters.end())
+      throw Error(Code::unknown_name, fmt::format("'{}' takes no '{}'", method.name, fact.name));
+  std::vector<Item> args;
+  for (std::size_t i = 1; i < method.parameters.size(); ++i) {
+    const std::string& name = method.parameters[i].name;
+    const bool is_fixed =
+        std::ranges::any_of(facts, [&](const InputFacts& f) { return f.name == name && f.value.has_value(); });
+    if (method.parameters[i].otherwise && !is_fixed) {
+      t.notes.add(fmt::format("the argument '{}' has its default value", method.parameters[i].name));
+      break;
+    }
+    args.push_back(make_input(t, method.parameters[i], facts));
+  }
+  return args;
+}
+
+/// Where the code refuses what was guessed of an input's rank, one axis more is tried.
+bool guess_again(std::vector<InputFacts>& facts) {
+  for (InputFacts& fact : facts) {
+    if (!fact.is_guess || !fact.shape || fact.shape->size() >= 4) continue;
+    fact.shape->insert(fact.shape->begin(), Dim());
+    return true;
+  }
+  return false;
+}
+
+/// Refuses shapes and types that were told of inputs which there are not.
+void check_told(const std::vector<InputFacts>& facts, const Graph& graph) {
+  for (const InputFacts& fact : facts) {
+    if (!fact.is_told || fact.value ||
+        std::ranges::any_of(graph.inputs(), [&](const Value* v) { return v->name() == fact.name; }))
+      continue;
+    std::string known;
+    for (const Value* input : graph.inputs()) known += (known.empty() ? "" : ", ") + input->name();
+    throw Error(Code::unknown_name, fmt::format("the model has no input '{}'", fact.name))
+        .hint("its inputs are: " + known);
+  }
+}
+
+Imported translate(const formats::torch::Archive& archive, const ImportOptions& options,
+                   std::vector<InputFacts>& facts) {
+  Imported result;
+  result.model = empty_model("main");
+  Model& model = result.model;
+  Translation t(*model.graph, options.allow_custom, options.budget);
+  Program program(archive);
+  const formats::torch::Saved data = archive.saved("data"), constants = archive.saved("constants");
+  ModuleReader reader(t, program, data), constant_reader(t, program, constants);
+  const Item root = root_of(data, reader);
+  const ObjectRef& module = *root.get<ObjectRef>();
+  model.graph->name = module->type->name;
+  std::vector<Item> listed;
+  for (const formats::pickle::Ref constant : formats::pickle::items_of(constants.root()))
+    listed.push_back(constant_reader.read(*constant, fmt::format("CONSTANTS.c{}", listed.size())));
+  for (const Item& constant : listed)
+    if (const TensorRef* tensor = constant.get<TensorRef>()) (*tensor)->is_number = rank_of((*tensor)->value) == 0;
+
+  Interpreter interpreter(t, program, std::move(listed));
+  for (const ModuleReader* from : {&constant_reader, &reader})
+    for (const ObjectRef& object : from->restored())
+      (void)interpreter.call_method(object, "__setstate__", {object->attributes["__state__"]}, {});
+  const script::Function& method = method_of(*module, options.method);
+  std::vector<Item> args = make_inputs(t, method, facts);
+  check_told(facts, *model.graph);
+  t.journal.begin();
+  Item output;
+  try {
+    output = interpreter.call_method(module, method.name, std::move(args), {});
+  } catch (const Raised& raised) {
+    if (guess_again(facts)) throw Demand{};
+    throw Error(Code::bad_source_graph, "the code raises an exception for these inputs: " + raised.message)
+        .hint("--input-shape tells the shapes of inputs");
+  }
+  t.problems.throw_if_any(
+      "--allow-custom NAME keeps an operator as a custom node; --input-shape tells the shapes of inputs");
+  for (const Journal::Change& change : t.journal.end())
+    if (const auto* owner = std::get_if<ObjectRef>(&change.place.owner);
+        owner && (!(*owner)->path.empty() || *owner == module))
+      t.notes.add(
+          fmt::format("the module changes '{}' while it runs; the model begins each run with the file's value",
+                      (*owner)->path.empty() ? change.place.attribute : (*owner)->path + "." + change.place.attribute));
+  t.name_after("output", "");
+  add_outputs(t, output);
+  finish(model);
+  result.notes = t.notes.take();
+  return result;
+}
+
+}  // namespace
+
+Imported import_script(const formats::torch::Archive& archive, const ImportOptions& options) {
+  std::vector<InputFacts> facts;
+  for (const auto& [name, shape] : options.input_shapes)
+    facts.push_back({.name = name, .shape = shape, .is_told = true});
+  for (const auto& [name, dtype] : options.input_types) {
+    facts_of(facts, name).dtype = dtype;
+    facts_of(facts, name).is_told = true;
+  }
+  for (const auto& [name, value] : options.input_values) facts_of(facts, name).value = value;
+  for (int i = 0;; ++i) {
+    try {
+      return translate(archive, options, facts);
+    } catch (const Demand& demand) {
+      if (i > kMostRestarts)
+        throw Error(Code::shape_needed, "the shapes of the inputs cannot be found out")
+            .hint("--input-shape tells them");
+      if (demand.input.empty()) continue;
+      const auto known = std::ranges::find(facts, demand.input, &InputFacts::name);
+      if (known == facts.end()) throw Error(Code::internal, "an input is asked for that there is not");
+      if (demand.shape) {
+        known->shape = demand.shape;
+        known->is_guess = demand.is_guess;
+      }
+      if (demand.dtype != DType::undefined) known->dtype = demand.dtype;
+    }
+  }
+}
+
+}  // namespace ingot::frontends::torch

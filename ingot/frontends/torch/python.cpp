@@ -1,0 +1,578 @@
+// Python's numbers, lists, dictionaries and texts: what the code computes beside its tensors.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "ingot/base/checked.h"
+#include "ingot/frontends/torch/operator_table.h"
+#include "ingot/frontends/values.h"
+
+namespace ingot::frontends::torch {
+namespace {
+
+using Args = std::vector<Item>;
+using Made = std::optional<Item>;
+
+std::optional<double> known_number(const Item& item) {
+  if (const auto* v = item.get<bool>()) return *v;
+  if (const auto* v = item.get<std::int64_t>()) return static_cast<double>(*v);
+  if (const auto* v = item.get<double>()) return *v;
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> known_int(const Item& item) {
+  if (const auto* v = item.get<bool>()) return *v;
+  if (const auto* v = item.get<std::int64_t>()) return *v;
+  return std::nullopt;
+}
+
+std::int64_t floor_divided(std::int64_t a, std::int64_t b) {
+  const std::int64_t q = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}
+
+template <class T> std::int64_t checked(std::optional<T> value) {
+  if (!value) throw Error(Code::overflow, "an integer of the code does not fit 64 bits");
+  return *value;
+}
+
+[[noreturn]] void divide_by_zero() { throw Error(Code::bad_source_graph, "the code divides by zero"); }
+
+Made of_integers(std::string_view name, std::int64_t a, std::int64_t b) {
+  if (name == "add") return checked(checked_add(a, b));
+  if (name == "sub") return checked(checked_sub(a, b));
+  if (name == "mul") return checked(checked_mul(a, b));
+  if (name == "floordiv" || name == "floor_divide" || name == "remainder" || name == "fmod" || name == "div") {
+    if (b == 0) divide_by_zero();
+    if (a == INT64_MIN && b == -1) throw Error(Code::overflow, "an integer of the code does not fit 64 bits");
+    if (name == "remainder") return a - floor_divided(a, b) * b;
+    if (name == "fmod") return static_cast<double>(a % b);
+    if (name == "div") return static_cast<double>(a) / static_cast<double>(b);
+    return floor_divided(a, b);
+  }
+  if (name == "pow") return std::pow(static_cast<double>(a), static_cast<double>(b));
+  if (name == "__and__") return a & b;
+  if (name == "__or__") return a | b;
+  if (name == "__xor__") return a ^ b;
+  if (name == "__lshift__" && b >= 0 && b < 63) return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) << b);
+  if (name == "__rshift__" && b >= 0 && b < 64) return a >> b;
+  return std::nullopt;
+}
+
+Made of_reals(std::string_view name, double a, double b) {
+  if (name == "add") return a + b;
+  if (name == "sub") return a - b;
+  if (name == "mul") return a * b;
+  if (name == "div" || name == "floordiv" || name == "floor_divide" || name == "remainder" || name == "fmod") {
+    if (b == 0) divide_by_zero();
+    if (name == "div") return a / b;
+    if (name == "fmod") return std::fmod(a, b);
+    return name == "remainder" ? a - std::floor(a / b) * b : std::floor(a / b);
+  }
+  if (name == "pow") return std::pow(a, b);
+  return std::nullopt;
+}
+
+Made compared(std::string_view name, double a, double b) {
+  if (name == "eq") return a == b;
+  if (name == "ne") return a != b;
+  if (name == "lt") return a < b;
+  if (name == "le") return a <= b;
+  if (name == "gt") return a > b;
+  if (name == "ge") return a >= b;
+  return std::nullopt;
+}
+
+struct NumberOp {
+  std::string_view name;
+  const ops::OpDef* def;
+};
+constexpr NumberOp kNumberOps[] = {{"add", &ops::defs::Add},           {"eq", &ops::defs::Equal},
+                                   {"ge", &ops::defs::GreaterOrEqual}, {"gt", &ops::defs::Greater},
+                                   {"le", &ops::defs::LessOrEqual},    {"lt", &ops::defs::Less},
+                                   {"max", &ops::defs::Max},           {"min", &ops::defs::Min},
+                                   {"mul", &ops::defs::Mul},           {"sub", &ops::defs::Sub}};
+
+/// Numbers of which at least one is known only when the model runs.
+Made at_run_time(Translation& t, std::string_view name, const Item& a, const Item& b) {
+  GraphBuilder& g = t.g();
+  Value* x = t.value_of(a, DType::f64);
+  Value* y = t.value_of(b, DType::f64);
+  if (name == "__and__" || name == "__or__") {
+    if (x->type.elem != DType::boolean || y->type.elem != DType::boolean) return std::nullopt;
+    return t.number_of(name == "__and__" ? g.op("And", {x, y}) : g.op("Or", {x, y}));
+  }
+  const bool are_ints = is_integer(x->type.elem) && is_integer(y->type.elem);
+  const DType common = are_ints ? DType::i64 : DType::f64;
+  x = g.cast(x, common);
+  y = g.cast(y, common);
+  if (name == "ne") return t.number_of(g.op("Not", {g.op("Equal", {x, y})}));
+  if (name == "div") return t.number_of(g.div(g.cast(x, DType::f64), g.cast(y, DType::f64)));
+  if (name == "pow") return t.number_of(g.op("Pow", {x, y}));
+  if (name == "floordiv" || name == "floor_divide") {
+    if (!are_ints) return t.number_of(g.op("Floor", {g.div(x, y)}));
+    return t.number_of(g.div(g.sub(x, g.op("Mod", {x, y})), y));
+  }
+  if (name == "remainder")
+    return t.number_of(are_ints ? g.op("Mod", {x, y}) : g.sub(x, g.mul(g.op("Floor", {g.div(x, y)}), y)));
+  for (const NumberOp& row : kNumberOps)
+    if (row.name == name) return t.number_of(g.op(ops::Name(*row.def), {x, y}));
+  return std::nullopt;
+}
+
+Made of_two_numbers(Translation& t, std::string_view name, const Item& a, const Item& b) {
+  const auto ia = known_int(a), ib = known_int(b);
+  const bool is_logic = name == "__and__" || name == "__or__" || name == "__xor__";
+  if (ia && ib && is_logic && a.is<bool>() && b.is<bool>()) {
+    const Made made = of_integers(name, *ia, *ib);
+    return *made->get<std::int64_t>() != 0;
+  }
+  const auto ra = known_number(a), rb = known_number(b);
+  if (!ra || !rb) return at_run_time(t, name, a, b);
+  if (Made made = compared(name, *ra, *rb)) return made;
+  if (name == "max" || name == "min") return ((*ra < *rb) == (name == "max")) ? b : a;
+  return ia && ib ? of_integers(name, *ia, *ib) : of_reals(name, *ra, *rb);
+}
+
+Made of_one_number(Translation& t, std::string_view name, const Item& a) {
+  if (const auto* scalar = a.get<Scalar>()) {
+    GraphBuilder& g = t.g();
+    Value* x = scalar->value;
+    if (name == "neg") return t.number_of(g.neg(x));
+    if (name == "abs") return t.number_of(g.op("Abs", {x}));
+    if (name == "__not__") return t.number_of(g.op("Not", {g.cast(x, DType::boolean)}));
+    if (name == "Bool") return t.number_of(g.cast(x, DType::boolean));
+    if (name == "Int") return t.number_of(g.cast(x, DType::i64));
+    if (name == "Float") return t.number_of(g.cast(x, DType::f64));
+    if (name == "ceil" && is_float(x->type.elem)) return t.number_of(g.cast(g.op("Ceil", {x}), DType::i64));
+    if (name == "floor" && is_float(x->type.elem)) return t.number_of(g.cast(g.op("Floor", {x}), DType::i64));
+    if (name == "sqrt") return t.number_of(g.op("Sqrt", {g.cast(x, DType::f64)}));
+    if (name == "ScalarImplicit" || name == "IntImplicit" || name == "FloatImplicit") return a;
+    return std::nullopt;
+  }
+  const double x = *known_number(a);
+  const auto integer = known_int(a);
+  if (name == "neg") return integer ? Item(checked(checked_sub<std::int64_t>(0, *integer))) : Item(-x);
+  if (name == "abs")
+    return integer ? Item(*integer < 0 ? checked(checked_sub<std::int64_t>(0, *integer)) : *integer)
+                   : Item(std::fabs(x));
+  if (name == "__not__") return x == 0;
+  if (name == "Bool") return x != 0;
+  if (name == "Int") return integer ? Item(*integer) : Item(saturate_cast<std::int64_t>(x));
+  if (name == "Float") return x;
+  if (name == "ceil") return saturate_cast<std::int64_t>(std::ceil(x));
+  if (name == "floor") return saturate_cast<std::int64_t>(std::floor(x));
+  if (name == "round") return std::nearbyint(x);
+  if (name == "sqrt") return std::sqrt(x);
+  if (name == "exp") return std::exp(x);
+  if (name == "log") return std::log(x);
+  if (name == "log2") return std::log2(x);
+  if (name == "log10") return std::log10(x);
+  if (name == "sin") return std::sin(x);
+  if (name == "cos") return std::cos(x);
+  if (name == "tanh") return std::tanh(x);
+  if (name == "ScalarImplicit" || name == "IntImplicit" || name == "FloatImplicit") return a;
+  if (name == "isnan") return std::isnan(x);
+  if (name == "isinf") return std::isinf(x);
+  return std::nullopt;
+}
+
+const std::vector<Item>* parts_of(const Item& item) {
+  if (const ListRef* list = item.get<ListRef>()) return (*list)->rolled ? nullptr : &(*list)->items;
+  if (const Tuple* tuple = item.get<Tuple>()) return tuple->items.get();
+  return nullptr;
+}
+
+/// Whether two items are equal as Python says it; nothing: that is not known before running.
+std::optional<bool> equal(const Item& a, const Item& b) {
+  const auto na = known_number(a), nb = known_number(b);
+  if (na && nb) return *na == *nb;
+  if (a.is<Scalar>() || b.is<Scalar>() || a.is_tensor() || b.is_tensor()) return std::nullopt;
+  const auto* pa = parts_of(a);
+  const auto* pb = parts_of(b);
+  if (pa && pb) {
+    if (pa->size() != pb->size()) return false;
+    bool is_known = true;
+    for (std::size_t i = 0; i < pa->size(); ++i) {
+      const auto same = equal((*pa)[i], (*pb)[i]);
+      if (same == false) return false;
+      is_known &= same.has_value();
+    }
+    return is_known ? std::optional(true) : std::nullopt;
+  }
+  return same_item(a, b);
+}
+
+/// Lists that agree as far as is known: elements known only later are compared when the model runs.
+Made lists_equal(Translation& t, const Item& a, const Item& b) {
+  if (const auto known = equal(a, b)) return *known;
+  const auto* pa = parts_of(a);
+  const auto* pb = parts_of(b);
+  if (!pa || !pb) return std::nullopt;
+  Item all(true);
+  for (std::size_t i = 0; i < pa->size(); ++i) {
+    if (!(*pa)[i].is_number() || !(*pb)[i].is_number()) return std::nullopt;
+    const Made same = of_two_numbers(t, "eq", (*pa)[i], (*pb)[i]);
+    if (!same) return std::nullopt;
+    const Made both = of_two_numbers(t, "__and__", all, *same);
+    if (!both) return std::nullopt;
+    all = *both;
+  }
+  return all;
+}
+
+std::size_t place_in(const Item& index, std::size_t size) {
+  const auto at = known_int(index);
+  if (!at)
+    throw Error(Code::unsupported_setting, "a list is indexed by a number that is known only when the model runs");
+  const std::int64_t place = *at < 0 ? *at + static_cast<std::int64_t>(size) : *at;
+  if (place < 0 || place >= static_cast<std::int64_t>(size))
+    throw Error(Code::bad_source_graph, fmt::format("index {} lies outside of a list of {}", *at, size));
+  return static_cast<std::size_t>(place);
+}
+
+std::vector<Item> sliced(const std::vector<Item>& items, const Args& args) {
+  const auto size = static_cast<std::int64_t>(items.size());
+  const auto bound = [&](std::size_t i, std::int64_t otherwise) {
+    if (i >= args.size() || args[i].is_none()) return otherwise;
+    const auto at = known_int(args[i]);
+    if (!at) throw Error(Code::unsupported_setting, "a list is cut at a place that is known only when the model runs");
+    return *at;
+  };
+  const std::int64_t step = bound(3, 1);
+  if (step == 0) throw Error(Code::bad_source_graph, "a list is cut in steps of 0");
+  const auto clamped = [&](std::int64_t at, std::int64_t low, std::int64_t high) {
+    return std::clamp(at < 0 ? at + size : at, low, high);
+  };
+  std::vector<Item> made;
+  if (step > 0) {
+    const std::int64_t end = clamped(bound(2, size), 0, size);
+    for (std::int64_t i = clamped(bound(1, 0), 0, size); i < end; i += step)
+      made.push_back(items[static_cast<std::size_t>(i)]);
+  } else {
+    const bool has_end = args.size() > 2 && !args[2].is_none();
+    const std::int64_t end = has_end ? clamped(bound(2, 0), -1, size - 1) : -1;
+    for (std::int64_t i = clamped(bound(1, size - 1), -1, size - 1); i > end; i += step)
+      made.push_back(items[static_cast<std::size_t>(i)]);
+  }
+  return made;
+}
+
+ListBody& changed(Translation& t, const ListRef& list) {
+  t.journal.changing({list});
+  return *list;
+}
+
+/// What changes a list in place.
+Made list_changed(Translation& t, std::string_view name, const Args& args) {
+  const ListRef* list = args[0].get<ListRef>();
+  const auto* items = &(*list)->items;
+  if ((name == "_set_item" || name == "__setitem__") && args.size() == 3) {
+    const std::size_t at = place_in(args[1], items->size());
+    changed(t, *list).items[at] = args[2];
+    return args[0];
+  }
+  if (name == "extend" && args.size() == 2 && parts_of(args[1])) {
+    const std::vector<Item> more = *parts_of(args[1]);
+    auto& to = changed(t, *list).items;
+    to.insert(to.end(), more.begin(), more.end());
+    return args[0];
+  }
+  if (name == "insert" && args.size() == 3) {
+    const std::int64_t size = static_cast<std::int64_t>(items->size());
+    std::int64_t at = known_int(args[1]).value_or(0);
+    at = std::clamp(at < 0 ? at + size : at, std::int64_t{0}, size);
+    auto& to = changed(t, *list).items;
+    to.insert(to.begin() + at, args[2]);
+    return args[0];
+  }
+  if (name == "pop") {
+    if (items->empty()) throw Error(Code::bad_source_graph, "the code takes from an empty list");
+    const std::size_t at = args.size() > 1 ? place_in(args[1], items->size()) : items->size() - 1;
+    Item taken = (*items)[at];
+    auto& from = changed(t, *list).items;
+    from.erase(from.begin() + static_cast<std::ptrdiff_t>(at));
+    return taken;
+  }
+  if (name == "clear") {
+    changed(t, *list).items.clear();
+    return args[0];
+  }
+  if (name == "reverse") {
+    auto& all = changed(t, *list).items;
+    std::ranges::reverse(all);
+    return args[0];
+  }
+  return std::nullopt;
+}
+
+/// What looks through a list of known things.
+Made list_searched(Translation& t, std::string_view name, const Args& args) {
+  const auto* items = parts_of(args[0]);
+  if ((name == "__contains__" || name == "index" || name == "count") && args.size() == 2) {
+    std::int64_t count = 0;
+    for (std::size_t i = 0; i < items->size(); ++i) {
+      const auto same = equal((*items)[i], args[1]);
+      if (!same) {
+        if (name != "__contains__") return std::nullopt;
+        Item any(false);
+        for (const Item& item : *items) {
+          const Made one = of_two_numbers(t, "eq", item, args[1]);
+          if (!one) return std::nullopt;
+          any = *of_two_numbers(t, "__or__", any, *one);
+        }
+        return any;
+      }
+      if (*same && name == "index") return static_cast<std::int64_t>(i);
+      count += *same;
+    }
+    if (name == "index") throw Error(Code::bad_source_graph, "the code looks for what is not in a list");
+    return name == "count" ? Item(count) : Item(count > 0);
+  }
+  if (args.size() == 1 && !items->empty() &&
+      (name == "sum" || name == "prod" || name == "max" || name == "min" || name == "any" || name == "all")) {
+    Item total = items->front();
+    for (std::size_t i = 1; i < items->size(); ++i) {
+      const Made next = of_two_numbers(t,
+                                       name == "sum"    ? "add"
+                                       : name == "prod" ? "mul"
+                                       : name == "any"  ? "__or__"
+                                       : name == "all"  ? "__and__"
+                                                        : name,
+                                       total, (*items)[i]);
+      if (!next) return std::nullopt;
+      total = *next;
+    }
+    return total;
+  }
+  return std::nullopt;
+}
+
+/// Numbers or texts that are all known, in order.
+Made list_sorted(Translation& t, std::string_view name, const Args& args) {
+  std::vector<Item> items = *parts_of(args[0]);
+  const bool are_texts = !items.empty() && items[0].is<std::string>();
+  for (const Item& item : items)
+    if (are_texts ? !item.is<std::string>() : !known_number(item)) return std::nullopt;
+  std::ranges::stable_sort(items, [&](const Item& a, const Item& b) {
+    return are_texts ? *a.get<std::string>() < *b.get<std::string>() : *known_number(a) < *known_number(b);
+  });
+  if (args.size() > 1 && known_int(args[1]) == 1) std::ranges::reverse(items);
+  if (name == "sorted") return Item::list(std::move(items));
+  const ListRef* list = args[0].get<ListRef>();
+  if (!list) return std::nullopt;
+  changed(t, *list).items = std::move(items);
+  return Item();
+}
+
+Made of_list(Translation& t, std::string_view name, const Args& args) {
+  const auto* items = parts_of(args[0]);
+  const ListRef* list = args[0].get<ListRef>();
+  if (name == "append" && list && args.size() == 2) {
+    changed(t, *list).items.push_back(args[1]);
+    return args[0];
+  }
+  if (!items) return std::nullopt;
+  const bool are_tensors = std::ranges::any_of(*items, [](const Item& i) { return i.is_tensor(); });
+  if (name == "len") return static_cast<std::int64_t>(items->size());
+  if (name == "__getitem__" && args.size() == 2) return (*items)[place_in(args[1], items->size())];
+  if (name == "slice") return Item::list(sliced(*items, args));
+  if (name == "list" || name == "copy") return Item::list(*items);
+  if (name == "dict") {
+    auto dict = std::make_shared<DictBody>();
+    for (const Item& item : *items)
+      if (const auto* pair = parts_of(item); pair && pair->size() == 2)
+        dict->entries.emplace_back((*pair)[0], (*pair)[1]);
+    return Item(DictRef(std::move(dict)));
+  }
+  if ((name == "sorted" || name == "sort") && !are_tensors) return list_sorted(t, name, args);
+  if (name == "Bool") return !items->empty();
+  if (list)
+    if (Made made = list_changed(t, name, args)) return made;
+  if (!are_tensors)
+    if (Made made = list_searched(t, name, args)) return made;
+  if (args.size() != 2) return std::nullopt;
+  const auto* other = parts_of(args[1]);
+  if ((name == "eq" || name == "ne") && other && !are_tensors) {
+    const Made same = lists_equal(t, args[0], args[1]);
+    if (!same || name == "eq") return same;
+    return of_one_number(t, "__not__", *same);
+  }
+  if ((name == "add" || name == "add_") && other && (list || name == "add")) {
+    std::vector<Item> joined = *items;
+    joined.insert(joined.end(), other->begin(), other->end());
+    if (name == "add") return args[0].is<Tuple>() ? Item::tuple(std::move(joined)) : Item::list(std::move(joined));
+    changed(t, *list).items = std::move(joined);
+    return args[0];
+  }
+  if (const auto times = known_int(args[1]); name == "mul" && times && list) {
+    std::vector<Item> repeated;
+    if (*times > 1'000'000) throw Error(Code::unsupported_setting, "a list is repeated too often");
+    for (std::int64_t i = 0; i < *times; ++i) repeated.insert(repeated.end(), items->begin(), items->end());
+    return Item::list(std::move(repeated));
+  }
+  return std::nullopt;
+}
+
+Made of_dict(Translation& t, std::string_view name, const Args& args) {
+  const DictRef& dict = *args[0].get<DictRef>();
+  const auto find = [&](const Item& key) {
+    return std::ranges::find_if(dict->entries, [&](const auto& e) { return equal(e.first, key) == true; });
+  };
+  if (name == "len") return static_cast<std::int64_t>(dict->entries.size());
+  if (name == "Bool") return !dict->entries.empty();
+  if (name == "keys" || name == "values" || name == "items") {
+    std::vector<Item> made;
+    for (const auto& [key, value] : dict->entries)
+      made.push_back(name == "keys" ? key : name == "values" ? value : Item::tuple({key, value}));
+    return Item::list(std::move(made));
+  }
+  if (name == "dict" || name == "copy") return Item(std::make_shared<DictBody>(*dict));
+  if (name == "clear") {
+    t.journal.changing({dict});
+    dict->entries.clear();
+    return Item();
+  }
+  if (args.size() < 2) return std::nullopt;
+  if (const DictRef* more = args[1].get<DictRef>(); name == "update" && more) {
+    t.journal.changing({dict});
+    for (const auto& [key, value] : (*more)->entries)
+      if (const auto place = find(key); place != dict->entries.end())
+        place->second = value;
+      else
+        dict->entries.emplace_back(key, value);
+    return Item();
+  }
+  const auto found = find(args[1]);
+  if (name == "__contains__") return found != dict->entries.end();
+  if (name == "get") return found != dict->entries.end() ? found->second : args.size() > 2 ? args[2] : Item();
+  if (name == "__getitem__" || name == "pop") {
+    if (found == dict->entries.end())
+      throw Error(Code::bad_source_graph, "the code asks for a key that a dictionary lacks");
+    Item value = found->second;
+    if (name == "pop") {
+      t.journal.changing({dict});
+      dict->entries.erase(find(args[1]));
+    }
+    return value;
+  }
+  if (name == "setdefault" && args.size() == 3 && found != dict->entries.end()) return found->second;
+  if (name == "Delete") {
+    if (found == dict->entries.end()) throw Error(Code::bad_source_graph, "the code deletes a key that is not there");
+    t.journal.changing({dict});
+    dict->entries.erase(find(args[1]));
+    return Item();
+  }
+  if ((name == "_set_item" || name == "setdefault") && args.size() == 3) {
+    t.journal.changing({dict});
+    if (const auto place = find(args[1]); place != dict->entries.end())
+      place->second = args[2];
+    else
+      dict->entries.emplace_back(args[1], args[2]);
+    return name == "setdefault" ? args[2] : args[0];
+  }
+  return std::nullopt;
+}
+
+char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char ascii_upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+
+std::string shown(const Item& item) {
+  if (const auto* v = item.get<std::int64_t>()) return fmt::format("{}", *v);
+  if (const auto* v = item.get<double>()) return fmt::format("{}", *v);
+  if (const auto* v = item.get<bool>()) return *v ? "True" : "False";
+  if (const auto* v = item.get<std::string>()) return *v;
+  return "<" + kind_text(item) + ">";
+}
+
+Made of_text(std::string_view name, const Args& args) {
+  const std::string& text = *args[0].get<std::string>();
+  if (name == "format") {
+    std::string made;
+    std::size_t next = 1;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text[i] == '{' && i + 1 < text.size() && text[i + 1] == '}') {
+        if (next < args.size()) made += shown(args[next++]);
+        ++i;
+      } else {
+        made += text[i];
+      }
+    }
+    return Item(std::move(made));
+  }
+  if (name == "len") return static_cast<std::int64_t>(text.size());
+  if (name == "lower" || name == "upper") {
+    std::string made = text;
+    for (char& letter : made) letter = name == "lower" ? ascii_lower(letter) : ascii_upper(letter);
+    return Item(std::move(made));
+  }
+  const auto* other = args.size() == 2 ? args[1].get<std::string>() : nullptr;
+  if (!other) return std::nullopt;
+  if (name == "eq") return text == *other;
+  if (name == "ne") return text != *other;
+  if (name == "add") return Item(text + *other);
+  if (name == "__contains__") return text.find(*other) != std::string::npos;
+  if (name == "find") {
+    const std::size_t at = text.find(*other);
+    return at == std::string::npos ? std::int64_t{-1} : static_cast<std::int64_t>(at);
+  }
+  if (name == "startswith") return text.starts_with(*other);
+  if (name == "endswith") return text.ends_with(*other);
+  return std::nullopt;
+}
+
+Made of_ranges(Translation& t, std::string_view name, const Args& args) {
+  if (name == "__range_length" && args.size() == 3) {
+    const auto low = known_int(args[0]), high = known_int(args[1]), step = known_int(args[2]);
+    if (step == 0) throw Error(Code::bad_source_graph, "the code counts in steps of 0");
+    if (low && high && step) {
+      if (*step > 0 ? *low >= *high : *low <= *high) return std::int64_t{0};
+      return *step > 0 ? 1 + (*high - 1 - *low) / *step : 1 + (*low - 1 - *high) / -*step;
+    }
+    if (!step || *step < 0) refuse("the code counts in steps that are known only when the model runs");
+    // ceil((high - low) / step), not below 0.
+    const Item span = *of_two_numbers(t, "sub", args[1], args[0]);
+    const Item rounded = *of_two_numbers(t, "add", span, Item(*step - 1));
+    return of_two_numbers(t, "max", *of_two_numbers(t, "floordiv", rounded, Item(*step)), Item(0));
+  }
+  if (name == "prim::rangelist") {
+    const auto count = known_int(args[0]);
+    if (!count || *count > 1'000'000) refuse("a list of as many numbers as only the run knows");
+    std::vector<Item> numbers;
+    for (std::int64_t i = 0; i < *count; ++i) numbers.emplace_back(i);
+    return Item::list(std::move(numbers));
+  }
+  if (name == "__derive_index" && args.size() == 3)
+    return of_two_numbers(t, "add", args[1], *of_two_numbers(t, "mul", args[0], args[2]));
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Item> python_call(Translation& t, std::string_view name, const std::vector<Item>& args) {
+  if (args.empty()) {
+    if (name == "dict") return Item(std::make_shared<DictBody>());
+    return std::nullopt;
+  }
+  if ((name == "__is__" || name == "__isnot__") && args.size() == 2) {
+    if (args[0].is_unknown() || args[1].is_unknown()) return Item(Unknown{});
+    const bool same =
+        args[0].is_none() || args[1].is_none() ? args[0].is_none() == args[1].is_none() : same_item(args[0], args[1]);
+    return same == (name == "__is__");
+  }
+  for (const Item& item : args)
+    if (item.is_unknown() && !args[0].is<ListRef>()) return std::nullopt;
+  if (Made made = of_ranges(t, name, args)) return made;
+  if (args[0].is<std::string>()) return of_text(name, args);
+  if (args[0].is<DictRef>()) return of_dict(t, name, args);
+  if (args[0].is<ListRef>() || args[0].is<Tuple>()) return of_list(t, name, args);
+  if (args[0].is_number() && args.size() == 1) return of_one_number(t, name, args[0]);
+  if (args[0].is_number() && args.size() == 2 && args[1].is_number()) return of_two_numbers(t, name, args[0], args[1]);
+  if (args.size() == 2 && (name == "eq" || name == "ne") && !args[0].is_tensor() && !args[1].is_tensor()) {
+    const auto same = equal(args[0], args[1]);
+    if (same) return *same == (name == "eq");
+  }
+  return std::nullopt;
+}
+
+}  // namespace ingot::frontends::torch

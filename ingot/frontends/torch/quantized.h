@@ -1,0 +1,13 @@
+#pragma once
+#include "ingot/frontends/torch/call.h"
+
+namespace ingot::frontends::torch {
+
+/// Whether the value stands for a quantised tensor.
+bool is_quantized(Value* value);
+
+/// Of an operator that has one meaning for real and quantised tensors and computes new values: its result as PyTorch
+/// rounds it, which is in the scheme of its operand, or in one of the operator's own.
+Item requantized(const Call& call, Item result);
+
+}  // namespace ingot::frontends::torch

@@ -1,0 +1,98 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The language of the code in TorchScript archives: the part of Python that PyTorch's printer writes.
+namespace ingot::frontends::torch::script {
+
+struct Expr;
+using ExprPtr = std::unique_ptr<const Expr>;
+
+struct Expr {
+  enum class Kind : std::uint8_t {
+    name,       // text
+    integer,    // integer
+    real,       // real
+    imaginary,  // real, times i
+    text,       // text
+    none,
+    boolean,    // integer: 0 or 1
+    attribute,  // parts[0] . text
+    call,       // parts[0] is called; the last keywords.size() of the others are given by name
+    subscript,  // parts[0] [ parts[1] ]
+    slice,      // parts: begin, end, step; null where left out
+    list,       // parts
+    tuple,      // parts
+    dict,       // parts: key, value, key, value ...
+    negate,     // - parts[0]
+  };
+  Kind kind = Kind::none;
+  int line = 0;
+  std::string text{};
+  std::int64_t integer = 0;
+  double real = 0;
+  std::vector<ExprPtr> parts{};
+  std::vector<std::string> keywords{};
+};
+
+/// "a.b.c" of names and attributes; empty for anything else.
+std::string dotted(const Expr& expr);
+
+struct Statement;
+using Block = std::vector<std::unique_ptr<const Statement>>;
+
+struct Statement {
+  enum class Kind : std::uint8_t {
+    assign,      // targets = value
+    expression,  // value
+    choice,      // if value: body, else: otherwise
+    loop,        // while value: body
+    count,       // for targets[0] in value: body
+    give_back,   // return value, which may be null
+    within,      // with value as targets[0]: body
+  };
+  Kind kind = Kind::expression;
+  int line = 0;
+  std::vector<ExprPtr> targets{};
+  ExprPtr value{};
+  Block body{}, otherwise{};
+  bool unpacks = false;  // assign: the value's parts go to the targets
+};
+
+struct Parameter {
+  std::string name;
+  ExprPtr type{}, otherwise{};  // null: not stated
+};
+
+struct Function {
+  std::string name;
+  std::vector<Parameter> parameters{};
+  ExprPtr result{};
+  Block body{};
+};
+
+struct Field {
+  std::string name;
+  ExprPtr type{}, value{};  // the value of a Final one
+};
+
+struct Class {
+  std::string name, base;
+  std::vector<Field> fields{};
+  std::vector<Function> methods{};
+  std::vector<std::string> parameters{}, buffers{};
+};
+
+/// One file of the archive's code.
+struct Module {
+  std::vector<Class> classes{};
+  std::vector<Function> functions{};
+};
+
+/// Refuses what is not of the language, with the line.
+Module parse(std::string_view source);
+
+}  // namespace ingot::frontends::torch::script

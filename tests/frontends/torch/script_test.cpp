@@ -1,0 +1,64 @@
+// The language of the code in archives.
+#include <gtest/gtest.h>
+
+#include "ingot/frontends/torch/script/syntax.h"
+#include "tests/support/refusal.h"
+
+namespace ingot::frontends::torch::script {
+namespace {
+
+TEST(TorchSyntax, ReadsClassesWithMethods) {
+  const Module module = parse(R"(class Net(Module):
+  __parameters__ = ["weight", ]
+  __buffers__ = []
+  weight : Tensor
+  __annotations__["0"] = __torch__.Linear
+  n : Final[int] = 4
+  def forward(self: __torch__.Net,
+    x: Tensor,
+    scale: float=-1.5) -> Tensor:
+    a, b, = torch.split(x, [1, 2], dim=1)
+    if torch.gt(a, 0):
+      y = a
+    else:
+      y = (b)[0]
+    return torch.add(y, CONSTANTS.c0, alpha=1)
+)");
+  ASSERT_EQ(module.classes.size(), 1u);
+  const Class& net = module.classes[0];
+  EXPECT_EQ(net.base, "Module");
+  EXPECT_EQ(net.parameters, std::vector<std::string>{"weight"});
+  ASSERT_EQ(net.fields.size(), 3u);
+  EXPECT_EQ(net.fields[1].name, "0");
+  EXPECT_EQ(net.fields[2].value->integer, 4);
+  ASSERT_EQ(net.methods.size(), 1u);
+  const Function& forward = net.methods[0];
+  ASSERT_EQ(forward.parameters.size(), 3u);
+  EXPECT_EQ(forward.parameters[2].otherwise->kind, Expr::Kind::negate);
+  ASSERT_EQ(forward.body.size(), 3u);
+  EXPECT_TRUE(forward.body[0]->unpacks);
+  EXPECT_EQ(forward.body[0]->value->keywords, std::vector<std::string>{"dim"});
+  EXPECT_EQ(forward.body[1]->kind, Statement::Kind::choice);
+  EXPECT_EQ(forward.body[1]->otherwise.size(), 1u);
+}
+
+TEST(TorchSyntax, ReadsLoopsAndTexts) {
+  const Module module = parse(
+      "def f(n: int) -> str:\n  for i in range(n):\n    pass\n  while True:\n    n = -9223372036854775808\n  return "
+      "\"a\\n\\x41\\101\"\n");
+  const Function& f = module.functions.at(0);
+  EXPECT_EQ(f.body[0]->kind, Statement::Kind::count);
+  EXPECT_EQ(f.body[1]->kind, Statement::Kind::loop);
+  EXPECT_EQ(f.body[2]->value->text, "a\nAA");
+}
+
+TEST(TorchSyntax, RefusesWhatIsNotOfTheLanguage) {
+  EXPECT_REFUSED(Code::text_syntax, parse("def f(:\n"));
+  EXPECT_REFUSED(Code::text_syntax, parse("import os\nos.system('x')\n"));
+  EXPECT_REFUSED(Code::text_syntax, parse("def f():\n  return \"no end\n"));
+  EXPECT_REFUSED(Code::text_syntax, parse("def f():\n    x = 1\n  y = 2\n"));
+  EXPECT_REFUSED(Code::too_deep, parse("def f():\n  return " + std::string(5000, '(') + std::string(5000, ')') + "\n"));
+}
+
+}  // namespace
+}  // namespace ingot::frontends::torch::script
