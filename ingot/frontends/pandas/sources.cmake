@@ -1,0 +1,7 @@
+list(APPEND frontends_sources
+  pandas/columns.cpp
+  pandas/fitted.cpp
+  pandas/frames.cpp
+  pandas/import.cpp
+  pandas/methods.cpp
+  pandas/translator.cpp)
