@@ -7,6 +7,7 @@ import math
 import os
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CODES = {"float32": "f", "int32": "i", "uint8": "B", "int64": "q", "bool": "B", "int16": "h", "int8": "b",
@@ -20,11 +21,25 @@ class Onnx:
     def __init__(self, peers):
         self.peers = peers
         self.process = None
+        self.locales = None
 
     def run(self, job):
+        answer = self.ask(job)
+        if "Failed to construct locale" in answer.get("error", "") and self.locales is None:
+            # StringNormalizer wants en_US, which small systems do not have: made here, for this process alone.
+            self.locales = tempfile.TemporaryDirectory()
+            subprocess.run(["localedef", "-i", "en_US", "-f", "UTF-8", os.path.join(self.locales.name, "en_US.UTF-8")],
+                           capture_output=True, check=False)
+            self.close()
+            answer = self.ask(job)
+        return answer
+
+    def ask(self, job):
         if self.process is None or self.process.poll() is not None:
+            places = {"LOCPATH": self.locales.name} if self.locales else {}
             self.process = subprocess.Popen(["node", os.path.join(HERE, "run_onnx.mjs"), self.peers], text=True,
-                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                            env={**os.environ, **places})
         self.process.stdin.write(json.dumps(job) + "\n")
         self.process.stdin.flush()
         line = self.process.stdout.readline()
@@ -34,6 +49,7 @@ class Onnx:
         if self.process:
             self.process.stdin.close()
             self.process.wait()
+            self.process = None
 
 
 def values(about):

@@ -178,6 +178,35 @@ def live_cases(options, onnx, tally, judge):
             judge(short, outcome(options, onnx, path, random_rows, predicted, [], 4e-6))
 
 
+def catboost_cases(options, onnx, judge):
+    """CatBoost's own files, written and computed here by the rules of their format."""
+    sys.path.insert(0, os.path.join(agreement.HERE, "boosting"))
+    import catboost_file
+
+    def sigmoid(sums):
+        return np.hstack([1 / (1 + np.exp(sums)), 1 / (1 + np.exp(-sums))])
+
+    def softmax(sums):
+        powers = np.exp(sums - sums.max(1, keepdims=True))
+        return powers / powers.sum(1, keepdims=True)
+
+    two, three = {"class_names": [0, 1]}, {"class_names": ["a", "b", "c"]}
+    kinds = [("RMSE", 1, {}, [], lambda sums: sums), ("Logloss", 1, two, [], sigmoid), ("Poisson", 1, {}, [], np.exp),
+             ("MultiClass", 3, three, [], softmax), ("MultiClass", 3, three, ["--raw-scores"], lambda sums: sums)]
+    for loss, dimension, classes, more, link in kinds:
+        for is_oblivious in (True, False):
+            name = " ".join(["catboost", "oblivious" if is_oblivious else "steps", loss, *more])
+            if options.filter not in name:
+                continue
+            info = {"params": {"loss_function": {"type": loss}}, "class_params": classes}
+            model = catboost_file.example(np.random.RandomState(dimension), dimension, is_oblivious, info)
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "model.cbm")
+                catboost_file.written(model, path)
+                judge(name, outcome(options, onnx, path, lambda _: random_rows(4),
+                                    lambda x, m=model, f=link: f(catboost_file.raw_sums(m, x)), more, 1e-12))
+
+
 def main():
     options = agreement.parsed_arguments("boosting")
     agreement.require(options.ingot, options.peers, options.corpus)
@@ -193,6 +222,7 @@ def main():
 
     stored_cases(options, onnx, tally, judge)
     live_cases(options, onnx, tally, judge)
+    catboost_cases(options, onnx, judge)
     onnx.close()
     tally.finish()
 

@@ -23,6 +23,7 @@ except ImportError as error:
 import agreement
 sys.path.insert(0, os.path.join(agreement.HERE, "sklearn"))
 import cases  # noqa: E402
+import skops_file  # noqa: E402
 
 TREES = ("DecisionTree", "ExtraTree", "RandomForest", "IsolationForest")  # whose leaves are chosen, not computed
 LINEAR = 1e-12  # of the output's scale
@@ -62,6 +63,12 @@ def written(estimator, base, number):
     ways = (lambda f: pickle.dump(estimator, f, 2), lambda f: pickle.dump(estimator, f, 5),
             lambda f: joblib.dump(estimator, f), lambda f: joblib.dump(estimator, f, compress=3),
             lambda f: joblib.dump(estimator, f, compress=("lzma", 3)))
+    if number % (len(ways) + 1) == len(ways):
+        try:
+            skops_file.dump(estimator, f"{base}.skops")
+            return f"{base}.skops"
+        except (NotImplementedError, RecursionError):
+            pass  # cyclic, or of no kind that it knows: the plain pickle will do
     path = f"{base}.{'pkl' if number % len(ways) < 2 else 'joblib'}"
     with open(path, "wb") as file:
         ways[number % len(ways)](file)
@@ -70,8 +77,10 @@ def written(estimator, base, number):
 
 def inputs_of(x, base):
     """name -> (file, array) as the graph wants them: one X, or a column each."""
-    if not hasattr(x, "columns"):
-        columns = {"X": x}
+    if isinstance(x, list):  # of dictionaries: a column for each key, numbers or texts
+        columns = {key: np.array([[row.get(key, "")] for row in x]) for key in sorted({key for row in x for key in row})}
+    elif not hasattr(x, "columns"):
+        columns = {"X": x if x.ndim > 1 else x.reshape(-1, 1)}
     else:
         columns = {name: x[[name]].to_numpy() for name in x.columns}
     made = {}
@@ -157,6 +166,10 @@ def data_of(sets, place):
     if place == "square":
         x = sets["iris"][0]
         return x @ x.T, None
+    if place == "texts":
+        return np.array(cases.TEXTS, dtype=object), np.array(cases.TOPICS)
+    if place == "dicts":
+        return cases.DICTIONARIES, np.array(cases.TOPICS)[:len(cases.DICTIONARIES)]
     if place == "labels":
         labels = sets["wine"][1]
         return labels.reshape(-1, 1), None

@@ -26,6 +26,8 @@ void read_any(const Bytes& file, Budget& budget) {
     (void)front::import_liblinear(boosting::read_liblinear(text));
   else if (text.starts_with("tree"))
     (void)front::import_model(boosting::read_lightgbm(text, &budget));
+  else if (boosting::looks_like_catboost_binary(file))
+    (void)front::import_model(boosting::read_catboost_binary(file));
   else if (text.find("\"features_info\"") != std::string_view::npos)
     (void)front::import_model(boosting::read_catboost(boosting::parse_json(text, &budget)));
   else

@@ -4,13 +4,10 @@
 #include <bit>
 
 #include "ingot/base/error.h"
-#include "ingot/formats/boosting/json.h"
-#include "ingot/formats/boosting/model.h"
+#include "ingot/formats/boosting/catboost_trees.h"
 
 namespace ingot::formats::boosting {
 namespace {
-
-constexpr std::size_t kMostSplits = 16;
 
 /// What a split asks of features that are floats.
 struct FloatFeatures {
@@ -45,33 +42,14 @@ void set_split(TreeNode& node, const Json& split, const FloatFeatures& features)
     throw Error(Code::bad_reference, "a split asks for a feature that does not exist");
   node.rule = TreeNode::Rule::greater;
   node.feature = features.places[static_cast<std::size_t>(index)];
-  node.threshold = split.at("border").as_number();
+  node.threshold = static_cast<float>(split.at("border").as_number());  // whatever its digits say
   node.missing_goes_yes = features.missing_is_greater[static_cast<std::size_t>(index)];
 }
 
-/// Written out: the first split decides the lowest bit of the leaf's number.
-Tree oblivious(const Json& json, const FloatFeatures& features, std::size_t width) {
-  const Json& splits = json.at("splits");
-  const auto values = json.at("leaf_values").as_numbers();
-  const std::size_t depth = splits.items.size(), leaves = std::size_t{1} << std::min(depth, kMostSplits);
-  if (depth > kMostSplits || values.size() != leaves * width)
-    throw Error(Code::bad_source_graph, "a tree does not have one leaf for each outcome of its splits");
-  Tree tree;
-  tree.nodes.resize(2 * leaves - 1);
-  for (std::size_t at = 0; at + 1 < leaves; ++at) {
-    TreeNode& node = tree.nodes[at];
-    const auto level = static_cast<std::size_t>(std::bit_width(at + 1) - 1);
-    set_split(node, splits.items[level], features);
-    node.no = static_cast<std::int32_t>(2 * at + 1);
-    node.yes = static_cast<std::int32_t>(2 * at + 2);
-  }
-  for (std::size_t i = 0; i < leaves; ++i) {
-    std::size_t at = 0;
-    for (std::size_t level = 0; level < depth; ++level) at = 2 * at + (i >> level & 1 ? 2 : 1);
-    tree.nodes[at].values.assign(values.begin() + static_cast<std::ptrdiff_t>(i * width),
-                                 values.begin() + static_cast<std::ptrdiff_t>((i + 1) * width));
-  }
-  return tree;
+Tree read_oblivious(const Json& json, const FloatFeatures& features, std::size_t width) {
+  std::vector<TreeNode> levels;
+  for (const Json& split : json.at("splits").items) set_split(levels.emplace_back(), split, features);
+  return oblivious_tree(levels, json.at("leaf_values").as_numbers(), width);
 }
 
 void add_node(const Json& json, const FloatFeatures& features, Tree& tree, int depth) {
@@ -93,23 +71,53 @@ void add_node(const Json& json, const FloatFeatures& features, Tree& tree, int d
   tree.nodes[at] = std::move(node);
 }
 
-void read_classes(const Json& info, Model& model) {
-  const Json* params = info.find("class_params");
-  const Json* names = params ? params->find("class_names") : nullptr;
+}  // namespace
+
+Tree oblivious_tree(const std::vector<TreeNode>& levels, const std::vector<double>& values, std::size_t width) {
+  const std::size_t depth = levels.size(), leaves = std::size_t{1} << std::min(depth, kMostObliviousSplits);
+  if (depth > kMostObliviousSplits || values.size() != leaves * width)
+    throw Error(Code::bad_source_graph, "a tree does not have one leaf for each outcome of its splits");
+  Tree tree;
+  tree.nodes.resize(2 * leaves - 1);
+  for (std::size_t at = 0; at + 1 < leaves; ++at) {
+    TreeNode& node = tree.nodes[at];
+    node = levels[static_cast<std::size_t>(std::bit_width(at + 1) - 1)];
+    node.no = static_cast<std::int32_t>(2 * at + 1);
+    node.yes = static_cast<std::int32_t>(2 * at + 2);
+  }
+  for (std::size_t i = 0; i < leaves; ++i) {
+    std::size_t at = 0;
+    for (std::size_t level = 0; level < depth; ++level) at = 2 * at + (i >> level & 1 ? 2 : 1);
+    tree.nodes[at].values.assign(values.begin() + static_cast<std::ptrdiff_t>(i * width),
+                                 values.begin() + static_cast<std::ptrdiff_t>((i + 1) * width));
+  }
+  return tree;
+}
+
+void read_catboost_classes(const Json& params, Model& model) {
+  const Json* names = params.find("class_names");
   if (!names) return;
   if (names->is(Json::Kind::numbers)) model.class_numbers = names->numbers;
   for (const Json& name : names->items) model.class_names.push_back(name.text);
 }
 
-std::string loss_of(const Json& info) {
-  const Json* params = info.find("params");
-  const Json* loss = params ? params->find("loss_function") : info.find("loss_function");
+std::string catboost_loss(const Json& params) {
+  const Json* loss = params.find("loss_function");
   if (loss && loss->is(Json::Kind::text)) return loss->text;
   const Json* type = loss ? loss->find("type") : nullptr;
   return type ? type->text : "";
 }
 
-}  // namespace
+void finish_catboost(Model& model) {
+  const std::string loss = model.objective.substr(0, model.objective.find(':'));
+  if (loss == "Logloss" || loss == "CrossEntropy") model.link = Link::sigmoid;
+  if (loss == "MultiClass") model.link = Link::softmax;
+  if (loss == "MultiClassOneVsAll") model.link = Link::sigmoids;
+  if (loss == "Poisson" || loss == "Tweedie") model.link = Link::exponential;
+  model.is_classifier = loss == "Logloss" || loss == "CrossEntropy" || loss.starts_with("MultiClass");
+  model.rounds = std::ssize(model.trees);
+  check(model);
+}
 
 Model read_catboost(const Json& json) {
   Model model;
@@ -117,8 +125,9 @@ Model read_catboost(const Json& json) {
   model.rounds_features = true;
   const FloatFeatures features = read_features(json.at("features_info"), model);
   if (const Json* info = json.find("model_info")) {
-    model.objective = loss_of(*info);
-    read_classes(*info, model);
+    const Json *params = info->find("params"), *classes = info->find("class_params");
+    model.objective = catboost_loss(params ? *params : *info);
+    if (classes) read_catboost_classes(*classes, model);
   }
   std::vector<double> bias;
   if (const Json* both = json.find("scale_and_bias"); both && both->size() == 2) {
@@ -126,15 +135,14 @@ Model read_catboost(const Json& json) {
     model.scale = is_flat ? both->numbers[0] : both->items[0].as_number();
     bias = is_flat ? std::vector<double>{both->numbers[1]} : both->items[1].as_numbers();
   }
-  const std::string loss = model.objective.substr(0, model.objective.find(':'));
   if (const Json* trees = json.find("oblivious_trees")) {
     std::size_t width = std::max<std::size_t>(1, bias.size());
     if (!trees->items.empty()) {  // the width follows from the first tree
-      const std::size_t leaves = std::size_t{1} << std::min(trees->items[0].at("splits").size(), kMostSplits);
+      const std::size_t leaves = std::size_t{1} << std::min(trees->items[0].at("splits").size(), kMostObliviousSplits);
       width = std::max<std::size_t>(1, trees->items[0].at("leaf_values").size() / leaves);
     }
     model.groups = static_cast<std::int64_t>(width);
-    for (const Json& tree : trees->items) model.trees.push_back(oblivious(tree, features, width));
+    for (const Json& tree : trees->items) model.trees.push_back(read_oblivious(tree, features, width));
   } else {
     for (const Json& tree : json.at("trees").items) {
       model.trees.emplace_back();
@@ -146,13 +154,7 @@ Model read_catboost(const Json& json) {
   }
   bias.resize(static_cast<std::size_t>(model.groups), bias.empty() ? 0 : bias.back());
   model.base = bias;
-  if (loss == "Logloss" || loss == "CrossEntropy") model.link = Link::sigmoid;
-  if (loss == "MultiClass") model.link = Link::softmax;
-  if (loss == "MultiClassOneVsAll") model.link = Link::sigmoids;
-  if (loss == "Poisson" || loss == "Tweedie") model.link = Link::exponential;
-  model.is_classifier = loss == "Logloss" || loss == "CrossEntropy" || loss.starts_with("MultiClass");
-  model.rounds = std::ssize(model.trees);
-  check(model);
+  finish_catboost(model);
   return model;
 }
 

@@ -113,7 +113,9 @@ class TreeReader {
     const auto count = static_cast<std::size_t>(std::max<std::int64_t>(0, integer_of(section_, "num_cat", 0)));
     if (count == 0) return;
     bounds_ = numbers_of(section_, "cat_boundaries", count + 1);
-    for (const std::string_view word : words(section_.at("cat_threshold"))) bits_.push_back(to_number(word));
+    const auto found = section_.find("cat_threshold");
+    if (found == section_.end()) refuse_text("has sets of categories, but no 'cat_threshold'");
+    for (const std::string_view word : words(found->second)) bits_.push_back(to_number(word));
   }
   /// decision_type: bit 0 a set, bit 1 missing goes left, bits 2 and 3 what is missing: nothing, zero, NaN.
   void decide(TreeNode& node, unsigned kind, double split) {

@@ -79,5 +79,8 @@ bool looks_like_xgboost_binary(const Bytes& file);
 Model read_lightgbm(std::string_view text, Budget* budget = nullptr);
 /// CatBoost: model files of JSON.
 Model read_catboost(const Json& json);
+/// Its own files (.cbm).
+Model read_catboost_binary(const Bytes& file);
+bool looks_like_catboost_binary(const Bytes& file);
 
 }  // namespace ingot::formats::boosting

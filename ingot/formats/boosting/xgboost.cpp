@@ -1,6 +1,7 @@
 // XGBoost's models: JSON and UBJSON of all versions, as files and as snapshots inside of pickles.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "ingot/base/error.h"
@@ -27,6 +28,13 @@ std::vector<double> base_scores(const Json& score) {
   return values;
 }
 
+/// Text says a float in as few digits as tell it from others; read as a double it is another number.
+std::vector<double> floats_of(const Json& json) {
+  auto values = json.as_numbers();
+  for (double& v : values) v = static_cast<float>(v);
+  return values;
+}
+
 /// The sets of categories by node.
 std::vector<std::vector<double>> category_sets(const Json& tree, std::size_t nodes) {
   std::vector<std::vector<double>> sets(nodes);
@@ -49,7 +57,7 @@ std::vector<std::vector<double>> category_sets(const Json& tree, std::size_t nod
 std::vector<double> leaf_vector(const Json& tree, std::size_t node, std::size_t leaf, std::size_t width) {
   const Json* leaves = tree.find("leaf_weights");
   const bool is_by_leaf = leaves && leaves->size() > 0;
-  const auto values = (is_by_leaf ? *leaves : tree.at("base_weights")).as_numbers();
+  const auto values = floats_of(is_by_leaf ? *leaves : tree.at("base_weights"));
   const std::size_t at = (is_by_leaf ? leaf : node) * width;
   if (values.size() < at + width) throw Error(Code::bad_reference, "a leaf's values lie outside of the list");
   return {values.begin() + static_cast<std::ptrdiff_t>(at), values.begin() + static_cast<std::ptrdiff_t>(at + width)};
@@ -58,7 +66,7 @@ std::vector<double> leaf_vector(const Json& tree, std::size_t node, std::size_t 
 Tree read_tree(const Json& json) {
   const auto left = json.at("left_children").as_integers(), right = json.at("right_children").as_integers(),
              features = json.at("split_indices").as_integers();
-  const auto splits = json.at("split_conditions").as_numbers(), defaults = json.at("default_left").as_numbers();
+  const auto splits = floats_of(json.at("split_conditions")), defaults = json.at("default_left").as_numbers();
   const std::size_t count = left.size();
   for (const std::size_t size : {right.size(), features.size(), splits.size(), defaults.size()})
     if (size != count) throw Error(Code::bad_reference, "the lists of a tree differ in length");
@@ -113,20 +121,19 @@ void read_trees(const Json& gbtree, Model& model) {
   if (const Json* cats = of_model.find("cats"))
     if (const Json* segments = cats->find("feature_segments"))
       for (const double end : segments->as_numbers())
-        if (end > 0)
-          model.has_dictionary = true;
+        if (end > 0) model.has_dictionary = true;
 }
 
 void weigh(Model& model, const Json* weights) {
   if (!weights) return;
-  const auto values = weights->as_numbers();
+  const auto values = floats_of(*weights);
   for (std::size_t i = 0; i < std::min(values.size(), model.trees.size()); ++i) model.trees[i].weight = values[i];
 }
 
 void read_booster(const Json& booster, Model& model) {
   const Json* name = booster.find("name");
   if (name && name->text == "gblinear") {
-    model.weights = booster.at("model").at("weights").as_numbers();
+    model.weights = floats_of(booster.at("model").at("weights"));
     return;
   }
   if (const Json* inner = booster.find("gbtree")) {  // dart up to 3.3

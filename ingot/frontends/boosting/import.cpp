@@ -103,6 +103,8 @@ Imported import_libsvm(const files::LibsvmModel& source, const ImportOptions& op
   Value* place = g.op("ArgMax", {pair_votes(g, decisions, source.classes)}, {{"axis", 1}, {"keepdims", 0}});
   Value* probabilities = nullptr;
   if (!source.prob_a.empty()) {
+    if (source.prob_b.size() != source.prob_a.size())
+      throw Error(Code::bad_source_graph, "the model does not have a probB for each probA");
     if (source.classes == 2) {  // current libsvm takes the sigmoid itself
       Value* fit = g.add(g.mul(decisions, source.prob_a[0]), source.prob_b.at(0));
       Value* p =

@@ -12,6 +12,7 @@ Result from_logarithms(Context& c, const Estimator& e, Value* joint) {
   Result result;
   result.classes = e.labels("classes_");
   result.scores = joint;
+  result.decides_by_scores = false;
   result.probabilities = c.softmax(joint);
   result.place = c.arg_max(joint);
   return result;

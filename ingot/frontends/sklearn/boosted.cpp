@@ -16,6 +16,8 @@ namespace {
 
 using formats::boosting::Tree;
 
+constexpr std::string_view kCatboostModel = "__model";  // the bytes of a .cbm file
+
 /// What boosting starts from: a constant [1, groups], or what another estimator says.
 Value* initial(Context& c, const Estimator& e, const Columns& x, std::size_t groups, bool is_exponential) {
   const Estimator init = e.child("init_");
@@ -167,6 +169,7 @@ Result from_library(Context& c, const Estimator& e, const Columns& x, const form
   Result result;
   result.values = made.values;
   result.scores = made.scores;
+  result.decides_by_scores = false;
   result.probabilities = made.probabilities;
   result.place = made.place;
   if (made.place) result.classes = wrapper_classes(e, model.groups);
@@ -182,6 +185,8 @@ Bytes raw_bytes(const Estimator& e, pickle::Ref value) {
 }  // namespace
 
 std::int64_t booster_features(const Estimator& e) {
+  if (e.has(kCatboostModel))
+    return formats::boosting::read_catboost_binary(raw_bytes(e, e.get(kCatboostModel))).features;
   const Estimator booster = e.has("_Booster") ? e.child("_Booster") : e;
   if (!e.module().starts_with("lightgbm"))
     return formats::boosting::read_xgboost(raw_bytes(booster, booster.get("handle"))).features;
@@ -213,6 +218,14 @@ Result lightgbm_model(Context& c, const Estimator& e, const Columns& x) {
   if (const pickle::Ref pandas = booster.find("pandas_categorical"); pandas && !pickle::items_of(*pandas).empty())
     c.notes.add("columns of LightGBM that pandas kept as categories are read as their codes");
   return from_library(c, e, x, model);
+}
+
+Result catboost_model(Context& c, const Estimator& e, const Columns& x) {
+  const formats::boosting::Model model = formats::boosting::read_catboost_binary(raw_bytes(e, e.get(kCatboostModel)));
+  Result result = from_library(c, e, x, model);
+  if (!model.class_names.empty()) result.classes = {.texts = model.class_names, .kind = 'U'};
+  if (!model.class_numbers.empty()) result.classes = {.numbers = model.class_numbers};
+  return result;
 }
 
 }  // namespace ingot::frontends::sklearn

@@ -22,7 +22,8 @@ std::int64_t width_of(const Columns& columns);
 /// What an estimator says. What it does not say is null.
 struct Result {
   Value* values = nullptr;         // [N, outputs]: a regressor's predictions
-  Value* scores = nullptr;         // [N, K], or [N, 1] where there are two classes: the decision function
+  Value* scores = nullptr;         // [N, K], or [N, 1] where there are two classes
+  bool decides_by_scores = true;   // they are its decision function, which estimators around it then ask for
   Value* probabilities = nullptr;  // [N, K]
   Value* place = nullptr;          // [N] int64: of the class
   Value* label = nullptr;          // [N] or [N, outputs]: where it does not follow from `place` and `classes`

@@ -1,4 +1,5 @@
 // Encoders of categories and labels.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -12,7 +13,19 @@ namespace {
 Value* matches(Context& c, const Columns& column, const Labels& categories) {
   if (categories.is_text()) {
     Value* row = c.g.constant(Tensor::of_strings({1, static_cast<std::int64_t>(categories.size())}, categories.texts));
-    return c.g.op("Equal", {c.texts(column), row});
+    Value* texts = c.texts(column);
+    Value* equal = c.g.op("Equal", {texts, row});
+    if (categories.missing.empty()) return equal;
+    // What is missing in Python is an empty text here, or else the text that Python prints.
+    c.notes.add("a category that is missing is an empty text");
+    std::size_t slot = categories.missing.front();
+    for (const std::size_t i : categories.missing)
+      if (categories.texts[i] == "nan") slot = i;
+    std::vector<double> is_slot(categories.size());
+    is_slot[slot] = 1;
+    Value* is_empty = c.g.op("Equal", {texts, c.g.constant(Tensor::of_strings({1, 1}, {""}))});
+    Value* here = c.g.op("Greater", {c.row(is_slot), c.number(0.5)});
+    return c.g.op("Or", {equal, c.g.op("And", {is_empty, here})});
   }
   Value* x = c.numbers(column);
   Value* equal = c.g.op("Equal", {x, c.row(categories.numbers)});
@@ -123,21 +136,26 @@ Columns ordinal_columns(Context& c, const Estimator& e, const Columns& x) {
     const Columns column = one_column(c, x, i);
     Value* flags = matches(c, column, categories[i]);
     const auto grouped = grouped_places(e, i);
-    std::vector<double> places;
+    std::vector<double> places, gaps;
     bool has_missing = false;
     for (std::size_t k = 0; k < categories[i].size(); ++k) {
-      const bool is_missing = categories[i].is_text()
-                                  ? categories[i].texts[k] == "nan" || categories[i].texts[k] == "None"
-                                  : std::isnan(categories[i].numbers[k]);
+      // None is a category like others; NaN is what is missing.
+      const Labels& own = categories[i];
+      const bool is_missing = own.is_text()
+                                  ? own.texts[k] == "nan" && std::ranges::find(own.missing, k) != own.missing.end()
+                                  : std::isnan(own.numbers[k]);
       has_missing |= is_missing && std::isnan(missing);
       const double place = grouped ? grouped->at(k) : static_cast<double>(k);
       places.push_back(is_missing ? (std::isnan(missing) ? 0 : missing) : place);
+      gaps.push_back(is_missing ? 1 : 0);
     }
     Matrix table{std::ssize(places), 1, places};
     Value* place = c.g.op("MatMul", {c.g.cast(flags, c.elem), c.matrix(table)});
     place = c.g.where(any_of(c, flags), place, c.number(unknown));
-    if (has_missing && !categories[i].is_text())
-      place = c.g.where(c.is_nan(c.numbers(column)), c.number(missing), place);
+    if (has_missing) {  // NaN cannot go through the product
+      Value* gap = c.g.op("MatMul", {c.g.cast(flags, c.elem), c.matrix({std::ssize(gaps), 1, gaps})});
+      place = c.g.where(c.g.op("Greater", {gap, c.number(0.5)}), c.number(missing), place);
+    }
     const Columns part = c.columns_of(place);
     made.insert(made.end(), part.begin(), part.end());
   }

@@ -223,6 +223,15 @@ Result isotonic_regressor(Context& c, const Estimator& e, const Columns& x) {
   return {.values = y};
 }
 
+namespace {
+
+/// What an estimator around another asks for: its decision function, or else its probabilities.
+Value* decision_of(const Result& said) {
+  return said.scores && (said.decides_by_scores || !said.probabilities) ? said.scores : said.probabilities;
+}
+
+}  // namespace
+
 Result calibrated_classifier(Context& c, const Estimator& e, const Columns& x) {
   Labels classes = e.labels("classes_");
   Value* sum = nullptr;
@@ -231,7 +240,7 @@ Result calibrated_classifier(Context& c, const Estimator& e, const Columns& x) {
     const Estimator inner = one.child(one.has("estimator") ? "estimator" : "base_estimator");
     const auto calibrators = one.items(one.get_any({"calibrators", "calibrators_"}));
     const Result said = c.predict(inner, x);
-    Value* scores = said.scores ? said.scores : said.probabilities;
+    Value* scores = decision_of(said);
     if (!scores) refuse(std::string(inner.name()) + " gives nothing to calibrate");
     if (classes.size() == 2 && width_of(c.columns_of(scores)) == 2) scores = c.column(scores, 1);
     Value* p = nullptr;
@@ -256,7 +265,7 @@ struct Second {
   Value *score, *probability;
 };
 Second second_of(Context& c, const Result& r) {
-  Second s{r.scores, nullptr};
+  Second s{r.decides_by_scores ? r.scores : nullptr, nullptr};
   if (r.probabilities) s.probability = c.column(r.probabilities, 1);
   if (!s.score) s.score = s.probability;
   if (!s.score) s.score = r.values;
@@ -390,6 +399,32 @@ Result transformed_target(Context& c, const Estimator& e, const Columns& x) {
   return {.values = inverse_transformed(c, e.child("transformer_"), y)};
 }
 
+namespace {
+
+Value* inverse_power(Context& c, const Estimator& t, Value* y) {
+  const auto lambdas = t.vector("lambdas_");
+  if (t.flag("standardize", true)) y = inverse_transformed(c, t.child("_scaler"), y);
+  const bool is_box_cox = t.text("method", "yeo-johnson") == "box-cox";
+  const auto power = [&](Value* base, double by) { return c.g.op("Pow", {base, c.number(by)}); };
+  Values columns;
+  for (std::size_t i = 0; i < lambdas.size(); ++i) {
+    const double lambda = lambdas[i], mirrored = 2 - lambda;
+    Value* v = c.column(y, static_cast<std::int64_t>(i));
+    Value* grown = lambda == 0 ? c.g.op("Exp", {v}) : power(c.g.add(c.g.mul(v, lambda), 1.0), 1 / lambda);
+    if (is_box_cox) {
+      columns.push_back(grown);
+      continue;
+    }
+    Value* shrunk =
+        mirrored == 0 ? c.g.op("Exp", {c.g.neg(v)}) : power(c.g.sub(1.0, c.g.mul(v, mirrored)), 1 / mirrored);
+    Value* is_negative = c.g.op("Less", {v, c.number(0)});
+    columns.push_back(c.g.where(is_negative, c.g.sub(1.0, shrunk), c.g.sub(grown, 1.0)));
+  }
+  return columns.size() == 1 ? columns[0] : c.g.concat(columns, 1);
+}
+
+}  // namespace
+
 Value* inverse_transformed(Context& c, const Estimator& t, Value* y) {
   const std::string_view name = t.name();
   if (name == "StandardScaler" || name == "RobustScaler") {
@@ -411,6 +446,7 @@ Value* inverse_transformed(Context& c, const Estimator& t, Value* y) {
     if (function == "sqrt") return c.g.op("Sqrt", {y});
     throw Error(Code::code_refused, "its inverse function is not known, and is not executed");
   }
+  if (name == "PowerTransformer") return inverse_power(c, t, y);
   refuse("the inverse of " + std::string(name) + " is not translated");
 }
 

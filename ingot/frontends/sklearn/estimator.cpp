@@ -132,6 +132,8 @@ Labels Estimator::to_labels(pickle::Ref value) const {
   if (labels.kind == 'S' || holds_text) labels.kind = 'U';
   if (labels.kind == 'U') {
     labels.texts = pickle::to_texts(*document_, *array);
+    for (std::size_t i = 0; i < array->objects.size(); ++i)
+      if (!is_text(array->objects[i])) labels.missing.push_back(i);
   } else {
     if (labels.kind == 'O') {
       const auto is_real = [](pickle::Ref item) { return item->is(pickle::Kind::real) || item->is_none(); };

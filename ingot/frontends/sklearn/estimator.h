@@ -25,7 +25,8 @@ struct Matrix {
 struct Labels {
   std::vector<std::string> texts{};
   std::vector<double> numbers{};
-  char kind = 'i';  // as NumPy has it: b i f U
+  char kind = 'i';                     // as NumPy has it: b i f U
+  std::vector<std::size_t> missing{};  // which of the texts are None or NaN in truth
 
   bool is_text() const { return kind == 'U'; }
   std::size_t size() const { return is_text() ? texts.size() : numbers.size(); }

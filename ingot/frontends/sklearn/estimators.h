@@ -47,6 +47,7 @@ Result xgboost_model(Context& c, const Estimator& e, const Columns& x);
 /// How many columns a model of XGBoost or LightGBM takes.
 std::int64_t booster_features(const Estimator& e);
 Result lightgbm_model(Context& c, const Estimator& e, const Columns& x);
+Result catboost_model(Context& c, const Estimator& e, const Columns& x);
 
 // machines.cpp
 Result support_classifier(Context& c, const Estimator& e, const Columns& x);
@@ -151,6 +152,18 @@ Columns chi2_features(Context& c, const Estimator& e, const Columns& x);
 Columns agglomeration(Context& c, const Estimator& e, const Columns& x);
 Columns count_sketch(Context& c, const Estimator& e, const Columns& x);
 Columns neighbour_imputer(Context& c, const Estimator& e, const Columns& x);
+
+// hashing.cpp
+Columns hashing_vectorizer(Context& c, const Estimator& e, const Columns& x);
+Columns feature_hasher(Context& c, const Estimator& e, const Columns& x);
+Columns dict_vectorizer(Context& c, const Estimator& e, const Columns& x);
+/// A key of the dictionaries that a DictVectorizer reads, and the features that are made of it.
+struct DictColumn {
+  std::string name{};
+  std::vector<std::int64_t> number_places{}, category_places{};
+  std::vector<std::string> categories{};
+};
+std::vector<DictColumn> dict_columns(const Estimator& e);
 
 // text.cpp
 Columns count_vectorizer(Context& c, const Estimator& e, const Columns& x);

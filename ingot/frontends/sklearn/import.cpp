@@ -75,10 +75,10 @@ Estimator first_in(const Estimator& e, int depth = 0) {
 
 /// How many columns the estimator was fitted on, from what it keeps where it does not say so.
 std::int64_t width_of_input(const Estimator& e, int depth = 0) {
-  for (const char* name :
-       {"CountVectorizer", "IsotonicRegression", "LabelBinarizer", "LabelEncoder", "TfidfVectorizer"})
+  for (const char* name : {"CountVectorizer", "HashingVectorizer", "IsotonicRegression", "LabelBinarizer",
+                           "LabelEncoder", "TfidfVectorizer"})
     if (e.name() == name) return 1;
-  if (e.name().starts_with("Dummy")) return 0;  // it takes any
+  if (e.name().starts_with("Dummy") || e.name() == "FeatureHasher") return 0;  // it takes any
   if (e.name().starts_with("RFE")) return e.matrix("support_").columns;
   if (const auto count = e.feature_count()) return *count;
   for (const char* name :
@@ -92,7 +92,7 @@ std::int64_t width_of_input(const Estimator& e, int depth = 0) {
     const auto& args = e.child("tree_").value()->object->args;
     if (args && !args->items.empty() && args->items[0]->is(pickle::Kind::integer)) return args->items[0]->integer;
   }
-  if (e.has("_Booster") || e.name() == "Booster") return booster_features(e);
+  if (e.has("_Booster") || e.name() == "Booster" || e.name().starts_with("CatBoost")) return booster_features(e);
   if (depth < 20)
     for (const char* name : {"estimators_", "calibrated_classifiers_"})
       if (e.has(name) && !e.list(name).empty()) return width_of_input(e.list(name)[0], depth + 1);
@@ -120,6 +120,8 @@ bool holds_text_categories(const pickle::Document& document, pickle::Ref root) {
 Columns add_inputs(Context& c, const Estimator& root) {
   const Estimator first = first_in(root);
   auto names = first.feature_names();
+  if (first.name() == "DictVectorizer")
+    for (const DictColumn& column : dict_columns(first)) names.push_back(column.name);
   const bool is_mixed =
       names.empty() && first.name() == "ColumnTransformer" && holds_text_categories(c.document, first.value());
   if (is_mixed)

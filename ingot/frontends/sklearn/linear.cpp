@@ -21,7 +21,8 @@ Value* predictor(Context& c, const Estimator& e, const Columns& x) {
 
 Value* one_against_rest(Context& c, Value* scores, std::size_t classes) {
   Value* p = c.sigmoid(scores);
-  return classes == 2 ? two_columns(c, p) : c.normalised(p);
+  // Where all are 0 there is no number, as there is none in scikit-learn.
+  return classes == 2 ? two_columns(c, p) : c.g.div(p, c.sum_rows(p));
 }
 
 bool is_multinomial(const Estimator& e, std::size_t classes) {

@@ -1,4 +1,5 @@
 list(APPEND frontends_sources
+  sklearn/analyze.cpp
   sklearn/bayes.cpp
   sklearn/boosted.cpp
   sklearn/cluster.cpp
@@ -8,6 +9,7 @@ list(APPEND frontends_sources
   sklearn/encode.cpp
   sklearn/ensembles.cpp
   sklearn/estimator.cpp
+  sklearn/hashing.cpp
   sklearn/import.cpp
   sklearn/linear.cpp
   sklearn/machines.cpp

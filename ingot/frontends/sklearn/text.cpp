@@ -3,42 +3,11 @@
 #include <map>
 
 #include "ingot/base/error.h"
+#include "ingot/frontends/sklearn/analyze.h"
 #include "ingot/frontends/sklearn/estimators.h"
 
 namespace ingot::frontends::sklearn {
 namespace {
-
-constexpr const char* kPad = "\x01";  // stands where a row has fewer tokens than another
-
-/// The expression of a token, as RE2 writes it: Python's \w means letters and digits of all scripts.
-std::string token_expression(const Estimator& e) {
-  const std::string pattern = e.text("token_pattern");
-  if (pattern == R"((?u)\b\w\w+\b)" || pattern == R"(\b\w\w+\b)") return R"([\p{L}\p{N}_]{2,})";
-  if (pattern == R"((?u)\b\w+\b)" || pattern == R"(\b\w+\b)" || pattern == R"(\w+)") return R"([\p{L}\p{N}_]+)";
-  const bool is_plain = !pattern.empty() && pattern.find_first_of("\\(^$") == std::string::npos;
-  if (is_plain) return pattern;
-  refuse("the token pattern '" + pattern + "' is not translated",
-         R"(the default, (?u)\b\w+\b and classes of characters such as [a-z]+ are)");
-}
-
-/// Tokens [N, longest] of texts [N].
-Value* tokens(Context& c, const Estimator& e, Value* texts) {
-  const std::string analyzer = e.text("analyzer");
-  for (const char* own : {"tokenizer", "preprocessor"})
-    if (e.has(own)) throw Error(Code::code_refused, std::string("its ") + own + " is program code");
-  if (analyzer != "word" && analyzer != "char")
-    refuse("the analyzer '" + analyzer + "' is not translated", "word and char are");
-  if (e.has("strip_accents")) refuse("it strips accents, for which ONNX has no operator");
-  if (e.flag("lowercase", true)) texts = c.g.op("StringNormalizer", {texts}, {{"case_change_action", "LOWER"}});
-  Attrs attrs = {{"mark", 0}, {"mincharnum", 1}, {"pad_value", kPad}};
-  if (analyzer == "word") {
-    attrs.push_back({"tokenexp", token_expression(e)});
-  } else {
-    attrs.push_back({"separators", std::vector<std::string>{""}});
-    c.notes.add("white space is counted as it is; scikit-learn takes several in a row for one");
-  }
-  return c.g.node("Tokenizer", "com.microsoft", {texts}, attrs, 1)->output();
-}
 
 /// "of the people" -> its words, or the characters of a text.
 std::vector<std::string> parts_of(const std::string& term, bool is_char) {
@@ -61,21 +30,27 @@ struct Term {
   std::int64_t column;
 };
 
+/// Terms and their columns in turn: as it was fitted, or given as a dict.
+std::span<const pickle::Ref> vocabulary_entries(const Estimator& e) {
+  for (const char* name : {"vocabulary_", "vocabulary"})
+    if (e.has(name))
+      if (const auto entries = pickle::entries_of(*e.get(name)); !entries.empty()) return entries;
+  throw Error(Code::bad_source_graph, "it has no vocabulary").hint("fit it before it is written");
+}
+
 /// The vocabulary by the number of parts of its terms.
 std::map<std::size_t, std::vector<Term>> vocabulary_of(const Estimator& e) {
   std::map<std::size_t, std::vector<Term>> terms;
-  const auto entries = pickle::entries_of(*e.get("vocabulary_"));
-  const bool is_char = e.text("analyzer") == "char";
+  const auto entries = vocabulary_entries(e);
   for (std::size_t i = 0; i + 1 < entries.size(); i += 2) {
     const auto text = e.text_in(entries[i]);
     const auto column = e.number_in(entries[i + 1]);
-    if (!text || !column || *column < 0 || *column >= static_cast<double>(entries.size()))
+    if (!text || !column || *column < 0 || *column >= static_cast<double>(entries.size()) / 2)
       throw Error(Code::bad_source_graph, "its vocabulary is damaged");
-    Term term{parts_of(*text, is_char), static_cast<std::int64_t>(*column)};
+    Term term{parts_of(*text, counts_characters(e)), static_cast<std::int64_t>(*column)};
     const std::size_t length = term.parts.size();
     terms[length].push_back(std::move(term));
   }
-  if (terms.empty()) throw Error(Code::bad_source_graph, "its vocabulary is empty");
   for (auto& [length, list] : terms) std::ranges::sort(list, {}, &Term::column);
   return terms;
 }
@@ -85,8 +60,6 @@ Value* term_counts(Context& c, const Estimator& e, const Columns& x) {
   if (width_of(x) != 1) refuse("it reads one column of texts");
   const auto terms = vocabulary_of(e);
   const auto longest = static_cast<std::int64_t>(terms.rbegin()->first);
-  if (longest > 1 && e.has("stop_words"))
-    refuse("its terms of several words leave out stop words between them", "fit it without stop_words");
   std::vector<std::string> pool;
   std::vector<std::int64_t> starts, columns;
   for (std::int64_t length = 1; length <= longest; ++length) {
@@ -98,7 +71,7 @@ Value* term_counts(Context& c, const Estimator& e, const Columns& x) {
       columns.push_back(term.column);
     }
   }
-  Value* words = tokens(c, e, c.g.squeeze(c.texts(x), {1}));
+  Value* words = tokens_of(c, e, c.g.squeeze(c.texts(x), {1}));
   Value* counts = c.g.op("TfIdfVectorizer", {words},
                          {{"mode", "TF"},
                           {"min_gram_length", static_cast<std::int64_t>(terms.begin()->first)},
@@ -119,13 +92,8 @@ Value* weighted_terms(Context& c, const Estimator& e, Value* counts) {
     counts = c.g.where(is_there, c.g.add(c.g.op("Log", {safe}), 1.0), c.number(0));
   }
   if (e.flag("use_idf", true)) {
-    std::vector<double> weights;
-    if (e.has("_idf_diag")) {
-      const Matrix diagonal = e.matrix("_idf_diag");
-      for (std::int64_t i = 0; i < std::min(diagonal.rows, diagonal.columns); ++i) weights.push_back(diagonal.at(i, i));
-    } else {
-      weights = e.vector("idf_");
-    }
+    // A diagonal matrix, whose numbers stand in one row: as a whole it would be terms x terms.
+    const std::vector<double> weights = e.has("_idf_diag") ? e.child("_idf_diag").vector("data") : e.vector("idf_");
     counts = c.g.mul(counts, c.row(weights));
   }
   return e.has("norm") ? row_normalised(c, counts, e.text("norm")) : counts;

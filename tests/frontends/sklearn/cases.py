@@ -22,6 +22,15 @@ except ImportError:
     pass
 
 
+TEXTS = ["The cat sat on the mat.", "A dog barked at the cat!", "Dogs and cats, cats and dogs", "stock  prices fell\ttoday",
+         "The market rose; prices did not", "MARKET news of the day", "caf\u00e9 prices rose", "x", "", "the of and to",
+         "a b c of the market 12 34_5", "cat   cat\n cat dog"]
+TOPICS = ["pets", "pets", "pets", "money", "money", "money", "money", "pets", "money", "pets", "money", "pets"]
+DICTIONARIES = [{"city": city, "rooms": float(rooms), "size": size} for city, rooms, size in
+                (("Ulm", 3, 70.5), ("Bonn", 2, 50.0), ("Ulm", 1, 30.0), ("Trier", 4, 99.0), ("Bonn", 5, 120.0),
+                 ("Trier", 2, 61.0))]
+
+
 def make(name, *args, **options):
     """An estimator by the name of its class, reproducible."""
     kind = ALL.get(name) or XGBOOST.get(name)
@@ -119,6 +128,9 @@ def composed_regressors(add):
     scaler = make("StandardScaler")
     add(make("TransformedTargetRegressor", make("LinearRegression"), transformer=scaler), "line", "positive")
     add(make("TransformedTargetRegressor", make("Ridge"), func=np.log1p, inverse_func=np.expm1), "positive")
+    add(make("TransformedTargetRegressor", make("Ridge"), transformer=make("PowerTransformer")), "line", "positive")
+    add(make("TransformedTargetRegressor", make("Ridge"), transformer=make("PowerTransformer", method="box-cox")),
+        "positive")
     add(make("MultiOutputRegressor", make("Ridge")), "pair")
     add(make("RegressorChain", make("Ridge")), "pair")
     from sklearn.gaussian_process import kernels
@@ -301,6 +313,30 @@ def pipelines(add):
     add(make("LabelBinarizer"), "labels")
 
 
+def texts(add):
+    from sklearn import pipeline
+    bayes, logistic = make("MultinomialNB"), make("LogisticRegression")
+    for options in ({}, {"ngram_range": (1, 2)}, {"ngram_range": (1, 2), "stop_words": "english"},
+                    {"stop_words": ["cat", "the"], "ngram_range": (2, 3)}, {"binary": True, "token_pattern": r"\w+"},
+                    {"analyzer": "char", "ngram_range": (1, 3)}, {"analyzer": "char_wb", "ngram_range": (2, 4)},
+                    {"analyzer": "char_wb", "ngram_range": (5, 6)}, {"token_pattern": r"(?u)\b[a-z]+\b"},
+                    {"token_pattern": r"[^\s,]+"}, {"max_features": 5}, {"stop_words": "english"}):
+        add(make("CountVectorizer", **options), "texts")
+    for options in ({}, {"sublinear_tf": True, "norm": "l1"}, {"use_idf": False}, {"ngram_range": (1, 2), "min_df": 2},
+                    {"norm": None, "smooth_idf": False}):
+        add(make("TfidfVectorizer", **options), "texts")
+    for options in ({"n_features": 64}, {"n_features": 50, "alternate_sign": False, "norm": None, "ngram_range": (1, 2)},
+                    {"n_features": 16, "binary": True, "stop_words": "english"},
+                    {"n_features": 128, "analyzer": "char_wb", "ngram_range": (3, 4), "norm": "l1"},
+                    {"n_features": 128, "analyzer": "char", "ngram_range": (2, 3)}):
+        add(make("HashingVectorizer", **options), "texts")
+    add(pipeline.make_pipeline(make("CountVectorizer"), make("TfidfTransformer"), bayes), "texts")
+    add(pipeline.make_pipeline(make("TfidfVectorizer", ngram_range=(1, 2)), logistic), "texts")
+    add(pipeline.make_pipeline(make("HashingVectorizer", n_features=256), make("LinearSVC")), "texts")
+    add(make("DictVectorizer"), "dicts")
+    add(pipeline.make_pipeline(make("DictVectorizer", sparse=False), logistic), "dicts")
+
+
 def boosters(add):
     if not XGBOOST:
         return
@@ -318,7 +354,7 @@ def boosters(add):
 
 
 GROUPS = (regressors, composed_regressors, classifiers, composed_classifiers, transformers, selectors, imputers,
-          clusterers, pipelines, boosters)
+          clusterers, pipelines, texts, boosters)
 
 
 def all_cases():
