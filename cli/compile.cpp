@@ -16,12 +16,13 @@ struct Options {
   std::string model;
   driver::CompileRequest request;
   std::vector<std::string> input_shapes;
-  bool is_c = false, json = false;
+  bool is_c = false, json = false, no_test = false;
 };
 
 int run(const Options& options, const Global& global) {
   driver::CompileRequest request = options.request;
   if (options.is_c) request.emit = "c";
+  request.has_test = !options.no_test;
   driver::InputShapes shapes;
   for (const std::string& text : options.input_shapes) shapes.push_back(driver::parse_input_shape(text));
   driver::LoadOptions load = global.load_options();
@@ -41,10 +42,12 @@ int run(const Options& options, const Global& global) {
                     {"files", report.files},
                     {"weight_bytes", report.weight_bytes},
                     {"arena_bytes", report.arena_bytes},
-                    {"static", report.is_static}};
+                    {"static", report.is_static},
+                    {"why_no_test", report.why_no_test}};
     std::printf("%s\n", json.dump(2).c_str());
   } else if (!global.quiet) {
     for (const std::string& file : report.files) std::fprintf(stderr, "wrote %s\n", file.c_str());
+    if (!report.why_no_test.empty()) std::fprintf(stderr, "no test program: %s\n", report.why_no_test.c_str());
     std::fprintf(stderr, "%lld bytes of weights, %lld bytes of memory to run%s\n",
                  static_cast<long long>(report.weight_bytes), static_cast<long long>(report.arena_bytes),
                  report.is_static ? "" : ", and what the sizes of its inputs ask for");
@@ -60,7 +63,7 @@ Command add_compile(App& program, const Global& global) {
   app->footer(
       "The code is C++17 (or C99, with --c) and calls the standard library only. All files of a model are written or\n"
       "none. What no code can be made for is listed completely, and the exit code is 4.\n\n"
-      "  ingot compile model.onnx -o model            model.h and model.cpp\n"
+      "  ingot compile model.onnx -o model            model.h, model.cpp, and model_test.cpp to try it\n"
       "  ingot compile model.onnx -o net --c          the same in C, for fixed sizes\n"
       "  ingot compile model.onnx -o net --emit matlab    net.m, and net.mat with the weights\n"
       "  ingot compile model.onnx -o net --input-shape x:1,3,224,224");
@@ -76,8 +79,16 @@ Command add_compile(App& program, const Global& global) {
                   "The processor that products of matrices are made for (default: what the compiler is told)")
       ->one_of({"avx2", "avx512"});
   app->add_option("--input-shape", options->input_shapes, "Fix an input's dimensions: x:1,3,224,224 (? keeps one)");
+  app->add_flag("--no-test", options->no_test,
+                "C++ and C: without NAME_test, which runs the code on stored inputs, and NAME.cmake");
   app->add_flag("--json", options->json, "For programs");
-  return {app, [options, &global] { return run(*options, global); }};
+  return {app, [app, options, &global] {
+            for (const char* name : {"--weights", "--target"})
+              if (options->request.emit == "matlab" && app->count(name) > 0)
+                throw Error(Code::bad_usage, std::string("MATLAB code does not take ") + name)
+                    .hint("it goes with --emit cpp and --emit c");
+            return run(*options, global);
+          }};
 }
 
 }  // namespace ingot::cli

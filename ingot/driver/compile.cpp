@@ -8,6 +8,9 @@
 #include "ingot/backends/matlab/emit.h"
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
+#include "ingot/driver/check.h"
+#include "ingot/driver/inputs.h"
+#include "ingot/engine/session.h"
 #include "ingot/lower/lower.h"
 
 namespace ingot::driver {
@@ -34,6 +37,46 @@ void write_all(const std::string& directory, const std::vector<backends::cpp::Fi
   for (const auto& file : files) report.files.push_back(directory == "." ? file.name : directory + "/" + file.name);
 }
 
+bool rounds_coarsely(const Model& model) {
+  for (const Node& node : model.graph->nodes()) {
+    if (node.op.find("Quantize") != std::string::npos || node.op.starts_with("QLinear")) return true;
+    for (const Value* v : node.inputs())
+      if (v && (v->type.elem == DType::f16 || v->type.elem == DType::bf16)) return true;
+    if (node.is("Cast") && node.attributes.int_or("to", 0) == static_cast<std::int64_t>(DType::f16)) return true;
+  }
+  return false;
+}
+
+/// Inputs, and what the engine gives for them, as the test program reads them; throws Error if it cannot run.
+std::string made_test_data(const Model& model) {
+  const auto inputs = random_inputs(model, 1);
+  const engine::Session session(model);
+  std::vector<Array> given, results;
+  for (const Value* input : model.graph->inputs())
+    for (const auto& datum : inputs)
+      if (!input->initializer && datum.name == input->name() && datum.value.array())
+        given.push_back(*datum.value.array());
+  for (const auto& datum : session.run(inputs))
+    if (const Array* array = datum.value.array()) results.push_back(*array);
+  return backends::cpp::test_data(given, results, rounds_coarsely(model));
+}
+
+/// Empty: there is none, and the report says why.
+std::string test_data_of(const Model& model, CompileReport& report) {
+  for (const Node& node : model.graph->nodes())
+    if (node.op.starts_with("Random")) {
+      report.why_no_test = "the model draws numbers";
+      return "";
+    }
+  try {
+    return made_test_data(model);
+  } catch (const Error& error) {
+    if (error.exit_code() == 5) throw;  // limits and interrupts
+    report.why_no_test = error.message();
+    return "";
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> compile_targets() { return {"c", "cpp", "matlab"}; }
@@ -41,12 +84,15 @@ std::vector<std::string> compile_targets() { return {"c", "cpp", "matlab"}; }
 CompileReport compile(Model& model, const CompileRequest& request) {
   const SplitPath path = split_path(request.output);
   if (path.name.empty()) throw Error(Code::bad_usage, "'" + request.output + "' names no file");
+  require_valid(model);  // code is made of what is known to hold, whatever was asked for
+  CompileReport report;
+  const bool is_source = request.emit == "cpp" || request.emit == "c";
+  const std::string test = request.has_test && is_source ? test_data_of(model, report) : "";
   lower::legalize(model);
   const lower::Program program = lower::lower(model, path.name);
   if (backends::cpp::identifier_of(program) != path.name)
     throw Error(Code::bad_usage, "'" + path.name + "' is no name for a function")
         .hint("letters, digits and single underscores, such as -o " + backends::cpp::identifier_of(program));
-  CompileReport report;
   report.is_static = program.is_static();
   report.weight_bytes = weight_bytes(program);
   if (request.emit == "matlab") {
@@ -60,8 +106,10 @@ CompileReport compile(Model& model, const CompileRequest& request) {
   options.target = request.target;
   options.weights_in_file =
       request.weights == "file" || (request.weights.empty() && report.weight_bytes > kMostEmbedded);
+  options.has_test = !test.empty();
   backends::cpp::Sizes sizes;
-  const auto files = backends::cpp::emit(program, options, &sizes);
+  auto files = backends::cpp::emit(program, options, &sizes);
+  if (!test.empty()) files.push_back({path.name + "_test.bin", test});
   report.arena_bytes = sizes.arena;
   write_all(path.directory, files, report);
   return report;

@@ -12,12 +12,14 @@ struct CompileRequest {
   std::string emit = "cpp";  // cpp, c, matlab
   std::string target = "";   // avx2, avx512: the processor of the matrix kernels; empty: the compiler's
   std::string weights = "";  // embed, file; empty: embed what is small
+  bool has_test = true;      // C++ and C: a program with inputs and results to compare with, and a file for CMake
 };
 
 struct CompileReport {
   std::vector<std::string> files;  // as written
   std::int64_t weight_bytes = 0, arena_bytes = 0;
-  bool is_static = true;  // every size is known before it runs
+  bool is_static = true;    // every size is known before it runs
+  std::string why_no_test;  // where one was asked for and could not be made
 };
 
 /// Words for --emit.

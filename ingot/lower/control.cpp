@@ -135,7 +135,7 @@ View apart(Lowering& l, const View& view, const std::vector<View>& states) {
 
 void lower_loop(Lowering& l) {
   const Graph& body = graph_of(l, "body");
-  const Expr rounds = l.has(0) ? l.ints(0)[0] : Expr(INT64_MAX);
+  const Expr rounds = l.has(0) ? l.single_int(0) : Expr(INT64_MAX);
   const Expr most = rounds.as_int() ? rounds : l.let(rounds);
   const auto first = l.has(1) ? l.known_ints(1) : std::optional(std::vector<std::int64_t>{1});
   // A condition that is handed on as it came in, or is always true, ends nothing.

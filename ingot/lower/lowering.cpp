@@ -13,6 +13,8 @@ namespace {
 /// Elements that are cheaper to compute again than to keep.
 constexpr int kFree = 0;
 constexpr int kDeepest = 32, kMostFused = 64;
+constexpr std::int64_t kMostInts = 256;   // sizes and axes that are only known at run time
+constexpr std::size_t kHighestRank = 64;  // expressions of places grow with it
 
 /// Whether all readers of a computed value can be one loop.
 bool is_read_once(const Value& value) {
@@ -57,6 +59,15 @@ bool is_closed(const Body& body) {
   std::set<int> declared, assigned;
   find_assigned(body, declared, assigned);
   return !allocates(body) && !holds_groups(body) && std::ranges::includes(declared, assigned);
+}
+
+/// The highest rank of what a node reads and makes, as far as it is known.
+std::size_t highest_rank(const Node& node) {
+  std::size_t rank = 0;
+  for (const auto& values : {node.inputs(), node.outputs()})
+    for (const Value* v : values)
+      if (v && v->type.shape) rank = std::max(rank, v->type.shape->size());
+  return rank;
 }
 
 }  // namespace
@@ -128,6 +139,7 @@ void Lowering::settle(std::size_t i, Exprs& dims) const {
 }
 
 std::optional<std::vector<std::int64_t>> Lowering::known_ints(std::size_t i) const {
+  if (!node_->input(i)) return std::nullopt;
   return ingot::known_ints(node_->input(i));
 }
 
@@ -137,6 +149,8 @@ Exprs Lowering::ints(std::size_t i) {
   if (x.rank() == 0) return {as_index(x.at({}))};
   if (x.rank() != 1 || !x.dims[0].as_int())
     refuse("the number of elements of input " + std::to_string(i) + " is not known");
+  if (*x.dims[0].as_int() > kMostInts)
+    refuse("input " + std::to_string(i) + " has " + std::to_string(*x.dims[0].as_int()) + " elements");
   Exprs elements;
   const auto& known = node_->input(i)->known_ints;
   for (std::int64_t k = 0; k < *x.dims[0].as_int(); ++k) {
@@ -145,6 +159,14 @@ Exprs Lowering::ints(std::size_t i) {
                             : std::nullopt;
     elements.push_back(number ? Expr(*number) : as_index(x.at({k})));
   }
+  return elements;
+}
+
+Exprs Lowering::ints(std::size_t i, std::size_t count) {
+  Exprs elements = ints(i);
+  if (elements.size() != count)
+    refuse("input " + std::to_string(i) + " has " + std::to_string(elements.size()) + " elements, not " +
+           std::to_string(count));
   return elements;
 }
 
@@ -340,6 +362,9 @@ void Lowering::lower_node(const Node& node) {
     const Lower lower = lowering_of(node);
     if (!lower || !type.empty()) {
       const std::string why = lower ? "no code can be made for " + type : "no code can be made for this operator";
+      give_up(&why);
+    } else if (const std::size_t rank = highest_rank(node); rank > kHighestRank) {
+      const std::string why = "a tensor of rank " + std::to_string(rank);
       give_up(&why);
     } else if (depends_on_unknown(node)) {
       give_up(nullptr);

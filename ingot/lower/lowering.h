@@ -43,6 +43,9 @@ class Lowering {
 
   /// Elements of an integer input of rank 0 or 1, numbers where they are known. Refuses an unknown count.
   Exprs ints(std::size_t i);
+  /// The same where so many are needed; refuses another count.
+  Exprs ints(std::size_t i, std::size_t count);
+  Expr single_int(std::size_t i) { return ints(i, 1)[0]; }
   std::optional<std::vector<std::int64_t>> known_ints(std::size_t i) const;
 
   // Making tensors.

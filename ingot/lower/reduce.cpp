@@ -140,7 +140,7 @@ template <bool is_product> void accumulate_along(Lowering& l, const View& x, con
 
 template <bool is_product> void lower_cumulative(Lowering& l) {
   const View x = l.in(0), y = l.fresh(x.type, x.dims);
-  const Expr axis = place_of(l.ints(1)[0], static_cast<std::int64_t>(x.rank()));
+  const Expr axis = place_of(l.single_int(1), static_cast<std::int64_t>(x.rank()));
   for (std::size_t a = 0; a < x.rank(); ++a) {
     const Expr is = equal(axis, static_cast<std::int64_t>(a));
     if (is.as_int() == 0) continue;

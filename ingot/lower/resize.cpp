@@ -127,7 +127,7 @@ std::vector<ResizedAxis> resized_axes(Lowering& l, const View& x, const Mode& mo
     for (std::size_t i = 0; i < x.rank(); ++i) axes.push_back(static_cast<std::int64_t>(i));
   const std::string policy = l.node().attributes.string_or("keep_aspect_ratio_policy", "stretch");
   const bool has_scales = is_given(l, 2);
-  const Exprs sizes = has_scales ? Exprs() : l.ints(3);
+  const Exprs sizes = has_scales ? Exprs() : l.ints(3, axes.size());
   const View scales = has_scales ? l.in(2) : View{};
   std::vector<ResizedAxis> all;
   Expr common;

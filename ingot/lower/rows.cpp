@@ -129,6 +129,7 @@ constexpr Row kRows[] = {
     {"Tile", lower_tile},
     {"TopK", lower_top_k},
     {"Transpose", lower_transpose},
+    {"TreeEnsemble", lower_tree_ensemble},
     {"Trilu", lower_trilu},
     {"Unique", lower_unique},
     {"Unsqueeze", lower_unsqueeze},
@@ -147,7 +148,10 @@ bool has_type(const Value* value) {
 }  // namespace
 
 Lower lowering_of(const Node& node) {
-  if (!node.domain.empty()) return nullptr;
+  const bool is_forest = node.op == "TreeEnsemble";
+  if (node.domain != (is_forest ? "ai.onnx.ml" : "")) return nullptr;
+  // The transforms behind softmax and logistic are written out by others.
+  if (is_forest && node.attributes.int_or("post_transform", 0) > 2) return nullptr;
   const auto* row = std::ranges::lower_bound(kRows, std::string_view(node.op), {}, &Row::op);
   if (row == std::end(kRows) || row->op != node.op) return nullptr;
   // Truth values have extrema, but no smallest number.

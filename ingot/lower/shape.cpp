@@ -162,7 +162,7 @@ void lower_expand(Lowering& l) {
 
 void lower_tile(Lowering& l) {
   const View x = l.in(0);
-  const Exprs repeats = l.ints(1);
+  const Exprs repeats = l.ints(1, x.rank());
   Exprs dims;
   for (std::size_t i = 0; i < x.rank(); ++i) dims.push_back(x.dims[i] * repeats[i]);
   out_moved(l, 0, x, dims, [x, repeats](const Exprs& at) {
@@ -219,7 +219,7 @@ void lower_split(Lowering& l) {
   const auto parts = static_cast<std::int64_t>(l.node().output_count());
   Exprs sizes;
   if (l.has(1))
-    sizes = l.ints(1);
+    sizes = l.ints(1, l.node().output_count());
   else
     for (std::int64_t i = 0; i < parts; ++i) {
       const Expr chunk = ceil_div(x.dims[axis], parts);
@@ -255,7 +255,7 @@ Exprs by_axis(Lowering& l, const Exprs& given, const Exprs& axes, const Exprs& f
 
 /// The axes of an optional input; all in order where it is absent.
 Exprs given_axes(Lowering& l, std::size_t input, std::size_t count) {
-  if (l.has(input)) return l.ints(input);
+  if (l.has(input)) return l.ints(input, count);
   Exprs axes;
   for (std::size_t i = 0; i < count; ++i) axes.push_back(static_cast<std::int64_t>(i));
   return axes;
@@ -267,8 +267,9 @@ void lower_slice(Lowering& l) {
   const View x = l.in(0);
   const Exprs given = l.ints(1), axes = given_axes(l, 3, given.size());
   const std::size_t rank = x.rank();
-  const Exprs starts = by_axis(l, given, axes, Exprs(rank, 0)), ends = by_axis(l, l.ints(2), axes, x.dims);
-  const Exprs step = l.has(4) ? by_axis(l, l.ints(4), axes, Exprs(rank, 1)) : Exprs(rank, 1);
+  const Exprs starts = by_axis(l, given, axes, Exprs(rank, 0)),
+              ends = by_axis(l, l.ints(2, given.size()), axes, x.dims);
+  const Exprs step = l.has(4) ? by_axis(l, l.ints(4, given.size()), axes, Exprs(rank, 1)) : Exprs(rank, 1);
   Exprs dims = x.dims, first(rank, 0);
   const auto bounded = [](const Expr& i, const Expr& size, const Expr& low, const Expr& high) {
     return max(low, min(high, select(less(i, 0), i + size, i)));
@@ -290,9 +291,9 @@ void lower_slice(Lowering& l) {
 
 void lower_pad(Lowering& l) {
   const View x = l.in(0);
-  const Exprs pads = l.ints(1);
   const std::string mode = l.node().attributes.string_or("mode", "constant");
-  const Exprs axes = given_axes(l, 3, x.rank());
+  const Exprs pads = l.ints(1), axes = given_axes(l, 3, l.has(3) ? pads.size() / 2 : x.rank());
+  if (pads.size() != 2 * axes.size()) l.refuse("there are not two pads for each axis");
   const auto half = static_cast<std::ptrdiff_t>(axes.size());
   const Exprs before = by_axis(l, Exprs(pads.begin(), pads.begin() + half), axes, Exprs(x.rank(), 0));
   const Exprs after = by_axis(l, Exprs(pads.begin() + half, pads.end()), axes, Exprs(x.rank(), 0));
@@ -362,7 +363,7 @@ void lower_reverse_sequence(Lowering& l) {
 
 void lower_trilu(Lowering& l) {
   const View x = l.in(0);
-  const Expr k = l.has(1) ? l.ints(1)[0] : Expr(0);
+  const Expr k = l.has(1) ? l.single_int(1) : Expr(0);
   const bool is_upper = l.attr("upper", 1) != 0;
   const auto read = [=](const Exprs& at) {
     const Expr row = at[at.size() - 2], column = at.back();
@@ -402,7 +403,7 @@ void lower_constant(Lowering& l) {
 
 void lower_one_hot(Lowering& l) {
   const View places = l.in(0), values = l.in(2);
-  const Expr depth = l.ints(1)[0];
+  const Expr depth = l.single_int(1);
   const auto axis = static_cast<std::size_t>(l.axis(l.attr("axis", -1), places.rank() + 1));
   Exprs dims = places.dims;
   dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), depth);

@@ -28,7 +28,7 @@ void lower_top_k(Lowering& l) {
   const auto axis = static_cast<std::size_t>(l.axis(l.attr("axis", -1), x.rank()));
   const View places = sorted(l, x, axis, l.attr("largest", 1) != 0);
   Exprs dims = x.dims;
-  dims[axis] = l.ints(1)[0];
+  dims[axis] = l.single_int(1);
   l.settle(0, dims);
   if (!dims[axis].as_int()) dims[axis] = l.let(min(dims[axis], x.dims[axis]));
   l.out(0, l.computed(x.type, dims, [=](const Exprs& at) {
@@ -189,7 +189,7 @@ void lower_non_max_suppression(Lowering& l) {
     const View v = l.in(i);
     return v.at(Exprs(v.rank(), 0));
   };
-  const Expr most = l.has(2) ? l.let(l.ints(2)[0]) : Expr(0);
+  const Expr most = l.has(2) ? l.let(l.single_int(2)) : Expr(0);
   const Expr most_overlap = l.let(scalar(3, 0)), least_score = l.let(scalar(4, -__builtin_inf()));
   const View order = sorted(l, scores, 2, true);
   const View found = l.fresh(DType::i64, {batches * classes * n, 3});

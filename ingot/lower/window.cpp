@@ -332,7 +332,7 @@ void lower_max_unpool(Lowering& l) {
     const std::int64_t kept = w.kernel[i].value() - w.pads[i] - w.pads[i + w.rank()];
     pooled.push_back((x.dims[i + 2] - 1) * w.strides[i] + kept);
   }
-  Exprs dims = l.has(2) ? l.ints(2) : pooled;
+  Exprs dims = l.has(2) ? l.ints(2, pooled.size()) : pooled;
   l.settle(0, dims);
   // A smaller output can only be what was pooled itself.
   Expr is_smaller = Expr::integer(0, DType::boolean);

@@ -68,9 +68,33 @@ class CompileTest(unittest.TestCase):
 
     def test_weights_may_lie_beside_the_code(self):
         done = json.loads(self.ingot("compile", "net.onnxtxt", "-o", "net", "--weights", "file", "--json").stdout)
-        self.assertEqual(done["files"], ["net.h", "net.cpp", "net.bin"])
+        self.assertEqual(done["files"],
+                         ["net.h", "net.cpp", "net.bin", "net_test.cpp", "net.cmake", "net_test.bin"])
+        self.assertIn("output 0: right", self.built(["g++", "-std=c++17"], ["net_test.cpp", "net.cpp"]))
         (self.folder / "main.cpp").write_text(MAIN % ('if (net::load_weights("net.bin") != 0) return 2;', "net::"))
         self.assertEqual(self.built(["g++", "-std=c++17"], ["main.cpp", "net.cpp"]), "0.5 0\n")
+
+    def test_the_test_program_finds_wrong_code(self):
+        for arguments, compiler, ending in (([], ["g++", "-std=c++17"], "cpp"), (["--c"], ["gcc", "-std=c99"], "c")):
+            self.ingot("compile", "net.onnxtxt", "-o", "net", *arguments)
+            sources = [f"net_test.{ending}", f"net.{ending}"]
+            self.assertIn("output 0: right", self.built(compiler, sources))
+            source = self.folder / f"net.{ending}"
+            self.assertIn(" 1.0f, 2.0f,", source.read_text())
+            source.write_text(source.read_text().replace(" 1.0f, 2.0f,", " 1.5f, 2.0f,"))
+            with self.assertRaises(subprocess.CalledProcessError):
+                self.built(compiler, sources)
+
+    def test_cmake_builds_it(self):
+        self.ingot("compile", "net.onnxtxt", "-o", "net")
+        (self.folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.20)\nproject(t LANGUAGES CXX)\nenable_testing()\ninclude(net.cmake)\n")
+        for command in (["cmake", "-S", ".", "-B", "b"], ["cmake", "--build", "b"], ["ctest", "--test-dir", "b"]):
+            subprocess.run(command, check=True, cwd=self.folder, timeout=120, capture_output=True)
+
+    def test_without_a_test_program(self):
+        done = json.loads(self.ingot("compile", "net.onnxtxt", "-o", "net", "--no-test", "--json").stdout)
+        self.assertEqual(done["files"], ["net.h", "net.cpp"])
 
     def test_same_model_same_bytes(self):
         self.ingot("compile", "net.onnxtxt", "-o", "net")
@@ -88,6 +112,7 @@ class CompileTest(unittest.TestCase):
     def test_a_name_must_be_one(self):
         self.ingot("compile", "net.onnxtxt", "-o", "my-net", code=2)
         self.ingot("compile", "net.onnxtxt", "-o", "net", "--emit", "cobol", code=2)
+        self.ingot("compile", "net.onnxtxt", "-o", "net", "--emit", "matlab", "--target", "avx2", code=2)
 
 
 if __name__ == "__main__":

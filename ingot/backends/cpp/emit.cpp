@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "ingot/backends/cpp/printer.h"
+#include "ingot/backends/cpp/test_program.h"
 #include "ingot/backends/cpp/types.h"
 #include "ingot/backends/cpp/weights.h"
 #include "ingot/base/error.h"
@@ -88,10 +89,14 @@ class Emitter {
     source += last + "  return 0;\n}\n";
     if (!is_static_) source += cleanup();
     source += closing();
-    if (options_.has_entry) source += entry();
+    if (options_.has_entry) source += entry(options_.is_c ? "" : "extern \"C\" ", name_ + "_call");
     files.push_back({name_ + ".h", header()});
     files.push_back({name_ + (options_.is_c ? ".c" : ".cpp"), std::move(source)});
     if (options_.weights_in_file) files.push_back({name_ + ".bin", std::move(weights_bytes)});
+    if (options_.has_test) {
+      files.push_back({name_ + "_test" + (options_.is_c ? ".c" : ".cpp"), test_program()});
+      files.push_back({name_ + ".cmake", cmake_file(name_, options_)});
+    }
     if (sizes) *sizes = {weights.bytes, plan_.bytes};
     return files;
   }
@@ -237,7 +242,8 @@ class Emitter {
   }
 
   /// Sizes come from the dimensions that the caller states; results lie in memory of the function.
-  std::string entry();
+  std::string entry(std::string_view linkage, std::string_view function);
+  std::string test_program();
 
   const Program& program_;
   const Options& options_;
@@ -249,13 +255,21 @@ class Emitter {
   std::size_t arena_slot_ = 0;
 };
 
-std::string Emitter::entry() {
+std::string Emitter::test_program() {
+  std::string load;
+  if (options_.weights_in_file)
+    load = fmt::format("  if ({}{}(\"{}.bin\") != 0) return 2;\n",
+                       options_.is_c ? "" : name_ + "::", exported("load_weights"), name_);
+  return test_source(name_, entry("static ", "call"), load, program_.inputs.size(), program_.outputs.size());
+}
+
+std::string Emitter::entry(std::string_view linkage, std::string_view function) {
   const std::string scope = options_.is_c ? "" : name_ + "::";
   std::string text = fmt::format(
-      "\n{}int {}_call(const void* const* inputs, const int64_t* const* input_dims, const void** outputs, int64_t* "
+      "\n{}int {}(const void* const* inputs, const int64_t* const* input_dims, const void** outputs, int64_t* "
       "const* "
       "output_dims) {{\n  (void)inputs;\n  (void)input_dims;\n  (void)output_dims;\n",
-      options_.is_c ? "" : "extern \"C\" ", name_);
+      linkage, function);
   std::string arguments;
   const auto add = [&](const std::string& a) { arguments += (arguments.empty() ? "" : ", ") + a; };
   if (!is_static_) {

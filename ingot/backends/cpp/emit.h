@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "ingot/ir/array.h"
 #include "ingot/lower/program.h"
 
 namespace ingot::backends::cpp {
@@ -11,6 +12,7 @@ struct Options {
   bool weights_in_file = false;  // NAME.bin, else in the source
   std::string target = "";       // avx2, avx512: what products of matrices may use; empty: what the compiler is told
   bool has_entry = false;        // a function that takes arrays of pointers, for callers that know no types
+  bool has_test = false;         // NAME_test.cpp or NAME_test.c, which reads test_data(), and NAME.cmake
 };
 
 struct File {
@@ -23,6 +25,10 @@ struct Sizes {
 
 /// NAME.h and NAME.cpp or NAME.c, the weights' file, where NAME is the program's name as an identifier.
 std::vector<File> emit(const lower::Program& program, const Options& options, Sizes* sizes = nullptr);
+
+/// What the test program reads from NAME_test.bin: inputs, and what the model gives for them. A model that rounds to
+/// half precision or to steps may give other roundings.
+std::string test_data(const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool rounds_coarsely);
 
 /// The program's name as it stands in the code.
 std::string identifier_of(const lower::Program& program);

@@ -74,6 +74,8 @@ void emit_if(NodeOut& n) {
 Refused refuse_loop(const Node& n, Dialect dialect) {
   Graph* body = body_of(n, "body");
   if (!body) return Refusal{Kind::structure, "the body is missing"};
+  if (body->inputs().size() != state_count(n) + 2 || body->output_count() < state_count(n) + 1)
+    return Refusal{Kind::structure, "the body does not take or give what the node carries"};
   for (std::size_t i = 2; i < n.input_count(); ++i)
     if (!n.input(i)) return Refusal{Kind::structure, "a state without a first value"};
   // What a function makes TF.js throws away when it returns, elements of lists too.

@@ -57,38 +57,6 @@ constexpr std::string_view kRewrites[] = {"batch-normalization-as-line",
                                           "unique-slices-by-comparison",
                                           "integer-products-in-float"};
 
-bool is_small_float(DType type) {
-  return type == DType::f8e4m3fn || type == DType::f8e4m3fnuz || type == DType::f8e5m2 || type == DType::f8e5m2fnuz ||
-         type == DType::f4e2m1;
-}
-
-/// Scales of an axis as they are multiplied with all elements.
-Value* scales_along(Rewriting& r, DType type) {
-  Value* scale = r.g.cast(r.in(1), type);
-  if (r.rank(1) != 1 || same((*r.in(1)->type.shape)[0], 1)) return scale;
-  std::vector<std::int64_t> dims(r.rank(), 1);
-  dims[static_cast<std::size_t>(r.axis(1, r.rank()))] = -1;
-  return r.g.reshape(scale, dims);
-}
-
-/// Numbers with a point are scaled and cast, and their zero is 0.
-Values quantize_to_float(Rewriting& r) {
-  const DType to = r.node.output(0)->type.elem;
-  if (!is_small_float(to) || r.attr("block_size", 0) || (r.rank(1) == 1 && !r.rank())) return {};
-  Value* scaled = r.g.div(r.g.cast(r.in(), DType::f32), scales_along(r, DType::f32));
-  return {r.g.op("Cast", {scaled}, {{"to", to}, {"saturate", r.attr("saturate", 1)}})};
-}
-Values dequantize_from_float(Rewriting& r) {
-  if (!is_small_float(r.elem()) || r.attr("block_size", 0) || (r.rank(1) == 1 && !r.rank())) return {};
-  const DType type = r.node.output(0)->type.elem;
-  return {r.g.mul(r.g.cast(r.in(), type), scales_along(r, type))};
-}
-
-constexpr Rewrite kOwnRewrites[] = {
-    {"small-floats-by-cast", "DequantizeLinear", dequantize_from_float},
-    {"small-floats-by-cast", "QuantizeLinear", quantize_to_float},
-};
-
 /// Bits by arithmetic, where the 32 bits of TF.js's integers have room for it.
 template <Values (*rewrite)(Rewriting&)> Values of_few_bits(Rewriting& r) {
   const DType type = r.elem();
@@ -116,7 +84,7 @@ Target target_for(const ExportOptions& options) {
     return type.is_tensor() && tf::data_type_of(type.elem) != tf::DataType::invalid;
   };
   target.rewrites.assign(std::begin(kRewrites), std::end(kRewrites));
-  target.own_rewrites = kOwnRewrites;
+  if (dialect == Dialect::tensorflow) target.rewrites.push_back("small-floats-by-cast");
   if (dialect == Dialect::tfjs) target.own_rewrites = kTfjsOwnRewrites;
   if (dialect == Dialect::tfjs)
     target.rewrites.insert(target.rewrites.end(), std::begin(kTfjsRewrites), std::end(kTfjsRewrites));

@@ -54,8 +54,10 @@ Refused refuse_loop(const Node& n) {
   if (!body) return Refusal{Kind::structure, "the body is missing"};
   if (reads_sequences(*body))
     return Refusal{Kind::not_a_tensor, "TFLite has tensors only, no sequences, maps or optionals"};
-  if (body->output_count() + 1 > n.input_count())
+  if (body->output_count() + 1 > std::max<std::size_t>(n.input_count(), 2))
     return Refusal{Kind::structure, "outputs that are gathered from the rounds of a Loop"};
+  if (n.input_count() < 2 || body->inputs().size() != n.input_count() || body->output_count() + 1 < n.input_count())
+    return Refusal{Kind::structure, "the body does not take or give what the node carries"};
   return {};
 }
 

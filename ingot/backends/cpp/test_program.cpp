@@ -1,0 +1,216 @@
+// What lets a user see that the generated code is right where it is compiled.
+#include "ingot/backends/cpp/test_program.h"
+
+#include <fmt/format.h>
+
+namespace ingot::backends::cpp {
+namespace {
+
+// Of test data: how elements are compared.
+enum Kind : std::int64_t { kExact, kFloat, kDouble, kHalf, kBrainHalf, kSignedByte, kByte };
+
+constexpr std::string_view kReading = R"(
+static int64_t take(FILE* file) {
+  int64_t number = 0;
+  if (fread(&number, sizeof(number), 1, file) != 1) {
+    fprintf(stderr, "the file of test data is too short\n");
+    exit(2);
+  }
+  return number;
+}
+
+// A tensor of the file: how it is compared, how far it may be off in millionths, its dimensions, its elements.
+typedef struct {
+  int64_t kind, bound, rank, count, bytes;
+  int64_t dims[64];
+  unsigned char* data;
+} stored_t;
+
+static stored_t take_tensor(FILE* file) {
+  stored_t t;
+  t.kind = take(file);
+  t.bound = take(file);
+  t.rank = take(file);
+  t.count = 1;
+  for (int64_t i = 0; i < 64; ++i) t.dims[i] = 0;
+  if (t.rank < 0 || t.rank > 64) exit(2);
+  for (int64_t i = 0; i < t.rank; ++i) t.count *= t.dims[i] = take(file);
+  t.bytes = take(file);
+  t.data = (unsigned char*)malloc(t.bytes > 0 ? (size_t)t.bytes : 1);
+  if (!t.data || (t.bytes > 0 && fread(t.data, 1, (size_t)t.bytes, file) != (size_t)t.bytes)) exit(2);
+  return t;
+}
+
+static double number_of(const unsigned char* data, int64_t kind, int64_t i) {
+  if (kind == 1) {
+    float x;
+    memcpy(&x, data + 4 * i, 4);
+    return (double)x;
+  }
+  if (kind == 2) {
+    double x;
+    memcpy(&x, data + 8 * i, 8);
+    return x;
+  }
+  if (kind == 5) return (double)(signed char)data[i];
+  if (kind == 6) return (double)data[i];
+  uint16_t bits;
+  memcpy(&bits, data + 2 * i, 2);
+  if (kind == 4) {
+    const uint32_t wide = (uint32_t)bits << 16;
+    float x;
+    memcpy(&x, &wide, 4);
+    return (double)x;
+  }
+  const int power = bits >> 10 & 31, fraction = bits & 1023;
+  const double sign = bits >> 15 ? -1.0 : 1.0;
+  if (power == 31) return fraction ? (double)NAN : sign * (double)INFINITY;
+  return sign * (power ? ldexp(1024 + fraction, power - 25) : ldexp(fraction, -24));
+}
+
+// How far apart the results are, as part of the largest expected number; less than 0: they cannot be compared.
+static double difference(const stored_t* expected, const unsigned char* got) {
+  double most = 0, scale = 0;
+  if (expected->kind == 0) return memcmp(expected->data, got, (size_t)expected->bytes) == 0 ? 0 : 1;
+  for (int64_t i = 0; i < expected->count; ++i) {
+    const double a = number_of(expected->data, expected->kind, i), b = number_of(got, expected->kind, i);
+    if ((isnan(a) && isnan(b)) || (isinf(a) && isinf(b) && (a < 0) == (b < 0))) continue;
+    if (isnan(a) || isnan(b) || isinf(a) || isinf(b)) return 1;
+    if (fabs(a) > scale) scale = fabs(a);
+    if (fabs(a - b) > most) most = fabs(a - b);
+  }
+  return scale > 0 ? most / scale : most;
+}
+)";
+
+// {0}: the name, {1}: what comes before the call, {2}: inputs, {3}: outputs, at least one each in arrays.
+constexpr std::string_view kMain = R"(
+int main(int argc, char** argv) {{
+  const char* path = argc > 1 ? argv[1] : "{0}_test.bin";
+  FILE* file = fopen(path, "rb");
+  if (!file) {{
+    fprintf(stderr, "%s cannot be read\n", path);
+    return 2;
+  }}
+  static stored_t inputs[{4}], outputs[{5}];
+  const void* in[{4}] = {{0}};
+  const int64_t* in_dims[{4}] = {{0}};
+  const void* out[{5}] = {{0}};
+  static int64_t shapes[{5}][64];
+  int64_t* out_dims[{5}];
+  int failed = 0;
+  for (int i = 0; i < {2}; ++i) {{
+    inputs[i] = take_tensor(file);
+    in[i] = inputs[i].data;
+    in_dims[i] = inputs[i].dims;
+  }}
+  for (int i = 0; i < {3}; ++i) outputs[i] = take_tensor(file);
+  for (int i = 0; i < {5}; ++i) out_dims[i] = shapes[i];
+  fclose(file);
+{1}  if (call(in, in_dims, out, out_dims) != 0) {{
+    fprintf(stderr, "there is no memory to run in\n");
+    return 2;
+  }}
+  for (int i = 0; i < {3}; ++i) {{
+    double apart = 1;
+    if (memcmp(shapes[i], outputs[i].dims, (size_t)outputs[i].rank * sizeof(int64_t)) == 0)
+      apart = difference(&outputs[i], (const unsigned char*)out[i]);
+    else
+      fprintf(stderr, "output %d has another shape\n", i);
+    const int is_right = apart <= (double)outputs[i].bound * 1e-6;
+    printf("output %d: %s, %.3g of the largest number apart\n", i, is_right ? "right" : "WRONG", apart);
+    failed += !is_right;
+  }}
+  return failed ? 1 : 0;
+}}
+)";
+
+Kind kind_of(DType type) {
+  switch (type) {
+    case DType::f32:
+      return kFloat;
+    case DType::f64:
+      return kDouble;
+    case DType::f16:
+      return kHalf;
+    case DType::bf16:
+      return kBrainHalf;
+    case DType::i8:
+      return kSignedByte;
+    case DType::u8:
+      return kByte;
+    default:
+      return kExact;
+  }
+}
+
+/// In millionths of the largest number. What rounds coarsely inside may round the other way.
+std::int64_t bound_of(Kind kind, bool rounds_coarsely) {
+  switch (kind) {
+    case kExact:
+      return 0;
+    case kSignedByte:
+    case kByte:
+      return rounds_coarsely ? 30'000 : 0;
+    case kDouble:
+      return rounds_coarsely ? 30'000 : 1;
+    case kHalf:
+      return 20'000;
+    case kBrainHalf:
+      return 100'000;
+    default:
+      return rounds_coarsely ? 30'000 : 100;
+  }
+}
+
+void append(std::string& bytes, std::int64_t number) {
+  bytes.append(reinterpret_cast<const char*>(&number), sizeof(number));
+}
+
+}  // namespace
+
+std::string test_source(const std::string& name, const std::string& entry, const std::string& load, std::size_t inputs,
+                        std::size_t outputs) {
+  std::string text = fmt::format(
+      "// Made by ingot compile: runs the code on stored inputs and compares its results with stored ones.\n"
+      "#include \"{}.h\"\n\n#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n",
+      name);
+  text += entry;
+  text += kReading;
+  text += fmt::format(kMain, name, load, inputs, outputs, std::max<std::size_t>(inputs, 1),
+                      std::max<std::size_t>(outputs, 1));
+  return text;
+}
+
+std::string cmake_file(const std::string& name, const Options& options) {
+  const char* language = options.is_c ? "C" : "CXX";
+  const char* ending = options.is_c ? "c" : "cpp";
+  std::string text = fmt::format(
+      "# Made by ingot compile. In a CMakeLists.txt: include({0}.cmake), then target_link_libraries(yours {0}).\n"
+      "enable_language({1})\n"
+      "add_library({0} STATIC ${{CMAKE_CURRENT_LIST_DIR}}/{0}.{2})\n"
+      "target_include_directories({0} PUBLIC ${{CMAKE_CURRENT_LIST_DIR}})\n"
+      "target_compile_features({0} PUBLIC {3})\n"
+      "if(UNIX)\n  target_link_libraries({0} PUBLIC m)\nendif()\n"
+      "add_executable({0}_test ${{CMAKE_CURRENT_LIST_DIR}}/{0}_test.{2})\n"
+      "target_link_libraries({0}_test {0})\n"
+      "add_test(NAME {0}_test COMMAND {0}_test WORKING_DIRECTORY ${{CMAKE_CURRENT_LIST_DIR}})\n",
+      name, language, ending, options.is_c ? "c_std_99" : "cxx_std_17");
+  return text;
+}
+
+std::string test_data(const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool rounds_coarsely) {
+  std::string bytes;
+  for (const auto* list : {&inputs, &outputs})
+    for (const Array& a : *list) {
+      append(bytes, kind_of(a.dtype()));
+      append(bytes, bound_of(kind_of(a.dtype()), rounds_coarsely));
+      append(bytes, a.rank());
+      for (const std::int64_t d : a.dims()) append(bytes, d);
+      append(bytes, static_cast<std::int64_t>(a.byte_size()));
+      bytes.append(reinterpret_cast<const char*>(a.bytes()), a.byte_size());
+    }
+  return bytes;
+}
+
+}  // namespace ingot::backends::cpp
