@@ -19,4 +19,4 @@ install(FILES ${PROJECT_BINARY_DIR}/IngotConfig.cmake ${PROJECT_BINARY_DIR}/Ingo
               cmake/FindLZ4.cmake cmake/FindOpenJPEG.cmake cmake/FindWebP.cmake
         DESTINATION ${ingot_package_dir} COMPONENT development)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
-install(FILES ingot/ingot.h ingot/ingot_c.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot COMPONENT development)
+install(FILES ingot/ingot.h ingot/ingot_c.h ingot/ingot_plugin.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot COMPONENT development)

@@ -2,6 +2,7 @@
 #include "ingot/driver/adjust.h"
 
 #include <algorithm>
+#include <map>
 
 #include "ingot/base/error.h"
 #include "ingot/driver/batch.h"
@@ -44,11 +45,20 @@ void set_input_shape(const Model& model, const std::string& name, const Shape& s
       if (!may_equal(wanted[i], (*old)[i]))
         throw Error(Code::bad_usage, "input '" + name + "' is " + input->type.str() + " in the source: dimension " +
                                          std::to_string(i) + " cannot be " + wanted[i].str())
-            .hint(i == 0 ? "--batch changes the first dimension of a model that fixes it"
-                         : "shapes are in the source's layout; --inputs-as changes it afterwards");
+            .hint(i == 0 ? "'convert --batch' changes the first dimension of a model that fixes it"
+                         : "shapes are in the source's layout; 'convert --inputs-as' changes it afterwards");
     }
   }
   input->type.shape = std::move(wanted);
+}
+
+/// Which sizes the names of dimensions got; a name that got two says nothing.
+void note_sizes(const Shape& before, const Shape& after, std::map<std::string, Dim>& sizes) {
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (!before[i].is_symbolic() || !after[i].is_known()) continue;
+    const auto [size, is_new] = sizes.try_emplace(before[i].str(), after[i]);
+    if (!is_new && size->second != after[i]) size->second = before[i];
+  }
 }
 
 /// The versions of all standard domains that belong together.
@@ -138,7 +148,18 @@ void say_in_standard(Model& model, bool keeps_versions, AdjustReport& report) {
 }  // namespace
 
 void set_input_shapes(Model& model, const InputShapes& shapes) {
-  for (const auto& [name, shape] : shapes) set_input_shape(model, name, shape);
+  std::map<std::string, Dim> sizes;  // of dimensions that other inputs may name too
+  for (const auto& [name, shape] : shapes) {
+    const std::optional<Shape> before = find_input(model, name)->type.shape;
+    set_input_shape(model, name, shape);
+    if (before) note_sizes(*before, *find_input(model, name)->type.shape, sizes);
+  }
+  for (Value* v : model.graph->inputs()) {
+    const bool is_given = std::ranges::find(shapes, v->name(), &InputShapes::value_type::first) != shapes.end();
+    if (is_given || sizes.empty() || !v->type.is_tensor() || !v->type.shape) continue;
+    for (Dim& d : *v->type.shape)
+      if (const auto size = sizes.find(d.str()); d.is_symbolic() && size != sizes.end()) d = size->second;
+  }
 }
 
 AdjustReport adjust(Model& model, const AdjustOptions& options) {

@@ -7,6 +7,7 @@
 #include "ingot/base/error.h"
 #include "ingot/driver/adjust.h"
 #include "ingot/driver/check.h"
+#include "ingot/driver/operator_map.h"
 
 namespace ingot::driver {
 namespace {
@@ -37,13 +38,19 @@ ImportOptions import_part(const ConvertRequest& request) {
   import.input_shapes = request.input_shapes;
   import.allow_custom = request.allow_custom;
   import.functions = request.functions;
+  import.map_ops = request.map_ops;
   import.weights_from = request.weights_from;
+  import.input_types = request.input_types;
+  import.input_values = request.input_values;
   import.dequantize = request.dequantize;
   import.precision = request.precision;
   import.raw_scores = request.raw_scores;
   import.zipmap = request.zipmap;
   import.decision_path = request.decision_path;
+  import.data = request.data;
+  import.schema = request.schema;
   import.keep_functions = request.keep_functions;
+  import.keep_nhwc = request.keep_nhwc;
   import.layout = request.layout;
   import.mode = request.mode;
   return import;
@@ -121,6 +128,8 @@ std::string why_not_verified(const ConvertRequest& request, const ConvertReport&
   if (!done.is_translated && !request.verifies_onnx) return "source and result are ONNX; 'ingot verify' compares them";
   if (request.batch && request.batch->is_known())
     return "the batch is another one; Ingot alone compared the two, example by example";
+  if (request.quantize == Quantize::uint8)
+    return "weights are rounded to 8 bits, as asked for: what that changes, data must tell";
   if (!request.allow_runtimes) return "other runtimes are off under --untrusted";
   if (!done.from->is_onnx && done.from->runtimes.empty())
     return "no runtime runs " + std::string(done.from->title) + " models";
@@ -157,7 +166,8 @@ Comparison comparison_of(const ConvertRequest& request, const LoadOptions& load)
   import.outputs = load.import.outputs;
   import.allow_custom = load.import.allow_custom;
   import.functions = load.import.functions;
-  if (request.weights == WeightForm::float16) comparison.rounded_to = DType::f16;
+  import.map_ops = load.import.map_ops;
+  if (request.weights == WeightForm::float16 || request.quantize) comparison.rounded_to = DType::f16;  // 16 bits
   if (request.half) comparison.rounded_to = request.half->to;
   return comparison;
 }
@@ -168,8 +178,15 @@ Plan plan_of(const ConvertRequest& request, const Format& from, const Format& to
   plan.load = {.from = &from, .allow_links = request.allow_links, .budget = request.budget};
   plan.load.requires_valid = request.requires_valid && from.is_onnx;  // what is imported is checked as it is written
   plan.load.import = import_part(request);
+  // What computes in double by itself does so in float for a target that lacks element types.
+  const bool lacks_types = !to.is_onnx && to.export_options.has(Option::auto_cast);
+  if (from.import_options.has(Option::precision) && lacks_types && !request.precision)
+    plan.load.import.precision = Precision::float32;
   plan.save = save_part(request);
   plan.save.to = &to;
+  // Whoever names an operator of the result wants it written.
+  for (std::string& name : OperatorMap(request.map_ops, request.budget).names_after())
+    plan.save.allow_custom.push_back(std::move(name));
   divide(plan.load.import, plan.save, from, to);
   plan.adjust = adjust_options(request, from, to);
   require_company(request, plan.adjust, to);

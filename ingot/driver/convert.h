@@ -42,9 +42,11 @@ struct ConvertRequest {
   // Of the source: see ImportOptions.
   std::string signature{}, tag{};
   std::vector<std::string> inputs{}, outputs{};
-  std::string functions{}, weights_from{};
+  std::string functions{}, map_ops{}, weights_from{}, data{}, schema{};
+  InputTypes input_types{};
+  InputValues input_values{};
   std::optional<Mode> mode{};
-  bool keep_functions = false, dequantize = false;
+  bool keep_functions = false, keep_nhwc = false, dequantize = false;
   std::optional<Precision> precision{};
   bool raw_scores = false, zipmap = false, decision_path = false;
 

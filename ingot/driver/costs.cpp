@@ -121,7 +121,7 @@ Costs costs_of(const Model& original, const InputShapes& shapes) {
     if (node->output()) cost.output = node->output()->type.str();
     if (!has_subgraphs(*node)) cost.operations = operations_of(*node);
     for (const Value* v : node->inputs())
-      if (v && v->initializer && !v->is_input() && counted.insert(v).second)
+      if (v && v->initializer && counted.insert(v).second)  // below IR version 4 each is an input too
         cost.weights += v->initializer->bytes().size();
     for (const Value* v : node->outputs()) {
       if (!v) continue;

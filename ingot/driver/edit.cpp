@@ -89,26 +89,35 @@ void rename(Model& model, const RenameOptions& options) {
   add_prefix(model, options.prefix);
 }
 
-OptimizeReport optimize(Model& model, const OptimizeRequest& request) {
-  OpsetImports wanted = model.opsets;
-  if (request.opset) wanted.set("", request.opset);
+OpsetImports all_opsets(const Model& model) {
+  OpsetImports all = model.opsets;
   for (const auto& f : model.functions)
     for (const OpsetImport& import : f->opsets)
-      if (!wanted.version(import.domain)) wanted.set(import.domain, import.version);
-  if (!wanted.version("")) wanted.set("", 1);
+      if (!all.version(import.domain)) all.set(import.domain, import.version);
+  if (!all.version("")) all.set("", 1);
+  return all;
+}
+
+void bring_to(Model& model, const OpsetImports& opsets, std::int64_t ir_version) {
+  passes::convert_version(model, opsets);
+  model.ir_version = ir_version;
+  const passes::IrNeed need = passes::needed_ir_version(model);
+  if (need.version > model.ir_version) passes::fit_ir_version(model, need.version);
+}
+
+OptimizeReport optimize(Model& model, const OptimizeRequest& request) {
+  OpsetImports wanted = all_opsets(model);
+  if (request.opset) wanted.set("", request.opset);
   passes::take_defaults_for_constants(model);
-  const std::int64_t ir_version = model.ir_version;
+  std::int64_t ir_version = model.ir_version;
+  if (request.opset) ir_version = std::max<std::int64_t>(ir_version, ops::ir_version_for(wanted));
   passes::OptimizeOptions options;
   options.level = request.level;
   options.ignores_nan = request.ignores_nan;
   options.opset = wanted.version("");
   options.budget = request.budget;
   OptimizeReport report = passes::optimize(model, options);
-  passes::convert_version(model, wanted);
-  model.ir_version = ir_version;
-  if (request.opset) model.ir_version = std::max<std::int64_t>(ir_version, ops::ir_version_for(model.opsets));
-  const passes::IrNeed need = passes::needed_ir_version(model);
-  if (need.version > model.ir_version) passes::fit_ir_version(model, std::max(need.version, model.ir_version));
+  bring_to(model, wanted, ir_version);
   report.nodes_after = 0;
   for (const GraphPlace& place : all_graphs(model)) report.nodes_after += place.graph->node_count();
   return report;

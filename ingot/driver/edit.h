@@ -42,6 +42,11 @@ struct RenameOptions {
 };
 void rename(Model& model, const RenameOptions& options);
 
+/// The operator sets of a model and of its functions.
+OpsetImports all_opsets(const Model& model);
+/// What passes left in the newest operator sets, in these; the IR version is raised where the model needs a newer one.
+void bring_to(Model& model, const OpsetImports& opsets, std::int64_t ir_version);
+
 struct OptimizeRequest {
   OptimizeLevel level = OptimizeLevel::extended;
   bool ignores_nan = false;

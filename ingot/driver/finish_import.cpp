@@ -73,7 +73,7 @@ void finish_import(Imported& imported, const ImportOptions& options, OwnFunction
   set_input_shapes(imported.model, options.input_shapes);
   if (imported.folds_constants) fold(imported.model);
   if (imported.is_channels_last)
-    settle_layout(imported.model, options.layout, imported.notes);
+    settle_layout(imported.model, options.layout, options.keep_nhwc, imported.notes);
   else if (options.layout.inputs_as || options.layout.outputs_as)
     throw Error(Code::bad_usage, "the inputs and outputs of this model keep their layout")
         .hint("leave --inputs-as and --outputs-as out; what is trained stays as it is");

@@ -106,6 +106,8 @@ struct Format {
   std::string (*why_not_verified)(const ImportOptions&) = nullptr;
   /// Why nothing runs such files, not even Ingot; empty: something does.
   std::string_view why_not_run{};
+  /// The file does not say of which shapes and types its inputs are: those of the arrays that are given are told.
+  bool leaves_inputs_open = false;
   /// One file is a whole model, so that it can be read from memory.
   bool is_one_file = false;
 };

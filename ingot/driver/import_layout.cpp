@@ -11,6 +11,7 @@
 #include "ingot/passes/infer_calls.h"
 #include "ingot/passes/layout/layout.h"
 #include "ingot/passes/move_quantized.h"
+#include "ingot/passes/nhwc_functions.h"
 
 namespace ingot::driver {
 namespace {
@@ -94,13 +95,16 @@ void write_properties(Model& model, const passes::PortLayouts& known) {
 
 }  // namespace
 
-void settle_layout(Model& model, const LayoutWish& wish, std::vector<std::string>& notes) {
+void settle_layout(Model& model, const LayoutWish& wish, bool keeps_nhwc, std::vector<std::string>& notes) {
   Graph& graph = *model.graph;
   passes::PortLayouts known = passes::port_layouts(graph);
   set_layouts(graph, wish.inputs_as, known.inputs, true, notes);
   set_layouts(graph, wish.outputs_as, known.outputs, false, notes);
   std::vector<Graph*> graphs{&graph};
   for (const auto& function : model.functions) graphs.push_back(function->body.get());
+  if (keeps_nhwc)
+    notes.push_back("layout: " + std::to_string(passes::use_nhwc_functions(model)) +
+                    " operators keep channels last, as functions of " + std::string(passes::kNhwcDomain));
   std::size_t before = 0, after = 0;
   for (Graph* one : graphs) {
     const passes::LayoutReport report = passes::choose_layout(*one);

@@ -12,7 +12,9 @@ inline constexpr std::string_view kLayoutProperty = "ingot.layout.";
 
 /// Frontends of NHWC frameworks put transposes around every spatial operator; leaves those that are needed. Inputs and
 /// outputs keep their layout unless another is wished; the layout of each that has one becomes a property of the model.
-void settle_layout(Model& model, const LayoutWish& wish, std::vector<std::string>& notes);
+/// `keeps_nhwc`: spatial operators become functions whose channels come last, and so no transposes are left around
+/// them.
+void settle_layout(Model& model, const LayoutWish& wish, bool keeps_nhwc, std::vector<std::string>& notes);
 
 /// Which layouts the inputs and outputs of a model of any operator set have: as its properties say, else as spatial
 /// operators and transposes tell; nothing where it cannot be known.

@@ -10,8 +10,11 @@
 #include "ingot/driver/check.h"
 #include "ingot/driver/finish_import.h"
 #include "ingot/driver/import_layout.h"
+#include "ingot/driver/operator_map.h"
 #include "ingot/driver/own_functions.h"
+#include "ingot/driver/plugin.h"
 #include "ingot/passes/extract.h"
+#include "ingot/passes/infer.h"
 
 namespace ingot::driver {
 namespace {
@@ -23,11 +26,25 @@ void finish_onnx(Imported& imported, const ImportOptions& options) {
   wish_layout(imported.model, options.layout, imported.notes);
 }
 
+/// Types are found again: the new names may be of operators that Ingot knows.
+void rename_operators(Imported& imported, const OperatorMap& map) {
+  const auto notes = map.apply(imported.model);
+  if (notes.empty()) return;
+  imported.notes.insert(imported.notes.end(), notes.begin(), notes.end());
+  if (!imported.model.opsets.version("")) return;
+  passes::InferOptions tolerant;
+  tolerant.tolerate_errors = true;
+  passes::infer(imported.model, tolerant);
+}
+
 Imported import_foreign(const Source& source, const Format& format, const LoadOptions& options) {
   OwnFunctions functions(options);
   LoadOptions with_custom = options;
   functions.allow(with_custom.import.allow_custom);
+  const OperatorMap map(options.import.map_ops, options.budget);
+  map.allow(with_custom.import.allow_custom);
   Imported imported = format.load(source, with_custom);
+  rename_operators(imported, map);
   finish_import(imported, options.import, functions);
   return imported;
 }
@@ -45,6 +62,7 @@ bool fits(const Shape& wanted, const Shape& own, bool moved) {
 /// Sizes may be others than those of the source, but not in another layout: refuses shapes that fit with their channels
 /// moved, and, where an import failed, all that do not fit.
 void check_shapes(const Source& source, const Format& format, LoadOptions options, bool has_failed) {
+  if (format.leaves_inputs_open) return;
   const InputShapes wanted = std::exchange(options.import.input_shapes, {});
   if (wanted.empty()) return;
   options.import.layout = {};
@@ -60,7 +78,7 @@ void check_shapes(const Source& source, const Format& format, LoadOptions option
     if (!has_failed && !fits(shape, *input->type.shape, true)) continue;
     throw Error(Code::bad_usage, "input '" + name + "' is " + input->type.str() + " in the source, which " +
                                      Type::tensor(input->type.elem, shape).str() + " does not fit")
-        .hint("shapes are in the source's layout; --inputs-as changes it afterwards");
+        .hint("shapes are in the source's layout; 'convert --inputs-as' changes it afterwards");
   }
 }
 
@@ -73,14 +91,20 @@ OptionSet given(const ImportOptions& options) {
   set.add(Option::inputs, !options.inputs.empty());
   set.add(Option::outputs, !options.outputs.empty());
   set.add(Option::functions, !options.functions.empty());
+  set.add(Option::map_ops, !options.map_ops.empty());
   set.add(Option::mode, options.mode.has_value());
   set.add(Option::keep_functions, options.keep_functions);
+  set.add(Option::keep_nhwc, options.keep_nhwc);
   set.add(Option::dequantize, options.dequantize);
   set.add(Option::weights_from, !options.weights_from.empty());
   set.add(Option::precision, options.precision.has_value());
   set.add(Option::raw_scores, options.raw_scores);
   set.add(Option::zipmap, options.zipmap);
   set.add(Option::decision_path, options.decision_path);
+  set.add(Option::input_types, !options.input_types.empty());
+  set.add(Option::input_values, !options.input_values.empty());
+  set.add(Option::data, !options.data.empty());
+  set.add(Option::schema, !options.schema.empty());
   set.add(Option::allow_custom, !options.allow_custom.empty());
   set.add(Option::inputs_as, options.layout.inputs_as.has_value());
   set.add(Option::outputs_as, options.layout.outputs_as.has_value());
@@ -119,6 +143,9 @@ Loaded load(const Source& source, const Format& format, const LoadOptions& optio
   Imported imported;
   if (format.is_onnx) {
     imported = format.load(source, options);
+    rename_operators(imported, OperatorMap(options.import.map_ops, options.budget));
+    OwnFunctions(options).add_to(imported.model);
+    add_plugin_functions(imported.model);
     if (options.requires_valid) require_valid(imported.model, options.budget);
     finish_onnx(imported, options.import);
   } else {
@@ -129,6 +156,7 @@ Loaded load(const Source& source, const Format& format, const LoadOptions& optio
       check_shapes(source, format, options, true);
       throw;
     }
+    add_plugin_functions(imported.model);
     const Made made{.is_imported = true, .has_given_shapes = !options.import.input_shapes.empty()};
     if (options.requires_valid) require_sound(imported.model, made, options.budget);
   }

@@ -19,15 +19,21 @@ struct ImportOptions {
   std::string tag{};                             // which of several graphs of a SavedModel
   std::vector<std::string> inputs{}, outputs{};  // where to cut, by name
   InputShapes input_shapes{};
+  InputTypes input_types{};                 // where the source does not say them
+  InputValues input_values{};               // numbers that the source leaves to its caller, fixed here
   std::vector<std::string> allow_custom{};  // "Op" or "Op:domain": stays as a custom node
   std::string functions{};                  // an ONNX file whose functions give custom nodes of their names a meaning
+  std::string map_ops{};                    // a file that says what operators are to be called
   std::string weights_from{};               // a file with the weights, where the source only describes the model
   bool dequantize = false;                  // quantised tensors become float
   std::optional<Precision> precision{};     // nothing: as the library computes
   bool raw_scores = false;                  // decision functions in place of probabilities
   bool zipmap = false;                      // probabilities as maps from class to number
   bool decision_path = false;               // the nodes of trees that rows pass, as a further output
+  std::string data{};                       // CSV: a sample of the frame that a program works on
+  std::string schema{};                     // "age:int,name:text": its columns
   bool keep_functions = false;              // functions of the source become functions of the model
+  bool keep_nhwc = false;                   // spatial operators become functions whose channels come last
   LayoutWish layout{};                      // of inputs and outputs
   std::optional<Mode> mode{};               // nothing: inference
 };

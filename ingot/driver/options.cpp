@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "ingot/base/error.h"
 #include "ingot/driver/format.h"
@@ -27,21 +28,41 @@ Error not_a_shape(const std::string& text) {
   return Error(Code::bad_usage, "'" + text + "' is not an input shape").hint("such as x:1,3,224,224 or x:N,?,10");
 }
 
-constexpr std::array<std::string_view, static_cast<std::size_t>(kLastOption) + 1> kFlags = {
-    "--signature",      "--tag",
-    "--inputs",         "--outputs",
-    "--functions",      "--mode",
-    "--keep-functions", "--dequantize",
-    "--weights-from",   "--precision",
-    "--raw-scores",     "--zipmap",
-    "--decision-path",  "--allow-custom",
-    "--inputs-as",      "--outputs-as",
-    "--opset",          "--for",
-    "--auto-cast",      "--infer-types",
-    "--weights",        "--native-lstm",
-    "--quantize",       "--variables",
-    "--external-data",  "--external-threshold",
-    "--float16",        "--standard"};
+using Flags = std::array<std::string_view, static_cast<std::size_t>(kLastOption) + 1>;
+constexpr Flags kFlags = {"--signature",
+                          "--tag",
+                          "--inputs",
+                          "--outputs",
+                          "--functions",
+                          "--map-ops",
+                          "--mode",
+                          "--keep-functions",
+                          "--keep-nhwc",
+                          "--dequantize",
+                          "--weights-from",
+                          "--precision",
+                          "--raw-scores",
+                          "--zipmap",
+                          "--decision-path",
+                          "--input-type",
+                          "--input-value",
+                          "--data",
+                          "--schema",
+                          "--allow-custom",
+                          "--inputs-as",
+                          "--outputs-as",
+                          "--opset",
+                          "--for",
+                          "--auto-cast",
+                          "--infer-types",
+                          "--weights",
+                          "--native-lstm",
+                          "--quantize",
+                          "--variables",
+                          "--external-data",
+                          "--external-threshold",
+                          "--float16",
+                          "--standard"};
 static_assert(!kFlags.back().empty(), "every option has a flag");
 
 std::string joined(const std::vector<std::string>& words) {
@@ -116,6 +137,25 @@ std::pair<std::string, Shape> parse_input_shape(const std::string& text) {
     start = end + 1;
   }
   return {text.substr(0, colon), std::move(shape)};
+}
+
+std::pair<std::string, DType> parse_input_type(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  const auto dtype = colon == std::string::npos ? std::nullopt : dtype_from_name(text.substr(colon + 1));
+  if (colon == 0 || !dtype || *dtype == DType::undefined)
+    throw Error(Code::bad_usage, "'" + text + "' is not an input's type").hint("such as x:int64 or x:float16");
+  return {text.substr(0, colon), *dtype};
+}
+
+std::pair<std::string, double> parse_input_value(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const std::string word = equals == std::string::npos ? std::string() : text.substr(equals + 1);
+  double value = word == "true" ? 1 : 0;
+  const auto read = std::from_chars(word.data(), word.data() + word.size(), value);
+  const bool is_number = read.ec == std::errc() && read.ptr == word.data() + word.size();
+  if (equals == 0 || (!is_number && word != "true" && word != "false"))
+    throw Error(Code::bad_usage, "'" + text + "' is not an input's value").hint("such as rate=16000 or is_fast=true");
+  return {text.substr(0, equals), value};
 }
 
 Dim parse_batch(const std::string& text) {

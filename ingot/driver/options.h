@@ -35,6 +35,8 @@ struct LayoutWish {
 
 /// Input name -> dimensions; an unknown one stays as it is.
 using InputShapes = std::vector<std::pair<std::string, Shape>>;
+using InputTypes = std::vector<std::pair<std::string, DType>>;
+using InputValues = std::vector<std::pair<std::string, double>>;
 using Renames = std::vector<std::pair<std::string, std::string>>;  // old -> new
 
 // Words of the command line and of bindings become values here and nowhere else. What is not understood is refused with
@@ -47,6 +49,10 @@ Precision parse_precision(std::string_view word);
 Quantize parse_quantize(std::string_view word);
 /// "x:1,3,224,224" -> name and dimensions; a word is a symbolic dimension, "?" or -1 keeps what the model says.
 std::pair<std::string, Shape> parse_input_shape(const std::string& text);
+/// "x:int64" -> name and element type.
+std::pair<std::string, DType> parse_input_type(const std::string& text);
+/// "rate=16000", "is_fast=true" -> name and number.
+std::pair<std::string, double> parse_input_value(const std::string& text);
 /// "8" or "N": a number of examples, or a name that leaves it open.
 Dim parse_batch(const std::string& text);
 /// "old=new"
@@ -62,14 +68,20 @@ enum class Option : std::uint8_t {
   inputs,
   outputs,
   functions,
+  map_ops,
   mode,
   keep_functions,
+  keep_nhwc,
   dequantize,
   weights_from,
   precision,
   raw_scores,
   zipmap,
   decision_path,
+  input_types,
+  input_values,
+  data,
+  schema,
   // of either
   allow_custom,
   inputs_as,
@@ -89,6 +101,7 @@ enum class Option : std::uint8_t {
   standard,
 };
 inline constexpr Option kLastOption = Option::standard;
+static_assert(static_cast<unsigned>(kLastOption) < 64, "a set has a bit for each");
 
 /// As the command line spells it: "--keep-functions".
 std::string_view flag_of(Option option);
@@ -106,9 +119,9 @@ class OptionSet {
   constexpr OptionSet without(OptionSet other) const { return OptionSet(bits_ & ~other.bits_); }
 
  private:
-  constexpr explicit OptionSet(std::uint32_t bits) : bits_(bits) {}
-  static constexpr std::uint32_t bit(Option option) { return std::uint32_t{1} << static_cast<unsigned>(option); }
-  std::uint32_t bits_ = 0;
+  constexpr explicit OptionSet(std::uint64_t bits) : bits_(bits) {}
+  static constexpr std::uint64_t bit(Option option) { return std::uint64_t{1} << static_cast<unsigned>(option); }
+  std::uint64_t bits_ = 0;
 };
 
 struct Format;

@@ -20,8 +20,8 @@ struct Kind {
 constexpr std::string_view kUnpack = "unpack it, and name the model that is in it";
 constexpr std::string_view kWeightsAlone =
     "weights alone are no model: export the whole model from the program that made it, to ONNX, SavedModel or TFLite";
-constexpr std::string_view kExportTorch =
-    "in Python, torch.onnx.export(model, example, 'model.onnx') writes what Ingot reads";
+constexpr std::string_view kReadTorch =
+    "files of PyTorch are read: leave --from out; a damaged one must be saved or downloaded again";
 constexpr std::string_view kReadPickle =
     "models of scikit-learn, XGBoost and LightGBM are read from pickles: leave --from out";
 constexpr std::string_view kExportKeras =
@@ -38,13 +38,15 @@ constexpr Kind kKinds[] = {
     {0, "Rar!\x1a\x07"sv, "a rar archive", kUnpack},
     {257, "ustar"sv, "a tar archive", "'tar -xf' it, and name the model that is in it"},
     {0, "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"sv, "a PyTorch file of the old form (.pt, .pth)",
-     kExportTorch},
+     kReadTorch},
     {0, "\x80\x02"sv, "a pickle of Python (.pkl, .joblib, .pt)", kReadPickle},
     {0, "\x80\x03"sv, "a pickle of Python (.pkl, .joblib)", kReadPickle},
     {0, "\x80\x04\x95"sv, "a pickle of Python (.pkl, .joblib)", kReadPickle},
     {0, "\x80\x05\x95"sv, "a pickle of Python (.pkl, .joblib)", kReadPickle},
     {0, "GGUF"sv, "a GGUF file", kWeightsAlone},
     {8, "{\"__metadata__\""sv, "a safetensors file", kWeightsAlone},
+    {4, "PTMF"sv, "bytecode of PyTorch's Lite interpreter (.ptl in the flatbuffer form)",
+     "take the TorchScript file that it was made from"},
     {4, "ORTM"sv, "of ONNX Runtime's own format (.ort)", "take the ONNX file that it was made from"},
     {0, "\x93NUMPY"sv, "an array of NumPy: data, not a model", "'ingot run MODEL --in NAME=file.npy' takes it"},
     {0, "\x89PNG"sv, "a picture, not a model", ""},
@@ -62,7 +64,7 @@ struct Packed {
 };
 
 constexpr Packed kPacked[] = {
-    {"data.pkl", "a PyTorch file (.pt, .pth)", kExportTorch},
+    {"data.pkl", "a PyTorch file (.pt, .pth)", kReadTorch},
     {"model.weights.h5", "a Keras file (.keras)", kExportKeras},
     {"saved_model.pb", "a zip archive with a SavedModel", "unpack it, and name the directory"},
     {".onnx", "a zip archive with an ONNX file", kUnpack},

@@ -25,6 +25,10 @@ void OwnFunctions::allow(std::vector<std::string>& custom) const {
 void OwnFunctions::add_to(Model& model) {
   if (source_.functions.empty()) return;
   for (auto& function : source_.functions) {
+    if (model.find_function(function->domain, function->name, function->overload))
+      throw Error(Code::duplicate_name,
+                  "the model has a function '" + function->domain + "." + function->name + "' already")
+          .hint("take it out of the file that --functions names");
     if (!model.opsets.version(function->domain)) model.opsets.set(function->domain, 1);
     model.functions.push_back(std::move(function));
   }

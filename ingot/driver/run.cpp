@@ -5,6 +5,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/driver/adjust.h"
+#include "ingot/driver/array_file.h"
 #include "ingot/driver/dataset.h"
 #include "ingot/train/expand_gradients.h"
 
@@ -41,12 +42,38 @@ void measure(const engine::Session& session, const std::vector<NamedDatum>& inpu
   result.nodes = node_times(result.profile);
 }
 
+/// Tells a format that leaves it open which shapes and types the given arrays have.
+void tell_inputs(const RunRequest& request, ImportOptions& import) {
+  import.input_shapes = request.load.import.input_shapes;
+  import.input_shapes.insert(import.input_shapes.end(), request.input_shapes.begin(), request.input_shapes.end());
+  for (const std::string& given : request.inputs) {
+    const std::size_t equals = given.find('=');
+    if (equals == std::string::npos || !given.ends_with(".npy")) continue;
+    const std::string name = given.substr(0, equals);
+    const Array array = load_npy(given.substr(equals + 1));
+    if (std::ranges::find(import.input_types, name, &std::pair<std::string, DType>::first) == import.input_types.end())
+      import.input_types.emplace_back(name, array.dtype());
+    if (std::ranges::find(import.input_shapes, name, &std::pair<std::string, Shape>::first) ==
+        import.input_shapes.end())
+      import.input_shapes.emplace_back(name, Shape(array.dims().begin(), array.dims().end()));
+  }
+}
+
+Model load_to_run(const RunRequest& request) {
+  const Source source = open_source(request.model);
+  const Format& format = format_to_read(source, request.load.from);
+  LoadOptions options = request.load;
+  if (format.leaves_inputs_open) tell_inputs(request, options.import);
+  Model model = load(source, format, options).model;
+  set_input_shapes(model, request.input_shapes);
+  return model;
+}
+
 }  // namespace
 
 RunResult run(const RunRequest& request) try {
   RunResult result;
-  result.model = load(request.model, request.load).model;
-  set_input_shapes(result.model, request.input_shapes);
+  result.model = load_to_run(request);
   const train::Preparation prepared = known_to(result.model, request.dataset).preparation();
   train::store(prepared, result.model);
   Inputs inputs = load_inputs(result.model, request.inputs, request.load);

@@ -19,29 +19,36 @@ struct Takers {
   Names from, to;
 };
 
-const Names kForeign = {"tflite", "tensorflow", "savedmodel", "tfjs", "keras"},
+const Names kForeign = {"tflite", "tensorflow", "savedmodel", "tfjs", "keras", "torch"},
             kTensorflow = {"tensorflow", "savedmodel", "tfjs"},
             kTrained = {"tensorflow", "savedmodel", "tfjs", "keras"},
             kClassic = {"sklearn", "xgboost", "lightgbm", "catboost", "libsvm", "liblinear"},
             kGraphs = {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs"},
             kAll = {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs", "keras"},
+            kNetworks = {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs", "keras", "torch"},
             kOnnx = {"onnx", "onnxtxt", "json"}, kWritten = {"tflite", "tensorflow", "savedmodel", "tfjs"},
-            kCast = {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs", "json"};
+            kCast = {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs", "torch", "torch-source", "json"};
 
 const std::map<std::string, Takers> kTakers = {
-    {"--signature", {{"tflite", "tensorflow", "savedmodel"}, {}}},
+    {"--signature", {{"tflite", "tensorflow", "savedmodel", "torch"}, {}}},
     {"--tag", {{"tensorflow", "savedmodel", "toy"}, {}}},
     {"--inputs", {kGraphs, {}}},
     {"--outputs", {kAll, {}}},
-    {"--functions", {kForeign, {}}},
+    {"--functions", {kNetworks, {}}},
+    {"--map-ops", {kAll, {}}},
     {"--mode", {kTrained, {}}},
     {"--keep-functions", {kTensorflow, {}}},
+    {"--keep-nhwc", {{"tflite", "tensorflow", "savedmodel", "tfjs", "keras"}, {}}},
     {"--dequantize", {{"tflite"}, {}}},
-    {"--weights-from", {{"keras"}, {}}},
+    {"--weights-from", {{"keras", "torch"}, {}}},
     {"--precision", {kClassic, {}}},
     {"--raw-scores", {kClassic, {}}},
     {"--zipmap", {kClassic, {}}},
     {"--decision-path", {{"sklearn"}, {}}},
+    {"--input-type", {{"torch"}, {}}},
+    {"--input-value", {{"torch"}, {}}},
+    {"--data", {{"pandas"}, {}}},
+    {"--schema", {{"pandas"}, {}}},
     {"--allow-custom", {kForeign, {"tflite"}}},
     {"--inputs-as", {kAll, kWritten}},
     {"--outputs-as", {kAll, kWritten}},
@@ -147,11 +154,17 @@ ConvertRequest with(Option option, ConvertRequest request) {
     case Option::functions:
       request.functions = "f.onnx";
       break;
+    case Option::map_ops:
+      request.map_ops = "m.json";
+      break;
     case Option::mode:
       request.mode = Mode::inference;
       break;
     case Option::keep_functions:
       request.keep_functions = true;
+      break;
+    case Option::keep_nhwc:
+      request.keep_nhwc = true;
       break;
     case Option::dequantize:
       request.dequantize = true;
@@ -170,6 +183,18 @@ ConvertRequest with(Option option, ConvertRequest request) {
       break;
     case Option::decision_path:
       request.decision_path = true;
+      break;
+    case Option::input_values:
+      request.input_values = {{"x", 1}};
+      break;
+    case Option::input_types:
+      request.input_types = {{"x", DType::f32}};
+      break;
+    case Option::data:
+      request.data = "sample.csv";
+      break;
+    case Option::schema:
+      request.schema = "x:float";
       break;
     case Option::allow_custom:
       request.allow_custom = {"Op"};

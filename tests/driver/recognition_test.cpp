@@ -90,12 +90,11 @@ TEST_F(Recognition, WhatIsNoModelIsNamedWithWhatToDo) {
       {"<html><body>404</body></html>", "a page of the web", "the link to the file itself"},
       {"\x1f\x8b\x08"s, "compressed by gzip", "gunzip"},
       {"PK\x03\x04...readme.md"s, "a zip archive", "unpack it"},
-      {"PK\x03\x04...archive/data.pkl"s, "a PyTorch file", "torch.onnx.export"},
+      {"PK\x03\x04...archive/data.pkl"s, "a PyTorch file", "leave --from out"},
       {"PK\x03\x04...model.weights.h5"s, "a Keras file", "SavedModel"},
       {tar, "a tar archive", "tar -xf"},
+      {"\x10\0\0\0PTMF...."s, "bytecode of PyTorch's Lite interpreter", "TorchScript file"},
       {"7z\xbc\xaf\x27\x1c"s, "a 7z archive", "unpack it"},
-      {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", "a PyTorch file of the old form",
-       "torch.onnx.export"},
   };
   for (const auto& [contents, what, remedy] : kFiles)
     for (const char* name : {"m.onnx", "m.tflite", "m.bin"})
@@ -144,10 +143,11 @@ TEST_F(Recognition, WhatNothingTellsIsRefusedWithTheNamesThatFromTakes) {
   for (const char* name : {"what.bin", "what.json"}) {  // descriptions are written, not read
     test::write_text(directory_ / name, "what?");
     const std::string text = refusal(directory_ / name);
-    EXPECT_EQ(text.find(directory_ / name + std::string(": the format of this file is not recognised [IG0701]\n"
-                                                        "  hint: name it with --from: onnx, onnxtxt, tflite, "
-                                                        "tensorflow, savedmodel, tfjs, keras, sklearn")),
-              0U)
+    EXPECT_EQ(
+        text.find(directory_ / name + std::string(": the format of this file is not recognised [IG0701]\n"
+                                                  "  hint: name it with --from: onnx, onnxtxt, tflite, "
+                                                  "tensorflow, savedmodel, tfjs, keras, torch, safetensors, sklearn")),
+        0U)
         << text;
   }
 }
@@ -179,8 +179,8 @@ TEST_F(Recognition, FromWins) {
 }
 
 TEST_F(Recognition, EverySourceIsLoadedAsWhatItIs) {
-  for (const char* name : {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs", "sklearn", "xgboost",
-                           "lightgbm", "catboost", "libsvm", "liblinear"})
+  for (const char* name : {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs", "torch", "safetensors",
+                           "sklearn", "xgboost", "lightgbm", "catboost", "libsvm", "liblinear"})
     EXPECT_EQ(driver::load(test::write_source(directory_, name)).format->name, name);
 }
 
@@ -191,7 +191,7 @@ TEST(FormatTable, UnknownNamesAreRefusedWithThoseKnown) {
   } catch (const Error& error) {
     EXPECT_EQ(std::string(error.what())
                   .find("there is no format 'caffe' [IG1301]\n  hint: known formats: onnx, onnxtxt, tflite, "
-                        "tensorflow, savedmodel, tfjs, keras, sklearn"),
+                        "tensorflow, savedmodel, tfjs, keras, torch, torch-source, safetensors, sklearn"),
               0U)
         << error.what();
   }

@@ -3,7 +3,9 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "ingot/base/sink.h"
 #include "ingot/driver/load.h"
+#include "ingot/formats/zip/archive.h"
 #include "ingot/onnx/text.h"
 
 namespace ingot::test {
@@ -107,6 +109,42 @@ std::string write_liblinear(const TempDir& directory, const std::string& name) {
   return directory / name;
 }
 
+std::string write_torch(const TempDir& directory, const std::string& name) {
+  using namespace std::string_literals;
+  // An instance of a class of the code, with one attribute; and no constants.
+  const std::string data =
+      "\x80\x02"
+      "c__torch__\nNet\n)\x81}X\x08\0\0\0training\x89sb."s;
+  const std::string code = R"(class Net(Module):
+  __parameters__ = []
+  __buffers__ = []
+  training : bool
+  def forward(self: __torch__.Net,
+    x: Tensor) -> Tensor:
+    return torch.tanh(torch.view(x, [3]))
+)";
+  StringSink sink;
+  formats::zip::write({{"m/data.pkl", Bytes::own(data)},
+                       {"m/code/__torch__.py", Bytes::own(code)},
+                       {"m/constants.pkl", Bytes::own("\x80\x02)."s)},
+                       {"m/version", Bytes::own("3\n"s)}},
+                      sink);
+  write_text(directory / name, sink.text());
+  return directory / name;
+}
+
+std::string write_safetensors(const TempDir& directory, const std::string& name) {
+  using namespace std::string_literals;
+  write_text(directory / name, "\x40\0\0\0\0\0\0\0"s + R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})" +
+                                   std::string(10, ' ') + "\0\0\x80\x3f"s);
+  return directory / name;
+}
+
+std::string write_pandas(const TempDir& directory, const std::string& name) {
+  write_text(directory / name, "def prepare(df):\n    df['y'] = df['x'] * 2\n    return df\n");
+  return directory / name;
+}
+
 std::string write_saved_model(const TempDir& directory, const std::string& name) {
   std::filesystem::create_directory(directory / name);
   write_text(directory.path() / name / "saved_model.pbtxt",
@@ -141,6 +179,9 @@ std::string write_source(const TempDir& directory, const std::string& format) {
   if (format == "catboost") return write_catboost(directory);
   if (format == "libsvm") return write_libsvm(directory);
   if (format == "liblinear") return write_liblinear(directory);
+  if (format == "torch") return write_torch(directory);
+  if (format == "safetensors") return write_safetensors(directory);
+  if (format == "pandas") return write_pandas(directory);
   throw std::runtime_error("no source of the format " + format + ": add one here");
 }
 

@@ -25,6 +25,11 @@ std::string write_lightgbm(const TempDir& directory, const std::string& name = "
 std::string write_catboost(const TempDir& directory, const std::string& name = "catboost.json");
 std::string write_libsvm(const TempDir& directory, const std::string& name = "m.svm");
 std::string write_liblinear(const TempDir& directory, const std::string& name = "m.liblinear");
+/// y = Tanh(x), TorchScript.
+std::string write_torch(const TempDir& directory, const std::string& name = "m.pt");
+std::string write_safetensors(const TempDir& directory, const std::string& name = "m.safetensors");
+/// y = 2 x, of a column of whole numbers.
+std::string write_pandas(const TempDir& directory, const std::string& name = "prepare.py");
 /// Directories.
 std::string write_saved_model(const TempDir& directory, const std::string& name = "saved");
 std::string write_tfjs(const TempDir& directory, const std::string& name = "web");

@@ -38,6 +38,7 @@ Certainty recognise_lightgbm(const Source& source) {
 }
 
 Certainty recognise_catboost(const Source& source) {
+  if (!source.is_directory && files::looks_like_catboost_binary(source.contents)) return Certainty::certain;
   const std::string_view head = head_of(source);
   if (!is_object(head)) return Certainty::no;
   const std::string_view all = source.contents.text();
@@ -73,6 +74,8 @@ Imported load_lightgbm(const Source& source, const LoadOptions& options) {
 }
 
 Imported load_catboost(const Source& source, const LoadOptions& options) {
+  if (files::looks_like_catboost_binary(source.contents))
+    return made_of(front::import_model(files::read_catboost_binary(source.contents), options_of(options)));
   const files::Json json = files::parse_json(source.contents.text(), options.budget);
   return made_of(front::import_model(files::read_catboost(json), options_of(options)));
 }
@@ -87,7 +90,7 @@ Imported load_liblinear(const Source& source, const LoadOptions& options) {
 
 constexpr std::string_view kXgboostExtensions[] = {".ubj", ".xgb"};
 constexpr std::string_view kLightgbmExtensions[] = {".lgb"};
-constexpr std::string_view kCatboostExtensions[] = {".catboost"};
+constexpr std::string_view kCatboostExtensions[] = {".catboost", ".cbm"};
 constexpr std::string_view kLibsvmExtensions[] = {".svm"};
 constexpr std::string_view kLiblinearExtensions[] = {".liblinear"};
 constexpr OptionSet kTaken = {Option::precision, Option::raw_scores, Option::zipmap};

@@ -42,8 +42,8 @@ constinit const Format kKeras = {
     .runtimes = kRuntimes,
     .recognise = recognise_keras,
     .load = keras::load_keras,
-    .import_options = {Option::outputs, Option::functions, Option::mode, Option::weights_from, Option::allow_custom,
-                       Option::inputs_as, Option::outputs_as},
+    .import_options = {Option::outputs, Option::functions, Option::map_ops, Option::keep_nhwc, Option::mode,
+                       Option::weights_from, Option::allow_custom, Option::inputs_as, Option::outputs_as},
     .why_not_verified = why_not_verified,
 };
 

@@ -8,8 +8,8 @@ namespace ingot::driver::rows {
 extern const Vocabulary kOnnxOperators;
 extern const std::string_view kOnnxRuntimes[1];
 
-inline constexpr OptionSet kOnnxImportOptions = {Option::inputs, Option::outputs, Option::inputs_as,
-                                                 Option::outputs_as};
+inline constexpr OptionSet kOnnxImportOptions = {Option::inputs,  Option::outputs,   Option::functions,
+                                                 Option::map_ops, Option::inputs_as, Option::outputs_as};
 inline constexpr OptionSet kOnnxExportOptions = {Option::opset,       Option::target, Option::auto_cast,
                                                  Option::infer_types, Option::half,   Option::standard};
 

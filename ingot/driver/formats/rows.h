@@ -4,7 +4,7 @@
 /// The rows of the format table, a file each; format.cpp lists them.
 namespace ingot::driver::rows {
 
-extern const Format kCatboost, kJson, kKeras, kLiblinear, kLibsvm, kLightgbm, kOnnx, kOnnxText, kSavedModel, kSklearn,
-    kTensorflow, kTensorflowJs, kTflite, kXgboost;
+extern const Format kCatboost, kJson, kKeras, kLiblinear, kLibsvm, kLightgbm, kOnnx, kOnnxText, kPandas, kSafetensors,
+    kSavedModel, kSklearn, kTensorflow, kTensorflowJs, kTflite, kTorch, kTorchSource, kXgboost;
 
 }  // namespace ingot::driver::rows

@@ -1,8 +1,9 @@
-// Pickles and joblib files of scikit-learn and of what fits into its pipelines.
+// Pickles, joblib and skops files of scikit-learn and of what fits into its pipelines.
 #include "ingot/driver/formats/rows.h"
 #include "ingot/driver/load.h"
 #include "ingot/formats/pickle/describe.h"
 #include "ingot/formats/pickle/joblib.h"
+#include "ingot/formats/pickle/skops.h"
 #include "ingot/frontends/sklearn/import.h"
 
 namespace ingot::driver::rows {
@@ -19,10 +20,12 @@ Certainty recognise_pickle(const Source& source) {
   if (source.contents.text().starts_with(kTorchMark)) return Certainty::no;
   if (pickle::looks_like_pickle(source.contents) || pickle::looks_like_compressed_pickle(source.contents))
     return Certainty::likely;
+  if (pickle::looks_like_skops(source.contents)) return Certainty::sure;
   return pickle::looks_like_old_pickle(source.contents) ? Certainty::possible : Certainty::no;
 }
 
 pickle::Document read_document(const Source& source, const LoadOptions& options) {
+  if (pickle::looks_like_skops(source.contents)) return pickle::read_skops(source.contents, options.budget);
   return pickle::read(pickle::decompressed(source.contents, options.budget), {.budget = options.budget});
 }
 
@@ -46,14 +49,16 @@ FileContents describe_pickle(const Source& source, const LoadOptions& options) {
     if (!lines.empty()) contents.sections.push_back({std::move(title), std::move(lines)});
   };
   add("written with", std::move(about.versions));
-  add("pickle of protocol " + std::to_string(document.protocol) + ", of which nothing was executed",
-      std::move(about.tree));
+  const std::string kind = document.protocol > 0 || !pickle::looks_like_skops(source.contents)
+                               ? "pickle of protocol " + std::to_string(document.protocol)
+                               : std::string("skops file");
+  add(kind + ", of which nothing was executed", std::move(about.tree));
   add("Python would have called", std::move(about.called));
   add("and looked up", std::move(about.imported));
   return contents;
 }
 
-constexpr std::string_view kExtensions[] = {".pkl", ".pickle", ".joblib"};
+constexpr std::string_view kExtensions[] = {".pkl", ".pickle", ".joblib", ".skops"};
 constexpr Vocabulary kClasses = {.name = "sklearn", .translated = front::translated_classes};
 
 }  // namespace
