@@ -102,9 +102,11 @@ void Comparison::look_inside(const Inputs& a_inputs, const Inputs& b_inputs) {
   if ((has_tolerance || has_moved_rows_) && !options.outputs_differ) return;
   const InsideAnswer inside = compare_inside(a_, a_inputs, b_, b_inputs, noise_, options, verdict_);
   if (!options.outputs_differ) verdict_.why_not_bisected.clear();  // nobody asks
-  if (inside.differs && !random_origin(b_.model(), verdict_.first->b_name).empty()) {
+  if (inside.differs && !options.outputs_differ && request_.rounded_to != DType::undefined) {
+    // Each node rounds anew, and what comes of it is for the outputs to say.
+    verdict_.notes.push_back(fmt::format("inside, '{}' differs by more than an output may ({}, at most {})",
+                                         verdict_.first->name, verdict_.first->figure, verdict_.first->threshold));
     verdict_.first.reset();
-    verdict_.why_not_bisected = "the first value inside that differs depends on random numbers";
   } else if (inside.differs) {
     verdict_.answer = Verdict::Answer::different;
   }

@@ -7,6 +7,7 @@
 
 #include "ingot/verify/element_text.h"
 #include "ingot/verify/points.h"
+#include "ingot/verify/randomness.h"
 #include "ingot/verify/saturation.h"
 
 namespace ingot::verify {
@@ -53,7 +54,9 @@ class Inside {
       verdict_.why_not_bisected = "no value inside of one is known to be a value of the other";
       return {};
     }
-    own_values_ = values_of_points(a_);
+    a_values_ = values_of_points(a_);
+    b_values_ = values_of_points(b_);
+    random_ = random_values(b_.model());
     std::size_t at_once = kFirstAtOnce;
     for (std::size_t begin = 0, end = 0; begin < pairs.size(); begin = end) {
       end = std::min(pairs.size(), begin + at_once);
@@ -71,18 +74,19 @@ class Inside {
 
  private:
   void compare_some(const std::vector<PointPair>& pairs) {
-    std::vector<std::string> a_names, b_names, a_own;
+    std::vector<std::string> a_names, b_names, a_own, b_own;
     for (const PointPair& pair : pairs) {
       a_names.push_back(pair.a.name);
       b_names.insert(b_names.end(), pair.b.begin(), pair.b.end());
-      if (const auto own = own_values_.find(pair.a.name); own != own_values_.end()) a_own.push_back(own->second);
+      if (const auto own = a_values_.find(pair.a.name); own != a_values_.end()) a_own.push_back(own->second);
+      for (const std::string& name : pair.b) b_own.push_back(own_name_in_b(name));
     }
     const auto a_points = values_of(a_, a_inputs_, a_names), b_points = values_of(b_, b_inputs_, b_names);
     bool has_noise = false;
     const auto noise_for = [&](const PointPair& pair, const Array& a, const std::string& b_name, const Array& b) {
-      if (!has_noise) noise_.measure(a_own, b_names);
+      if (!has_noise) noise_.measure(a_own, b_own);
       has_noise = true;
-      return noise_.of(own_name(pair), a, b_name, b);
+      return noise_.of(own_name(pair), a, own_name_in_b(b_name), b);
     };
     for (const PointPair& pair : pairs) {
       const auto a_value = a_points.find(pair.a.name);
@@ -108,9 +112,16 @@ class Inside {
       if (best->distance.unit == Distance::Unit::steps) note_layer(pair, best->distance);
       const bool agrees = is_within(best->distance, threshold);
       // Rounding may decide which element is the largest, and outputs that agree say that it did.
-      if (!agrees && !options_.outputs_differ && best->distance.unit == Distance::Unit::elements) continue;
-      seen_.push_back(
-          {own_name(pair), b_name, agrees, agrees && is_saturated(b_.model(), b_name, best->form), std::nullopt});
+      if (!options_.outputs_differ && best->distance.unit == Distance::Unit::elements && best->distance.differ > 0) {
+        follows_decision_.merge(followers(*a_.model().graph, own_name(pair)));
+        if (!agrees) continue;
+      }
+      if (!agrees && is_drawn(pair)) {
+        has_random_ = true;
+        continue;
+      }
+      seen_.push_back({own_name(pair), b_name, agrees,
+                       agrees && is_saturated(b_.model(), own_name_in_b(b_name), best->form), std::nullopt});
       if (agrees) {
         if (!has_difference_) last_agreeing_ = pair.a.name;
         answer_.agreed.insert(b_name);
@@ -124,8 +135,17 @@ class Inside {
 
   /// The name of a's value in the model as Ingot reads it.
   const std::string& own_name(const PointPair& pair) const {
-    const auto own = own_values_.find(pair.a.name);
-    return own == own_values_.end() ? pair.a.name : own->second;
+    const auto own = a_values_.find(pair.a.name);
+    return own == a_values_.end() ? pair.a.name : own->second;
+  }
+  const std::string& own_name_in_b(const std::string& name) const {
+    const auto own = b_values_.find(name);
+    return own == b_values_.end() ? name : own->second;
+  }
+
+  /// Whether a value is drawn by chance, or follows from one: each runtime has its own.
+  bool is_drawn(const PointPair& pair) const {
+    return std::ranges::any_of(pair.b, [&](const std::string& b) { return random_.contains(own_name_in_b(b)); });
   }
 
   /// A pair that was compared, in a's order.
@@ -137,9 +157,10 @@ class Inside {
 
   /// Whether the value of b is that of a: where an operator took in the next one, what passes for the same value is
   /// another one, and either agrees with another value of a, or the first value behind it that tells anything agrees.
+  /// What a comparison moves by rounding alone, a mask and all that is masked, moves with it.
   bool counts(std::size_t i) const {
     if (options_.outputs_differ) return true;
-    if (answer_.agreed.contains(seen_[i].b_name)) return false;
+    if (answer_.agreed.contains(seen_[i].b_name) || follows_decision_.contains(seen_[i].a_own)) return false;
     const auto following = followers(*a_.model().graph, seen_[i].a_own);
     const auto later = std::span(seen_).subspan(i + 1);
     for (const Seen& next : later) {
@@ -189,10 +210,17 @@ class Inside {
         verdict_.first = std::move(difference);
         return true;
       }
+      const char* why = follows_decision_.contains(seen_[i].a_own)
+                            ? "and follows from a comparison that rounding decides"
+                            : "and nothing that follows from it does on these inputs";
       if (!is_noted)
         verdict_.notes.push_back("inside, '" + difference->name + "' differs (" + difference->figure + ", at most " +
-                                 difference->threshold + "), and nothing that follows from it does on these inputs");
+                                 difference->threshold + "), " + why);
       is_noted = true;
+    }
+    if (has_random_) {
+      verdict_.why_not_bisected = "the first value inside that differs depends on random numbers";
+      return false;
     }
     verdict_.why_not_bisected = compared_ ? "all " + std::to_string(compared_) +
                                                 " values inside that both have agree; what follows the last differs"
@@ -205,11 +233,13 @@ class Inside {
   PairNoise& noise_;
   const InsideOptions& options_;
   Verdict& verdict_;
-  std::unordered_map<std::string, std::string> own_values_;
+  std::unordered_map<std::string, std::string> a_values_, b_values_;  // by the names of the files
   std::size_t compared_ = 0, bytes_ = 0;
   std::string last_agreeing_;
   std::vector<Seen> seen_;
-  bool has_difference_ = false;
+  std::unordered_set<std::string> follows_decision_;  // values of a behind whole numbers or bools that rounding moves
+  std::unordered_set<std::string> random_;            // values of b that depend on random numbers
+  bool has_difference_ = false, has_random_ = false;
   InsideAnswer answer_;
 };
 

@@ -90,4 +90,23 @@ std::string random_origin(const Model& model, const std::string& output) {
   return {};
 }
 
+std::unordered_set<std::string> random_values(const Model& model) {
+  const Search search(model);
+  std::unordered_set<std::string> names;
+  const auto reads = [&](const Node& node) {
+    return std::ranges::any_of(node.inputs(), [&](const Value* v) { return v && names.contains(v->name()); });
+  };
+  for (const Node& node : model.graph->nodes()) {
+    bool is_random = reads(node) || !search.found_by(node).empty();
+    for_each_subgraph(node, [&](Graph& nested) {
+      for_each_graph(nested, [&](Graph& inner) {
+        for (const Node& reader : inner.nodes()) is_random = is_random || reads(reader);
+      });
+    });
+    for (const Value* v : node.outputs())
+      if (is_random && v) names.insert(v->name());
+  }
+  return names;
+}
+
 }  // namespace ingot::verify

@@ -148,6 +148,14 @@ void compare_model(const fs::path& path, const std::string& name, verify::Peer& 
   }
 }
 
+/// Whether a deviation is not there every time: few elements may agree by chance, and processors that add products of
+/// bytes by themselves (VNNI) need not saturate.
+bool may_agree(const std::string& reason) {
+  if (reason == "a random draw") return true;
+  const bool has_vnni = __builtin_cpu_supports("avx512vnni") || __builtin_cpu_supports("avxvnni");
+  return has_vnni && reason == "ONNX Runtime saturates pairs of u8 x s8 products";
+}
+
 TEST(OrtCorpus, EveryModelThatOnnxRuntimeRunsAgrees) {
   const auto shared = test::shared_dir();
   const fs::path source = test::source_dir();
@@ -183,8 +191,7 @@ TEST(OrtCorpus, EveryModelThatOnnxRuntimeRunsAgrees) {
   }
   if (only) return;
   for (const auto& [name, reason] : known)
-    EXPECT_TRUE(tally.deviations.contains(name) || reason == "a random draw")  // few elements may agree by chance
-        << name << " agrees now: take it off the list";
+    EXPECT_TRUE(tally.deviations.contains(name) || may_agree(reason)) << name << " agrees now: take it off the list";
 }
 
 }  // namespace

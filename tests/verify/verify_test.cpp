@@ -326,6 +326,27 @@ g (float[1] x) => (float[1] y) <float[1] limit = {0.3}, float[1] f = {)" +
   EXPECT_EQ(verify("a.onnx", "b.onnx", {Runtime::ingot}).answer, Verdict::Answer::different);
 }
 
+TEST_F(Verify, WhatAMaskHidesDiffersWithTheMask) {
+  // The seed 1 draws 0.25415 first: one limit is below it, the other above.
+  const auto masked = [](const std::string& limit) {
+    return onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>
+g (float[4] x) => (float[1] y) <float limit = {)" +
+                            limit + R"(}> {
+  over = Greater(x, limit)
+  mask = Cast<to = 1>(over)
+  some = Mul(mask, x)
+  y = ReduceMax(some)
+})");
+  };
+  driver::save(masked("0.2541"), directory_ / "a.onnx");
+  driver::save(masked("0.2542"), directory_ / "b.onnx");
+  const Verdict v = verify("a.onnx", "b.onnx", {Runtime::ingot});
+  EXPECT_EQ(v.answer, Verdict::Answer::same) << v.why_unknown;
+  ASSERT_FALSE(v.notes.empty());
+  EXPECT_NE(v.notes[0].find("'mask' differs"), std::string::npos) << v.notes[0];
+  EXPECT_NE(v.notes[0].find("a comparison that rounding decides"), std::string::npos) << v.notes[0];
+}
+
 TEST_F(Verify, DamageIsFoundAtItsOperatorAtAnyOpset) {
   // Below IR version 10 what a node comes from is in one property of the model.
   if (!has(Runtime::tflite)) GTEST_SKIP() << skip_;
