@@ -257,7 +257,9 @@ std::vector<engine::NamedDatum> batch_of(const Dataset& data, const Model& model
   for (const Value* input : model.graph->inputs()) {
     if (input->initializer) continue;
     if (input->name() == target) {
-      if (data.target.empty()) refuse_data("the data has no targets");
+      if (data.target.empty())
+        throw Error(Code::bad_training_data, "the data has no targets")
+            .hint("--target names a column, an array or a file");
       batch.push_back({target, as_input(*data.find(data.target), *input, examples, examples, {}, true)});
       continue;
     }

@@ -131,7 +131,9 @@ void make_directory(const std::string& directory) {
 std::vector<Array> state_in(const Arrays& arrays, const StepRunner& runner, const std::string& path) {
   const std::vector<std::string>& names = runner.state_names();
   if (arrays.size() != names.size() + 2)
-    throw Error(Code::bad_training_data, "the checkpoint is of another model or optimizer").in_file(path);
+    throw Error(Code::bad_training_data, "the checkpoint is of another model or optimizer")
+        .in_file(path)
+        .hint("begin anew, with another --checkpoint directory");
   std::vector<Array> state;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto& npy = arrays[i + 2].second;

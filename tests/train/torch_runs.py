@@ -1,14 +1,14 @@
 """PyTorch's own training runs in float, with other orders of summation than the stored ones:
 torch_runs.py mlp|lenet INIT.npz MNIST_DIRECTORY OPTIMIZER STEPS
 Prints a line with the loss of each step for each run: convolutions with oneDNN's kernels and without, the images of a
-batch in another order, and in an MLP pixels and units as well. All of them are the same in exact arithmetic."""
+batch, and pixels, channels and units, in another order. All of them are the same in exact arithmetic."""
 import sys
 
 import numpy as np
 import torch
 from torch import nn
 
-BATCH, RUNS = 64, 8
+BATCH, RUNS = 64, 16
 OPTIMIZERS = {
     "sgd": lambda p: torch.optim.SGD(p, lr=0.1),
     "momentum": lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9, weight_decay=1e-4),
@@ -28,6 +28,18 @@ def network(name):
         nn.Flatten(), nn.Linear(400, 64), nn.ReLU(), nn.Linear(64, 10))
 
 
+def reorder_lenet(net, order):
+    """Other places for the channels and units of a LeNet."""
+    first, second, units = (torch.tensor(order.permutation(n)) for n in (8, 16, 64))
+    with torch.no_grad():
+        for layer, rows in ((net[0], first), (net[3], second), (net[7], units)):
+            layer.weight.copy_(layer.weight[rows])
+            layer.bias.copy_(layer.bias[rows])
+        net[3].weight.copy_(net[3].weight[:, first])
+        net[7].weight.copy_(net[7].weight.reshape(64, 16, 25)[:, second].reshape(64, 400))
+        net[9].weight.copy_(net[9].weight[:, units])
+
+
 def run(name, start, optimizer_name, images, digits, order):
     """The losses of one run; order: draws permutations, or None for those of the file."""
     net = network(name)
@@ -39,6 +51,8 @@ def run(name, start, optimizer_name, images, digits, order):
             net[1].weight.copy_(net[1].weight[units][:, pixels])
             net[1].bias.copy_(net[1].bias[units])
             net[3].weight.copy_(net[3].weight[:, units])
+    elif order is not None:
+        reorder_lenet(net, order)
     optimizer = OPTIMIZERS[optimizer_name](net.parameters())
     losses = []
     for first in range(0, len(digits), BATCH):
