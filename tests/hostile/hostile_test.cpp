@@ -26,12 +26,12 @@ struct Family {
   std::vector<const char*> folders;  // of the shared directory
   std::vector<const char*> endings;  // of the names of models
   Mutate mutate;
-  bool has_companions;            // other files stand beside the model
-  const char* archive = nullptr;  // of the shared directory: further models, for long runs
+  bool has_companions;              // other files stand beside the model
+  const char* archive = nullptr;    // of the shared directory: further models, for long runs
+  std::uintmax_t largest = 60'000;  // a mutant should be tried in milliseconds
 };
 
-constexpr std::uintmax_t kLargest = 60'000;  // a mutant should be tried in milliseconds
-constexpr std::uint64_t kLongRun = 1000;     // mutants from which on unpacking an archive is worth its time
+constexpr std::uint64_t kLongRun = 1000;  // mutants from which on unpacking an archive is worth its time
 
 std::vector<fs::path> models_of(const Family& family, const std::vector<fs::path>& roots) {
   std::vector<fs::path> paths;
@@ -40,7 +40,7 @@ std::vector<fs::path> models_of(const Family& family, const std::vector<fs::path
     for (const auto& entry : fs::recursive_directory_iterator(root)) {
       const std::string name = entry.path().filename().string();
       const bool fits = std::ranges::any_of(family.endings, [&](const char* end) { return name.ends_with(end); });
-      if (fits && entry.is_regular_file() && entry.file_size() > 0 && entry.file_size() <= kLargest)
+      if (fits && entry.is_regular_file() && entry.file_size() > 0 && entry.file_size() <= family.largest)
         paths.push_back(entry.path());
     }
   }
@@ -161,6 +161,29 @@ TEST(Hostile, SavedModels) {
 }
 
 TEST(Hostile, TensorflowJsModels) { expect_survival({"TF.js", {"corpus/tfjs"}, {".json"}, mutated_json, true}); }
+
+TEST(Hostile, KerasArchives) {
+  expect_survival({"Keras", {"corpus/keras"}, {".keras"}, mutated_archive, false, nullptr, 400'000});
+}
+
+TEST(Hostile, KerasHdf5) {
+  expect_survival({"HDF5", {"corpus/keras"}, {".h5", ".hdf5"}, mutated_bytes, false, nullptr, 400'000});
+}
+
+TEST(Hostile, Pickles) {
+  expect_survival(
+      {"pickle", {"corpus/sklearn", "corpus/boosting"}, {".pkl", ".joblib", ".pickle"}, mutated_pickle, false});
+}
+
+TEST(Hostile, BoostingJson) { expect_survival({"boosting JSON", {"corpus/boosting"}, {".json"}, mutated_json, false}); }
+
+TEST(Hostile, BoostingText) {
+  expect_survival({"boosting text", {"corpus/boosting"}, {".txt", ".model", ".ubj", ".bst"}, mutated_text, false});
+}
+
+TEST(Hostile, BoostingBinary) {
+  expect_survival({"boosting binary", {"corpus/boosting"}, {".model", ".ubj", ".bst", ".cbm"}, mutated_bytes, false});
+}
 
 }  // namespace
 }  // namespace ingot::test
