@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "ingot/driver/load.h"
 #include "options.h"
@@ -15,6 +16,7 @@ struct Global {
   bool untrusted = false;
   bool unchecked = false;
   std::string max_memory, max_time;
+  std::vector<std::string> plugins;
   Budget* budget = nullptr;
 
   driver::LoadOptions load_options(const std::string& from = {}) const;
@@ -44,6 +46,8 @@ Command add_man(App& program, const Global& global);
 Command add_merge(App& program, const Global& global);
 Command add_ops(App& program, const Global& global);
 Command add_optimize(App& program, const Global& global);
+Command add_partition(App& program, const Global& global);
+Command add_quantize(App& program, const Global& global);
 Command add_rename(App& program, const Global& global);
 Command add_report(App& program, const Global& global);
 Command add_run(App& program, const Global& global);

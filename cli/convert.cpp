@@ -23,7 +23,7 @@ struct Options {
   // As the command line has them.
   std::optional<std::string> from, to, auto_cast, mode, precision, weights, quantize, inputs_as, outputs_as, threshold,
       batch;
-  std::vector<std::string> input_shapes, renames, inputs;
+  std::vector<std::string> input_shapes, input_types, input_values, renames, inputs;
   std::optional<std::uint32_t> seed, seeds;
   std::string report, peers;
   std::vector<std::string> keep_float;
@@ -44,6 +44,8 @@ driver::ConvertRequest request_of(const Options& options, const Global& global) 
   if (options.batch) request.batch = driver::parse_batch(*options.batch);
   if (options.threshold) request.external_threshold = parse_size(*options.threshold);
   for (const std::string& text : options.input_shapes) request.input_shapes.push_back(driver::parse_input_shape(text));
+  for (const std::string& text : options.input_types) request.input_types.push_back(driver::parse_input_type(text));
+  for (const std::string& text : options.input_values) request.input_values.push_back(driver::parse_input_value(text));
   for (const std::string& text : options.renames) request.renames.push_back(driver::parse_rename(text));
   for (const std::string& text : request.allow_custom) driver::parse_operator(text);
   if (options.float16 || options.bfloat16) {
@@ -66,9 +68,10 @@ driver::ConvertRequest request_of(const Options& options, const Global& global) 
 std::string summary_of(const Conversion& done) {
   using Answer = verify::Verdict::Answer;
   const std::string verified = !done.verdict                             ? "no"
-                               : done.verdict->answer == Answer::same    ? "same"
                                : done.verdict->answer == Answer::unknown ? "unknown"
-                                                                         : "different";
+                               : done.verdict->answer != Answer::same    ? "different"
+                               : done.verdict->is_independent            ? "same"
+                                                                         : "self";  // by nobody else
   const double total = done.report.load_seconds + done.report.convert_seconds + done.report.write_seconds;
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%.3f", total);
@@ -146,11 +149,17 @@ void add_source_options(App& app, Options& options) {
                  "Keep an operator that has no translation as a custom node: Op or Op:domain");
   app.add_option("--functions", options.request.functions,
                  "An ONNX file whose functions say what custom operators of the same names mean");
+  app.add_option("--map-ops", options.request.map_ops,
+                 "A JSON file with other names, domains and attributes for operators of the source");
   app.add_option("--mode", options.mode, "What of a model that can learn: inference (default), training or both");
   app.add_flag("--keep-functions", options.request.keep_functions,
                "Keep TensorFlow's functions as functions of the model instead of inlining them");
-  app.add_option("--weights-from", options.request.weights_from,
-                 "The file that holds the weights of a Keras model whose source only describes it");
+  app.add_flag(
+      "--keep-nhwc", options.request.keep_nhwc,
+      "Keep channels last: Conv, MaxPool ... become functions of the domain ingot.nhwc with plain ONNX bodies");
+  app.add_option(
+      "--weights-from", options.request.weights_from,
+      "The file that holds the weights: of a Keras model whose source only describes it, or others for a PyTorch one");
   app.add_flag("--dequantize", options.request.dequantize, "Turn quantised tensors into float");
   Option* float16 = app.add_flag("--float16", options.float16, "Compute in float16 what the model computes in float");
   app.add_flag("--bfloat16", options.bfloat16, "The same in bfloat16")->excludes(float16);
@@ -168,6 +177,8 @@ void add_source_options(App& app, Options& options) {
   app.add_flag("--zipmap", options.request.zipmap, "Probabilities as a map from class to number");
   app.add_flag("--decision-path", options.request.decision_path,
                "Trees and forests of scikit-learn also tell which nodes each row passes");
+  app.add_option("--data", options.request.data, "CSV: a sample of the frame that a pandas program works on");
+  app.add_option("--schema", options.request.schema, "Its columns: age:int,price:float,name:text,is_new:bool");
 }
 
 /// How the result is written.
@@ -197,13 +208,13 @@ Command add_convert(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
   App* app = program.add_subcommand("convert", "From one model file to another: format, operator set, shapes, names");
   app->footer(
-      "The formats follow from contents and extensions: .onnx, .onnxtxt (the ONNX text syntax), .tflite,\n"
-      ".json (a description, output only). Without --opset and --for, an ONNX model keeps its operator sets, and one "
-      "of\n"
-      "another framework gets opset 21. A file is written whole or not at all; what cannot be converted is listed\n"
-      "completely, and the exit code is 4. What comes from or goes to another framework is then run beside its source, "
-      "if\n"
-      "the source's runtime is installed; the exit code is 1, and the file stays, if the two differ.\n\n"
+      "The formats follow from contents and extensions: .onnx, .onnxtxt (the ONNX text syntax), .tflite, .pb, .json\n"
+      "(a description, output only); SavedModels and TF.js models are folders, written under --to. Without --opset "
+      "and\n"
+      "--for, an ONNX model keeps its operator sets, and one of another framework gets opset 21. A file is written\n"
+      "whole or not at all; what cannot be converted is listed completely, and the exit code is 4. What comes from or\n"
+      "goes to another framework is then run beside its source, if the source's runtime is installed; the exit code\n"
+      "is 1, and the file stays, if the two differ.\n\n"
       "  ingot convert model.tflite -o model.onnx\n"
       "  ingot convert model.onnx -o old.onnx --for ort-1.15\n"
       "  ingot convert model.onnx -o big.onnx --external-data");
@@ -215,6 +226,10 @@ Command add_convert(App& program, const Global& global) {
                   "Write what this program reads: ort-1.15, onnx-1.12 (see 'ops --targets')")
       ->excludes(opset);
   app->add_option("--input-shape", options->input_shapes, "Fix an input's dimensions: x:1,3,224,224 (? keeps one)");
+  app->add_option("--input-type", options->input_types,
+                  "An input's element type, where the source does not say it (PyTorch): x:int64");
+  app->add_option("--input-value", options->input_values,
+                  "Fix a number that the model's code takes (PyTorch), so that it is no input: rate=16000");
   app->add_option("--batch", options->batch, "Another batch, also of a model that fixes it: 8, or N to leave it open");
   app->add_option("--rename", options->renames, "Rename a value: old=new");
   add_source_options(*app, *options);

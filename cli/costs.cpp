@@ -48,9 +48,9 @@ void print_costs(const driver::Costs& costs, bool shows_operations, bool shows_m
   std::printf("%s\n%s", out_style(Style::bold, "costs").c_str(), table.str().c_str());
   if (shows_operations) std::printf("  operations: %s\n", human_operations(costs.operations).c_str());
   if (shows_memory)
-    std::printf("  weights: %s; outputs of all nodes: %s; alive at once: %s, at %s\n",
-                human_bytes(costs.weights).c_str(), human_bytes(costs.activations).c_str(),
-                human_bytes(costs.peak).c_str(), costs.peak_node.c_str());
+    std::printf("  weights: %s; outputs of all nodes: %s; alive at once: %s%s\n", human_bytes(costs.weights).c_str(),
+                human_bytes(costs.activations).c_str(), human_bytes(costs.peak).c_str(),
+                costs.peak_node.empty() ? "" : (", at " + costs.peak_node).c_str());
   if (costs.unknown)
     std::printf("  of %s nodes something is not known: --input-shape gives sizes\n", grouped(costs.unknown).c_str());
 }

@@ -73,6 +73,11 @@ Command add_eval(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
   options->dataset.part = "test";
   App* app = program.add_subcommand("eval", "Judge a model by data: loss, accuracy, errors");
+  app->footer(
+      "Classes, columns and the preparation of inputs are those that the model was trained with, unless options say\n"
+      "otherwise. Of a .npz with x_train and x_test, the test part is taken.\n\n"
+      "  ingot eval trained.onnx --data test.csv --confusion\n"
+      "  ingot eval model.onnx --data test.csv --target class --labels classes.txt --json");
   app->add_option("model", options->model, "The model")->required();
   app->add_option("--from", options->from, "Format of the model; default: the file tells");
   app->add_option("--loss", options->evaluation.loss.name, "The loss");

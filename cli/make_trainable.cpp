@@ -75,6 +75,11 @@ int run(const Options& options, const Global& global) {
 Command add_make_trainable(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
   App* app = program.add_subcommand("make-trainable", "Write how to train into a model");
+  app->footer(
+      "'ingot train' runs what -o writes without being told how; what --step-graph writes is trained by any runtime:\n"
+      "its outputs NAME.next are the inputs NAME of the next step.\n\n"
+      "  ingot make-trainable model.onnx -o trainable.onnx --loss cross_entropy --optimizer adam\n"
+      "  ingot make-trainable model.onnx --step-graph step.onnx --last 2");
   app->add_option("model", options->model, "The model")->required();
   app->add_option("--from", options->from, "Format of the model; default: the file tells");
   app->add_option("-o,--out", options->output, "The model with training information");
@@ -95,6 +100,7 @@ Command add_make_trainable(App& program, const Global& global) {
 Command add_strip_training(App& program, const Global& global) {
   auto options = std::make_shared<Options>();
   App* app = program.add_subcommand("strip-training", "Take training information out of a model");
+  app->footer("  ingot strip-training trainable.onnx -o model.onnx");
   app->add_option("model", options->model, "The model")->required();
   app->add_option("--from", options->from, "Format of the model; default: the file tells");
   app->add_option("-o,--out", options->output, "The model without")->required();

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "command.h"
+#include "ingot/base/error.h"
 #include "ingot/base/json.h"
 #include "ingot/driver/catalogue.h"
 #include "ingot/train/coverage.h"
@@ -211,6 +212,12 @@ int list_gradients(const Options& options) {
 }
 
 int run(const Options& options, const Global& global) {
+  const int lists = options.versions + options.gradients + options.targets + !options.domain.empty() +
+                    !options.from.empty() + (!options.to.empty() || !options.model.empty());
+  if (lists > 1)
+    throw Error(Code::bad_usage,
+                "--versions, --gradients, --targets, --domain, --from, --to and --model are lists apart")
+        .hint("name one of them; only --to and --model go together");
   if (!options.domain.empty()) return list_domain(options);
   if (options.gradients) return list_gradients(options);
   if (!options.from.empty()) return list_translated(options);
@@ -218,9 +225,16 @@ int run(const Options& options, const Global& global) {
   if (!options.model.empty()) return list_model(options, global);
   if (options.targets) {
     Rows rows{{"--for", "ai.onnx", "ai.onnx.ml", "IR"}};
-    for (const auto& t : driver::targets())
+    Json array = Json::array();
+    for (const auto& t : driver::targets()) {
       rows.push_back({t.name, std::to_string(t.opset), std::to_string(t.ml_opset), std::to_string(t.ir_version)});
-    print_rows(rows, options.markdown);
+      array.push_back(
+          {{"name", t.name}, {"ai.onnx", t.opset}, {"ai.onnx.ml", t.ml_opset}, {"ir_version", t.ir_version}});
+    }
+    if (options.json)
+      std::printf("%s\n", array.dump(2).c_str());
+    else
+      print_rows(rows, options.markdown);
     return 0;
   }
   if (options.json) {

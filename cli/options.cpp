@@ -83,6 +83,7 @@ App::~App() = default;
 
 App* App::add_subcommand(const std::string& name, const std::string& about) {
   auto state = std::make_unique<State>(State{nullptr, state_->app->add_subcommand(name, about)});
+  state->app->footer("");  // the program's own would be inherited
   state_->commands.push_back(std::unique_ptr<App>(new App(std::move(state))));
   return state_->commands.back().get();
 }

@@ -2,6 +2,7 @@
 #include "program.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -15,6 +16,7 @@
 #include "ingot/base/error.h"
 #include "ingot/base/json.h"
 #include "ingot/base/mapped_file.h"
+#include "ingot/driver/plugin.h"
 #include "ingot/driver/supervisor.h"
 #include "terminal.h"
 #include "user_settings.h"
@@ -98,6 +100,7 @@ int run(int argc, char** argv) {
   program.add_flag("--unchecked", global.unchecked, "Go on with models that 'check' refuses, at your own risk");
   program.add_option("--max-memory", global.max_memory, "Most memory to use, such as 4G (default: 3/4 of the RAM)");
   program.add_option("--max-time", global.max_time, "Longest time to take, such as 60s (default: no limit)");
+  program.add_option("--plugin", global.plugins, "A shared library with more operators, formats or targets");
 
   const std::vector<Command> commands = {
       add_inspect(program, global),
@@ -118,6 +121,8 @@ int run(int argc, char** argv) {
       add_split(program, global),
       add_merge(program, global),
       add_rename(program, global),
+      add_partition(program, global),
+      add_quantize(program, global),
       add_diff(program, global),
       add_optimize(program, global),
       add_compile(program, global),
@@ -136,6 +141,8 @@ int run(int argc, char** argv) {
   Budget budget(limits_of(global));
   global.budget = &budget;
   const driver::Supervisor supervisor(budget);
+  if (global.untrusted && !global.plugins.empty()) throw Error(Code::bad_usage, "--untrusted goes without plug-ins");
+  for (const std::string& plugin : global.plugins) driver::load_plugin(plugin);
   for (const Command& command : commands) {
     if (!command.app->parsed()) continue;
     const int code = command.run();
@@ -154,7 +161,10 @@ int run_program(int argc, char** argv) {
   make_output_harmless();
   try {
     const int code = run(argc, argv);
-    if (std::fflush(stdout) != 0) throw Error(Code::cannot_write, "the output could not be written");
+    if (std::fflush(stdout) != 0) {
+      if (errno == EPIPE) return 128 + SIGPIPE;  // who reads has seen enough: 'ingot ops | head'
+      throw Error(Code::cannot_write, "the output could not be written");
+    }
     return code;
   } catch (const Error& error) {
     if (const int signal = driver::Supervisor::caught_signal()) return 128 + signal;

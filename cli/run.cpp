@@ -17,9 +17,11 @@
 #include "ingot/driver/predictions.h"
 #include "ingot/driver/score.h"
 #include "ingot/measure/statistics.h"
+#include "ingot/verify/plan.h"
 #include "operator_times.h"
 #include "terminal.h"
 #include "train_options.h"
+#include "verdict.h"
 
 namespace ingot::cli {
 namespace {
@@ -118,24 +120,44 @@ void print_kernels(const std::vector<driver::KernelChoice>& kernels) {
   std::printf("%s\n%s", out_style(Style::bold, "kernels").c_str(), table.str().c_str());
 }
 
-/// The classes that a model thinks of most, for the first rows.
-void print_classes(const driver::Answers& answers, const std::vector<driver::NamedDatum>& outputs) {
+using Ranking = std::vector<std::pair<std::string, double>>;  // classes with their scores, the best first
+
+/// The classes that a model thinks of most, for the first rows; none if it knows no classes.
+std::vector<Ranking> best_classes(const driver::Answers& answers, const std::vector<driver::NamedDatum>& outputs) {
   const auto found = std::ranges::find(outputs, answers.scores(), &driver::NamedDatum::name);
   const Array* scores = found == outputs.end() ? nullptr : found->value.array();
   const std::size_t classes = answers.classes().size();
-  if (!scores || scores->rank() != 2 || static_cast<std::size_t>(scores->dims()[1]) != classes) return;
+  if (!scores || scores->rank() != 2 || static_cast<std::size_t>(scores->dims()[1]) != classes) return {};
   const std::vector<double> values =
       (answers.has_probabilities() ? answers.probabilities(*scores) : *scores).to_doubles();
   constexpr std::size_t kRows = 10, kClasses = 5;
+  std::vector<Ranking> rows;
   for (std::size_t row = 0; row < std::min<std::size_t>(values.size() / classes, kRows); ++row) {
     std::vector<std::size_t> order(classes);
     std::iota(order.begin(), order.end(), 0u);
     std::ranges::stable_sort(order, std::greater{}, [&](std::size_t c) { return values[row * classes + c]; });
+    order.resize(std::min(classes, kClasses));
+    Ranking& best = rows.emplace_back();
+    for (const std::size_t c : order) best.emplace_back(answers.classes()[c], values[row * classes + c]);
+  }
+  return rows;
+}
+
+void print_classes(const driver::Answers& answers, const std::vector<Ranking>& rows) {
+  for (std::size_t row = 0; row < rows.size(); ++row) {
     std::string text;
-    for (std::size_t i = 0; i < std::min(classes, kClasses); ++i)
-      text += (i ? ", " : "") + answers.classes()[order[i]] + " " + short_number(values[row * classes + order[i]]);
+    for (const auto& [name, score] : rows[row]) text += (text.empty() ? "" : ", ") + name + " " + short_number(score);
     std::printf("%s[%zu]: %s\n", answers.scores().c_str(), row, text.c_str());
   }
+}
+
+Json to_json(const std::vector<Ranking>& rows) {
+  Json json = Json::array();
+  for (const Ranking& best : rows) {
+    json.push_back(Json::array());
+    for (const auto& [name, score] : best) json.back().push_back({{"class", name}, {"score", score}});
+  }
+  return json;
 }
 
 /// All rows of a file, to a file.
@@ -181,7 +203,38 @@ int run_rows(const Options& options, const Global& global) {
   return 0;
 }
 
+/// The parts of a plan, each in its runtime.
+int run_parts(const Options& options, const Global& global) {
+  if (!options.data.empty() || options.profiles || options.explain || !options.input_shapes.empty())
+    throw Error(Code::bad_usage, "a plan goes without --data, --profile, --explain and --input-shape");
+  verify::PlanRequest request{.plan = options.model, .load = global.load_options(), .peers = find_peers(global, "")};
+  request.inputs = options.inputs;
+  request.seed = options.seed;
+  const verify::PlanResult result = verify::run_plan(request);
+  Json json{{"plan", options.model}, {"parts", Json::array()}, {"outputs", Json::object()}};
+  for (const auto& part : result.parts)
+    json["parts"].push_back({{"name", part.name}, {"runtime", part.runtime}, {"milliseconds", part.milliseconds}});
+  for (const auto& output : result.outputs) json["outputs"][output.name] = to_json(output.value);
+  if (!options.out.empty()) {
+    const auto paths = driver::save_outputs(result.ports, result.outputs, options.out, driver::DataForm::npy);
+    json["files"] = paths;
+    if (!options.json && !global.quiet)
+      for (const std::string& path : paths) std::fprintf(stderr, "wrote %s\n", path.c_str());
+  }
+  if (options.json) {
+    std::printf("%s\n", json.dump(2).c_str());
+    return 0;
+  }
+  if (!global.quiet)
+    for (const auto& part : result.parts) std::fprintf(stderr, "%s in %s\n", part.name.c_str(), part.runtime.c_str());
+  Table table;
+  for (const auto& output : result.outputs) add_row(table, output.name, output.value);
+  if (options.out.empty()) std::fputs(table.str("").c_str(), stdout);
+  return 0;
+}
+
 int run(const Options& options, const Global& global) {
+  if (verify::is_plan(options.model)) return run_parts(options, global);
   if (!options.data.empty()) return run_rows(options, global);
   if (driver::is_predictions_name(options.out))
     throw Error(Code::bad_usage, "--out '" + options.out + "' goes with --data; '--in' writes a directory")
@@ -209,12 +262,17 @@ int run(const Options& options, const Global& global) {
   if (!options.profile.empty()) write_trace(result.profile, options.profile);
   if (options.profiles && !options.json && !global.quiet)
     print_profile(result.nodes, 1, "the median of " + std::to_string(result.measured_runs) + " runs");
+  const driver::Answers answers(result.model, train::preparation_of(result.model), options.is_raw);
+  const std::vector<Ranking> classes = best_classes(answers, result.outputs);
   if (options.json) {
     for (const auto& output : result.outputs) json["outputs"][output.name] = to_json(output.value);
+    if (!classes.empty()) json["classes"] = to_json(classes);
     if (options.explain) {
       json["kernels"] = Json::array();
-      for (const auto& k : result.kernels)
+      for (const auto& k : result.kernels) {
         json["kernels"].push_back({{"node", k.node}, {"op", k.op}, {"kernel", k.kernel}});
+        for (const auto& [kernel, reason] : k.refusals) json["kernels"].back()["refusals"][kernel] = reason;
+      }
     }
     if (options.profiles) {
       json["profile"] = profile_json(result.nodes);
@@ -228,8 +286,7 @@ int run(const Options& options, const Global& global) {
     Table table;
     for (const auto& output : result.outputs) add_row(table, output.name, output.value);
     std::fputs(table.str("").c_str(), stdout);
-    const driver::Answers answers(result.model, train::preparation_of(result.model), options.is_raw);
-    print_classes(answers, result.outputs);
+    print_classes(answers, classes);
   }
   return 0;
 }
@@ -272,6 +329,9 @@ Command add_run(App& program, const Global& global) {
   app->add_option("--from", options->from, "The file's format, when it does not tell itself");
   app->add_flag("--json", options->json, "For programs");
   return {app, [app, options, &global] {
+            for (const char* name : {"--target", "--map", "--columns", "--part", "--batch", "--keep"})
+              if (options->data.empty() && app->count(name) > 0)
+                throw Error(Code::bad_usage, std::string(name) + " does nothing by itself").hint("it goes with --data");
             options->profiles = app->count("--profile") > 0;
             return run(*options, global);
           }};

@@ -32,6 +32,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// How Ingot makes a step and judges it: a model that carries its training decides all of this itself.
+constexpr const char* kStepOptions[] = {"--label-smoothing", "--ignore-index",  "--delta",        "--optimizer",
+                                        "--optimizer-graph", "--momentum",      "--weight-decay", "--no-decay",
+                                        "--beta1",           "--beta2",         "--rho",          "--epsilon",
+                                        "--dampening",       "--clip-norm",     "--clip-tensor",  "--clip-value",
+                                        "--accumulate",      "--recompute",     "--output",       "--trainable",
+                                        "--frozen",          "--stop-gradient", "--tie",          "--last",
+                                        "--val-data",        "--val-target",    "--val-split"};
+
 struct Options {
   std::string model, from, data, validation_data, log, plot, output, training_output, profile;
   train::DatasetOptions dataset;
@@ -41,6 +50,7 @@ struct Options {
   std::string augmentation_text;
   std::int64_t classes = 0;  // of a new head; 0: the model's own stays
   std::vector<std::size_t> algorithms;
+  std::string step_options;  // that were given, and that the training which a model carries has no use for
   bool with_preprocessing = false;
   bool is_dry = false, keeps_order = false, initializes = false, has_loss = false, has_batch = false;
   double validation = 0;
@@ -223,7 +233,7 @@ train::Trainer trainer_of(const Options& options, const Model& model, bool is_st
   train::Trainer trainer = is_stored            ? train::Trainer::stored(model, options.algorithms, session)
                            : options.loop.ranks ? train::Trainer::shared(model, options.step.load(global), session)
                                                 : train::Trainer(model, options.step.load(global), session);
-  if (trainer.graphs().size() > 1)
+  if (is_stored && trainer.graphs().size() > 1)
     note(global, std::to_string(trainer.graphs().size()) + " algorithms take turns in each step");
   for (const train::TrainingGraph& graph : trainer.graphs())
     for (const std::string& text : graph.notes) note(global, text);
@@ -308,6 +318,20 @@ void refuse_overwriting(const Options& options) {
   }
 }
 
+/// Options of one way to train mean nothing in the other.
+void refuse_what_does_not_fit(const Options& options, bool is_stored) {
+  if (is_stored && options.loop.ranks && options.loop.ranks->count() > 1)
+    throw Error(Code::bad_usage, "the training that a model carries runs in one process")
+        .hint("--loss and --optimizer say how several train it");
+  if (!is_stored && !options.algorithms.empty())
+    throw Error(Code::bad_usage, "the model carries no algorithm that --algorithm could choose");
+  if (is_stored && !options.step_options.empty())
+    throw Error(Code::bad_usage, "the training that the model carries does not take " + options.step_options)
+        .hint("--loss or --loss-graph has Ingot make the steps; what the model carries is left aside then");
+  if (is_stored && options.classes)
+    throw Error(Code::bad_usage, "--classes changes a model's last layer, which the training that it carries knows");
+}
+
 int run_train(const Options& given, const Global& global) {
   Options options = given;
   options.loop.shuffles = !options.keeps_order;
@@ -317,13 +341,7 @@ int run_train(const Options& given, const Global& global) {
   const bool has_algorithm =
       std::ranges::any_of(loaded.model.training, [](const auto& t) { return t.algorithm != nullptr; });
   const bool is_stored = has_algorithm && !options.has_loss;
-  if (is_stored && options.loop.ranks && options.loop.ranks->count() > 1)
-    throw Error(Code::bad_usage, "the training that a model carries runs in one process")
-        .hint("--loss and --optimizer say how several train it");
-  if (!is_stored && !options.algorithms.empty())
-    throw Error(Code::bad_usage, "the model carries no algorithm that --algorithm could choose");
-  if (is_stored && options.classes)
-    throw Error(Code::bad_usage, "--classes changes a model's last layer, which the training that it carries knows");
+  refuse_what_does_not_fit(options, is_stored);
   replace_head(options, loaded.model, global);
   if (options.initializes)
     note(global, std::to_string(train::initialize(loaded.model).size()) + " variables are initialized");
@@ -475,6 +493,9 @@ Command add_train(App& program, const Global& global) {
             if (options->data.empty() && !options->is_dry) throw Error(Code::bad_usage, "--data is required");
             options->has_loss = app->count("--loss") > 0 || app->count("--loss-graph") > 0;
             options->has_batch = app->count("--batch") > 0;
+            for (const char* name : kStepOptions)
+              if (app->count(name) > 0)
+                options->step_options += (options->step_options.empty() ? "" : ", ") + std::string(name);
             options->loop.resumes |= options->loop.resumes_by_force;
             return run_among_ranks(*options, global);
           }};

@@ -89,8 +89,10 @@ void print(const verify::VerifyRequest& request, const Verdict& verdict) {
                                          verdict.b_runtime)
                   .c_str(),
               text_of(verdict, true).c_str());
+  const bool is_alone = verdict.a_runtime == verdict.b_runtime && !verdict.is_independent;
   if (verdict.answer == Verdict::Answer::same)
-    std::printf("%s\n", out_style(Style::green, "they give the same numbers").c_str());
+    std::printf("%s%s\n", out_style(Style::green, "they give the same numbers").c_str(),
+                is_alone ? ", as Ingot alone runs both" : "");
   else if (verdict.answer == Verdict::Answer::different)
     std::printf("%s\n", out_style(Style::red, "they differ").c_str());
   else

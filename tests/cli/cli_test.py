@@ -230,6 +230,9 @@ class Cli(unittest.TestCase):
         self.assertTrue(all(line["inference"] for line in lines))
         self.assertIn("Softmax", self.ingot("ops", "--versions").stdout)
         self.assertIn("| ort-1.15 ", self.ingot("ops", "--targets", "--markdown").stdout)
+        targets = {t["name"]: t for t in json.loads(self.ingot("ops", "--targets", "--json").stdout)}
+        self.assertEqual(targets["ort-1.15"]["ai.onnx"], 19)
+        self.assertIn("lists apart", self.ingot("ops", "--versions", "--gradients", code=2).stderr)
         self.file("m.onnxtxt", SMALL)
         self.assertIn("MatMul", self.ingot("ops", "--model", "m.onnxtxt").stdout)
 

@@ -267,6 +267,10 @@ net (float[N, 3, 2, 4] x) => (float[N, 3, 1, 1] y)
         shown = self.ingot("run", "mine.onnx", "--in", "x=photos/wood/00.bmp").stdout
         self.assertIn("y[0]: wood ", shown)
         self.assertIn("y[0]: sea ", self.ingot("run", "mine.onnx", "--in", "x=photos/sea/01.png").stdout)
+        told = json.loads(self.ingot("run", "mine.onnx", "--in", "x=photos/sea/01.png", "--json").stdout)
+        self.assertEqual([entry["class"] for entry in told["classes"][0]], ["sea", "wood"])
+        self.assertIn("--keep does nothing by itself",
+                      self.ingot("run", "mine.onnx", "--in", "x=photos/sea/01.png", "--keep", "id", code=2).stderr)
         self.ingot("run", "mine.onnx", "--data", "photos", "--batch", "5", "--out", "p.csv")
         rows = self.read("p.csv")
         self.assertEqual(len(rows), 24)

@@ -79,6 +79,8 @@ class GraphTest(unittest.TestCase):
         plan = self.json_of("split", self.path("net.onnxtxt"), "-o", self.path("parts"), "--at", "r")
         self.assertEqual([p["file"] for p in plan["parts"]], ["part_0.onnx", "part_1.onnx"])
         self.run_ingot("merge", self.path("parts/part_0.onnx"), self.path("parts/part_1.onnx"), "-o", self.path("whole.onnx"))
+        many = self.json_of("split", self.path("net.onnxtxt"), "-o", self.path("many"), "--parts", "99")
+        self.assertEqual([p["file"] for p in many["parts"]], [f"part_{i}.onnx" for i in range(len(many["parts"]))])
         done = self.json_of("verify", self.path("net.onnxtxt"), self.path("whole.onnx"), "--with", "ingot")
         self.assertEqual(done["answer"], "same")
 
@@ -150,6 +152,7 @@ g (float[2] x, float[2] k) => (float[2] y) <float[2] k = {2, 3}> { a = Neg(x) b 
         self.assertLess(done["half"]["weight_bytes_after"], done["half"]["weight_bytes_before"])
         self.run_ingot("check", self.path("half.onnx"))
         self.run_ingot("convert", self.path("net.onnxtxt"), "-o", self.path("b.onnx"), "--keep-float", "Relu", code=2)
+        self.run_ingot("convert", self.path("net.onnxtxt"), "-o", self.path("b.onnx"), "--float16", "--keep-float", "Softmx", code=2)
 
     def test_costs_are_counted_node_by_node(self):
         done = self.json_of("inspect", self.path("net.onnxtxt"), "--flops", "--memory", "--input-shape", "x:5,4")

@@ -45,6 +45,15 @@ node { name: "y" op: "Mul" input: "chance" input: "x" """ + FLOAT + """ }
 RUNTIMES = Runtimes(INGOT)
 needs = RUNTIMES.needs
 
+# A recurrence over T steps whose results are gathered, for any number of rows.
+SCAN = """<ir_version: 10, opset_import: ["" : 21]>
+net (float[T, N, 3] x, float[N, 3] first) => (float[N, 3] last, float[T, N, 3] all)
+{
+  last, all = Scan <num_scan_inputs: int = 1, body = step (float[N, 3] h, float[N, 3] x_t)
+    => (float[N, 3] next, float[N, 3] y) { s = Add(h, x_t) next = Tanh(s) y = Mul(next, x_t) }> (first, x)
+}
+"""
+
 
 class TensorFlow(unittest.TestCase):
     def setUp(self):
@@ -112,6 +121,15 @@ class TensorFlow(unittest.TestCase):
         self.write("r.pbtxt", DROPOUT)
         done = self.ingot("convert", "r.pbtxt", "-o", "m.onnx")
         self.assertIn("not verified: output 'y' depends on the random numbers of 'chance'", done.stderr)
+
+    @needs("tfjs")
+    def test_loops_that_gather_slices_of_open_sizes_reach_tfjs(self):
+        self.write("scan.onnxtxt", SCAN)
+        done = self.ingot("convert", "scan.onnxtxt", "-o", "web", "--to", "tfjs", "--input-shape", "x:5,2,3")
+        self.assertIn("input first: float[2,3]", done.stderr)  # N is 2 here too
+        self.assertIn("verified=same", done.stderr)
+        done = self.ingot("convert", "scan.onnxtxt", "-o", "open", "--to", "tfjs")
+        self.assertIn("verified=same", done.stderr)
 
     @needs("tfjs")
     def test_a_shape_that_is_missing_is_asked_for(self):

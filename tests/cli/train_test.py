@@ -197,6 +197,18 @@ class Train(unittest.TestCase):
             self.ingot("strip-training", f"{name}.onnx", "-o", f"{name}.s.onnx")
         self.assertEqual(self.bytes("whole.s.onnx"), self.bytes("rest.s.onnx"))
 
+    def test_gradients_are_checked_for_programs_too(self):
+        told = json.loads(self.ingot("gradcheck", "net.onnx", "--json"))
+        self.assertEqual([(row["input"], row["equal"]) for row in told["inputs"]], [("x", True)])
+
+    def test_options_that_the_stored_training_does_not_take_are_refused(self):
+        self.ingot("make-trainable", "net.onnx", "-o", "trainable.onnx")
+        for option in (["--optimizer", "adam"], ["--last", "1"], ["--clip-norm", "1"], ["--val-split", "0.2"]):
+            text = self.train("--steps", "1", *option, model="trainable.onnx", code=2)
+            self.assertIn(f"the training that the model carries does not take {option[0]} ", text)
+            self.train("--steps", "1", "--loss", "cross_entropy", *option, model="trainable.onnx")
+        self.train("--steps", "1", "--lr", "0.1", "--schedule", "cosine", model="trainable.onnx")
+
     def test_a_loss_and_an_optimizer_of_ones_own(self):
         self.file("loss.onnxtxt", LOSS_GRAPH)
         self.file("optimizer.onnxtxt", OPTIMIZER_GRAPH)

@@ -45,7 +45,7 @@ class Verify(unittest.TestCase):
 
     def test_the_same_model_gives_the_same_numbers(self):
         done = self.ingot("verify", "a.onnx", "a.onnxtxt", "--with", "ingot")
-        self.assertIn("they give the same numbers", done.stdout)
+        self.assertIn("they give the same numbers, as Ingot alone runs both", done.stdout)
         self.assertIn("drawn from the seeds 1 to 3", done.stdout)
 
     def test_a_difference_has_exit_code_1_and_a_place(self):
@@ -109,6 +109,34 @@ net (float[1, 16] x) => (float[1, 16] y) <float[16, 16] w = {%s}> { h = MatMul(x
         done = self.ingot("convert", "w.onnxtxt", "-o", "w.tflite", "--weights", "float16")
         self.assertIn("float16 has 0.004", done.stderr)
         self.ingot("convert", "w.onnxtxt", "-o", "half.onnx", "--float16", "--random", 1)
+
+    @needs("tfjs")
+    def test_stored_bits_that_were_asked_for_are_no_difference(self):
+        weights = ", ".join(str((i * 7 % 13 - 6) / 9) for i in range(1024))
+        (self.path / "w.onnxtxt").write_text('''<ir_version: 10, opset_import: ["" : 21]>
+net (float[1, 32] x) => (float[1, 32] y) <float[32, 32] w = {%s}> { y = MatMul(x, w) }''' % weights)
+        for form in ("float16", "uint16"):
+            done = self.ingot("convert", "w.onnxtxt", "-o", form, "--to", "tfjs", "--quantize", form)
+            self.assertIn("float16 has 0.004", done.stderr)
+        done = self.ingot("convert", "w.onnxtxt", "-o", "uint8", "--to", "tfjs", "--quantize", "uint8")
+        self.assertIn("not verified: weights are rounded to 8 bits", done.stderr)
+
+    @needs("tflite")
+    @unittest.skipUnless(os.environ.get("INGOT_SHARED"), "INGOT_SHARED does not name the real models")
+    def test_what_rounding_on_request_adds_up_to_inside_is_a_note(self):
+        model = pathlib.Path(os.environ["INGOT_SHARED"],
+                             "corpus/tflite/mlperf_tiny/image_classification/trained_models/pretrainedResnet.tflite")
+        done = self.ingot("convert", model, "-o", "half.onnx", "--float16")
+        self.assertIn("verified:", done.stderr)
+        self.assertIn("differs by more than an output may", done.stderr)
+
+    @needs("tflite", "ort")
+    @unittest.skipUnless(os.environ.get("INGOT_SHARED"), "INGOT_SHARED does not name the real models")
+    def test_a_quantised_network_on_its_way_back_is_judged_by_its_noise(self):
+        model = pathlib.Path(os.environ["INGOT_SHARED"], "corpus/tflite/mlperf_tiny/image_classification/trained_models",
+                             "pretrainedResnet_quant.tflite")
+        self.ingot("convert", model, "-o", "quantised.onnx")
+        self.assertIn("verified:", self.ingot("convert", "quantised.onnx", "-o", "quantised.tflite").stderr)
 
     @needs("tflite")
     def test_no_verify_is_heeded(self):

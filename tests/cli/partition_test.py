@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Models among targets as a user meets it: parts, what falls back and why, mixed runs that give the same numbers.
+
+usage: partition_test.py PATH_TO_INGOT
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from runtimes import Runtimes
+
+INGOT = sys.argv.pop(1)
+RUNTIMES = Runtimes(INGOT)
+SHARED = pathlib.Path(os.environ.get("INGOT_SHARED", pathlib.Path(__file__).resolve().parents[3] / "shared"))
+SHIPPED = ["ingot", "onnx-mlir", "openvino", "ort-cpu-1.30", "tensorrt-10", "tfjs-4", "tflite"]
+
+NET = """<ir_version: 8, opset_import: ["" : 17]>
+net (float[2, 3, 8, 8] x) => (float[2, 4] y)
+<float[4, 3, 3, 3] w, float[4] b = {0.1, -0.2, 0.3, 0}>
+{
+  [conv] c = Conv<pads = [1, 1, 1, 1]>(x, w, b)
+  [act] r = Relu(c)
+  [erf] e = Erf(r)
+  [sum] s = Add(e, r)
+  [pool] p = GlobalAveragePool(s)
+  [flat] y = Flatten(p)
+}
+"""
+NPU = {"name": "npu", "static_shapes": True,
+       "operators": {"Conv": {"types": ["float"], "ranks": [4, 4], "attributes": {"group": [1]}}, "Relu": {}, "Add": {},
+                     "GlobalAveragePool": {"ranks": [3, 3]}}}
+
+
+class PartitionTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        weights = ", ".join(str((i * 37 % 19 - 9) / 10) for i in range(108))
+        self.write("net.onnxtxt", NET.replace("3, 3] w,", f"3, 3] w = {{{weights}}},"))
+        self.write("npu.json", json.dumps(NPU))
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+
+    def path(self, name):
+        return str(self.folder / name)
+
+    def run_ingot(self, *arguments, code=0):
+        done = subprocess.run([INGOT, *arguments], capture_output=True, text=True, timeout=240)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def partition(self, *arguments, code=0):
+        return json.loads(self.run_ingot("partition", *arguments, "--json", code=code).stdout)
+
+    def outputs(self, model, seed="1"):
+        return json.loads(self.run_ingot("run", model, "--random", seed, "--json").stdout)["outputs"]
+
+    def expect_same(self, a, b, delta):
+        self.assertEqual(a.keys(), b.keys())
+        for name in a:
+            self.assertEqual(a[name]["type"], b[name]["type"])
+            for x, y in zip(a[name]["first"], b[name]["first"]):
+                self.assertAlmostEqual(x, y, delta=delta * max(1, abs(x)))
+
+    def test_parts_are_few_and_in_order(self):
+        plan = self.partition(self.path("net.onnxtxt"), "--targets", f"{self.path('npu.json')},ingot", "-o", self.path("parts"))
+        self.assertEqual([p["target"] for p in plan["parts"]], ["npu", "ingot", "npu", "ingot"])
+        self.assertEqual([p["nodes"] for p in plan["parts"]], [2, 1, 1, 2])
+        self.assertEqual(plan, json.loads((self.folder / "parts" / "plan.json").read_text()))
+        reasons = {f["op"]: f["code"] for f in plan["fallbacks"]}
+        self.assertEqual(reasons, {"Erf": "UNSUPPORTED_NODE", "GlobalAveragePool": "UNSUPPORTED_NODE_SHAPE",
+                                   "Flatten": "UNSUPPORTED_NODE"})
+        self.expect_same(self.outputs(self.path("net.onnxtxt")), self.outputs(self.path("parts/plan.json")), 0)
+
+    def test_explain_has_a_line_for_each_node_that_falls_back(self):
+        done = self.run_ingot("partition", self.path("net.onnxtxt"), "--targets", f"{self.path('npu.json')},ingot", "--explain")
+        lines = done.stdout.splitlines()
+        self.assertEqual(len(lines), 3)
+        self.assertIn("npu: node 'pool' (GlobalAveragePool): UNSUPPORTED_NODE_SHAPE: 's' has 4 dimensions, and the target takes 3 to 3",
+                      lines[1])
+
+    def test_sizes_that_are_not_known_are_a_reason_that_can_be_removed(self):
+        self.write("open.onnxtxt", (self.folder / "net.onnxtxt").read_text().replace("float[2, 3, 8, 8] x", "float[N, 3, 8, 8] x")
+                   .replace("float[2, 4] y", "float[N, 4] y"))
+        targets = ["--targets", f"{self.path('npu.json')},ingot"]
+        plan = self.partition(self.path("open.onnxtxt"), *targets)
+        dynamic = [f for f in plan["fallbacks"] if f["code"] == "UNSUPPORTED_NODE_DYNAMIC"]
+        self.assertTrue(dynamic and all("--input-shape" in f["remedy"] for f in dynamic))
+        plan = self.partition(self.path("open.onnxtxt"), *targets, "--input-shape", "x:2,3,8,8")
+        self.assertFalse([f for f in plan["fallbacks"] if f["code"] == "UNSUPPORTED_NODE_DYNAMIC"])
+
+    def test_small_parts_go_to_the_next_target(self):
+        plan = self.partition(self.path("net.onnxtxt"), "--targets", f"{self.path('npu.json')},ingot", "--min-nodes", "2")
+        self.assertEqual([p["target"] for p in plan["parts"]], ["npu", "ingot"])
+        self.assertIn("PART_TOO_SMALL", {f["code"] for f in plan["fallbacks"]})
+
+    def test_what_no_target_runs_is_listed_whole(self):
+        done = self.run_ingot("partition", self.path("net.onnxtxt"), "--targets", self.path("npu.json"), "--explain", code=4)
+        for word in ("erf", "pool", "flat", "--targets"):
+            self.assertIn(word, done.stderr)
+
+    def test_targets_that_make_no_sense_are_refused(self):
+        for text, words in (("[]", "operators"), ('{"name": "a", "operators": {"Relu": {"rank": [1, 2]}}}', "rank"),
+                            ('{"name": "a", "operators": {"Relu": {"types": ["float33"]}}}', "float33"), ("{", "")):
+            self.write("bad.json", text)
+            done = self.run_ingot("partition", self.path("net.onnxtxt"), "--targets", self.path("bad.json"), "--explain", code=3)
+            self.assertIn(words, done.stderr)
+        done = self.run_ingot("partition", self.path("net.onnxtxt"), "--targets", "npu9", "--explain", code=2)
+        self.assertIn("tensorrt-10", done.stderr)
+
+    def test_shipped_targets_have_names(self):
+        names = self.run_ingot("partition", "--list-targets").stdout.split()
+        self.assertEqual([n for n in SHIPPED if n not in names], [])
+
+    @RUNTIMES.needs("ort", "tflite")
+    def test_parts_in_three_runtimes_give_the_same(self):
+        expected = self.outputs(self.path("net.onnxtxt"))
+        for targets in (["tflite", "ort-cpu-1.30", "ingot"], ["ort-cpu-1.30", "ingot"], [self.path("npu.json"), "ort-cpu-1.30"]):
+            folder = self.path("mixed-" + str(len(targets)) + targets[0][-4:])
+            plan = self.partition(self.path("net.onnxtxt"), "--targets", ",".join(targets), "-o", folder)
+            self.assertTrue(plan["parts"])
+            self.expect_same(expected, self.outputs(folder + "/plan.json"), 1e-5)
+
+    def test_real_models_among_shipped_targets(self):
+        models = [SHARED / "corpus" / "onnx" / "winml" / name for name in ("mnist.onnx", "squeezenet.onnx")]
+        models = [m for m in models if m.exists()]
+        if not models:
+            self.skipTest("set INGOT_SHARED: the models are not here")
+        for model in models:
+            expected = self.outputs(str(model))
+            for target in SHIPPED:
+                folder = self.path(f"{model.stem}-{target}")
+                self.partition(str(model), "--targets", f"{target},ingot", "-o", folder)
+                needed = {"tflite": "tflite", "ort-cpu-1.30": "ort"}.get(target)
+                if needed is None or needed in RUNTIMES.installed:
+                    self.expect_same(expected, self.outputs(folder + "/plan.json"), 1e-4)
+
+    def test_ten_thousand_nodes_take_a_second(self):
+        lines = ["[n0] v0 = Relu(x)"]
+        for i in range(1, 10000):
+            op = "Relu" if i % 50 else "Erf"
+            lines.append(f"[n{i}] v{i} = Add(v{i - 1}, v{max(0, i - 7)})" if i % 3 == 0 else f"[n{i}] v{i} = {op}(v{i - 1})")
+        body = "\n".join(lines)
+        self.write("long.onnxtxt", f'<ir_version: 8, opset_import: ["" : 17]>\nnet (float[4] x) => (float[4] v9999) {{\n{body}\n}}')
+        self.run_ingot("convert", self.path("long.onnxtxt"), "-o", self.path("long.onnx"))
+        arguments = [self.path("long.onnx"), "--targets", f"{self.path('npu.json')},ingot"]
+        before = os.times().children_user
+        plan = self.partition(*arguments)
+        seconds = os.times().children_user - before
+        self.assertGreater(len(plan["parts"]), 100)
+        self.assertEqual(sum(p["nodes"] for p in plan["parts"]), 10000)
+        if not os.environ.get("INGOT_SANITIZED"):
+            self.assertLess(seconds, 1.0)
+
+
+if __name__ == "__main__":
+    unittest.main()
