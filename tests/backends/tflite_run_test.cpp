@@ -319,6 +319,16 @@ TEST_F(TfliteRun, ACustomOperatorIsInTheFileAndTheRuntimeMissesIt) {
   EXPECT_NE(native.failure, "");
 }
 
+TEST_F(TfliteRun, OneIndexOfAnAxisOfAnySizePicksOneSlice) {
+  // The size is open inside; LiteRT cannot resize inputs.
+  const Model model = parsed(R"(g (float[3, 2] x, float[1] at_least, int64 i) => (float[2] y) {
+      rows = ReduceMax<axes = [1], keepdims = 0>(x) open = Greater(rows, at_least) some = Compress<axis = 0>(x, open)
+      y = Gather(some, i) })",
+                             17);
+  agrees(model, {Tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6}), Tensor::of<float>({1}, {2.5f}),
+                 Tensor::scalar<std::int64_t>(-1)});
+}
+
 TEST_F(TfliteRun, LoopsThatNobodyCountsCarryNoCounter) {
   const Model model = parsed(R"(g (float x) => (float y) <bool go = {1}, float limit = {100.0}> {
       y = Loop( , go, x) <body = b (int64 i, bool c, float s) => (bool on, float next) {

@@ -49,6 +49,15 @@ void emit_if(NodeOut& n) {
   n.e.add(Op::IF, inputs, outputs, options);
 }
 
+/// A list that grows from nothing while the sizes of what it lists are open: neither LiteRT nor, behind double, TFLite
+/// runs such loops.
+bool grows_with_open_sizes(const Value* state) {
+  if (!state || !state->type.is_tensor() || !state->type.shape) return false;
+  const Shape& shape = *state->type.shape;
+  return std::ranges::any_of(shape, [](const Dim& d) { return same(d, 0); }) &&
+         std::ranges::any_of(shape, [](const Dim& d) { return !d.is_known(); });
+}
+
 Refused refuse_loop(const Node& n) {
   Graph* body = body_of(n, "body");
   if (!body) return Refusal{Kind::structure, "the body is missing"};
@@ -58,6 +67,9 @@ Refused refuse_loop(const Node& n) {
     return Refusal{Kind::structure, "outputs that are gathered from the rounds of a Loop"};
   if (n.input_count() < 2 || body->inputs().size() != n.input_count() || body->output_count() + 1 < n.input_count())
     return Refusal{Kind::structure, "the body does not take or give what the node carries"};
+  for (const Value* state : n.inputs())
+    if (grows_with_open_sizes(state))
+      return Refusal{Kind::unknown_size, "what is gathered from the rounds of a Loop has open sizes"};
   return {};
 }
 

@@ -42,9 +42,14 @@ void emit_gather(NodeOut& n) {
       Options out_type(Op::SHAPE);
       out_type.set("out_type", *tensor_type_of(type));
       n.e.add(Op::SHAPE, {n.in(0)}, {sizes}, out_type);
-      const std::int32_t begin = n.e.ints({n.axis(0)}), one = n.e.ints({1});
-      count = n.e.temporary(type, Ints{1});
-      n.e.add(Op::SLICE, {sizes, begin, one}, {count});
+      if (shape.empty()) {  // a list of one size would make a list of the index
+        count = n.e.temporary(type, Ints{});
+        n.e.add(Op::GATHER, {sizes, n.e.scalar(static_cast<double>(n.axis(0)), DType::i32)}, {count});
+      } else {
+        const std::int32_t begin = n.e.ints({n.axis(0)}), one = n.e.ints({1});
+        count = n.e.temporary(type, Ints{1});
+        n.e.add(Op::SLICE, {sizes, begin, one}, {count});
+      }
     }
     const std::int32_t from_end = n.e.temporary(type, shape);
     n.e.add(Op::ADD, {raw, count}, {from_end});
