@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <unordered_set>
 #include <vector>
 
@@ -64,6 +65,37 @@ std::optional<std::int64_t> least_size(const Node& node) {
   return least;
 }
 
+std::optional<std::int64_t> rank_of(const Value* v) {
+  if (v && v->initializer) return static_cast<std::int64_t>(v->initializer->dims().size());
+  if (!v || !v->type.is_tensor() || !v->type.shape) return std::nullopt;
+  return static_cast<std::int64_t>(v->type.shape->size());
+}
+
+/// Of operators that pick rows of tables: the input with the places, the one with the table, and the table's axis.
+struct Lookup {
+  std::string_view op;
+  std::uint32_t places, table;
+  std::int64_t axis;
+};
+constexpr Lookup kLookups[] = {
+    {"ArrayFeatureExtractor", 1, 0, -1},
+    {"EmbedLayerNormalization", 0, 2, 0},
+    {"EmbedLayerNormalization", 1, 4, 0},
+    {"EmbedLayerNormalization", 8, 3, 0},
+    {"GatherBlockQuantized", 1, 0, 0},
+    {"NegativeLogLikelihoodLoss", 1, 0, 1},
+    {"RoiAlign", 2, 0, 0},
+    {"SoftmaxCrossEntropyLoss", 1, 0, 1},
+    {"TensorScatter", 2, 0, -2},
+};
+
+/// RotaryEmbedding of ONNX and of ONNX Runtime have their inputs in different orders.
+std::optional<std::int64_t> rows_of_angles(const Node& node, std::uint32_t index) {
+  if (node.op != "RotaryEmbedding") return std::nullopt;
+  const bool is_standard = node.is("RotaryEmbedding");
+  return index == (is_standard ? 3U : 1U) ? size_of(node.input(is_standard ? 1 : 2), 0) : std::nullopt;
+}
+
 /// The bounds that a node sets for what it reads as input `index`.
 std::optional<IndexBounds> bounds_at(const Node& node, std::uint32_t index) {
   const auto below = [](std::optional<std::int64_t> size, std::int64_t least = 0) -> std::optional<IndexBounds> {
@@ -81,7 +113,11 @@ std::optional<IndexBounds> bounds_at(const Node& node, std::uint32_t index) {
     return below(size_of(node.input(0), node.attributes.int_or("time_axis", 0)), 1);
   if (is_any(node, {"LSTM", "GRU", "RNN"}) && index == 4)
     return below(size_of(node.input(0), node.attributes.int_or("layout", 0) ? 1 : 0), 1);
-  return std::nullopt;
+  if (is_any(node, {"CumSum", "CumProd"}) && index == 1) return below(rank_of(node.input(0)));
+  if (node.is("TopK") && index == 1) return below(size_of(node.input(0), node.attributes.int_or("axis", -1)), 1);
+  for (const Lookup& lookup : kLookups)
+    if (node.op == lookup.op && index == lookup.places) return below(size_of(node.input(lookup.table), lookup.axis));
+  return below(rows_of_angles(node, index));
 }
 
 /// Masks: asked whether they are true, or taken from 1.
