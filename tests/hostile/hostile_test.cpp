@@ -185,5 +185,14 @@ TEST(Hostile, BoostingBinary) {
   expect_survival({"boosting binary", {"corpus/boosting"}, {".model", ".ubj", ".bst", ".cbm"}, mutated_bytes, false});
 }
 
+TEST(Hostile, TorchArchives) {
+  expect_survival(
+      {"PyTorch", {"corpus/torch"}, {".pt", ".pth", ".pt1", ".ptl", ".jit"}, mutated_archive, false, nullptr, 400'000});
+}
+
+TEST(Hostile, Safetensors) {
+  expect_survival({"safetensors", {"corpus/torch"}, {".safetensors"}, mutated_bytes, false, nullptr, 4'000'000});
+}
+
 }  // namespace
 }  // namespace ingot::test

@@ -179,6 +179,7 @@ std::optional<Tensor> Saved::read_tensor(const Value& value, int depth) const {
   Tensor made{.dtype = from.dtype, .storage = from.bytes, .offset = integer(argument(args, 1))};
   made.sizes = integers(argument(args, 2));
   made.strides = integers(argument(args, 3));
+  if (made.strides.size() != made.sizes.size()) refuse_object("a tensor has not as many strides as sizes");
   if (is_v3) made.dtype = dtype_named(argument(args, 6));
   if (is_v2 || is_v3) made.requires_grad = argument(args, 4).integer != 0;
   if (is_quantized) {
@@ -187,7 +188,7 @@ std::optional<Tensor> Saved::read_tensor(const Value& value, int depth) const {
     Quantizer q;
     if (how.size() == 3) {
       q.scales = {how[1]->number()};
-      q.zero_points = {static_cast<std::int64_t>(how[2]->number())};
+      q.zero_points = {saturate_cast<std::int64_t>(how[2]->number())};
     } else {
       const auto list = [&](const Value& part) {
         const auto tensor = read_tensor(part, depth + 1);
@@ -210,7 +211,7 @@ std::optional<Tensor> Saved::read_tensor(const Value& value, int depth) const {
         return numbers;
       };
       q.scales = list(*how[1]);
-      for (const double zero : list(*how[2])) q.zero_points.push_back(static_cast<std::int64_t>(zero));
+      for (const double zero : list(*how[2])) q.zero_points.push_back(saturate_cast<std::int64_t>(zero));
       q.axis = integer(*how[3]);
     }
     made.quantizer = std::move(q);

@@ -57,7 +57,11 @@ void copy_elements(const Tensor& t, std::size_t width, std::vector<std::byte>& t
 
 std::vector<std::int64_t> contiguous_strides(const std::vector<std::int64_t>& sizes) {
   std::vector<std::int64_t> strides(sizes.size(), 1);
-  for (std::size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * std::max<std::int64_t>(sizes[i], 1);
+  for (std::size_t i = sizes.size(); i-- > 1;) {
+    // Sizes beyond any storage may wrap here; who reads the window refuses them.
+    const auto size = static_cast<std::uint64_t>(std::max<std::int64_t>(sizes[i], 1));
+    strides[i - 1] = static_cast<std::int64_t>(static_cast<std::uint64_t>(strides[i]) * size);
+  }
   return strides;
 }
 
