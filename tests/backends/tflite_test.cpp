@@ -169,6 +169,18 @@ TEST(TfliteExport, MoreAxesThanPadHasArePaddedOneByOne) {
     }
 }
 
+TEST(TfliteExport, NothingIsNeitherResizedNorRepeatedAtItsEdge) {
+  for (const char* mode : {"nearest", "linear", "cubic"}) {
+    const std::string sizes =
+        "<int64[4] s = {1, 1, 2, 3}> { y = Resize<mode = \"" + std::string(mode) + "\">(x, , , s) }";
+    EXPECT_NE(refusal_of("g (float[1,1,0,4] x) => (float[1,1,2,3] y) " + sizes), "") << mode;
+  }
+  for (const char* mode : {"edge", "reflect"}) {
+    const std::string pads = "<int64[4] p = {1, 0, 1, 0}> { y = Pad<mode = \"" + std::string(mode) + "\">(x, p) }";
+    EXPECT_NE(refusal_of("g (float[0,2] x) => (float[2,2] y) " + pads), "") << mode;
+  }
+}
+
 TEST(TfliteExport, WideIntegersAreCastAndNotDequantised) {
   const Exported e = exported(R"(g (int32[4] x) => (int16[4] y) <float s = {0.5}, float t = {0.25}, int16 z = {0}> {
       a = DequantizeLinear(x, s)  y = QuantizeLinear(a, t, z) })");

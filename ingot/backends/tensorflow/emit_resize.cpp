@@ -87,6 +87,8 @@ Refused refuse_resize(const Node& n, Dialect) {
   if (!y || y->size() < 3) return Refusal{Kind::dimensions, "no spatial dimensions"};
   if (!is_fixed(*y) || !is_fixed(*n.input(0)->type.shape))
     return Refusal{Kind::unknown_size, "sizes that are not known before running"};
+  if (std::ranges::any_of(*n.input(0)->type.shape, [](const Dim& d) { return same(d, 0); }))
+    return Refusal{Kind::dimensions, "there is nothing to resize"};
   if (n.input(2) && !ops::constant_of(n.input(2)) && !n.input(3))
     return Refusal{Kind::not_constant, "scales that are computed"};
   if (n.attributes.int_or("antialias", 0)) return Refusal{Kind::attribute_value, "antialias"};

@@ -195,10 +195,10 @@ std::optional<std::vector<std::size_t>> gathered_axes(const Node& n) {
   std::vector<std::size_t> axes;
   for (std::size_t i = 0; i < pads.size(); ++i)
     if (pads[i].first || pads[i].second) axes.push_back(i);
-  const auto is_known = [&](std::size_t i) { return shape[i].is_known(); };
-  if (!axes.empty()) return std::ranges::all_of(axes, is_known) ? std::optional(axes) : std::nullopt;
+  const auto has_elements = [&](std::size_t i) { return shape[i].is_known() && shape[i].value() > 0; };
+  if (!axes.empty()) return std::ranges::all_of(axes, has_elements) ? std::optional(axes) : std::nullopt;
   for (std::size_t i = 0; i < shape.size(); ++i)
-    if (is_known(i)) return std::vector{i};
+    if (has_elements(i)) return std::vector{i};
   return std::nullopt;
 }
 
@@ -216,7 +216,7 @@ Refused refuse_pad(const Node& n) {
       if (before < 0 || after < 0) return Refusal{Kind::attribute_value, "negative padding"};
   const std::string mode = n.attributes.string_or("mode", "constant");
   if (mode != "constant" && !gathered_axes(n))
-    return Refusal{Kind::unknown_size, "mode " + mode + " over sizes that are not known"};
+    return Refusal{Kind::unknown_size, "mode " + mode + " over sizes that are not known, or of nothing"};
   if (n.input(0)->type.shape->size() > 5 && mode == "constant")
     return Refusal{Kind::dimensions, "more than 5 dimensions"};
   return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8});
