@@ -1,7 +1,7 @@
 // Resizing: TensorFlow's own where it takes the same elements, else element by element.
 #include <algorithm>
-#include <cmath>
 
+#include "ingot/backends/resize_flags.h"
 #include "ingot/backends/tensorflow/rows.h"
 #include "ingot/backends/tensorflow/spatial.h"
 #include "ingot/ops/infer.h"
@@ -12,66 +12,6 @@ namespace {
 
 using Axis = passes::legalize::ResizeAxis;
 using passes::legalize::resize_axes;
-using passes::legalize::resize_source;
-
-std::int64_t nearest(const Node& n, const Axis& a, std::int64_t i) {
-  const double x = resize_source(n.attributes.string_or("coordinate_transformation_mode", "half_pixel"), a, i);
-  const std::string rounding = n.attributes.string_or("nearest_mode", "round_prefer_floor");
-  double r = std::floor(x);
-  if (rounding == "ceil") r = std::ceil(x);
-  if (rounding == "round_prefer_floor") r = std::ceil(x - 0.5);
-  if (rounding == "round_prefer_ceil") r = std::floor(x + 0.5);
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(r), 0, a.in - 1);
-}
-
-struct Flags {
-  bool aligns, half;
-};
-constexpr Flags kFlags[] = {{false, false}, {false, true}, {true, false}};
-
-double source_in_tensorflow(const Flags& f, const Axis& a, std::int64_t i) {
-  const double scale = f.aligns && a.out > 1 ? static_cast<double>(a.in - 1) / static_cast<double>(a.out - 1)
-                                             : static_cast<double>(a.in) / static_cast<double>(a.out);
-  const auto x = static_cast<double>(i);
-  return f.half ? (x + 0.5) * scale : x * scale;
-}
-
-bool fits_nearest(const Node& n, const Flags& f, const Axis& a) {
-  for (std::int64_t i = 0; i < a.out; ++i) {
-    const double x = source_in_tensorflow(f, a, i);
-    // On the border between two elements, floats of another kernel may fall to the other side.
-    if (!f.aligns && std::abs(x - std::round(x)) < 1e-5 && std::round(x) != 0 && a.out % a.in && a.in % a.out)
-      return false;
-    const auto at = static_cast<std::int64_t>(f.aligns ? std::round(x) : std::floor(x + 1e-9));
-    if (std::clamp<std::int64_t>(at, 0, a.in - 1) != nearest(n, a, i)) return false;
-  }
-  return true;
-}
-
-bool fits_linear(const Node& n, const Flags& f, const Axis& a) {
-  const std::string mode = n.attributes.string_or("coordinate_transformation_mode", "half_pixel");
-  for (std::int64_t i = 0; i < a.out; ++i) {
-    const auto last = static_cast<double>(a.in - 1);
-    const double ours = std::clamp(resize_source(mode, a, i), 0.0, last);
-    const double theirs = std::clamp(source_in_tensorflow(f, a, i) - (f.half ? 0.5 : 0), 0.0, last);
-    if (std::abs(ours - theirs) > 1e-6 * std::max(1.0, ours)) return false;
-  }
-  return true;
-}
-
-/// TensorFlow's flags that give the same result over the two axes from `first` on; the others must not change.
-const Flags* flags_for(const Node& n, const std::vector<Axis>& axes, std::size_t first, bool is_linear) {
-  for (std::size_t i = 0; i < axes.size(); ++i)
-    if ((i < first || i >= first + axes.size() - 2) && (axes[i].in != axes[i].out || axes[i].scale != 1))
-      return nullptr;
-  for (const Flags& f : kFlags) {
-    bool fits = true;
-    for (std::size_t i = first; i < first + axes.size() - 2; ++i)
-      fits &= is_linear ? fits_linear(n, f, axes[i]) : fits_nearest(n, f, axes[i]);
-    if (fits) return &f;
-  }
-  return nullptr;
-}
 
 /// Whether the elements can be given to the operator as they are; TF.js resizes floats.
 bool takes_directly(const NodeOut& n, bool is_linear) {
@@ -102,7 +42,7 @@ Refused refuse_resize(const Node& n, Dialect) {
     return Refusal{Kind::dimensions, "linear resizing of other than 1 or 2 spatial dimensions"};
   // Channels first or last: either may be the case when this is asked.
   const std::vector<Axis> axes = resize_axes(n);
-  if (!flags_for(n, axes, 1, true) && !flags_for(n, axes, 2, true))
+  if (!resize_flags(n, axes, 1, true, true) && !resize_flags(n, axes, 2, true, true))
     return Refusal{Kind::attribute_value, "coordinates that TensorFlow does not have"};
   if (n.input(0)->type.elem != DType::f32)
     return Refusal{Kind::element_type, "TensorFlow resizes between elements in float"};
@@ -115,10 +55,10 @@ void emit_resize(NodeOut& n) {
   const bool is_linear = n.attr("mode", "nearest") == "linear";
   const std::size_t rank = axes.size();
   const bool is_direct = (rank == 3 || rank == 4) && takes_directly(n, is_linear);
-  const Flags* flags = is_direct ? flags_for(n.node, axes, 1, is_linear) : nullptr;
-  const Flags* flags_first = !flags && is_linear ? flags_for(n.node, axes, 2, true) : nullptr;
+  const ResizeFlags* flags = is_direct ? resize_flags(n.node, axes, 1, is_linear, true) : nullptr;
+  const ResizeFlags* flags_first = !flags && is_linear ? resize_flags(n.node, axes, 2, true, true) : nullptr;
   if (flags || flags_first) {
-    const Flags& f = flags ? *flags : *flags_first;
+    const ResizeFlags& f = flags ? *flags : *flags_first;
     const std::size_t h = flags ? 1 : 2;
     const Ref size = e.ints(rank == 3 ? Ints{1, axes[h].out} : Ints{axes[h].out, axes[h + 1].out});
     // Channels first: there and back.
@@ -135,7 +75,7 @@ void emit_resize(NodeOut& n) {
     Ints picked;
     bool is_same = axes[i].in == axes[i].out;
     for (std::int64_t o = 0; o < axes[i].out; ++o) {
-      picked.push_back(nearest(n.node, axes[i], o));
+      picked.push_back(nearest_element(n.node, axes[i], o));
       is_same &= picked.back() == o;
     }
     if (!is_same) x = e.add("GatherV2", {x, e.ints(picked), e.index(static_cast<std::int64_t>(i))});

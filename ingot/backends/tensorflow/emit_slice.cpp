@@ -1,6 +1,7 @@
 // Parts of a tensor, and more than it: Slice and Pad.
 #include <algorithm>
 
+#include "ingot/backends/channels_last.h"
 #include "ingot/backends/tensorflow/rows.h"
 #include "ingot/ops/infer.h"
 
@@ -92,24 +93,10 @@ void emit_slice(NodeOut& n) {
 
 namespace {
 
-/// Before and after, per axis.
-std::vector<std::pair<std::int64_t, std::int64_t>> pads_of(const Node& n) {
-  const std::size_t rank = n.input(0)->type.shape->size();
-  std::vector<std::pair<std::int64_t, std::int64_t>> all(rank);
-  const Ints pads = ops::constant_of(n.input(1))->to_ints();
-  Ints axes;
-  if (n.input(3))
-    axes = ops::constant_of(n.input(3))->to_ints();
-  else
-    for (std::size_t i = 0; i < rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
-  for (std::size_t k = 0; k < axes.size(); ++k) all[place(axes[k], rank)] = {pads[k], pads[k + axes.size()]};
-  return all;
-}
-
 /// Whether MirrorPad does it: no axis is mirrored more than once.
 bool is_one_mirror(const Node& n) {
   const Shape& shape = *n.input(0)->type.shape;
-  const auto pads = pads_of(n);
+  const auto pads = constant_pads(n);
   for (std::size_t i = 0; i < pads.size(); ++i) {
     const std::int64_t most = std::max(pads[i].first, pads[i].second);
     if (most > 0 && !shape[i].is_at_least(most + 1)) return false;
@@ -173,7 +160,7 @@ Refused refuse_pad(const Node& n, Dialect) {
     return Refusal{Kind::not_constant, "mode " + mode + " with padding that is computed at run time"};
   }
   if (mode == "constant" || (mode == "reflect" && is_one_mirror(n))) return {};
-  const auto pads = pads_of(n);
+  const auto pads = constant_pads(n);
   for (std::size_t i = 0; i < pads.size(); ++i)
     if ((pads[i].first || pads[i].second) && !(*n.input(0)->type.shape)[i].is_at_least(1))
       return Refusal{Kind::unknown_size, "mode " + mode + " over sizes that are not known"};
@@ -197,7 +184,7 @@ void emit_pad(NodeOut& n) {
       return n.set(e.add("MirrorPad", {n.in(0), pads}, {{"mode", "REFLECT"}}));
     return n.set(e.add("PadV2", {n.in(0), pads, filling()}));
   }
-  const auto pads = pads_of(n.node);
+  const auto pads = constant_pads(n.node);
   const std::string mode = n.attr("mode", "constant");
   if (mode == "constant") {
     const Ref x = cropped(n, n.in(0), pads);

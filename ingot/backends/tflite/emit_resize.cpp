@@ -1,10 +1,9 @@
 // Resizing: TFLite's own where it takes the same elements, else element by element.
 #include <algorithm>
-#include <cmath>
 
+#include "ingot/backends/resize_flags.h"
 #include "ingot/backends/tflite/rows.h"
 #include "ingot/backends/tflite/spatial.h"
-#include "ingot/base/current_budget.h"
 #include "ingot/ops/infer.h"
 #include "ingot/passes/legalize/resize_axis.h"
 
@@ -16,65 +15,6 @@ using Op = BuiltinOperator;
 
 using Axis = passes::legalize::ResizeAxis;
 using passes::legalize::resize_axes;
-using passes::legalize::resize_source;
-
-std::int64_t nearest(const Node& n, const Axis& a, std::int64_t i) {
-  const double x = resize_source(n.attributes.string_or("coordinate_transformation_mode", "half_pixel"), a, i);
-  const std::string rounding = n.attributes.string_or("nearest_mode", "round_prefer_floor");
-  double r = std::floor(x);
-  if (rounding == "ceil") r = std::ceil(x);
-  if (rounding == "round_prefer_floor") r = std::ceil(x - 0.5);
-  if (rounding == "round_prefer_ceil") r = std::floor(x + 0.5);
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(r), 0, a.in - 1);
-}
-
-struct Flags {
-  bool aligns, half;
-};
-constexpr Flags kFlags[] = {{false, false}, {false, true}, {true, false}};
-
-double tflite_source(const Flags& f, const Axis& a, std::int64_t i) {
-  const double scale = f.aligns && a.out > 1 ? static_cast<double>(a.in - 1) / static_cast<double>(a.out - 1)
-                                             : static_cast<double>(a.in) / static_cast<double>(a.out);
-  const auto x = static_cast<double>(i);
-  return f.half ? (x + 0.5) * scale : x * scale;
-}
-
-bool fits_nearest(const Node& n, const Flags& f, const Axis& a) {
-  for (std::int64_t i = 0; i < a.out; ++i) {
-    count_step();
-    const double x = tflite_source(f, a, i);
-    const auto at = static_cast<std::int64_t>(f.aligns ? std::round(x) : std::floor(x + 1e-9));
-    if (std::clamp<std::int64_t>(at, 0, a.in - 1) != nearest(n, a, i)) return false;
-  }
-  return true;
-}
-
-bool fits_linear(const Node& n, const Flags& f, const Axis& a) {
-  const std::string mode = n.attributes.string_or("coordinate_transformation_mode", "half_pixel");
-  for (std::int64_t i = 0; i < a.out; ++i) {
-    count_step();
-    const auto last = static_cast<double>(a.in - 1);
-    const double ours = std::clamp(resize_source(mode, a, i), 0.0, last);
-    const double theirs = std::clamp(tflite_source(f, a, i) - (f.half ? 0.5 : 0), 0.0, last);
-    if (std::abs(ours - theirs) > 1e-6 * std::max(1.0, ours)) return false;
-  }
-  return true;
-}
-
-/// TFLite's flags that give the same result over axes 1 and 2; the other axes must not change.
-const Flags* flags_for(const Node& n, const std::vector<Axis>& axes, std::size_t first, bool is_linear) {
-  for (std::size_t i = 0; i < axes.size(); ++i)
-    if ((i < first || i >= first + axes.size() - 2) && (axes[i].in != axes[i].out || axes[i].scale != 1))
-      return nullptr;
-  for (const Flags& f : kFlags) {
-    bool fits = true;
-    for (std::size_t i = first; i < first + axes.size() - 2; ++i)
-      fits &= is_linear ? fits_linear(n, f, axes[i]) : fits_nearest(n, f, axes[i]);
-    if (fits) return &f;
-  }
-  return nullptr;
-}
 
 }  // namespace
 
@@ -98,7 +38,7 @@ Refused refuse_resize(const Node& n) {
     return Refusal{Kind::dimensions, "linear resizing of other than 1 or 2 spatial dimensions"};
   // Channels first or last: either may be the case when this is asked.
   const std::vector<Axis> axes = resize_axes(n);
-  if (!flags_for(n, axes, 1, true) && !flags_for(n, axes, 2, true))
+  if (!resize_flags(n, axes, 1, true, false) && !resize_flags(n, axes, 2, true, false))
     return Refusal{Kind::attribute_value, "coordinates that TFLite does not have"};
   return needs_types(n, {DType::f32});
 }
@@ -107,12 +47,12 @@ void emit_resize(NodeOut& n) {
   const std::vector<Axis> axes = resize_axes(n.node);
   const bool is_linear = n.attr("mode", "nearest") == "linear";
   const std::size_t rank = axes.size();
-  const Flags* flags =
-      (rank == 3 || rank == 4) && n.elem() == DType::f32 ? flags_for(n.node, axes, 1, is_linear) : nullptr;
-  const Flags* flags_first = !flags && is_linear ? flags_for(n.node, axes, 2, true) : nullptr;
+  const ResizeFlags* flags =
+      (rank == 3 || rank == 4) && n.elem() == DType::f32 ? resize_flags(n.node, axes, 1, is_linear, false) : nullptr;
+  const ResizeFlags* flags_first = !flags && is_linear ? resize_flags(n.node, axes, 2, true, false) : nullptr;
   if (flags || flags_first) {
     const Op op = is_linear ? Op::RESIZE_BILINEAR : Op::RESIZE_NEAREST_NEIGHBOR;
-    const Flags& f = flags ? *flags : *flags_first;
+    const ResizeFlags& f = flags ? *flags : *flags_first;
     Options options(op);
     options.set("align_corners", f.aligns).set("half_pixel_centers", f.half);
     const std::size_t h = flags ? 1 : 2;
@@ -143,7 +83,7 @@ void emit_resize(NodeOut& n) {
   std::vector<std::size_t> changed;
   for (std::size_t i = 0; i < rank; ++i) {
     bool is_same = axes[i].in == axes[i].out;
-    for (std::int64_t o = 0; o < axes[i].out && is_same; ++o) is_same = nearest(n.node, axes[i], o) == o;
+    for (std::int64_t o = 0; o < axes[i].out && is_same; ++o) is_same = nearest_element(n.node, axes[i], o) == o;
     if (!is_same) changed.push_back(i);
   }
   if (changed.empty()) changed.push_back(0);
@@ -151,7 +91,7 @@ void emit_resize(NodeOut& n) {
   Shape shape = n.shape();
   for (const std::size_t i : changed) {
     Ints picked;
-    for (std::int64_t o = 0; o < axes[i].out; ++o) picked.push_back(nearest(n.node, axes[i], o));
+    for (std::int64_t o = 0; o < axes[i].out; ++o) picked.push_back(nearest_element(n.node, axes[i], o));
     shape[i] = Dim(axes[i].out);
     const std::int32_t indices = n.e.ints(picked);
     const std::int32_t y = i == changed.back() ? n.out() : n.e.temporary(n.elem(), shape);

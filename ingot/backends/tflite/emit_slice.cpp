@@ -1,6 +1,7 @@
 // Parts of a tensor, and more than it: Slice and Pad.
 #include <algorithm>
 
+#include "ingot/backends/channels_last.h"
 #include "ingot/backends/tflite/rows.h"
 #include "ingot/ops/infer.h"
 
@@ -94,20 +95,6 @@ std::int32_t gathered(NodeOut& n, std::int32_t x, const Shape& shape, std::size_
   return y;
 }
 
-/// Padding per axis: before, after.
-std::vector<std::pair<std::int64_t, std::int64_t>> pads_of(const Node& n) {
-  const std::size_t rank = n.input(0)->type.shape->size();
-  std::vector<std::pair<std::int64_t, std::int64_t>> all(rank);
-  const Ints pads = ops::constant_of(n.input(1))->to_ints();
-  Ints axes;
-  if (n.input(3))
-    axes = ops::constant_of(n.input(3))->to_ints();
-  else
-    for (std::size_t i = 0; i < rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
-  for (std::size_t k = 0; k < axes.size(); ++k) all[place(axes[k], rank)] = {pads[k], pads[k + axes.size()]};
-  return all;
-}
-
 }  // namespace
 
 namespace {
@@ -190,7 +177,7 @@ namespace {
 /// The axes along which a Pad that repeats elements gathers them: those that grow, or one where none does. Their sizes
 /// must be known.
 std::optional<std::vector<std::size_t>> gathered_axes(const Node& n) {
-  const auto pads = pads_of(n);
+  const auto pads = constant_pads(n);
   const Shape& shape = *n.input(0)->type.shape;
   std::vector<std::size_t> axes;
   for (std::size_t i = 0; i < pads.size(); ++i)
@@ -212,7 +199,7 @@ Refused refuse_pad(const Node& n) {
   if (n.input(3))
     if (Refused why = needs_constant(n, 3, "the axes")) return why;
   if (!is_computed)
-    for (const auto& [before, after] : pads_of(n))
+    for (const auto& [before, after] : constant_pads(n))
       if (before < 0 || after < 0) return Refusal{Kind::attribute_value, "negative padding"};
   const std::string mode = n.attributes.string_or("mode", "constant");
   if (mode != "constant" && !gathered_axes(n))
@@ -239,7 +226,7 @@ void emit_computed_pad(NodeOut& n) {
 
 void emit_pad(NodeOut& n) {
   if (!n.constant(1)) return emit_computed_pad(n);
-  const auto pads = pads_of(n.node);
+  const auto pads = constant_pads(n.node);
   const std::string mode = n.attr("mode", "constant");
   if (mode == "constant") {
     std::vector<std::int32_t> flat;

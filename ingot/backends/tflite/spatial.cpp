@@ -1,62 +1,9 @@
 // Windows, padding, and one spatial axis as two.
 #include "ingot/backends/tflite/spatial.h"
 
-#include <algorithm>
-
 namespace ingot::backends::tflite {
 
 using Op = BuiltinOperator;
-
-Sliding sliding(const Node& node, const Ints& kernel) {
-  Sliding s;
-  s.kernel = kernel;
-  s.strides = node.attributes.ints_or("strides", Ints(s.rank(), 1));
-  s.dilations = node.attributes.ints_or("dilations", Ints(s.rank(), 1));
-  const Ints pads = node.attributes.ints_or("pads", Ints(2 * s.rank(), 0));
-  s.before.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(s.rank()));
-  s.after.assign(pads.begin() + static_cast<std::ptrdiff_t>(s.rank()), pads.end());
-  const std::string auto_pad = node.attributes.string_or("auto_pad", "NOTSET");
-  const Shape& x = *node.input(0)->type.shape;
-  const Shape& y = *node.output(0)->type.shape;
-  if (auto_pad == "VALID") s.before = s.after = Ints(s.rank(), 0);
-  if (auto_pad == "SAME_UPPER") s.same_upper = true;
-  const bool is_same = auto_pad.starts_with("SAME");
-  const bool ceils = node.attributes.int_or("ceil_mode", 0) != 0;
-  for (std::size_t i = 0; i < s.rank(); ++i) {
-    const Dim &in = x[i + 1], &out = y[i + 1];
-    if (!is_same && !ceils) continue;
-    if (!in.is_known() || !out.is_known()) {
-      s.is_known = s.is_known && s.same_upper && !ceils;
-      continue;
-    }
-    const std::int64_t total = (out.value() - 1) * s.strides[i] + s.extent(i) - in.value();
-    if (is_same) {
-      const ops::Padding padding = ops::split_padding(total, s.same_upper);
-      s.before[i] = padding.before;
-      s.after[i] = padding.after;
-    } else {
-      // The last window may reach further.
-      s.after[i] = std::max(s.after[i], std::max<std::int64_t>(total, 0) - s.before[i]);
-    }
-  }
-  return s;
-}
-
-bool Sliding::is_valid() const {
-  const auto is_zero = [](std::int64_t p) { return p == 0; };
-  return !same_upper && std::ranges::all_of(before, is_zero) && std::ranges::all_of(after, is_zero);
-}
-
-bool Sliding::is_same(const Shape& x) const {
-  if (same_upper) return true;
-  for (std::size_t i = 0; i < rank(); ++i) {
-    const Dim& size = x[i + 1];
-    if (strides[i] != 1 && !size.is_known()) return false;
-    const ops::Padding padding = strides[i] == 1 ? ops::split_padding(extent(i) - 1) : same(i, size.value());
-    if (padding != ops::Padding{before[i], after[i]}) return false;
-  }
-  return true;
-}
 
 Image image_of(NodeOut& n, std::int32_t tensor, const Shape& shape) {
   if (shape.size() != 3) return {tensor, shape};

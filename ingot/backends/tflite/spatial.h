@@ -1,22 +1,8 @@
 #pragma once
+#include "ingot/backends/channels_last.h"
 #include "ingot/backends/tflite/operators.h"
-#include "ingot/ops/nn/static_window.h"
 
 namespace ingot::backends::tflite {
-
-/// How a window slides over the spatial axes, all sizes as numbers where they are known.
-struct Sliding : ops::StaticWindow {
-  Ints before, after;  // explicit padding; of no use with same_upper
-  bool same_upper = false;
-  bool is_known = true;  // padding and sizes could be computed
-
-  /// The padding is what TFLite calls SAME.
-  bool is_same(const Shape& x) const;
-  bool is_valid() const;
-};
-
-/// Reads the attributes of a node whose data have their channels last. `kernel`: the window's sizes.
-Sliding sliding(const Node& node, const Ints& kernel);
 
 /// A tensor that a 2-D operator can take: one spatial axis becomes two.
 struct Image {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "ingot/backends/channels_last.h"
 #include "ingot/backends/tflite/operators.h"
 #include "ingot/ir/source_notes.h"
 #include "ingot/ops/infer.h"
-#include "ingot/passes/layout/axes.h"
 #include "ingot/passes/legalize/rewrites.h"
 
 namespace ingot::backends::tflite {
@@ -15,32 +15,6 @@ namespace {
 using passes::legalize::Rewrite;
 using passes::legalize::Rewriting;
 using passes::legalize::Target;
-
-constexpr std::string_view kSpatial[] = {"AveragePool", "Conv",    "ConvTranspose", "DepthToSpace",
-                                         "LRN",         "MaxPool", "SpaceToDepth"};
-
-std::int64_t bytes_of(const Value* v) {
-  std::int64_t n = 4;
-  for (const Dim& d : *v->type.shape) n *= std::clamp<std::int64_t>(d.as_int().value_or(64), 1, 1 << 16);
-  return n;
-}
-
-/// Operators that TFLite has for the last axis only, or for channels last only, bring two transposes with them.
-std::int64_t penalty(const Node& node, std::span<const std::int64_t> perm) {
-  const Value* x = node.input(0);
-  if (!x || !x->type.shape || x->type.shape->size() != perm.size()) return 0;
-  const passes::Perm order(perm.begin(), perm.end());
-  const auto last = static_cast<std::int64_t>(perm.size()) - 1;
-  if (node.is("Softmax") || node.is("LogSoftmax") || node.is("TopK"))
-    return passes::moved_axis(order, node.attributes.int_or("axis", -1)) == last ? 0 : 2 * bytes_of(x);
-  if (node.is("Resize")) {
-    const Shape &in = *x->type.shape, &out = *node.output(0)->type.shape;
-    return same(in[static_cast<std::size_t>(order.back())], out[static_cast<std::size_t>(order.back())])
-               ? 0
-               : 2 * bytes_of(x);
-  }
-  return 0;
-}
 
 /// Whether a custom operator of a TFLite file comes back as what it was.
 bool is_custom_again(const Node& node, const ExportOptions& options) {
@@ -118,9 +92,9 @@ Target target_for(const ExportOptions& options) {
   target.has_infinities = false;
   target.has_defaults = false;
   target.layout.wanted = [](const Node& n) {
-    return std::ranges::binary_search(kSpatial, n.op) ? passes::Layout::channels_last : passes::Layout::channels_first;
+    return is_spatial(n) ? passes::Layout::channels_last : passes::Layout::channels_first;
   };
-  target.layout.penalty = penalty;
+  target.layout.penalty = transpose_penalty;
   return target;
 }
 
