@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <numeric>
 
 #include "ingot/base/atomic_file.h"
@@ -29,6 +30,12 @@ Model fed_by_rows(const Model& model, const std::vector<NamedDatum>& constant) {
   return rest;
 }
 
+/// Whether what a row gives depends on the rows beside it: such a model must see all of them at once.
+bool couples_rows(const Model& model) {
+  return std::ranges::find(model.metadata, std::pair<std::string, std::string>("ingot.rows", "coupled")) !=
+         model.metadata.end();
+}
+
 class Scoring {
  public:
   explicit Scoring(const ScoreRequest& request) : request_(request) {
@@ -47,7 +54,9 @@ class Scoring {
     session.is_fast = request.is_fast;
     const std::optional<Model> form = runnable_form(model_);
     session_.emplace(form ? *form : model_, session);
-    report_.batch = train::fixed_batch(fed_).value_or(request.batch);
+    is_coupled_ = couples_rows(model_);
+    const std::uint64_t most = is_coupled_ ? std::numeric_limits<std::int64_t>::max() : request.batch;
+    report_.batch = train::fixed_batch(fed_).value_or(most);
   }
 
   ScoreReport run() {
@@ -56,6 +65,10 @@ class Scoring {
     for (;;) {
       const train::Dataset data = next_rows();
       if (data.count == 0) break;
+      if (is_coupled_ && report_.batches > 0)
+        throw Error(Code::bad_input, "what a row gives depends on the others, and the model takes only " +
+                                         std::to_string(report_.batch) + " rows at a time")
+            .hint("a model whose number of rows is not fixed takes them all");
       out->add(kept(), answers.of(run_batch(data), data.count, padded(data.count)));
       report_.rows += static_cast<std::uint64_t>(data.count);
       ++report_.batches;
@@ -63,6 +76,7 @@ class Scoring {
     }
     if (report_.rows == 0) throw Error(Code::bad_input, "there are no rows").in_file(request_.data);
     out->commit();
+    if (is_coupled_) report_.batch = report_.rows;
     add_notes();
     return report_;
   }
@@ -106,6 +120,7 @@ class Scoring {
 
   void add_notes() {
     report_.notes = rows_->notes();
+    if (is_coupled_) report_.notes.push_back("rows depend on one another, so all of them went in at once");
     const auto fixed = train::fixed_batch(fed_);
     if (fixed && *fixed != request_.batch && *fixed > 1)
       report_.notes.push_back("the model takes " + std::to_string(*fixed) + " rows at a time");
@@ -118,6 +133,7 @@ class Scoring {
   std::unique_ptr<RowReader> rows_;
   std::optional<engine::Session> session_;
   ScoreReport report_;
+  bool is_coupled_ = false;
 };
 
 }  // namespace

@@ -31,7 +31,8 @@ struct ScoreReport {
   std::vector<std::string> notes;
 };
 
-/// Memory does not grow with the number of rows. Errors name the file, and leave none behind.
+/// Memory does not grow with the number of rows, unless the model says that rows depend on one another (its metadata
+/// `ingot.rows` is `coupled`): then all go in at once, or are refused where it takes fewer. Errors name the file, and leave none behind.
 ScoreReport score(const ScoreRequest& request);
 
 }  // namespace ingot::driver

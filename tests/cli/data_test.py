@@ -358,6 +358,14 @@ net (float[1, 3, H, W] x) => (float[1, 3, 1, 1] y) { y = GlobalAveragePool(x) }"
                 self.ingot("run", "net.onnxtxt", "--data", data, "--batch", "4", "--out", "y.npy")
                 self.assertEqual(read_npy((self.path / "y.npy").read_bytes()), once)
 
+    def test_rows_that_depend_on_one_another_go_in_at_once(self):
+        self.file("prepare.py", "def prepare(df):\n    df['before'] = df['a'].shift(1)\n    return df[['before']]\n")
+        self.file("a.csv", "a\n" + "".join(f"{i}\n" for i in range(200)))
+        self.ingot("convert", "prepare.py", "--schema", "a:float", "-o", "prepare.onnx")
+        done = self.ingot("run", "prepare.onnx", "--data", "a.csv", "--batch", "7", "--out", "p.csv")
+        self.assertIn("rows depend on one another, so all of them went in at once", done.stderr)
+        self.assertEqual([row["before"] for row in self.read("p.csv")][1:], [str(i) for i in range(199)])
+
     def test_a_model_of_four_rows_gets_four_and_the_last_are_filled_up(self):
         rng.seed(5)
         self.file("four.onnxtxt", mlp(4))

@@ -30,6 +30,7 @@ STORED = [
     ("leaves/lg_rf_iris.model", "leaves/iris_test.libsvm", "leaves/lg_rf_iris_true_predictions.txt", []),
     ("leaves/lg_kddcup99.model", "leaves/kddcup99_test.tsv", "leaves/lg_kddcup99_true_predictions.txt",
      ["--raw-scores"]),
+    # The corpus calls these margins; they are the probabilities, to the last bit, of XGBoost 1.7.4 with this file.
     ("leaves/xgagaricus.model", "leaves/agaricus_test.libsvm", "leaves/xgagaricus_true_predictions.txt", []),
     ("leaves/xgblin_agaricus.model", "leaves/agaricus_test.libsvm", "leaves/xgblin_agaricus_true_predictions.txt", []),
     ("leaves/xgblin_agaricus.model", "leaves/agaricus_test.libsvm", "leaves/xgblin_agaricus_true_raw_predictions.txt",

@@ -3,8 +3,9 @@
 files.
 
 sklearn_agreement.py --ingot PROGRAM --peers build/peers [--wide] [--filter WORD]; exit code 77: something that it needs
-is not here. The quick run takes each class once, --wide every data set and parameter of sklearn/cases.py.
-sklearn/agreement.txt names what may be refused or differ by more than rounding, with the reason.
+is not here. The quick run takes each class once, in one of the file forms. --wide takes every class on all data sets of
+its kind and with all parameters, in four forms of file that must give the same model, on rows that it was not fitted on
+too, and prints a table. sklearn/agreement.txt names what may be refused or differ by more than rounding, with the reason.
 """
 import os
 import pickle
@@ -58,21 +59,38 @@ def expected(estimator, x, how):
     return {"variable": dense(estimator.transform(x)).astype(float)}
 
 
+FORMS = (("pkl", lambda e, f: pickle.dump(e, f, 2)), ("pkl", lambda e, f: pickle.dump(e, f, 5)),
+         ("joblib", joblib.dump), ("joblib", lambda e, f: joblib.dump(e, f, compress=3)),
+         ("joblib", lambda e, f: joblib.dump(e, f, compress=("lzma", 3))))
+
+
 def written(estimator, base, number):
     """The file of a fitted estimator, in another way from case to case."""
-    ways = (lambda f: pickle.dump(estimator, f, 2), lambda f: pickle.dump(estimator, f, 5),
-            lambda f: joblib.dump(estimator, f), lambda f: joblib.dump(estimator, f, compress=3),
-            lambda f: joblib.dump(estimator, f, compress=("lzma", 3)))
-    if number % (len(ways) + 1) == len(ways):
+    if number % (len(FORMS) + 1) == len(FORMS):
         try:
             skops_file.dump(estimator, f"{base}.skops")
             return f"{base}.skops"
         except (NotImplementedError, RecursionError):
             pass  # cyclic, or of no kind that it knows: the plain pickle will do
-    path = f"{base}.{'pkl' if number % len(ways) < 2 else 'joblib'}"
-    with open(path, "wb") as file:
-        ways[number % len(ways)](file)
-    return path
+    ending, write = FORMS[number % len(FORMS)]
+    with open(f"{base}.{ending}", "wb") as file:
+        write(estimator, file)
+    return f"{base}.{ending}"
+
+
+def converted(options, estimator, base, number):
+    """Why it is refused, or None; the model is in base.onnx. The wide run takes four forms, which must agree."""
+    first, failed = None, None
+    for form in range(4) if options.wide else (number,):
+        failed = run([options.ingot, "convert", written(estimator, base, form), "-o", base + ".onnx", "--no-verify"])
+        if failed:
+            return failed
+        with open(base + ".onnx", "rb") as file:
+            model = file.read()
+        if first is not None and model != first:
+            return f"form {form} of the file gives another model"
+        first = model
+    return None
 
 
 def inputs_of(x, base):
@@ -159,43 +177,49 @@ def tolerance_of(estimator, known):
     return 4e-16 if is_tree else LINEAR
 
 
-def data_of(sets, place):
-    if place == "column":  # one feature
-        x, y = sets["line"]
-        return x[:, :1], y
-    if place == "square":
-        x = sets["iris"][0]
-        return x @ x.T, None
-    if place == "texts":
-        return np.array(cases.TEXTS, dtype=object), np.array(cases.TOPICS)
-    if place == "dicts":
-        return cases.DICTIONARIES, np.array(cases.TOPICS)[:len(cases.DICTIONARIES)]
-    if place == "labels":
-        labels = sets["wine"][1]
-        return labels.reshape(-1, 1), None
-    return sets.get(place)
+def fitted_on(estimator, x, y):
+    fitted = clone(estimator)
+    name = type(estimator).__name__
+    if name in ("LabelEncoder", "LabelBinarizer"):
+        return fitted.fit(x.ravel())
+    return fitted.fit(x.ravel() if name == "IsotonicRegression" else x, y)
+
+
+CONTINUOUS = ("iris", "wine", "two", "line", "positive", "diabetes", "gaps", "pair", "linnerud", "column", "classes")
+POSITIVE_ROWS = ("SkewedChi2Sampler", "AdditiveChi2Sampler", "NMF", "MiniBatchNMF", "LatentDirichletAllocation",
+                 "MultinomialNB", "ComplementNB")
+
+
+def rows_to_ask(fitted, x, place, how):
+    """(rows, what scikit-learn says of them): those that it was fitted on, and others where any number may stand."""
+    if place.split("_")[0] in CONTINUOUS and isinstance(x, np.ndarray):
+        rng = np.random.RandomState(1)
+        others = x + rng.normal(0, 0.4, x.shape) * np.nanstd(x, axis=0)
+        others = np.concatenate([x, np.abs(others) if type(fitted).__name__ in POSITIVE_ROWS else others])
+        try:
+            return others, expected(fitted, others, how)
+        except ValueError:
+            pass  # no neighbours, negative numbers: it refuses such rows
+    return x, expected(fitted, x, how)
 
 
 def outcome(options, onnx, case, number, data, known):
     estimator, place, how, _ = case
     x, y = data
     name = type(estimator).__name__
-    if name in ("SkewedChi2Sampler", "AdditiveChi2Sampler", "NMF", "MiniBatchNMF", "LatentDirichletAllocation"):
+    if name in POSITIVE_ROWS:
         x = np.abs(x)
     if name.startswith("XGB") and y is not None and y.dtype.kind in "OUS":
         y = np.unique(y, return_inverse=True)[1]
-    fitted = clone(estimator)
-    if name in ("LabelEncoder", "LabelBinarizer"):
-        fitted.fit(x.ravel())
-    elif name == "IsotonicRegression":
-        fitted.fit(x.ravel(), y)
+    fitted = fitted_on(estimator, x, y)
+    if options.wide:
+        x, wanted = rows_to_ask(fitted, x, place, how)
     else:
-        fitted.fit(x, y)
-    wanted = expected(fitted, x, how)
+        wanted = expected(fitted, x, how)
     with tempfile.TemporaryDirectory() as folder:
         base = os.path.join(options.keep or folder, f"{number:03d}_{name}_{place}")
-        source, model = written(fitted, base, number), base + ".onnx"
-        failed = run([options.ingot, "convert", source, "-o", model, "--no-verify"])
+        model = base + ".onnx"
+        failed = converted(options, fitted, base, number)
         if failed:
             return "refused", failed
         inputs = inputs_of(x, base)
@@ -210,30 +234,43 @@ def outcome(options, onnx, case, number, data, known):
     return "agrees", ""
 
 
+def print_table(rows):
+    """A line for each class: on how many data sets and with how many parameters it agreed, and what else became of it."""
+    print(f"{'class':34} {'data sets':>9} {'parameters':>10} {'agree':>6} {'other':>6}")
+    for name, cases_of in sorted(rows.items()):
+        agreed = [case for case in cases_of if case[2] == "agrees"]
+        sets, parameters = {case[0] for case in agreed}, {case[1] for case in agreed}
+        print(f"{name:34} {len(sets):9} {len(parameters):10} {len(agreed):6} {len(cases_of) - len(agreed):6}")
+    few = [name for name, cases_of in sorted(rows.items()) if len({c[0] for c in cases_of if c[2] == "agrees"}) < 3]
+    print(f"{len(rows)} classes; on fewer than three data sets: {', '.join(few) or 'none'}")
+
+
 def main():
     options = agreement.parsed_arguments("sklearn", [("--wide", "every data set and parameter")])
     agreement.require(options.ingot, options.peers)
     known = agreement.known_exceptions(os.path.join(agreement.HERE, "sklearn", "agreement.txt"), 2)
     tally = agreement.Tally(known, bool(options.filter) or not options.wide, options.verbose)
     sets, onnx = cases.data_sets(), agreement.Onnx(options.peers)
-    classes = set()
-    for number, case in enumerate(cases.all_cases()):
+    rows = {}
+    for number, case in enumerate(cases.all_cases(options.wide)):
         name = f"{type(case[0]).__name__} on {case[1]}"
         key = f"{number:03d} {name}"
         if options.filter not in key or not (options.wide or case[3] or options.filter):
             continue
-        data = data_of(sets, case[1])
+        data = sets.get(case[1])
         if data is None:
             tally.add("not run", name, "its data set is not here", name)
             continue
         kind, why = outcome(options, onnx, case, number, data, known.get(name))
-        tally.add(kind, key, why, name)
-        if kind == "agrees":
-            classes.add(type(case[0]).__name__)
-        elif kind not in [rest[0] for rest in [known.get(name)] if rest]:
+        tally.add(kind, f"{key} {case[0]!r}".replace("\n", " ") if kind != "agrees" else key, why, name)
+        rows.setdefault(type(case[0]).__name__, []).append((case[1], repr(case[0]), kind))
+        if kind != "agrees" and kind not in [rest[0] for rest in [known.get(name)] if rest]:
             tally.unexpected.append(f"{key}: {kind}: {why}")
     onnx.close()
-    tally.finish(f"{len(classes)} classes agree")
+    if options.wide:
+        print_table(rows)
+    agreed = [name for name, all_of in rows.items() if any(case[2] == "agrees" for case in all_of)]
+    tally.finish(f"{len(agreed)} classes agree")
 
 
 if __name__ == "__main__":

@@ -46,6 +46,7 @@ class Context {
   const DType elem;
   const bool wants_paths;
   Notes notes;
+  bool couples_rows = false;  // what a row gives depends on the others of its batch
 
   // Inputs.
   Columns add_input(const std::string& name, std::int64_t width);  // 0: any

@@ -153,6 +153,11 @@ Columns agglomeration(Context& c, const Estimator& e, const Columns& x);
 Columns count_sketch(Context& c, const Estimator& e, const Columns& x);
 Columns neighbour_imputer(Context& c, const Estimator& e, const Columns& x);
 
+// factorize.cpp
+Columns nonnegative_factors(Context& c, const Estimator& e, const Columns& x);
+Columns minibatch_factors(Context& c, const Estimator& e, const Columns& x);
+Columns topic_shares(Context& c, const Estimator& e, const Columns& x);
+
 // hashing.cpp
 Columns hashing_vectorizer(Context& c, const Estimator& e, const Columns& x);
 Columns feature_hasher(Context& c, const Estimator& e, const Columns& x);

@@ -180,6 +180,7 @@ Imported import_model(const pickle::Document& document, const ImportOptions& opt
   }
   c.finish_inputs();
   boosting::finish_model(made.model);
+  if (c.couples_rows) made.model.metadata.push_back({"ingot.rows", "coupled"});
   made.notes = c.notes.take();
   if (const std::string version = root.text("_sklearn_version"); !version.empty())
     made.notes.push_back("read from a file of scikit-learn " + version);

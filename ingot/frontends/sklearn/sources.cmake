@@ -9,6 +9,7 @@ list(APPEND frontends_sources
   sklearn/encode.cpp
   sklearn/ensembles.cpp
   sklearn/estimator.cpp
+  sklearn/factorize.cpp
   sklearn/hashing.cpp
   sklearn/import.cpp
   sklearn/linear.cpp

@@ -1,6 +1,7 @@
 """Estimators of scikit-learn and XGBoost with the data sets that each is fitted on, for sklearn_agreement.py.
 
-A case is (estimator, data set). The first case of each class is part of the quick run, the others of the wide one.
+A case is (estimator, data set). The first case of each class is part of the quick run; the wide one has all of them, on all
+data sets of their kind, and the further parameters of variants.py.
 """
 import os
 import warnings
@@ -11,7 +12,10 @@ from sklearn import datasets
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401  (it is what makes the class importable)
 from sklearn.utils import all_estimators
 
+import variants
+
 warnings.filterwarnings("ignore")
+POSITIVE = variants.POSITIVE
 ALL = dict(all_estimators())
 XGBOOST = {}
 try:
@@ -29,6 +33,13 @@ TOPICS = ["pets", "pets", "pets", "money", "money", "money", "money", "pets", "m
 DICTIONARIES = [{"city": city, "rooms": float(rooms), "size": size} for city, rooms, size in
                 (("Ulm", 3, 70.5), ("Bonn", 2, 50.0), ("Ulm", 1, 30.0), ("Trier", 4, 99.0), ("Bonn", 5, 120.0),
                  ("Trier", 2, 61.0))]
+TEXTS_SHORT = ["good", "bad bad", "Good, good!", "not bad", "so-so", "worst ever", "best", "the best of the best", "it is bad",
+               "GOOD"]
+TEXTS_LONG = [" ".join(TEXTS[(i * k + k) % len(TEXTS)] for k in range(1, 6)) + f" {i} \u00fcber {i * 7} na\u00efve" for i in
+              range(14)]
+DICTIONARIES_NUMBERS = [{"a": float(i), "b": i * 0.5 - 2, "c": float(i % 3)} for i in range(8)]
+DICTIONARIES_MIXED = [{"kind": "xyz"[i % 3], "weight": i / 4, "place": ["in", "out"][i % 2], "age": float(i)} for i in
+                      range(9)]
 
 
 def make(name, *args, **options):
@@ -50,8 +61,8 @@ def corpus_frame(file):
 
 
 def data_sets():
-    """name -> (X, y). Classes: iris, wine (texts), two (two classes, noisy), numbers (0 and 1 counts), gaps (missing
-    values). Numbers: line, pair (two outputs), positive, auto. Columns of a frame: audit, auto."""
+    """name -> (X, y). Classes: iris, wine (texts), two (two classes, noisy), counts, gaps (missing values), levels (few
+    values). Numbers: line, pair (two outputs), positive, column (one feature). Columns of a frame: audit, auto."""
     rng = np.random.RandomState(0)
     iris_x, iris_y = datasets.load_iris(return_X_y=True)
     wine_x, wine_y = datasets.load_wine(return_X_y=True)
@@ -62,26 +73,62 @@ def data_sets():
     gaps[0] = iris_x[0]
     wine_gaps = wine_x.copy()
     wine_gaps[rng.rand(*wine_gaps.shape) < 0.1] = np.nan
+    diabetes_x, diabetes_y = (part[:200] for part in datasets.load_diabetes(return_X_y=True))
+    line_gaps = line_x.copy()
+    line_gaps[rng.rand(*line_gaps.shape) < 0.15] = np.nan
+    noisy = iris_x[two] + rng.normal(0, 1.0, iris_x[two].shape)
+    two_gaps = gaps[two]
+    signs = (line_y > 0).astype(int)
+    topics = np.array(TOPICS)
     made = {
         "iris": (iris_x, iris_y),
         "wine": (wine_x, np.array(["barolo", "grignolino", "barbera"])[wine_y]),
-        "two": (iris_x[two] + rng.normal(0, 1.0, iris_x[two].shape), iris_y[two]),
+        "two": (noisy, iris_y[two]),
+        "two_wine": (wine_x[wine_y < 2], wine_y[wine_y < 2]),
+        "two_gaps": (two_gaps, iris_y[two]),
         "gaps": (gaps, iris_y),
         "wine_gaps": (wine_gaps, wine_y),
+        "line_gaps": (line_gaps, signs),
         "counts": (np.floor(iris_x * 2), iris_y),
+        "counts_wine": (np.floor(wine_x[:, :6]), wine_y),
         "line": (line_x, line_y),
+        "diabetes": (diabetes_x * 10, diabetes_y),
         "pair": (line_x, np.stack([line_y, rng.normal(size=120) - line_y], 1)),
+        "pair_wine": (wine_x[:, 2:], wine_x[:, :2]),
+        "linnerud": datasets.load_linnerud(return_X_y=True),
         "classes_pair": (iris_x, np.stack([iris_y, iris_y % 2], 1)),
+        "classes_wine": (wine_x, np.stack([wine_y, (wine_x[:, 0] > 13).astype(int)], 1)),
+        "classes_two": (noisy, np.stack([iris_y[two], (noisy[:, 0] > 5).astype(int)], 1)),
         "positive": (np.abs(line_x), np.abs(line_y) + 0.1),
+        "positive_wine": (wine_x[:, :3], wine_x[:, 9]),
+        "positive_diabetes": (np.abs(diabetes_x) * 10, diabetes_y),
         "levels": (np.floor(iris_x), iris_y),
+        "levels_wine": (np.floor(wine_x[:, :4]), wine_y),
+        "levels_line": (np.floor(np.abs(line_x) * 2), signs),
+        "column": (line_x[:, :1], line_y),
+        "column_wine": (wine_x[:, :1], wine_x[:, 9]),
+        "column_down": (line_x[:, :1], -line_y),
+        "square": (iris_x @ iris_x.T, None),
+        "square_wine": (wine_x @ wine_x.T, None),
+        "square_line": (line_x @ line_x.T, None),
+        "texts": (np.array(TEXTS, dtype=object), topics),
+        "texts_short": (np.array(TEXTS_SHORT, dtype=object), topics[:len(TEXTS_SHORT)]),
+        "texts_long": (np.array(TEXTS_LONG, dtype=object), np.tile(topics, 2)[:len(TEXTS_LONG)]),
+        "dicts": (DICTIONARIES, topics[:len(DICTIONARIES)]),
+        "dicts_numbers": (DICTIONARIES_NUMBERS, topics[:len(DICTIONARIES_NUMBERS)]),
+        "dicts_mixed": (DICTIONARIES_MIXED, topics[:len(DICTIONARIES_MIXED)]),
+        "labels_numbers": (iris_y.reshape(-1, 1), None),
+        "labels_two": (np.array(["no", "yes"])[signs].reshape(-1, 1), None),
     }
-    audit = corpus_frame("Audit.csv")
-    if audit is not None:
-        audit = audit.iloc[:400]
-        made["audit"] = (audit.drop(columns=["Adjusted"]), audit["Adjusted"])
-    auto = corpus_frame("Auto.csv")
-    if auto is not None:
-        made["auto"] = (auto.drop(columns=["mpg"]), auto["mpg"])
+    made["labels"] = (made["wine"][1].reshape(-1, 1), None)
+    for name, file, target, rows in (("audit", "Audit.csv", "Adjusted", 400), ("auto", "Auto.csv", "mpg", 200)):
+        frame = corpus_frame(file)
+        if frame is None:
+            continue
+        parts = ((name, 0), (f"{name}_middle", rows // 2), (f"{name}_end", len(frame) - rows))
+        for place, first in parts:
+            part = frame.iloc[first:first + rows].reset_index(drop=True)
+            made[place] = (part.drop(columns=[target]), part[target])
     return made
 
 
@@ -110,7 +157,7 @@ def regressors(add):
     for loss in ("absolute_error", "huber", "quantile"):
         add(make("GradientBoostingRegressor", loss=loss, n_estimators=5), "line")
     for loss in ("absolute_error", "poisson"):
-        add(make("HistGradientBoostingRegressor", loss=loss, max_iter=8), "positive")
+        add(make("HistGradientBoostingRegressor", loss=loss, max_iter=8), *POSITIVE, only=True)
     add(make("KNeighborsRegressor", weights="distance", metric="manhattan"), "line")
     add(make("KNeighborsRegressor", metric="chebyshev"), "line")
     add(make("KNeighborsRegressor", metric="minkowski", p=3), "line")
@@ -127,10 +174,10 @@ def composed_regressors(add):
     add(make("StackingRegressor", two, cv=2, passthrough=True), "line")
     scaler = make("StandardScaler")
     add(make("TransformedTargetRegressor", make("LinearRegression"), transformer=scaler), "line", "positive")
-    add(make("TransformedTargetRegressor", make("Ridge"), func=np.log1p, inverse_func=np.expm1), "positive")
+    add(make("TransformedTargetRegressor", make("Ridge"), func=np.log1p, inverse_func=np.expm1), *POSITIVE, only=True)
     add(make("TransformedTargetRegressor", make("Ridge"), transformer=make("PowerTransformer")), "line", "positive")
     add(make("TransformedTargetRegressor", make("Ridge"), transformer=make("PowerTransformer", method="box-cox")),
-        "positive")
+        *POSITIVE, only=True)
     add(make("MultiOutputRegressor", make("Ridge")), "pair")
     add(make("RegressorChain", make("Ridge")), "pair")
     from sklearn.gaussian_process import kernels
@@ -163,7 +210,7 @@ def classifiers(add):
         add(make(name, n_estimators=6), *classes)
     add(make("RandomForestClassifier", n_estimators=4), "classes_pair")
     add(make("DecisionTreeClassifier"), "classes_pair")
-    add(make("GradientBoostingClassifier", n_estimators=6, loss="exponential"), "two")
+    add(make("GradientBoostingClassifier", n_estimators=6, loss="exponential"), "two", only=True)
     add(make("GradientBoostingClassifier", n_estimators=6, init="zero"), "iris")
     add(make("HistGradientBoostingClassifier", max_iter=8), "gaps")
     add(make("HistGradientBoostingClassifier", max_iter=8, categorical_features=[0, 2]), "levels")
@@ -233,7 +280,7 @@ def transformers(add):
         add(make("Normalizer", norm=norm), "iris")
     add(make("PolynomialFeatures", 3, interaction_only=True), "iris")
     add(make("PolynomialFeatures", (2, 3), include_bias=False), "iris")
-    add(make("PowerTransformer", method="box-cox", standardize=False), "iris")
+    add(make("PowerTransformer", method="box-cox", standardize=False), "iris", only=True)
     add(make("SplineTransformer", degree=2, n_knots=4, include_bias=False), "iris")
     add(make("SplineTransformer", extrapolation="linear", knots="quantile"), "wine")
     add(make("RandomTreesEmbedding", n_estimators=3, sparse_output=False), "iris", "wine")
@@ -260,7 +307,6 @@ def imputers(add):
     add(make("SimpleImputer", add_indicator=True), "gaps")
     add(make("IterativeImputer", max_iter=3), "gaps")
     add(make("MissingIndicator"), "gaps")
-    # Not on iris, where many rows lie equally far and which of them counts is left to chance.
     add(make("KNNImputer", n_neighbors=3), "wine_gaps")
     add(make("KNNImputer", weights="distance", add_indicator=True), "wine_gaps")
 
@@ -347,8 +393,8 @@ def boosters(add):
     add(make("XGBClassifier", n_estimators=5, booster="dart", rate_drop=0.5), "iris", "two")
     add(make("XGBRegressor", n_estimators=5, booster="gblinear"), "line")
     for objective in ("count:poisson", "reg:gamma", "reg:tweedie", "reg:squaredlogerror", "reg:pseudohubererror"):
-        add(make("XGBRegressor", n_estimators=5, objective=objective), "positive")
-    add(make("XGBClassifier", n_estimators=5, objective="binary:hinge"), "two")
+        add(make("XGBRegressor", n_estimators=5, objective=objective), *POSITIVE, only=True)
+    add(make("XGBClassifier", n_estimators=5, objective="binary:hinge"), "two", only=True)
     from sklearn import pipeline
     add(pipeline.make_pipeline(make("StandardScaler"), make("XGBClassifier", n_estimators=4)), "iris")
 
@@ -357,18 +403,26 @@ GROUPS = (regressors, composed_regressors, classifiers, composed_classifiers, tr
           clusterers, pipelines, texts, boosters)
 
 
-def all_cases():
+def all_cases(is_wide=False):
     """(estimator, name of the data set, "predict" or "transform" or "", whether it is part of the quick run)"""
-    cases, seen = [], set()
+    cases, seen, places = [], set(), {}
 
-    def add(estimator, *where, how=""):
+    def add(estimator, *where, how="", only=False):
         if estimator is None:
             return
+        name = type(estimator).__name__
+        if is_wide and not only:
+            where = list(dict.fromkeys(list(where) + [kin for place in where for kin in variants.kin(place, name)]))
         for place in where:
-            name = type(estimator).__name__
             cases.append((estimator, place, how, (name, how) not in seen))
             seen.add((name, how))
+        if not only:
+            places.setdefault((name, how), dict.fromkeys(where))
 
     for group in GROUPS:
         group(add)
+    if is_wide:
+        for (name, how), where in list(places.items()):
+            for options in variants.VARIANTS.get(name, []):
+                add(make(name, **options), *where, how=how)
     return cases
