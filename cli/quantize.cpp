@@ -1,6 +1,4 @@
 // ingot quantize: a model in integers, beside the one in floats.
-#include "ingot/driver/quantize.h"
-
 #include <algorithm>
 #include <cstdio>
 
@@ -8,6 +6,7 @@
 #include "ingot/base/error.h"
 #include "ingot/base/json.h"
 #include "ingot/driver/dataset.h"
+#include "ingot/driver/quantize_words.h"
 #include "ingot/driver/summary.h"
 #include "ingot/verify/peer.h"
 #include "ingot/verify/verify.h"
@@ -20,71 +19,18 @@ namespace {
 
 struct Options {
   std::string model, output, data, peers;
-  std::string method = "static", form, activations = "int8", weights, calibration = "minmax";
-  double percentile = 99.99, hold_back = 0.2;
+  driver::QuantizeWords words;
+  double hold_back = 0.2;
   std::uint64_t samples = 256, batch = 16, random = 0;
-  std::int64_t bits = 8, block = 0, opset = 0;
-  std::vector<std::string> only, exclude, with;
+  std::vector<std::string> with;
   train::DatasetOptions dataset;
-  bool per_tensor = false, symmetric = false, full_range = false, json = false, all_layers = false;
+  bool json = false, all_layers = false;
 };
 
-driver::QuantizeOptions options_of(const Options& o) {
-  using driver::QuantizeForm, driver::QuantizeMethod;
-  driver::QuantizeOptions made;
-  made.method = o.method == "static"    ? QuantizeMethod::ranges
-                : o.method == "dynamic" ? QuantizeMethod::dynamic
-                                        : QuantizeMethod::weights;
-  const bool is_dynamic = made.method == QuantizeMethod::dynamic;
-  const std::string form = o.form.empty() ? (is_dynamic ? "integer" : "qdq") : o.form;
-  made.form = form == "integer" ? QuantizeForm::integer : QuantizeForm::qdq;
-  made.activations = o.activations == "uint8" ? DType::u8 : DType::i8;
-  // DynamicQuantizeLinear makes unsigned numbers; with signed weights, sums of pairs overflow on older processors.
-  // Of 4 bits none is to be wasted on a range that is not used.
-  const std::string weights = o.weights.empty() ? (is_dynamic || o.bits == 4 ? "uint8" : "int8") : o.weights;
-  made.weights = weights == "uint8" ? DType::u8 : DType::i8;
-  made.is_per_channel = !o.per_tensor;
-  made.is_symmetric = o.symmetric;
-  // Unsigned by signed numbers, as ONNX Runtime computes both kinds of int8: two products may not fit 16 bits.
-  made.is_narrow = !is_dynamic && made.weights == DType::i8 && !o.full_range;
-  made.bits = static_cast<int>(o.bits);
-  made.block = o.block;
-  made.only = o.only;
-  made.exclude = o.exclude;
-  return made;
-}
-
-/// The examples in batches that the model takes.
-driver::Samples samples_of(std::shared_ptr<const train::Dataset> data, std::shared_ptr<const Model> model,
-                           std::uint64_t batch, std::uint64_t most) {
-  const auto count = std::min(static_cast<std::uint64_t>(data->count), most);
-  const bool is_fixed = train::fixed_batch(*model).has_value();
-  const std::uint64_t size = train::fixed_batch(*model).value_or(batch);
-  return {static_cast<std::size_t>(count / size + (count % size != 0)), [=](std::size_t i) {
-            std::vector<std::int64_t> rows;
-            for (std::uint64_t r = i * size; r < (i + 1) * size; ++r)
-              if (r < count || is_fixed) rows.push_back(static_cast<std::int64_t>(std::min(r, count - 1)));
-            return train::batch_of(*data, *model, "", rows);
-          }};
-}
-
 void find_samples(const Options& options, const Global& global, const Model& model, driver::QuantizeRequest& request) {
-  if (options.data.empty()) {
-    if (options.random) {
-      request.samples = driver::random_samples(model, options.random, 1);
-      request.held_back = driver::random_samples(model, std::max<std::uint64_t>(1, options.random / 4), 100001);
-    } else if (request.options.method == driver::QuantizeMethod::ranges) {
-      throw Error(Code::bad_usage, "ranges are found on data")
-          .hint("--data FILE, or --random 32 to try it out, or --method dynamic, which needs none");
-    }
-    return;
-  }
-  auto own = std::make_shared<Model>(model.clone());
+  if (options.data.empty()) return driver::set_random_samples(request, model, options.random);
   train::Dataset data = driver::load_dataset(options.data, options.dataset, model, global.load_options());
-  auto held_back = std::make_shared<train::Dataset>(train::split_off(data, options.hold_back, 1));
-  request.samples = samples_of(std::make_shared<train::Dataset>(std::move(data)), own, options.batch, options.samples);
-  constexpr std::uint64_t kAll = ~std::uint64_t{0} >> 1;
-  request.held_back = samples_of(held_back, own, options.batch, kAll);
+  driver::set_samples(request, model, std::move(data), options.hold_back, options.batch, options.samples);
 }
 
 std::string number(double value) {
@@ -174,14 +120,8 @@ std::vector<driver::LayerError> judge(const Options& options, const Global& glob
 int run(const Options& options, const Global& global) {
   driver::Loaded loaded = driver::load(options.model, global.load_options());
   const driver::Summary before = driver::summarise(loaded.model);
-  driver::QuantizeRequest request;
-  request.options = options_of(options);
-  request.calibration.method = options.calibration == "minmax"    ? driver::Calibration::extremes
-                               : options.calibration == "entropy" ? driver::Calibration::entropy
-                                                                  : driver::Calibration::percentile;
-  request.calibration.percentile = options.percentile;
+  driver::QuantizeRequest request = driver::quantize_request(options.words);
   request.calibration.budget = request.budget = global.budget;
-  request.opset = options.opset;
   driver::QuantizeResult result;
   try {
     find_samples(options, global, loaded.model, request);
@@ -243,29 +183,30 @@ Command add_quantize(App& program, const Global& global) {
       "  ingot quantize llm.onnx -o llm4.onnx --method weights --bits 4 --block 32");
   app->add_option("MODEL", options->model, "The model")->required();
   app->add_option("-o,--output", options->output, "The file to write")->required();
-  app->add_option("--method", options->method, "static (default), dynamic or weights")
+  app->add_option("--method", options->words.method, "static (default), dynamic or weights")
       ->one_of({"static", "dynamic", "weights"});
-  app->add_option("--form", options->form,
+  app->add_option("--form", options->words.form,
                   "qdq: QuantizeLinear around float operators; integer: QLinearConv, MatMulInteger ...")
       ->one_of({"qdq", "integer"});
-  app->add_option("--calibration", options->calibration,
+  app->add_option("--calibration", options->words.calibration,
                   "How ranges are found: minmax (default), entropy or percentile")
       ->one_of({"minmax", "entropy", "percentile"});
-  app->add_option("--percentile", options->percentile, "The part of values that a range holds (default: 99.99)")
+  app->add_option("--percentile", options->words.percentile, "The part of values that a range holds (default: 99.99)")
       ->between(50, 100);
-  app->add_option("--activations", options->activations, "int8 (default) or uint8")->one_of({"int8", "uint8"});
-  app->add_option("--weights", options->weights, "int8 (default) or uint8 (default of dynamic and of 4 bits)")
+  app->add_option("--activations", options->words.activations, "int8 (default) or uint8")->one_of({"int8", "uint8"});
+  app->add_option("--weights", options->words.weights, "int8 (default) or uint8 (default of dynamic and of 4 bits)")
       ->one_of({"int8", "uint8"});
-  app->add_flag("--per-tensor", options->per_tensor, "One scale for each weight; default: one for each output channel");
-  app->add_flag("--symmetric", options->symmetric, "Zero points of values in the middle, too");
-  app->add_flag("--full-range", options->full_range,
+  app->add_flag("--per-tensor", options->words.per_tensor,
+                "One scale for each weight; default: one for each output channel");
+  app->add_flag("--symmetric", options->words.symmetric, "Zero points of values in the middle, too");
+  app->add_flag("--full-range", options->words.full_range,
                 "int8 weights of 8 bits in place of 7, which older processors' sums of two products overflow");
-  app->add_option("--bits", options->bits, "Of weights alone: 8 (default) or 4");
-  app->add_option("--block", options->block, "Of weights alone: elements that share a scale; default: a channel")
+  app->add_option("--bits", options->words.bits, "Of weights alone: 8 (default) or 4");
+  app->add_option("--block", options->words.block, "Of weights alone: elements that share a scale; default: a channel")
       ->positive();
-  app->add_option("--only", options->only, "Quantise these operators or nodes only")->delimiter(',');
-  app->add_option("--exclude", options->exclude, "Leave these operators or nodes in float")->delimiter(',');
-  app->add_option("--opset", options->opset,
+  app->add_option("--only", options->words.only, "Quantise these operators or nodes only")->delimiter(',');
+  app->add_option("--exclude", options->words.exclude, "Leave these operators or nodes in float")->delimiter(',');
+  app->add_option("--opset", options->words.opset,
                   "The operator set to write (default: the model's own, if it has the words)")
       ->positive();
   app->add_option("--samples", options->samples, "Examples to find ranges by (default: 256)")->positive();

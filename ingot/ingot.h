@@ -13,6 +13,7 @@
 ///   save, save_memory, convert                        any format that can be written; from file to file with a report
 ///   inputs_of, nodes_of, ..., summarise, check        what is in a model, and what is wrong with it
 ///   adjust, optimize                                  another operator set, types inferred, shapes, names; smaller
+///   quantize, partition                               in integers; divided among targets
 ///   Session, random_inputs, verify_models             run it; do two models give the same numbers
 ///   Trainer, evaluate, make_trainable, gradient_model train it; a model that can be trained, or that is a gradient
 ///
@@ -22,6 +23,7 @@
 #include "ingot/api/graph_view.h"
 #include "ingot/api/model_builder.h"
 #include "ingot/api/optimize.h"
+#include "ingot/api/partition.h"
 #include "ingot/api/save_memory.h"
 #include "ingot/api/session.h"
 #include "ingot/api/trainer.h"
@@ -34,6 +36,8 @@
 #include "ingot/driver/datum.h"
 #include "ingot/driver/inputs.h"
 #include "ingot/driver/load.h"
+#include "ingot/driver/plugin.h"
+#include "ingot/driver/quantize_words.h"
 #include "ingot/driver/summary.h"
 #include "ingot/ir/array.h"
 #include "ingot/ir/opaque_model.h"
@@ -63,17 +67,25 @@ using driver::load_dataset;
 using driver::load_datum;
 using driver::load_inputs;
 using driver::load_memory;
+using driver::load_plugin;
 using driver::Loaded;
 using driver::LoadOptions;
 using driver::Mode;
 using driver::Problem;
 using driver::Quantize;
+using driver::quantize;
+using driver::quantize_request;
+using driver::QuantizeRequest;
+using driver::QuantizeResult;
+using driver::QuantizeWords;
 using driver::random_inputs;
 using driver::readable_text;
 using driver::save;
 using driver::save_datum;
 using driver::save_outputs;
 using driver::SaveOptions;
+using driver::set_random_samples;
+using driver::set_samples;
 using driver::Severity;
 using driver::summarise;
 using driver::Summary;

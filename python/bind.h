@@ -11,6 +11,7 @@ void bind_convert(py::module_& m);
 void bind_errors(py::module_& m);
 void bind_graph(py::module_& m);
 void bind_model(py::module_& m);
+void bind_quantize(py::module_& m);
 void bind_session(py::module_& m);
 void bind_trainer(py::module_& m);
 void bind_verify(py::module_& m);

@@ -1,6 +1,8 @@
 // Conversions: from file to file, and of models in memory.
 #include <pybind11/stl.h>
 
+#include <chrono>
+
 #include "bind.h"
 #include "held_model.h"
 #include "request.h"
@@ -19,43 +21,116 @@ struct Report {
   double seconds = 0;
 };
 
-Report convert_file(const py::object& source, const py::object& output, bool is_verified, const py::dict& options) {
+/// On which inputs source and result are compared, and by which runtimes.
+struct HowToVerify {
+  bool is_wanted = true;
+  verify::ConversionInputs inputs{};
+  bool names_inputs = false;
+  std::string peers{};
+};
+
+HowToVerify to_verification(const py::dict& options) {
+  HowToVerify how;
+  how.is_wanted = options["verify"].cast<bool>();
+  how.inputs.given = options["verify_inputs"].cast<std::vector<std::string>>();
+  how.names_inputs = !how.inputs.given.empty() || !options["seed"].is_none() || !options["seeds"].is_none();
+  if (!options["seed"].is_none()) how.inputs.seed = options["seed"].cast<std::uint32_t>();
+  if (!options["seeds"].is_none()) how.inputs.seeds = options["seeds"].cast<std::uint32_t>();
+  if (!options["peers"].is_none()) how.peers = to_path(options["peers"]);
+  if (!how.is_wanted && how.names_inputs)
+    throw Error(Code::bad_usage, "verify_inputs, seed and seeds say on which inputs source and result are compared")
+        .hint("leave verify=False out");
+  return how;
+}
+
+Report convert_file(const py::object& source, const py::object& output, const py::dict& verification,
+                    const py::object& on_progress, const py::dict& options) {
   ConvertRequest request = to_request(options);
   request.input = to_path(source);
   request.output = to_path(output);
+  const HowToVerify how = to_verification(verification);
+  request.verifies_onnx = how.names_inputs;
+  if (!on_progress.is_none())
+    request.on_stage = [&](std::string_view stage) {
+      const py::gil_scoped_acquire acquire;
+      on_progress(py::str(stage.data(), stage.size()));
+    };
   return unlocked([&](Budget& budget) {
     Report report;
     request.budget = &budget;
-    Peers peers = find_peers();
+    Peers peers = find_peers(how.peers);
     peers.budget = &budget;
-    if (is_verified) request.verify = verifier(peers, report.verdict);
+    if (how.is_wanted) request.verify = verifier(peers, report.verdict, how.inputs);
     ConvertReport done = convert(request);
     report.model = {std::move(done.model), std::string(done.from->name), std::move(done.notes)};
     report.from = done.from->name;
     report.to = done.to->name;
     report.nodes_changed = done.nodes_changed;
     report.nodes_added = done.nodes_added;
-    report.not_verified = is_verified ? done.not_verified : "not asked for";
+    report.not_verified = how.is_wanted ? done.not_verified : "not asked for";
     report.seconds = done.load_seconds + done.convert_seconds + done.write_seconds;
     return report;
   });
 }
 
-HeldModel adjusted(const HeldModel& held, const py::dict& options) {
-  AdjustOptions how = to_adjust(to_request(options));
+/// A model in memory changed as asked and, where an output is named, written.
+Report convert_model(const HeldModel& held, const std::optional<py::object>& output, const py::dict& options) {
+  const ConvertRequest request = to_request(options);
+  refuse_reading(request);
+  AdjustOptions how = to_adjust(request);
+  SaveOptions saving = driver::save_part(request);
+  saving.to = request.to;
+  const std::string path = output ? to_path(*output) : "";
+  if (!output && (request.to || !driver::given(saving).empty()))
+    throw Error(Code::bad_usage, "what says how a file is written means nothing without one")
+        .hint("name the output: convert(model, path, ...)");
   return unlocked([&](Budget& budget) {
     how.budget = &budget;
-    HeldModel result{held.model.clone(), held.format};
-    result.notes = adjust(result.model, how).notes;
-    return result;
+    const auto begin = std::chrono::steady_clock::now();
+    Report report;
+    report.from = held.format;
+    report.not_verified = "the source is no file";
+    report.model = {held.model.clone(), held.format};
+    if (output) {
+      const Format& format = driver::format_to_write(path, request.to);
+      report.to = format.name;
+      if (format.is_onnx)
+        saving.auto_cast.reset();  // the operator sets say which types are lacking
+      else
+        how.auto_cast = AutoCast::none;
+    }
+    AdjustReport adjusted = adjust(report.model.model, how);
+    report.model.notes = std::move(adjusted.notes);
+    report.nodes_changed = adjusted.nodes_changed;
+    report.nodes_added = adjusted.nodes_added;
+    if (output)
+      for (std::string& note : save(report.model.model, path, saving)) report.model.notes.push_back(std::move(note));
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return report;
   });
 }
 
-/// Of what adjust() did not do already.
-std::vector<std::string> save_model(const HeldModel& held, const py::object& path, const py::dict& options) {
-  const SaveOptions how = to_save(to_request(options));
-  const std::string name = to_path(path);
-  return unlocked([&](Budget&) { return save(held.model, name, how); });
+/// A file read and changed as asked, and not written.
+HeldModel changed_file(const py::object& source, const py::dict& options) {
+  const ConvertRequest request = to_request(options);
+  SaveOptions saving = driver::save_part(request);
+  saving.allow_custom.clear();  // these the reader takes
+  saving.layout = {};
+  saving.auto_cast.reset();
+  if (request.to || !driver::given(saving).empty())
+    throw Error(Code::bad_usage, "what says how a file is written means nothing without one")
+        .hint("name the output: convert(source, path, ...)");
+  LoadOptions load_options = to_load(request);
+  AdjustOptions how = to_adjust(request);
+  how.input_shapes.clear();  // the reader takes them
+  const std::string name = to_path(source);
+  return unlocked([&](Budget& budget) {
+    load_options.budget = how.budget = &budget;
+    Loaded loaded = load(name, load_options);
+    HeldModel result{std::move(loaded.model), std::string(loaded.format->name), std::move(loaded.notes)};
+    for (std::string& note : adjust(result.model, how).notes) result.notes.push_back(std::move(note));
+    return result;
+  });
 }
 
 }  // namespace
@@ -86,8 +161,9 @@ void bind_convert(py::module_& m) {
         return "<ingot.Report " + r.from + " to " + r.to + ", " + std::to_string(r.model.notes.size()) + " notes>";
       });
   m.def("convert_file", &convert_file);
-  m.def("adjust", &adjusted);
-  m.def("save", &save_model);
+  m.def("convert_model", &convert_model);
+  m.def("changed_file", &changed_file);
+  m.def("convert_options", &option_names);
 }
 
 }  // namespace ingot::python

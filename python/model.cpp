@@ -3,6 +3,7 @@
 
 #include "bind.h"
 #include "held_model.h"
+#include "request.h"
 #include "unlocked.h"
 #include "values.h"
 
@@ -47,13 +48,10 @@ py::dict initializers_dict(const std::vector<InitializerView>& list) {
   return dict;
 }
 
-HeldModel load_path(const py::object& path, const std::string& format, const py::dict& shapes, bool is_checked,
-                    bool allow_links) {
-  LoadOptions options;
-  if (!format.empty()) options.from = &format_by_name(format);
-  options.import.input_shapes = to_input_shapes(shapes);
-  options.requires_valid = is_checked;
-  options.allow_links = allow_links;
+HeldModel load_path(const py::object& path, const py::dict& keywords) {
+  const ConvertRequest request = to_request(keywords);
+  refuse_writing(request);
+  LoadOptions options = to_load(request);
   const std::string name = to_path(path);
   return unlocked([&](Budget& budget) {
     options.budget = &budget;
@@ -62,7 +60,10 @@ HeldModel load_path(const py::object& path, const std::string& format, const py:
   });
 }
 
-HeldModel load_bytes(const py::bytes& contents, bool is_checked) {
+HeldModel load_bytes(const py::bytes& contents, const py::dict& keywords) {
+  const ConvertRequest request = to_request(keywords);
+  refuse_writing(request);
+  LoadOptions options = to_load(request);
   const auto view = static_cast<std::string_view>(contents);
   // Weights stay where they are: in the bytes object, which lives as long as a tensor needs it.
   const std::shared_ptr<const void> owner(new py::object(contents), [](const void* kept) {
@@ -71,8 +72,6 @@ HeldModel load_bytes(const py::bytes& contents, bool is_checked) {
   });
   const Bytes bytes(owner, reinterpret_cast<const std::byte*>(view.data()), view.size());
   return unlocked([&](Budget& budget) {
-    LoadOptions options;
-    options.requires_valid = is_checked;
     options.budget = &budget;
     Loaded loaded = load_memory(bytes, options);
     return HeldModel{std::move(loaded.model), std::string(loaded.format->name), std::move(loaded.notes)};

@@ -25,6 +25,7 @@ PYBIND11_MODULE(_ingot, m) {
   bind_model(m);
   bind_verify(m);
   bind_convert(m);
+  bind_quantize(m);
   bind_session(m);
   bind_trainer(m);
   bind_graph(m);

@@ -8,8 +8,14 @@ namespace ingot::python {
 /// unknown one is a TypeError that names it.
 ConvertRequest to_request(const py::dict& options);
 
-/// Of a model in memory: what of a request can be asked of one. Refuses the rest.
+/// The names of all of them.
+std::vector<std::string> option_names();
+
+/// The parts of a request.
+LoadOptions to_load(const ConvertRequest& request);
 AdjustOptions to_adjust(const ConvertRequest& request);
-SaveOptions to_save(const ConvertRequest& request);
+/// Refuse what means nothing of a model that is in memory, and what means nothing before it is changed or written.
+void refuse_reading(const ConvertRequest& request);
+void refuse_writing(const ConvertRequest& request);
 
 }  // namespace ingot::python

@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include "bind.h"
+#include "dataset.h"
 #include "held_model.h"
 #include "unlocked.h"
 #include "values.h"
@@ -78,28 +79,6 @@ LoopOptions to_loop(const py::dict& o) {
   take(o, "min_delta", loop.min_delta);
   take(o, "restore_best", loop.restores_best);
   return loop;
-}
-
-/// Arrays by name, or a file; the targets are the column `target`.
-Dataset to_dataset(const py::object& data, const std::string& target, const Model& model) {
-  DatasetOptions options;
-  options.target = target;
-  if (!py::isinstance<py::dict>(data)) {
-    const std::string path = to_path(data);
-    return unlocked([&](Budget& budget) {
-      LoadOptions load_options;
-      load_options.budget = &budget;
-      return load_dataset(path, options, model, load_options);
-    });
-  }
-  Dataset dataset;
-  dataset.target = target;
-  for (const auto& [name, values] : data.cast<py::dict>()) {
-    const Datum datum = to_datum(values, Type::tensor(DType::undefined), name.cast<std::string>());
-    dataset.columns.emplace_back(name.cast<std::string>(), *datum.array());
-  }
-  train::finish(dataset, options);
-  return dataset;
 }
 
 class HeldTrainer {

@@ -3,6 +3,8 @@
 
 #include <pybind11/stl.h>
 
+#include "dlpack.h"
+
 namespace ingot::python {
 namespace {
 
@@ -96,9 +98,7 @@ py::array as_array(const py::handle& value, const py::object& dtype) {
   py::object array = py::reinterpret_borrow<py::object>(value);
   // Numbers and lists have no type of their own and get the one that is wanted; what has one keeps it.
   const bool has_dtype = py::isinstance(value, ndarray) || py::hasattr(value, "dtype");
-  if (!py::isinstance(value, ndarray) && !py::hasattr(value, "__array__") && py::hasattr(value, "__dlpack__"))
-    array = numpy.attr("from_dlpack")(value);
-  else if (!py::isinstance(value, ndarray))
+  if (!py::isinstance(value, ndarray))
     array = has_dtype ? numpy.attr("asarray")(value) : numpy.attr("asarray")(value, py::arg("dtype") = dtype);
   const auto shape = array.attr("shape");  // ascontiguousarray makes a vector of a scalar
   array = numpy.attr("require")(array, py::arg("requirements") = py::make_tuple("C", "A")).attr("reshape")(shape);
@@ -125,7 +125,25 @@ DType taken_as(const py::array& array, DType wanted) {
   return is_same ? wanted : own;
 }
 
+/// What is no array of numpy's and has __dlpack__: torch's and jax's tensors, with all their types.
+std::optional<Array> foreign_array(const py::handle& value, DType wanted) {
+  if (py::isinstance<py::array>(value)) return std::nullopt;
+  try {
+    const std::optional<Array> array = from_dlpack(value);
+    if (!array || array->dtype() == wanted) return array;
+    // Bits of what numpy lacks, as numpy's own arrays may bring them.
+    const bool is_bits = array->dtype() == DType::u8 || array->dtype() == DType::u16 || array->dtype() == DType::i8;
+    if (!is_bits || wanted == DType::undefined || std::string_view(numpy_name(wanted)) != numpy_name(array->dtype()))
+      return array;
+    return Array::view(wanted, array->dims(), const_cast<std::byte*>(array->bytes()), std::make_shared<Array>(*array));
+  } catch (py::error_already_set&) {
+    if (!py::hasattr(value, "__array__")) throw;
+    return std::nullopt;  // it has another way, with another word about what is wrong
+  }
+}
+
 Array to_array(const py::handle& value, DType wanted) {
+  if (std::optional<Array> array = foreign_array(value, wanted)) return *std::move(array);
   const py::object dtype_wanted = wanted == DType::undefined ? py::object(py::none()) : numpy_dtype(wanted);
   const py::array array = as_array(value, dtype_wanted);
   const DType dtype = taken_as(array, wanted);

@@ -29,57 +29,6 @@ struct Plan {
   SaveOptions save;
 };
 
-ImportOptions import_part(const ConvertRequest& request) {
-  ImportOptions import;
-  import.signature = request.signature;
-  import.tag = request.tag;
-  import.inputs = request.inputs;
-  import.outputs = request.outputs;
-  import.input_shapes = request.input_shapes;
-  import.allow_custom = request.allow_custom;
-  import.functions = request.functions;
-  import.map_ops = request.map_ops;
-  import.weights_from = request.weights_from;
-  import.input_types = request.input_types;
-  import.input_values = request.input_values;
-  import.dequantize = request.dequantize;
-  import.precision = request.precision;
-  import.raw_scores = request.raw_scores;
-  import.zipmap = request.zipmap;
-  import.decision_path = request.decision_path;
-  import.data = request.data;
-  import.schema = request.schema;
-  import.keep_functions = request.keep_functions;
-  import.keep_nhwc = request.keep_nhwc;
-  import.layout = request.layout;
-  import.mode = request.mode;
-  return import;
-}
-
-SaveOptions save_part(const ConvertRequest& request) {
-  SaveOptions save;
-  save.external_data = request.external_data;
-  save.external_threshold = request.external_threshold;
-  save.auto_cast = request.auto_cast;
-  save.weights = request.weights;
-  save.native_lstm = request.native_lstm;
-  save.quantize = request.quantize;
-  save.variables = request.variables;
-  save.layout = request.layout;
-  save.allow_custom = request.allow_custom;
-  return save;
-}
-
-OptionSet given(const ConvertRequest& request) {
-  OptionSet set = driver::given(import_part(request)) | driver::given(save_part(request));
-  set.add(Option::opset, request.opset.has_value());
-  set.add(Option::target, !request.target.empty());
-  set.add(Option::infer_types, request.infer_types);
-  set.add(Option::half, request.half.has_value());
-  set.add(Option::standard, request.standard);
-  return set;
-}
-
 /// Leaves to each end what it takes, and what both take to one of them.
 void divide(ImportOptions& import, SaveOptions& save, const Format& from, const Format& to) {
   if (!from.import_options.has(Option::allow_custom)) import.allow_custom.clear();
@@ -204,8 +153,63 @@ void append(std::vector<std::string>& notes, std::vector<std::string> more) {
 
 }  // namespace
 
+ImportOptions import_part(const ConvertRequest& request) {
+  ImportOptions import;
+  import.signature = request.signature;
+  import.tag = request.tag;
+  import.inputs = request.inputs;
+  import.outputs = request.outputs;
+  import.input_shapes = request.input_shapes;
+  import.allow_custom = request.allow_custom;
+  import.functions = request.functions;
+  import.map_ops = request.map_ops;
+  import.weights_from = request.weights_from;
+  import.input_types = request.input_types;
+  import.input_values = request.input_values;
+  import.dequantize = request.dequantize;
+  import.precision = request.precision;
+  import.raw_scores = request.raw_scores;
+  import.zipmap = request.zipmap;
+  import.decision_path = request.decision_path;
+  import.data = request.data;
+  import.schema = request.schema;
+  import.keep_functions = request.keep_functions;
+  import.keep_nhwc = request.keep_nhwc;
+  import.layout = request.layout;
+  import.mode = request.mode;
+  return import;
+}
+
+SaveOptions save_part(const ConvertRequest& request) {
+  SaveOptions save;
+  save.external_data = request.external_data;
+  save.external_threshold = request.external_threshold;
+  save.auto_cast = request.auto_cast;
+  save.weights = request.weights;
+  save.native_lstm = request.native_lstm;
+  save.quantize = request.quantize;
+  save.variables = request.variables;
+  save.layout = request.layout;
+  save.allow_custom = request.allow_custom;
+  return save;
+}
+
+OptionSet given(const ConvertRequest& request) {
+  OptionSet set = driver::given(import_part(request)) | driver::given(save_part(request));
+  set.add(Option::opset, request.opset.has_value());
+  set.add(Option::target, !request.target.empty());
+  set.add(Option::infer_types, request.infer_types);
+  set.add(Option::half, request.half.has_value());
+  set.add(Option::standard, request.standard);
+  return set;
+}
+
 ConvertReport convert(const ConvertRequest& request) {
   const BudgetScope scope(request.budget);
+  const auto begin = [&](std::string_view stage) {
+    if (request.on_stage) request.on_stage(stage);
+  };
+  begin("read");
   ConvertReport done;
   done.to = &format_to_write(request.output, request.to);
   refuse_overwriting(request.input, request.output);
@@ -220,6 +224,7 @@ ConvertReport convert(const ConvertRequest& request) {
   done.model = std::move(loaded.model);
   done.is_translated = !done.from->is_onnx || !done.to->is_onnx;
   append(done.notes, std::move(loaded.notes));
+  begin("convert");
   try {
     AdjustReport adjusted = adjust(done.model, plan.adjust);
     done.convert_seconds = seconds_since(clock);
@@ -228,6 +233,7 @@ ConvertReport convert(const ConvertRequest& request) {
     append(done.notes, std::move(adjusted.notes));
     done.half = std::move(adjusted.half);
     check_result(request, plan, done);
+    begin("write");
     // What another framework cannot express is a matter of the source.
     if (!done.to->is_onnx) append(done.notes, write(*done.to, done.model, request.output, plan.save));
   } catch (Error& error) {
@@ -238,7 +244,9 @@ ConvertReport convert(const ConvertRequest& request) {
   done.write_seconds = seconds_since(clock);
 
   done.not_verified = why_not_verified(request, done, plan.load.import);
-  if (done.not_verified.empty()) done.not_verified = request.verify(comparison_of(request, plan.load));
+  if (!done.not_verified.empty()) return done;
+  begin("verify");
+  done.not_verified = request.verify(comparison_of(request, plan.load));
   return done;
 }
 

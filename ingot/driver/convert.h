@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ingot/driver/load.h"
@@ -69,7 +70,15 @@ struct ConvertRequest {
   Verifier verify{};
   bool verifies_onnx = false;  // also where both are ONNX
   bool allow_runtimes = true;  // off: no other program may see the files
+  /// Told what begins: "read", "convert", "write", "verify". What it throws ends the conversion.
+  std::function<void(std::string_view)> on_stage{};
 };
+
+/// What of a request the reader, and the writer, of a file is told; for those who read or write alone.
+ImportOptions import_part(const ConvertRequest& request);
+SaveOptions save_part(const ConvertRequest& request);
+/// All that is asked for.
+OptionSet given(const ConvertRequest& request);
 
 /// What a conversion did.
 struct ConvertReport {

@@ -17,35 +17,41 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _columns, _ingot
 from ._graph import Graph, Value
-from ._ingot import (FirstDifference, Function, Model, Node, OutputVerdict, Port, Problem, Report, Subgraph, Verdict,
-                     __version__)
+from ._ingot import (Agreement, Fallback, FirstDifference, Function, Model, Node, OutputVerdict, Part, Partition, Port,
+                     Problem, Quantized, Report, Subgraph, Verdict, __version__)
 from ._sparse import SparseTensor
 from .errors import (BugError, DivergedError, Error, FileError, InputError, LimitError, NoError, UnsupportedError,
                      UsageError)
 
 __all__ = [
-    "BugError", "DivergedError", "Error", "FileError", "FirstDifference", "Function", "Graph", "InputError",
-    "LimitError", "Model", "NoError", "Node", "OutputVerdict", "Port", "Problem", "Report", "Session", "SparseTensor",
-    "Subgraph", "Trainer", "UnsupportedError", "UsageError", "Value", "Verdict", "check", "convert", "convert_version",
-    "evaluate", "formats", "infer_shapes", "load", "optimize", "parse", "random_inputs", "save", "verify",
+    "Agreement", "BugError", "DivergedError", "Error", "Fallback", "FileError", "FirstDifference", "Function",
+    "Graph", "InputError", "LimitError", "Model", "NoError", "Node", "OutputVerdict", "Part", "Partition", "Port",
+    "Problem", "Quantized", "Report", "Session", "SparseTensor", "Subgraph", "Trainer", "UnsupportedError",
+    "UsageError", "Value", "Verdict", "check", "convert", "convert_options", "convert_version", "evaluate", "explain",
+    "formats", "infer_shapes", "load", "load_plugin", "optimize", "parse", "partition", "quantize", "random_inputs",
+    "save", "targets", "verify",
 ]
 
 _Source = Union[str, "_os.PathLike[str]", bytes, Model, Any]
 
 
-def load(source: _Source, format: str = "", *, input_shapes: Optional[Dict[str, Sequence]] = None, checked: bool = True,
-         allow_links: bool = False) -> Model:
+def load(source: _Source, format: str = "", *, checked: bool = True, **options: Any) -> Model:
     """A model from a file of any format that Ingot reads, from the bytes of one, or from an onnx.ModelProto.
 
     Weights stay where they are: in the mapped file, or in the bytes. `checked=False` takes models that check() refuses.
+    Options are those of convert() that say how a file is read: input_shapes={"x": [1, 3]}, signature="serve",
+    precision="float32", input_types={"x": "int64"}, schema={"age": "int"}, allow_links=True, ...
     """
     if isinstance(source, Model):
+        if options or format:
+            raise UsageError("what says how a file is read means nothing of a model in memory")
         return source
+    options = {**options, "checked": checked, "from_format": format or None}
     if hasattr(source, "SerializeToString"):  # onnx.ModelProto, without importing onnx
         source = source.SerializeToString()
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return _ingot.load_bytes(bytes(source), checked)
-    return _ingot.load_path(source, format, input_shapes or {}, checked, allow_links)
+        return _ingot.load_bytes(bytes(source), options)
+    return _ingot.load_path(source, options)
 
 
 def parse(text: str) -> Model:
@@ -58,38 +64,37 @@ def save(model: _Source, path, **options: Any) -> List[str]:
     return convert(model, path, verify=False, **options).notes
 
 
-class _Saved:
-    """What convert() reports of a model in memory: a Report without a file to compare with."""
-
-    def __init__(self, model, notes, to_format):
-        self.model, self.notes = model, notes
-        self.from_format, self.to_format = model.format, to_format
-        self.verdict = self.verified = None
-        self.not_verified = "the source is no file"
-
-    def __repr__(self):
-        return f"<ingot.Report {self.from_format} to {self.to_format}, {len(self.notes)} notes>"
+def _is_in_memory(source):
+    return isinstance(source, (Model, bytes, bytearray, memoryview)) or hasattr(source, "SerializeToString")
 
 
-def convert(source: _Source, output=None, *, verify: bool = True, **options: Any) -> Union[Report, Model]:
+def convert(source: _Source, output=None, *, verify: bool = True, verify_inputs: Sequence[str] = (),
+            seed: Optional[int] = None, seeds: Optional[int] = None, peers=None,
+            on_progress: Optional[Callable[[str], Any]] = None, **options: Any) -> Union[Report, Model]:
     """From one file to another: format, operator set, shapes, names.
 
     Options are those of 'ingot convert', with underscores: opset=17, target="ort-1.15", input_shapes={"x": [1, 3]},
-    batch="N", rename={"old": "new"}, inputs_as="nchw", auto_cast="up", float16=True, external_data=True, ...
+    batch="N", rename={"old": "new"}, inputs_as="nchw", auto_cast="up", float16=True, external_data=True, ...;
+    convert_options() names all of them.
 
     Between files, what comes from or goes to another framework is run beside its source, if the source's runtime is
-    installed: see Report.verified. A model in memory is changed and written as asked. Without `output` the changed
-    model is returned.
+    installed: see Report.verified; verify_inputs, seed and seeds say on which inputs. A model in memory is changed and
+    written as asked. Without `output` the changed model is returned. on_progress(stage) is told what begins: "read",
+    "convert", "write", "verify"; what it raises ends the conversion.
     """
-    is_file = not isinstance(source, (Model, bytes)) and not hasattr(source, "SerializeToString")
-    if is_file and output is not None:
-        return _ingot.convert_file(source, output, verify, options)
-    reading = {name: options.pop(name) for name in ("checked", "allow_links") if name in options}
-    changed = _ingot.adjust(load(source, options.pop("from_format", "") if is_file else "", **reading), options)
-    if output is None:
-        return changed
-    notes = changed.notes + _ingot.save(changed, output, options)
-    return _Saved(changed, notes, options.get("to_format") or _os.path.splitext(_os.fspath(output))[1].lstrip("."))
+    if not _is_in_memory(source):
+        if output is None:
+            return _ingot.changed_file(source, options)
+        how = {"verify": verify, "verify_inputs": list(verify_inputs), "seed": seed, "seeds": seeds, "peers": peers}
+        return _ingot.convert_file(source, output, how, on_progress, options)
+    model = load(source, checked=options.pop("checked", True))
+    report = _ingot.convert_model(model, output, options)
+    return report.model if output is None else report
+
+
+def convert_options() -> List[str]:
+    """The names of the options of convert()."""
+    return _ingot.convert_options()
 
 
 def check(model: _Source) -> List[Problem]:
@@ -99,12 +104,12 @@ def check(model: _Source) -> List[Problem]:
 
 def infer_shapes(model: _Source) -> Model:
     """The model with the types of all values written down: see Model.values."""
-    return _ingot.adjust(load(model), {"infer_types": True})
+    return _ingot.convert_model(load(model), None, {"infer_types": True}).model
 
 
 def convert_version(model: _Source, opset: int) -> Model:
     """The model in another operator set, up or down."""
-    return _ingot.adjust(load(model), {"opset": opset})
+    return _ingot.convert_model(load(model), None, {"opset": opset}).model
 
 
 def optimize(model: _Source, level: str = "extended", *, ignore_nan: bool = False, opset: int = 0) -> Model:
@@ -112,14 +117,53 @@ def optimize(model: _Source, level: str = "extended", *, ignore_nan: bool = Fals
     return _ingot.optimize(load(model), level, ignore_nan, opset)
 
 
+def quantize(model: _Source, data: Any = None, *, hold_back: float = 0.2, batch: int = 16, samples: int = 256,
+             random: int = 0, on_progress: Optional[Callable[[int, int], Any]] = None, method: str = "static",
+             form: Optional[str] = None, calibration: str = "minmax", percentile: float = 99.99,
+             activations: str = "int8", weights: Optional[str] = None, bits: int = 8, block: int = 0, opset: int = 0,
+             per_tensor: bool = False, symmetric: bool = False, full_range: bool = False, only: Sequence[str] = (),
+             exclude: Sequence[str] = ()) -> Quantized:
+    """The model in integers, judged beside the one in floats; docs/quantize.md tells what the words mean.
+
+    `data` is what ranges are found on: arrays by the names of inputs, a DataFrame, or a file that 'ingot train' takes.
+    A part of it is held back, and both models run on it: see Quantized.outputs. The methods "dynamic" and "weights"
+    need none; `random=32` draws inputs, to try it out. on_progress(done, total) counts batches.
+    """
+    if _columns.is_table(data):
+        data = {name: data[name].to_numpy() for name in data.columns}
+    words = {"method": method, "form": form, "calibration": calibration, "percentile": percentile,
+             "activations": activations, "weights": weights, "bits": bits, "block": block, "opset": opset,
+             "per_tensor": per_tensor, "symmetric": symmetric, "full_range": full_range, "only": list(only),
+             "exclude": list(exclude)}
+    return _ingot.quantize(load(model), data, hold_back, batch, samples, random, on_progress, words)
+
+
+def partition(model: _Source, targets: Sequence[str], *, min_nodes: int = 1) -> Partition:
+    """The model divided among targets, the preferred ones first: each part, and what falls back, why.
+
+    A target is a name of targets(), or a file (docs/partition.md).
+    """
+    return _ingot.partition(load(model), [str(target) for target in targets], min_nodes)
+
+
+def targets() -> List[str]:
+    """The targets that have a name: runtimes, formats, and 'ingot' itself."""
+    return _ingot.targets()
+
+
+def load_plugin(path) -> None:
+    """Loads a shared library with more operators, formats or targets (docs/plugins.md); it runs in this process."""
+    _ingot.load_plugin(path)
+
+
 @_contextlib.contextmanager
 def _as_file(model):
-    if not isinstance(model, (Model, bytes)) and not hasattr(model, "SerializeToString"):
+    if not _is_in_memory(model):
         yield model
         return
     with _tempfile.TemporaryDirectory() as folder:
         path = _os.path.join(folder, "model.onnx")
-        _ingot.save(load(model), path, {})
+        _ingot.convert_model(load(model), path, {})
         yield path
 
 
@@ -147,6 +191,11 @@ def random_inputs(model: _Source, seed: int = 1) -> Dict[str, Any]:
 def formats() -> List[Tuple[str, str, bool, bool]]:
     """Name, title, whether it can be read, whether it can be written."""
     return _ingot.formats()
+
+
+def explain(code: str) -> str:
+    """What the code of an error means: explain("IG0312")."""
+    return _ingot.explain(code)
 
 
 class Session:

@@ -7,25 +7,46 @@ def is_table(value):
     return hasattr(value, "columns") and hasattr(value, "__getitem__") and hasattr(value, "iloc")
 
 
-def _as_dtype(column, port):
-    """The column in the type of the input, where no value changes by more than rounding to that type."""
+def _is_series(value):
+    return hasattr(value, "iloc") and hasattr(value, "to_numpy")
+
+
+def _is_missing(value):
+    """None, NaN and pandas.NA, which is not even equal to itself in a way that is true or false."""
+    return value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value)
+
+
+def _as_dtype(series, name, port):
+    """The column in the type of the input, where no value changes by more than rounding to that type. What is missing
+    is NaN, and the empty text."""
+    column = series.to_numpy()
+    if port.dtype == numpy.dtype(object):
+        return numpy.array(["" if _is_missing(value) else str(value) for value in column], object)
     if column.dtype == port.dtype:
         return column
-    if port.dtype == numpy.dtype(object):
-        return column.astype(str).astype(object)
-    wanted = column.astype(port.dtype)
-    is_rounding = column.dtype.kind == "f" and port.dtype.kind == "f"
+    if column.dtype == object and port.dtype.kind == "f":
+        column = numpy.array([numpy.nan if _is_missing(value) else value for value in column], object)
+    try:
+        with numpy.errstate(invalid="ignore"):
+            wanted = column.astype(port.dtype)
+    except (TypeError, ValueError):
+        raise ValueError(f"column '{name}' holds values that are no {port.element_type}") from None
+    is_rounding = column.dtype.kind in "fO" and port.dtype.kind == "f"
     if not is_rounding and not (wanted == column).all():
-        raise ValueError(f"column '{port.name}' holds values that {port.element_type} does not have")
+        raise ValueError(f"column '{name}' holds values that {port.element_type} does not have")
     return wanted
+
+
+def _takes_column(port):
+    """Whether it is a matrix that may have one column."""
+    return port.shape is not None and len(port.shape) == 2 and not (isinstance(port.shape[1], int) and port.shape[1] != 1)
 
 
 def _shaped(column, port):
     """A value per row, in the rank that the input has."""
-    rank = 1 if port.shape is None else len(port.shape)
-    if rank == 1:
+    if port.shape is None or len(port.shape) == 1:
         return column
-    if rank == 2 and port.shape[1] in (1, None) or isinstance(port.shape[-1], str):
+    if _takes_column(port):
         return column.reshape(-1, 1)
     raise ValueError(f"input '{port.name}' is {port.type}: it does not take one value per row")
 
@@ -35,26 +56,31 @@ def from_table(frame, inputs):
     a matrix, in the order of the table."""
     names = [port.name for port in inputs if not port.has_default]
     columns = list(frame.columns)
+    ports = {port.name: port for port in inputs}
     if len(names) == 1 and names[0] not in columns:
-        port = inputs[0]
-        return {port.name: numpy.stack([_as_dtype(frame[c].to_numpy(), port) for c in columns], axis=1)}
+        port = ports[names[0]]
+        return {port.name: numpy.stack([_as_dtype(frame[c], c, port) for c in columns], axis=1)}
     missing = [name for name in names if name not in columns]
     if missing:
         raise ValueError(f"the table has no columns {missing}; the model has inputs {names}")
-    ports = {port.name: port for port in inputs}
-    return {name: _shaped(_as_dtype(frame[name].to_numpy(), ports[name]), ports[name]) for name in columns
-            if name in ports}
+    return {name: _shaped(_as_dtype(frame[name], name, ports[name]), ports[name]) for name in columns if name in ports}
 
 
 def from_columns(feeds, inputs):
-    """A dictionary of vectors for a model whose inputs are matrices of one column each: [n] becomes [n, 1]."""
+    """A dictionary of columns for a model whose inputs are matrices of one column each: [n] becomes [n, 1]. Columns of
+    pandas are converted as those of a table are; lists have no type of their own."""
     ports = {port.name: port for port in inputs}
 
     def shaped(name, value):
         port = ports.get(name)
-        if port is None or not isinstance(value, numpy.ndarray) or value.ndim != 1 or port.shape is None:
+        if port is None or not port.type or port.shape is None and not _is_series(value):
             return value
-        takes_column = len(port.shape) == 2 and port.shape[1] == 1
-        return value.reshape(-1, 1) if takes_column else value
+        if _is_series(value):
+            return _shaped(_as_dtype(value, name, port), port)
+        if isinstance(value, (list, tuple)) and value and not isinstance(value[0], (list, tuple, numpy.ndarray)):
+            value = numpy.asarray(value, port.dtype) if _takes_column(port) else value
+        if not isinstance(value, numpy.ndarray) or value.ndim != 1 or not _takes_column(port):
+            return value
+        return value.reshape(-1, 1)
 
     return {name: shaped(name, value) for name, value in feeds.items()}

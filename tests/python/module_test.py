@@ -2,8 +2,10 @@
 """The Python module beside numpy, pandas and onnx. Run with PYTHONPATH at <build>/python."""
 import ast
 import doctest
+import inspect
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -129,6 +131,62 @@ class Converting(unittest.TestCase):
             ingot.convert(small(), opsett=3)
         with self.assertRaisesRegex(ingot.UsageError, "model in memory"):
             ingot.convert(small(), dequantize=True)
+        with self.assertRaisesRegex(ingot.UsageError, "without one"):
+            ingot.convert(small(), external_data=True)
+        with self.assertRaisesRegex(ingot.UsageError, "by themselves"):
+            ingot.convert(small(), half_ports=True)
+        source = self.folder / "small.onnx"
+        ingot.save(small(), source)
+        with self.assertRaisesRegex(ingot.UsageError, "convert.. changes models"):
+            ingot.load(source, opset=13)
+        with self.assertRaises(ingot.UsageError):
+            ingot.load(source, raw_scores=True)  # ONNX has none
+
+    def test_every_option_of_the_program_is_one_of_convert(self):
+        run = subprocess.run([sys.executable, "-m", "ingot", "convert", "--help"], capture_output=True, text=True)
+        flags = {word.removeprefix("--").replace("-", "_") for word in re.findall(r"(?m)^ +(?:-., *)?(--[a-z0-9-]+)", run.stdout)}
+        self.assertGreater(len(flags), 40, run.stdout)
+        renamed = {"for": "target", "input_shape": "input_shapes", "input_type": "input_types", "in": "verify_inputs",
+                   "input_value": "input_values", "from": "from_format", "to": "to_format", "random": "seed",
+                   "no_verify": "verify"}
+        not_here = {"help", "output", "json", "report"}  # the Report object is what these write
+        here = set(ingot.convert_options()) | set(inspect.signature(ingot.convert).parameters)
+        self.assertEqual({renamed.get(flag, flag) for flag in flags - not_here} - here, set())
+
+    def test_progress_tells_the_stages_and_an_exception_ends_it(self):
+        source, stages = self.folder / "small.onnx", []
+        ingot.save(small(), source)
+        ingot.convert(source, self.folder / "small.tflite", input_shapes={"x": [2, 3]}, on_progress=stages.append,
+                      verify=False)
+        self.assertEqual(stages, ["read", "convert", "write"])
+
+        def stop(stage):
+            if stage == "write":
+                raise KeyError("enough")
+
+        with self.assertRaisesRegex(KeyError, "enough"):
+            ingot.convert(source, self.folder / "never.tflite", input_shapes={"x": [2, 3]}, on_progress=stop)
+        self.assertFalse((self.folder / "never.tflite").exists())
+
+    def test_what_is_read_from_others_takes_their_options(self):
+        program = self.folder / "prepare.py"
+        program.write_text("def prepare(df):\n    df['b'] = df['a'] * 2 + 1\n    return df[['b']]\n")
+        model = ingot.load(program, schema={"a": "float"})
+        self.assertEqual([port.name for port in model.inputs], ["a"])
+        result = ingot.Session(model).run(pandas.DataFrame({"a": [1.0, 2.0]}))
+        self.assertEqual(numpy.ravel(list(result.values())[0]).tolist(), [3, 5])
+        self.assertEqual(ingot.convert(program, schema={"a": "float"}, opset=18).opset, 18)
+        ingot.convert(program, self.folder / "prepare.onnx", schema="a:float", verify=False)
+        self.assertEqual(onnx.load(self.folder / "prepare.onnx").graph.input[0].name, "a")
+
+    def test_verification_can_be_told_on_what(self):
+        source = self.folder / "small.onnx"
+        ingot.save(small(), source)
+        report = ingot.convert(source, self.folder / "newer.onnx", opset=21, seed=5, seeds=2)
+        self.assertTrue(report.verified, report.not_verified)
+        self.assertIn("seed", " ".join(report.verdict.inputs))
+        with self.assertRaises(ingot.UsageError):
+            ingot.convert(source, self.folder / "newer.onnx", opset=21, seed=5, verify=False)
 
     def test_verify_tells_models_apart(self):
         same = ingot.verify(small(), small(), a_runtimes=["ingot"], b_runtimes=["ingot"])
@@ -203,6 +261,47 @@ class Running(unittest.TestCase):
         matrix = ingot.Session(small()).run(pandas.DataFrame({"p": [1.0], "q": [1.0], "r": [1.0]}))
         self.assertEqual(matrix["y"].tolist(), [[9, 12]])
 
+    def test_columns_may_be_lists_series_and_have_gaps(self):
+        graph = ingot.Graph()
+        a, t = graph.input("a", "float32", ["N", 1]), graph.input("t", str, ["N", 1])
+        graph.output("y", graph.Identity(a))
+        graph.output("u", graph.Identity(t))
+        session = ingot.Session(graph.build())
+        result = session.run({"a": [1, 2], "t": ["p", "q"]})
+        self.assertEqual((result["y"].tolist(), result["u"].tolist()), ([[1], [2]], [["p"], ["q"]]))
+        frame = pandas.DataFrame({"a": pandas.array([1, None], "Int64"), "t": ["p", None]})
+        for feeds in (frame, {"a": frame["a"], "t": frame["t"]}):
+            result = session.run(feeds)
+            self.assertEqual(result["u"].tolist(), [["p"], [""]])  # a missing text is the empty one
+            self.assertTrue(numpy.isnan(result["y"][1, 0]))
+        with self.assertRaisesRegex(ValueError, "'a' holds values that are no float"):
+            session.run(pandas.DataFrame({"a": ["x"], "t": ["p"]}))
+        with self.assertRaisesRegex(ValueError, r"no columns \['t'\]"):
+            session.run(pandas.DataFrame({"a": [1.0]}))
+
+    def test_tensors_of_torch_go_in_and_out(self):
+        try:
+            import torch
+        except ImportError:
+            self.skipTest("python3-torch is not installed")
+        x = torch.ones(2, 3)
+        y = ingot.Session(small()).run({"x": x})["y"]
+        self.assertEqual(torch.from_dlpack(y).tolist(), [[9, 12], [9, 12]])
+        graph = ingot.Graph()
+        graph.output("y", graph.Identity(graph.input("x", "bfloat16", [3])))
+        halves = torch.tensor([1.0, -2.5, 3.0], dtype=torch.bfloat16)
+        bits = ingot.Session(graph.build()).run({"x": halves})["y"]
+        self.assertEqual(torch.from_dlpack(bits.view("i2")).view(torch.bfloat16).tolist(), [1, -2.5, 3])
+        across = torch.arange(6.0).reshape(3, 2).t()  # not row by row
+        expected = numpy.maximum(across.numpy() @ small().initializers["w"], 0)
+        numpy.testing.assert_array_equal(ingot.Session(small())(across), expected)
+        with self.assertRaisesRegex(ingot.InputError, "'x'"):
+            ingot.Session(small()).run({"x": x.double()})
+        session = ingot.Session(small())
+        kept = session.run({"x": x}, copy=False)
+        del x
+        self.assertEqual(kept["y"].tolist(), [[9, 12], [9, 12]])
+
     def test_dlpack_in_and_out(self):
         class Foreign:
             def __init__(self, array):
@@ -250,6 +349,64 @@ def slow_model():
 
 def slow_inputs():
     return {"x": numpy.eye(400, dtype="f4"), "n": 60}
+
+
+class Smaller(unittest.TestCase):
+    def model(self):
+        draw = numpy.random.default_rng(2)
+        graph = ingot.Graph()
+        x = graph.input("x", "float32", ["N", 16])
+        hidden = graph.Relu(x @ draw.standard_normal((16, 32)).astype("f4"))
+        graph.output("y", hidden @ draw.standard_normal((32, 4)).astype("f4"))
+        return graph.build()
+
+    def data(self):
+        return {"x": numpy.random.default_rng(3).standard_normal((200, 16)).astype("f4")}
+
+    def test_quantized_models_are_judged_on_what_was_held_back(self):
+        seen = []
+        made = ingot.quantize(self.model(), self.data(), on_progress=lambda done, total: seen.append((done, total)))
+        self.assertEqual((made.nodes, made.kept), (3, []))
+        self.assertEqual(made.outputs[0].rows, 40)
+        self.assertGreater(made.outputs[0].decibels, 25)
+        self.assertGreaterEqual(made.outputs[0].same_class, 36)
+        self.assertEqual({kept[0]: kept[2] * 4 for kept in made.weights}, {kept[0]: kept[1] for kept in made.weights})
+        self.assertEqual(seen[-1], (len(seen), len(seen)))
+        self.assertIn("QuantizeLinear", [node.op for node in made.model.nodes])
+        x = self.data()["x"]
+        floats = ingot.Session(self.model())(x)
+        far = (ingot.Session(made.model)(x) - floats).std() / floats.std()
+        self.assertTrue(0 < far < 0.05, far)
+
+    def test_other_methods_need_no_data(self):
+        dynamic = ingot.quantize(self.model(), method="dynamic")
+        self.assertIn("MatMulInteger", [node.op for node in dynamic.model.nodes])
+        weights = ingot.quantize(self.model(), method="weights", bits=4, block=16, exclude=["Relu"])
+        self.assertEqual(weights.opset, 21)
+        frame = pandas.DataFrame(self.data()["x"], columns=[f"c{i}" for i in range(16)])
+        self.assertEqual(ingot.quantize(self.model(), {"x": frame.to_numpy()}, activations="uint8").nodes, 3)
+        with self.assertRaisesRegex(ingot.UsageError, "ranges are found on data"):
+            ingot.quantize(self.model())
+        with self.assertRaisesRegex(ingot.UsageError, "'statik'"):
+            ingot.quantize(self.model(), method="statik")
+
+    def test_parts_go_to_targets_and_fallbacks_say_why(self):
+        self.assertIn("ingot", ingot.targets())
+        divided = ingot.partition(self.model(), ["ingot"])
+        self.assertEqual([(part.name, part.target, part.nodes) for part in divided.parts], [("part_0", "ingot", 3)])
+        x = self.data()["x"][:2]
+        numpy.testing.assert_array_equal(ingot.Session(divided.parts[0].model)(x), ingot.Session(self.model())(x))
+        model = ingot.parse("""<ir_version: 8, opset_import: ["": 17]>
+          g (float[2] x) => (float[2] y) {a = Relu(x)  [strange] b = Hardmax(a)  y = Relu(b)}""")
+        with tempfile.TemporaryDirectory() as folder:
+            target = pathlib.Path(folder) / "npu.json"
+            target.write_text('{"name": "npu", "operators": {"Relu": {}}}')
+            divided = ingot.partition(model, [target, "ingot"])
+        self.assertEqual([part.target for part in divided.parts], ["npu", "ingot", "npu"])
+        self.assertEqual([(f.op, f.target, f.part) for f in divided.fallbacks], [("Hardmax", "npu", "part_1")])
+        self.assertIn("strange", divided.fallbacks[0].node)
+        self.assertTrue(divided.fallbacks[0].reason)
+        self.assertEqual((divided.crossing_values, divided.crossing_bytes), (2, 16))
 
 
 class Building(unittest.TestCase):
@@ -353,6 +510,15 @@ class Stubs(unittest.TestCase):
         named = {n.name for n in stub.body if isinstance(n, (ast.ClassDef, ast.FunctionDef))}
         named |= {a.asname for n in stub.body if isinstance(n, ast.ImportFrom) for a in n.names if a.asname}
         self.assertEqual(named, set(ingot.__all__))
+        for function in (n for n in stub.body if isinstance(n, ast.FunctionDef)):
+            said = [a.arg for a in function.args.posonlyargs + function.args.args + function.args.kwonlyargs]
+            does = inspect.signature(getattr(ingot, function.name)).parameters.values()
+            self.assertEqual(said, [p.name for p in does if p.kind is not p.VAR_KEYWORD], function.name)
+        for cls in (n for n in stub.body if isinstance(n, ast.ClassDef)):
+            public = {name for name in dir(getattr(ingot, cls.name)) if not name.startswith("_")}
+            said = {n.name for n in cls.body if isinstance(n, ast.FunctionDef)}
+            said |= {n.target.id for n in cls.body if isinstance(n, ast.AnnAssign)}
+            self.assertEqual(public - said, set(), cls.name)
         for cls in (n for n in stub.body if isinstance(n, ast.ClassDef)):
             for member in (n.name for n in cls.body if isinstance(n, ast.FunctionDef)):
                 self.assertTrue(hasattr(getattr(ingot, cls.name), member), f"{cls.name}.{member}")
