@@ -66,10 +66,13 @@ Command add_compile(App& program, const Global& global) {
       "  ingot compile model.onnx -o model            model.h, model.cpp, and model_test.cpp to try it\n"
       "  ingot compile model.onnx -o net --c          the same in C, for fixed sizes\n"
       "  ingot compile model.onnx -o net --emit matlab    net.m, and net.mat with the weights\n"
+      "  ingot compile model.onnx -o net --emit so    net.so and net.h: native code by Debian's LLVM 22\n"
       "  ingot compile model.onnx -o net --input-shape x:1,3,224,224");
   app->add_option("MODEL", options->model, "The model")->required();
   app->add_option("-o,--output", options->request.output, "The files' common name, without extension")->required();
-  Option* emit = app->add_option("--emit", options->request.emit, "What to write: cpp (default), c or matlab");
+  Option* emit = app->add_option("--emit", options->request.emit,
+                                 "What to write: cpp (default), c, matlab; mlir, mlir-onnx (for onnx-mlir); by LLVM: "
+                                 "llvm, object, so");
   emit->one_of(driver::compile_targets());
   app->add_flag("--c", options->is_c, "The same as --emit c")->excludes(emit);
   app->add_option("--weights", options->request.weights,
@@ -83,9 +86,12 @@ Command add_compile(App& program, const Global& global) {
                 "C++ and C: without NAME_test, which runs the code on stored inputs, and NAME.cmake");
   app->add_flag("--json", options->json, "For programs");
   return {app, [app, options, &global] {
+            const std::string& kind = options->request.emit;
+            const bool is_text = kind == "matlab" || kind.starts_with("mlir") || kind == "llvm";
+            const bool is_native = kind == "object" || kind == "so";
             for (const char* name : {"--weights", "--target"})
-              if (options->request.emit == "matlab" && app->count(name) > 0)
-                throw Error(Code::bad_usage, std::string("MATLAB code does not take ") + name)
+              if (app->count(name) > 0 && (is_text || (is_native && std::string_view(name) == "--weights")))
+                throw Error(Code::bad_usage, std::string("--emit ") + kind + " does not take " + name)
                     .hint("it goes with --emit cpp and --emit c");
             return run(*options, global);
           }};

@@ -34,7 +34,7 @@ struct Options {
   std::vector<std::string> inputs, input_shapes;
   std::optional<std::uint32_t> seed;
   int threads = 0;
-  bool explain = false, json = false, reference = false, profiles = false, is_raw = false;
+  bool explain = false, json = false, reference = false, profiles = false, is_raw = false, native = false, jit = false;
 };
 
 void note(const Global& global, const std::string& text) {
@@ -234,7 +234,10 @@ int run_parts(const Options& options, const Global& global) {
 }
 
 int run(const Options& options, const Global& global) {
-  if (verify::is_plan(options.model)) return run_parts(options, global);
+  if (global.untrusted && (options.native || options.jit))
+    throw Error(Code::bad_usage, "native code is not run under --untrusted")
+        .hint("a library does what it wants; 'ingot run model.onnx' runs the model itself");
+  if (!options.native && verify::is_plan(options.model)) return run_parts(options, global);
   if (!options.data.empty()) return run_rows(options, global);
   if (driver::is_predictions_name(options.out))
     throw Error(Code::bad_usage, "--out '" + options.out + "' goes with --data; '--in' writes a directory")
@@ -246,6 +249,8 @@ int run(const Options& options, const Global& global) {
   request.seed = options.seed;
   request.threads = options.threads;
   request.is_fast = !options.reference;
+  request.is_native = options.native;
+  request.is_compiled = options.jit;
   request.wants_profile = options.profiles;
   request.dataset = options.dataset;
   for (const std::string& text : options.input_shapes) request.input_shapes.push_back(driver::parse_input_shape(text));
@@ -325,6 +330,9 @@ Command add_run(App& program, const Global& global) {
                   "Show the slowest nodes and operators; with FILE, write a trace for chrome://tracing")
       ->optional_argument();
   app->add_flag("--explain", options->explain, "Say which kernel each node got and why a faster one refused");
+  Option* native = app->add_flag("--native", options->native,
+                                 "MODEL is a library that 'ingot compile --emit so' made: load it and run its code");
+  app->add_flag("--jit", options->jit, "Compile the model to native code by LLVM and run that")->excludes(native);
   app->add_flag("--reference", options->reference, "Reference kernels only, no fast ones");
   app->add_option("--from", options->from, "The file's format, when it does not tell itself");
   app->add_flag("--json", options->json, "For programs");
@@ -333,6 +341,13 @@ Command add_run(App& program, const Global& global) {
               if (options->data.empty() && app->count(name) > 0)
                 throw Error(Code::bad_usage, std::string(name) + " does nothing by itself").hint("it goes with --data");
             options->profiles = app->count("--profile") > 0;
+            for (const char* name : {"--data", "--threads", "--profile", "--explain", "--reference", "--raw"})
+              if ((options->native || options->jit) && app->count(name) > 0)
+                throw Error(Code::bad_usage, std::string("native code does not take ") + name);
+            for (const char* name : {"--input-shape", "--from"})
+              if (options->native && app->count(name) > 0)
+                throw Error(Code::bad_usage, std::string("a library does not take ") + name)
+                    .hint("its sizes are fixed by 'ingot compile --input-shape'");
             return run(*options, global);
           }};
 }

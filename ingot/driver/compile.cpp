@@ -6,12 +6,18 @@
 
 #include "ingot/backends/cpp/emit.h"
 #include "ingot/backends/matlab/emit.h"
+#include "ingot/backends/mlir/emit.h"
+#include "ingot/backends/mlir/onnx_dialect.h"
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
 #include "ingot/driver/check.h"
 #include "ingot/driver/inputs.h"
+#include "ingot/driver/native_code.h"
 #include "ingot/engine/session.h"
 #include "ingot/lower/lower.h"
+#include "ingot/passes/canonicalize.h"
+#include "ingot/passes/infer.h"
+#include "ingot/passes/inline_functions.h"
 
 namespace ingot::driver {
 namespace {
@@ -77,14 +83,36 @@ std::string test_data_of(const Model& model, CompileReport& report) {
   }
 }
 
+std::vector<backends::cpp::File> as_files(std::vector<backends::mlir::File> made) {
+  std::vector<backends::cpp::File> files;
+  for (auto& file : made) files.push_back({std::move(file.name), std::move(file.content)});
+  return files;
+}
+
+/// Operators as they are, for another compiler.
+CompileReport write_onnx_dialect(Model& model, const SplitPath& path) {
+  CompileReport report;
+  passes::canonicalize(model);
+  passes::inline_functions(model);
+  passes::infer(model);
+  for (const auto& place : all_graphs(model))
+    for (const Value* value : place.graph->initializers())
+      if (value->initializer) report.weight_bytes += static_cast<std::int64_t>(value->initializer->bytes().size());
+  write_all(path.directory, {{path.name + ".onnx.mlir", backends::mlir::onnx_dialect(model)}}, report);
+  return report;
+}
+
 }  // namespace
 
-std::vector<std::string> compile_targets() { return {"c", "cpp", "matlab"}; }
+std::vector<std::string> compile_targets() {
+  return {"c", "cpp", "llvm", "matlab", "mlir", "mlir-onnx", "object", "so"};
+}
 
 CompileReport compile(Model& model, const CompileRequest& request) {
   const SplitPath path = split_path(request.output);
   if (path.name.empty()) throw Error(Code::bad_usage, "'" + request.output + "' names no file");
   require_valid(model);  // code is made of what is known to hold, whatever was asked for
+  if (request.emit == "mlir-onnx") return write_onnx_dialect(model, path);
   CompileReport report;
   const bool is_source = request.emit == "cpp" || request.emit == "c";
   const std::string test = request.has_test && is_source ? test_data_of(model, report) : "";
@@ -99,6 +127,14 @@ CompileReport compile(Model& model, const CompileRequest& request) {
     std::vector<backends::cpp::File> files;
     for (auto& file : backends::matlab::emit(program)) files.push_back({file.name, std::move(file.content)});
     write_all(path.directory, files, report);
+    return report;
+  }
+  if (!is_source) {
+    backends::mlir::Sizes sizes;
+    auto made = backends::mlir::emit(program, &sizes);
+    report.arena_bytes = sizes.arena;
+    if (request.emit != "mlir") made = make_native(std::move(made), path.name, request.emit, request.target);
+    write_all(path.directory, as_files(std::move(made)), report);
     return report;
   }
   backends::cpp::Options options;

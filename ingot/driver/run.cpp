@@ -7,6 +7,7 @@
 #include "ingot/driver/adjust.h"
 #include "ingot/driver/array_file.h"
 #include "ingot/driver/dataset.h"
+#include "ingot/driver/native_model.h"
 #include "ingot/train/expand_gradients.h"
 
 namespace ingot::driver {
@@ -73,7 +74,9 @@ Model load_to_run(const RunRequest& request) {
 
 RunResult run(const RunRequest& request) try {
   RunResult result;
-  result.model = load_to_run(request);
+  std::unique_ptr<NativeModel> native;
+  if (request.is_native) native = std::make_unique<NativeModel>(request.model);
+  result.model = native ? native->ports().clone() : load_to_run(request);
   const train::Preparation prepared = known_to(result.model, request.dataset).preparation();
   train::store(prepared, result.model);
   Inputs inputs = load_inputs(result.model, request.inputs, request.load);
@@ -82,6 +85,11 @@ RunResult run(const RunRequest& request) try {
   if (request.seed)
     for (NamedDatum& drawn : random_inputs(result.model, *request.seed, inputs.values))
       inputs.values.push_back(std::move(drawn));
+  if (request.is_compiled) native = NativeModel::of(result.model);
+  if (native) {
+    result.outputs = native->run(inputs.values);
+    return result;
+  }
   engine::SessionOptions options;
   options.budget = request.load.budget;
   options.threads = request.threads;

@@ -23,6 +23,8 @@ struct RunRequest {
   InputShapes input_shapes;
   int threads = 0;
   bool is_fast = true;
+  bool is_native = false;           // the file is a library that `ingot compile --emit so` made: its code is run
+  bool is_compiled = false;         // to native code, which is run instead of our kernels
   bool wants_profile = false;       // the model runs once more than is measured, so that nothing is cold
   train::DatasetOptions dataset{};  // how pictures are prepared, where the model does not say or is to be overruled
 };

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "ingot/driver/native_code.h"
 #include "ingot/verify/test_suite.h"
 #include "tests/backends/generated_cpp.h"
 
@@ -43,7 +44,8 @@ TEST(GeneratedCpp, GivesTheNumbersOfTheOfficialTests) {
   std::vector<GeneratedCase> cases = cases_at_hand(24);
   run_generated(cases);
   // Whatever is not refused gives the right numbers. How many are refused is chance in a small sample.
-  for (const GeneratedCase& c : cases) EXPECT_TRUE(c.problem.empty() || c.problem.starts_with("refused")) << c.test.name;
+  for (const GeneratedCase& c : cases)
+    EXPECT_TRUE(c.problem.empty() || c.problem.starts_with("refused")) << c.test.name;
   const double passed = share(cases);
   if (std::getenv("INGOT_WHOLE_CORPUS")) {
     EXPECT_GE(passed, 0.94);
@@ -56,6 +58,19 @@ TEST(GeneratedMatlab, GivesTheNumbersOfTheOfficialTests) {
   std::vector<GeneratedCase> cases = cases_at_hand(48);
   run_generated_matlab(cases);
   EXPECT_GE(share(cases), 0.85);
+}
+
+TEST(GeneratedNative, GivesTheNumbersOfTheOfficialTests) {
+  if (!shared_dir()) GTEST_SKIP() << "the official backend tests are not here: no shared directory";
+  if (const std::string why = driver::why_no_native_code(); !why.empty()) GTEST_SKIP() << "no native code: " << why;
+  std::vector<GeneratedCase> cases = cases_at_hand(48);
+  run_generated_native(cases);
+  for (const GeneratedCase& c : cases)
+    EXPECT_TRUE(c.problem.empty() || c.problem.starts_with("refused")) << c.test.name << ": " << c.problem;
+  const double passed = share(cases);
+  if (std::getenv("INGOT_WHOLE_CORPUS")) {
+    EXPECT_GE(passed, 0.85);
+  }
 }
 
 }  // namespace

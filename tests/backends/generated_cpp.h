@@ -23,4 +23,7 @@ void run_generated(std::vector<GeneratedCase>& cases, const std::function<void(M
 /// The same with generated MATLAB code in Octave.
 void run_generated_matlab(std::vector<GeneratedCase>& cases);
 
+/// The same with native code that LLVM makes.
+void run_generated_native(std::vector<GeneratedCase>& cases);
+
 }  // namespace ingot::test

@@ -1,0 +1,151 @@
+// Modules of MLIR become native code by Debian's LLVM, which is run as programs: nobody needs it to build or run Ingot.
+#include "ingot/driver/native_code.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "ingot/base/error.h"
+#include "ingot/driver/work_directory.h"
+
+#ifndef INGOT_LLVM_DIRECTORY
+#define INGOT_LLVM_DIRECTORY "/usr/lib/llvm-22/bin"
+#endif
+#ifndef INGOT_C_COMPILER
+#define INGOT_C_COMPILER "/usr/bin/cc"
+#endif
+
+namespace ingot::driver {
+namespace {
+
+using File = backends::mlir::File;
+
+const std::string kTools = INGOT_LLVM_DIRECTORY, kCompiler = INGOT_C_COMPILER;
+
+[[noreturn]] void become(const std::vector<char*>& arguments, const char* directory) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  char path[] = "PATH=/usr/bin:/bin";
+  char* const environment[] = {path, nullptr};
+  if (::chdir(directory) == 0) {
+    const int log = ::open("log", O_WRONLY | O_CREAT | O_TRUNC, 0600), nothing = ::open("/dev/null", O_RDONLY);
+    ::dup2(nothing, STDIN_FILENO);
+    ::dup2(log, STDOUT_FILENO);
+    ::dup2(log, STDERR_FILENO);
+    for (int fd = 3; fd < 1024; ++fd) ::close(fd);
+    ::execve(arguments[0], arguments.data(), environment);
+  }
+  ::_exit(127);
+}
+
+void run_tool(const WorkDirectory& directory, const std::vector<std::string>& command) {
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) become(arguments, directory.path().c_str());
+  if (child < 0) throw system_error(Code::cannot_open, "cannot start", command[0], errno);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+  const std::string how = WIFSIGNALED(status) ? std::string("crashed (") + ::strsignal(WTERMSIG(status)) + ")"
+                                              : "ended with " + std::to_string(WEXITSTATUS(status));
+  throw Error(Code::internal, command[0] + " " + how + ": " + directory.read("log").substr(0, 2000));
+}
+
+std::string processor(const std::string& target) {
+  if (target == "avx2") return "x86-64-v3";
+  if (target == "avx512") return "x86-64-v4";
+  return "native";
+}
+
+/// NAME.mlir becomes NAME.ll.
+void translate(const WorkDirectory& directory, const std::string& name) {
+  run_tool(directory, {kTools + "/mlir-opt",
+                       name + ".mlir",
+                       "--canonicalize",
+                       "--cse",
+                       "--convert-vector-to-scf",
+                       "--convert-scf-to-cf",
+                       "--expand-strided-metadata",
+                       "--lower-affine",
+                       "--convert-math-to-llvm",
+                       "--convert-math-to-libm",
+                       "--convert-vector-to-llvm",
+                       "--convert-ub-to-llvm",
+                       "--convert-arith-to-llvm",
+                       "--convert-index-to-llvm",
+                       "--finalize-memref-to-llvm",
+                       "--convert-func-to-llvm",
+                       "--convert-cf-to-llvm",
+                       "--reconcile-unrealized-casts",
+                       "-o",
+                       "lowered.mlir"});
+  run_tool(directory, {kTools + "/mlir-translate", "--mlir-to-llvmir", "lowered.mlir", "-o", name + ".ll"});
+}
+
+/// NAME.ll becomes module.o.
+void assemble(const WorkDirectory& directory, const std::string& name, const std::string& target) {
+  const std::string triple = "-mtriple=x86_64-pc-linux-gnu", cpu = "-mcpu=" + processor(target);
+  run_tool(directory,
+           {kTools + "/opt", "-O3", "--vector-library=LIBMVEC", triple, cpu, name + ".ll", "-o", "module.bc"});
+  run_tool(directory, {kTools + "/llc", "-O3", triple, cpu, "-relocation-model=pic", "-filetype=obj", "module.bc", "-o",
+                       "module.o"});
+}
+
+}  // namespace
+
+std::string why_no_native_code() {
+#if !defined(__x86_64__)
+  return "native code is made for x86-64 processors only";
+#endif
+  for (const char* tool : {"mlir-opt", "mlir-translate", "opt", "llc"})
+    if (::access((kTools + "/" + tool).c_str(), X_OK) != 0) return kTools + "/" + tool + " is not here";
+  if (::access(kCompiler.c_str(), X_OK) != 0) return kCompiler + " is not here";
+  return "";
+}
+
+std::vector<File> make_native(std::vector<File> files, const std::string& name, const std::string& kind,
+                              const std::string& target) {
+  if (const std::string why = why_no_native_code(); !why.empty())
+    throw Error(Code::cannot_open, "native code is made by LLVM 22, and " + why)
+        .hint("apt-get install mlir-22-tools llvm-22 gcc; --emit mlir and --emit cpp need none of it");
+  const WorkDirectory directory;
+  for (const File& file : files) directory.write(file.name, file.content);
+  translate(directory, name);
+  std::vector<File> made;
+  if (kind == "llvm") {
+    for (File& file : files)
+      if (file.name != name + ".mlir") made.push_back(std::move(file));
+    made.push_back({name + ".ll", directory.read(name + ".ll")});
+    return made;
+  }
+  assemble(directory, name, target);
+  std::vector<std::string> parts = {"module.o"};
+  for (const File& file : files) {
+    if (file.name.ends_with(".h")) made.push_back(file);
+    if (!file.name.ends_with(".c") && !file.name.ends_with(".s")) continue;
+    parts.push_back(file.name.ends_with(".c") ? "interface.o" : "weights.o");
+    run_tool(directory, {kCompiler, "-O2", "-fPIC", "-c", file.name, "-o", parts.back()});
+  }
+  const bool is_library = kind == "so";
+  const std::string result = name + (is_library ? ".so" : ".o");
+  std::vector<std::string> link = {kCompiler};
+  if (is_library)
+    link.insert(link.end(), {"-shared", "-s"});
+  else
+    link.insert(link.end(), {"-r", "-nostdlib"});
+  link.insert(link.end(), {"-o", result});
+  link.insert(link.end(), parts.begin(), parts.end());
+  if (is_library) link.push_back("-lm");
+  run_tool(directory, link);
+  made.push_back({result, directory.read(result)});
+  return made;
+}
+
+}  // namespace ingot::driver

@@ -1,0 +1,22 @@
+#pragma once
+#include <string>
+
+namespace ingot::driver {
+
+/// A directory of our own for files that are needed for a moment; it goes with this object.
+class WorkDirectory {
+ public:
+  WorkDirectory();
+  ~WorkDirectory();
+  WorkDirectory(const WorkDirectory&) = delete;
+  WorkDirectory& operator=(const WorkDirectory&) = delete;
+
+  const std::string& path() const { return path_; }
+  void write(const std::string& name, const std::string& content) const;
+  std::string read(const std::string& name) const;
+
+ private:
+  std::string path_;
+};
+
+}  // namespace ingot::driver
