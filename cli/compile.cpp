@@ -80,7 +80,7 @@ Command add_compile(App& program, const Global& global) {
       ->one_of({"embed", "file"});
   app->add_option("--target", options->request.target,
                   "The processor that products of matrices are made for (default: what the compiler is told)")
-      ->one_of({"avx2", "avx512"});
+      ->one_of({"avx2", "avx512", "neon", "scalar"});
   app->add_option("--input-shape", options->input_shapes, "Fix an input's dimensions: x:1,3,224,224 (? keeps one)");
   app->add_flag("--no-test", options->no_test,
                 "C++ and C: without NAME_test, which runs the code on stored inputs, and NAME.cmake");

@@ -147,6 +147,7 @@ CompileReport compile(Model& model, const CompileRequest& request) {
   auto files = backends::cpp::emit(program, options, &sizes);
   if (!test.empty()) files.push_back({path.name + "_test.bin", test});
   report.arena_bytes = sizes.arena;
+  report.weight_bytes = sizes.weights;
   write_all(path.directory, files, report);
   return report;
 }

@@ -10,8 +10,7 @@ namespace ingot::driver {
 struct CompileRequest {
   std::string output;        // files are named after it: out/net gives out/net.h, out/net.cpp
   std::string emit = "cpp";  // one of compile_targets()
-  std::string target =
-      "";  // avx2, avx512: the processor of the matrix kernels; empty: the compiler's, or the one at hand
+  std::string target = "";   // avx2, avx512, neon, scalar: the processor of the matrix kernels; empty: the compiler's
   std::string weights = "";  // embed, file; empty: embed what is small
   bool has_test = true;      // C++ and C: a program with inputs and results to compare with, and a file for CMake
 };

@@ -74,6 +74,13 @@ void lower_if(Lowering& l) {
 
 namespace {
 
+/// The value that is handed on unchanged.
+const Value* origin_of(const Value* value) {
+  while (value->producer() && value->producer()->is("Identity") && value->producer()->input(0))
+    value = value->producer()->input(0);
+  return value;
+}
+
 /// What a loop carries from round to round, and what it gathers.
 struct Carried {
   std::vector<View> states, gathered;
@@ -139,7 +146,7 @@ void lower_loop(Lowering& l) {
   const Expr most = rounds.as_int() ? rounds : l.let(rounds);
   const auto first = l.has(1) ? l.known_ints(1) : std::optional(std::vector<std::int64_t>{1});
   // A condition that is handed on as it came in, or is always true, ends nothing.
-  const Value* last = body.output(0);
+  const Value* last = origin_of(body.output(0));
   const std::vector<std::int64_t> is_true = {1};
   const bool is_counted =
       first == is_true && l.has(0) && (last == body.inputs()[1] || ingot::known_ints(last) == is_true);

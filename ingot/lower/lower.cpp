@@ -5,6 +5,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/lower/lowering.h"
+#include "ingot/passes/absorb_lines.h"
 #include "ingot/passes/canonicalize.h"
 #include "ingot/passes/decompose.h"
 #include "ingot/passes/fold.h"
@@ -78,6 +79,8 @@ void add_outputs(Lowering& lowering, Program& program, const Graph& graph) {
 void legalize(Model& model) {
   passes::canonicalize(model);
   passes::inline_functions(model);
+  passes::fold_constants(*model.graph);
+  passes::absorb_lines(*model.graph);
   const auto is_native = [](const Node& node) { return lowering_of(node) != nullptr; };
   for (int round = 0; round < 4; ++round) {
     std::size_t changed = passes::decompose(model, is_native);

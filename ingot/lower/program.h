@@ -57,6 +57,11 @@ struct Reduce {
   Expr value;
 };
 
+/// What results are held in: all that is less becomes `low`, all that is more `high`.
+struct Range {
+  double low, high;
+};
+
 /// out[batch, m, n] = sum over k of a[batch, m, k] * b[batch, k, n]; each matrix is dense and may be stored transposed.
 /// Where a matrix starts is an expression of the batch axes.
 struct Product {
@@ -65,6 +70,11 @@ struct Product {
   Expr m, n, k;
   bool a_transposed = false, b_transposed = false;
   Expr a_start, b_start, out_start;
+  // A backend's own: memory that its kernel works in, whether a matrix lies in the panels that it wants, what results are
+  // held in.
+  int scratch = -1;
+  bool a_packed = false, b_packed = false;
+  std::optional<Range> range;
 };
 
 /// A convolution [N, C, ...] * [M, C / group, ...] + bias.
@@ -75,6 +85,10 @@ struct Convolution {
   Exprs in, outs;  // spatial sizes
   std::vector<std::int64_t> kernel, strides, dilations;
   Exprs pads;  // at the beginning of each axis
+  // A backend's own, as in Product.
+  int scratch = -1;
+  bool w_packed = false;
+  std::optional<Range> range;
 };
 
 /// The places along the middle axis of [outer, n, inner] in ascending order of their numbers, equal ones in order; NaN

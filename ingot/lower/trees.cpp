@@ -75,7 +75,13 @@ class Walk {
   }
 
  private:
-  Table ints(const Ints& values) { return {l_.weight(Tensor::of<std::int64_t>({std::ssize(values)}, values))}; }
+  /// Small numbers take little room in caches.
+  Table ints(const Ints& values) {
+    const bool fits = std::ranges::all_of(values, [](std::int64_t v) { return v >= INT32_MIN && v <= INT32_MAX; });
+    const Dims dims = {std::ssize(values)};
+    if (!fits) return {l_.weight(Tensor::of<std::int64_t>(dims, values))};
+    return {l_.weight(Tensor::of<std::int32_t>(dims, std::vector<std::int32_t>(values.begin(), values.end())))};
+  }
   Table reals(const std::vector<double>& values) {
     const Dims dims = {std::ssize(values)};
     if (elem() == DType::f64) return {l_.weight(Tensor::of<double>(dims, values))};
@@ -147,14 +153,16 @@ class Walk {
 
 Expr f64(Op op, const Expr& a, const Expr& b) { return Expr::make(op, DType::f64, {a, b}); }
 
-/// The votes of all trees for one example go into its row.
+constexpr std::int64_t kBlock = 256;  // examples that a tree meets while it is in the cache
+
+/// The votes of all trees for `block` examples from `first` on go into their rows.
 void add_votes(Lowering& l, Walk& walk, const Branches& trees, Aggregate aggregate, const View& totals,
-               const View& counts, const Expr& example) {
+               const View& counts, const Expr& first, const Expr& block) {
   const Table roots{l.weight(Tensor::of<std::int64_t>({std::ssize(trees.roots)}, trees.roots))};
   const Table targets{l.weight(Tensor::of<std::int64_t>({std::ssize(trees.targets)}, trees.targets))};
   const Table weights{l.weight(Tensor::of<double>({std::ssize(trees.weights)}, trees.weights))};
-  l.loop(std::ssize(trees.roots), [&](Expr tree) {
-    const Expr leaf = walk.leaf(example, as_index(roots[tree]));
+  l.loops({std::ssize(trees.roots), block}, [&](const Exprs& at) {
+    const Expr example = first + at[1], leaf = walk.leaf(example, as_index(roots[at[0]]));
     const Exprs place = {example, l.let(as_index(targets[leaf]))};
     const Expr vote = l.let(weights[leaf]), total = totals.at(place);
     if (aggregate == Aggregate::min || aggregate == Aggregate::max) {
@@ -210,7 +218,11 @@ void lower_tree_ensemble(Lowering& l) {
   const bool is_extreme = how == Aggregate::min || how == Aggregate::max;
   const View totals = zeros(DType::f64), counts = is_extreme ? zeros(DType::i64) : View{};
   Walk walk(l, trees, x);
-  l.loop(x.dims[0], [&](Expr example) { add_votes(l, walk, trees, how, totals, counts, example); });
+  l.loop(ceil_div(x.dims[0], kBlock), [&](Expr block) {
+    const Expr first = block * kBlock;
+    const Expr count = x.dims[0].as_int() && *x.dims[0].as_int() <= kBlock ? x.dims[0] : min(kBlock, x.dims[0] - first);
+    add_votes(l, walk, trees, how, totals, counts, first, count.as_int() ? count : l.let(count));
+  });
   View scores = totals;
   if (how == Aggregate::average) {
     const Expr count = Expr::constant(static_cast<double>(trees.roots.size()), DType::f64);

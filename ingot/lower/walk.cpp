@@ -67,12 +67,14 @@ struct BuffersOf {
   void operator()(const Product& s) const {
     visit(s.a, false);
     visit(s.b, false);
+    if (s.scratch >= 0) visit(s.scratch, true);
     visit(s.out, true);
   }
   void operator()(const Convolution& s) const {
     visit(s.x, false);
     visit(s.w, false);
     if (s.bias >= 0) visit(s.bias, false);
+    if (s.scratch >= 0) visit(s.scratch, true);
     visit(s.out, true);
   }
   void operator()(const Sort& s) const {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "ingot/backends/cpp/prepare.h"
 #include "ingot/backends/cpp/printer.h"
 #include "ingot/backends/cpp/test_program.h"
 #include "ingot/backends/cpp/types.h"
@@ -36,33 +37,30 @@ static void* room(workspace_t* workspace, int slot, int64_t elements, size_t wid
 }
 )";
 
-/// What lets a function use more than the processor that the compiler is told of.
-std::string attribute_of(const std::string& target) {
-  if (target == "avx2") return "__attribute__((target(\"avx2,fma\")))\n";
-  if (target == "avx512") return "__attribute__((target(\"avx512f,fma\")))\n";
-  return "";
+Geometry geometry_of(const Options& options) {
+  return options.is_c && options.target.empty() ? kSmallGeometry : Geometry{};
 }
 
 /// One program while its text is made.
 class Emitter {
  public:
-  Emitter(const Program& program, const Options& options)
-      : program_(program),
+  Emitter(Program program, const Options& options)
+      : program_(std::move(program)),
         options_(options),
-        support_(attribute_of(options.target)),
-        printer_(program, support_, options.weights_in_file),
-        plan_(plan_memory(program)) {
-    name_ = identifier_of(program);
-    is_static_ = program.is_static();
+        support_({options.target, geometry_of(options)}),
+        printer_(program_, support_, options.weights_in_file),
+        plan_(plan_memory(program_)) {
+    name_ = identifier_of(program_);
+    is_static_ = program_.is_static();
     Names names;
-    for (const int id : program.sizes)
-      printer_.set_variable(id, names.identifier(program.variables[static_cast<std::size_t>(id)].name, "size"));
-    for (const Port& port : program.inputs) printer_.set_buffer(port.tensor, names.identifier(port.name, "input"));
-    for (const Port& port : program.outputs) printer_.set_buffer(port.tensor, names.identifier(port.name, "output"));
-    for (std::size_t i = 0; i < program.buffers.size(); ++i)
-      if (program.buffers[i].role == Buffer::Role::weight)
+    for (const int id : program_.sizes)
+      printer_.set_variable(id, names.identifier(program_.variables[static_cast<std::size_t>(id)].name, "size"));
+    for (const Port& port : program_.inputs) printer_.set_buffer(port.tensor, names.identifier(port.name, "input"));
+    for (const Port& port : program_.outputs) printer_.set_buffer(port.tensor, names.identifier(port.name, "output"));
+    for (std::size_t i = 0; i < program_.buffers.size(); ++i)
+      if (program_.buffers[i].role == Buffer::Role::weight)
         printer_.set_buffer(static_cast<int>(i), fmt::format("w{}", i));
-    arena_slot_ = program.buffers.size();
+    arena_slot_ = program_.buffers.size();
     if (options.is_c && !is_static_)
       throw Error(Code::not_expressible, "C code has fixed sizes, and this model's are known only when it runs")
           .hint("--input-shape NAME:1,3,224,224 fixes the sizes of an input");
@@ -245,7 +243,7 @@ class Emitter {
   std::string entry(std::string_view linkage, std::string_view function);
   std::string test_program();
 
-  const Program& program_;
+  const Program program_;
   const Options& options_;
   Support support_;
   Printer printer_;
@@ -260,7 +258,7 @@ std::string Emitter::test_program() {
   if (options_.weights_in_file)
     load = fmt::format("  if ({}{}(\"{}.bin\") != 0) return 2;\n",
                        options_.is_c ? "" : name_ + "::", exported("load_weights"), name_);
-  return test_source(name_, entry("static ", "call"), load, program_.inputs.size(), program_.outputs.size());
+  return test_source(name_, options_.is_c, entry("static ", "call"), load, program_.inputs.size(), program_.outputs.size());
 }
 
 std::string Emitter::entry(std::string_view linkage, std::string_view function) {
@@ -314,7 +312,7 @@ std::string identifier_of(const Program& program) {
 }
 
 std::vector<File> emit(const Program& program, const Options& options, Sizes* sizes) {
-  return Emitter(program, options).files(sizes);
+  return Emitter(prepared(program, geometry_of(options)), options).files(sizes);
 }
 
 }  // namespace ingot::backends::cpp

@@ -10,7 +10,7 @@ namespace ingot::backends::cpp {
 struct Options {
   bool is_c = false;             // C99; else C++17
   bool weights_in_file = false;  // NAME.bin, else in the source
-  std::string target = "";       // avx2, avx512: what products of matrices may use; empty: what the compiler is told
+  std::string target = "";       // avx2, avx512, neon, scalar: what matrices are multiplied with; empty: what the compiler is told
   bool has_entry = false;        // a function that takes arrays of pointers, for callers that know no types
   bool has_test = false;         // NAME_test.cpp or NAME_test.c, which reads test_data(), and NAME.cmake
 };

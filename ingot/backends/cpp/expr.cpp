@@ -220,6 +220,8 @@ std::string Printer::unary(const Expr& e) {
   if (e->op == Op::sign || e->op == Op::sigmoid)
     return fmt::format("{}({})", support_.use(e->op == Op::sign ? "sign" : "sigmoid", wide), expr(x));
   const char* function = c_function(e->op);
+  const bool is_written_out = e->op == Op::exp || e->op == Op::tanh || e->op == Op::erf;
+  if (wide == DType::f32 && is_written_out) return fmt::format("{}({})", support_.use(function, wide), expr(x));
   if (!function) throw Error(Code::internal, "an expression that is not printed");
   return call(function, e);
 }

@@ -58,4 +58,7 @@ class Printer {
 
 std::string indent(int depth);
 
+/// Whether each element is made of those at its own place, and of what is the same for all.
+bool is_map_in_step(const lower::Map& map);
+
 }  // namespace ingot::backends::cpp

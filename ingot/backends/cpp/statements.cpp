@@ -74,13 +74,25 @@ std::string with_used(const std::vector<Printer::Named>& lines, std::string text
   return text;
 }
 
+constexpr std::int64_t kLanes = 16;  // of sums side by side, which compilers make vectors of
+
+/// Whether something is read one after the other along the axis.
+bool reads_along(const Expr& value, const Axis& axis) {
+  bool reads = false;
+  for_each_part(value, [&](const Expr& part) {
+    reads |= part->op == Op::load && !part->args.empty() && part->args.back()->op == Op::variable &&
+             part->args.back()->id == axis.variable;
+  });
+  return reads;
+}
+
+}  // namespace
+
 bool is_map_in_step(const Map& map) {
   if (map.at.size() != map.axes.size()) return false;
   const Expr target = Expr::load(map.out, DType::f32, map.at, map.dims);
   return is_in_step(target, map.axes) && can_be_one_loop(map.value, map.axes);
 }
-
-}  // namespace
 
 /// One statement of a body.
 struct StatementPrinter {
@@ -145,24 +157,70 @@ struct StatementPrinter {
     return p.expr(Expr::integer(is_max ? least : -(least + 1), type));
   }
 
+  /// Whether the innermost loop is long and adds up floats, which no compiler may do in another order.
+  static bool has_lanes(const Reduce& s, DType sum_type) {
+    if (s.reduced.empty() || !is_float(sum_type)) return false;
+    const Axis& last = s.reduced.back();
+    return last.extent.as_int() && *last.extent.as_int() >= 2 * kLanes && reads_along(s.value, last);
+  }
+
+  /// `sum` = its combination with the value, where the statement stands.
+  std::string next_sum(const Reduce& s, DType sum_type, const std::string& sum_name, int inner) const {
+    constexpr Op kOps[] = {Op::add, Op::mul, Op::min, Op::max};
+    const std::vector<Printer::Named> made = p.hoisted(s.value, inner);
+    // The running value is written as a variable that only exists here.
+    const Expr sum = Expr::variable(-1, sum_type, false);
+    p.named_[sum.get()] = sum_name;
+    const Expr next = Expr::make(kOps[static_cast<int>(s.combine)], sum_type, {sum, s.value});
+    const std::string text = with_used(made, fmt::format("{}{} = {};\n", indent(inner), sum_name, p.expr(next)));
+    p.named_.erase(sum.get());
+    p.unname(made);
+    return text;
+  }
+
+  /// Sums side by side along the innermost loop, then their sum.
+  std::string in_lanes(const Reduce& s, DType sum_type, int inner) const {
+    const char* type = c_type(sum_type).value;
+    const std::string first = first_value(s.combine, sum_type), i = p.variable(s.reduced.back().variable);
+    const std::int64_t extent = *s.reduced.back().extent.as_int(), whole = extent / kLanes * kLanes;
+    std::string text = fmt::format("{}{} sums[{}], sum = {};\n", indent(inner), type, kLanes, first);
+    text += fmt::format("{}for (int r = 0; r < {}; ++r) sums[r] = sum;\n", indent(inner), kLanes);
+    const int outer = inner;
+    text += open(Axes(s.reduced.begin(), s.reduced.end() - 1), inner);
+    text += fmt::format("{0}for (int64_t {1} = 0; {1} < {2}; {1} += {3})\n{0}  for (int r = 0; r < {3}; ++r) {{\n",
+                        indent(inner), i, whole, kLanes);
+    p.set_variable(s.reduced.back().variable, fmt::format("({} + r)", i));
+    text += next_sum(s, sum_type, "sums[r]", inner + 2) + indent(inner + 1) + "}\n";
+    p.set_variable(s.reduced.back().variable, i);
+    if (whole < extent)
+      text += fmt::format("{0}for (int64_t {1} = {2}; {1} < {3}; ++{1}) {{\n{4}{0}}}\n", indent(inner), i, whole, extent,
+                          next_sum(s, sum_type, "sum", inner + 1));
+    while (inner > outer) text += indent(--inner) + "}\n";
+    constexpr Op kOps[] = {Op::add, Op::mul, Op::min, Op::max};
+    const Expr a = Expr::variable(-1, sum_type, false), b = Expr::variable(-2, sum_type, false);
+    p.named_[a.get()] = "sum";
+    p.named_[b.get()] = "sums[r]";
+    text += fmt::format("{}for (int r = 0; r < {}; ++r) sum = {};\n", indent(inner), kLanes,
+                        p.expr(Expr::make(kOps[static_cast<int>(s.combine)], sum_type, {a, b})));
+    p.named_.erase(a.get());
+    p.named_.erase(b.get());
+    return text;
+  }
+
   std::string operator()(const Reduce& s) const {
     int inner = depth;
     std::string text = open(s.axes, inner);
     const DType type = buffer(s.out).type;
     const DType sum_type = is_small_float(type) ? DType::f32 : type;
     const int outer = inner;
-    text += fmt::format("{}{} sum = {};\n", indent(inner), c_type(sum_type).value, first_value(s.combine, sum_type));
-    text += open(s.reduced, inner);
-    constexpr Op kOps[] = {Op::add, Op::mul, Op::min, Op::max};
-    const std::vector<Printer::Named> made = p.hoisted(s.value, inner);
-    // The running value is written as a variable that only exists here.
-    const Expr sum = Expr::variable(-1, sum_type, false);
-    p.named_[sum.get()] = "sum";
-    const Expr next = Expr::make(kOps[static_cast<int>(s.combine)], sum_type, {sum, s.value});
-    text += with_used(made, fmt::format("{}sum = {};\n", indent(inner), p.expr(next)));
-    p.named_.erase(sum.get());
-    p.unname(made);
-    while (inner > outer) text += indent(--inner) + "}\n";
+    if (has_lanes(s, sum_type)) {
+      text += in_lanes(s, sum_type, inner);
+    } else {
+      text += fmt::format("{}{} sum = {};\n", indent(inner), c_type(sum_type).value, first_value(s.combine, sum_type));
+      text += open(s.reduced, inner);
+      text += next_sum(s, sum_type, "sum", inner);
+      while (inner > outer) text += indent(--inner) + "}\n";
+    }
     Exprs at, dims;
     for (const Axis& a : s.axes) {
       at.push_back(a.extent.as_int() == 1 ? Expr(0) : Expr::variable(a.variable, DType::i64, true));
@@ -266,6 +324,9 @@ std::string Printer::group(const Group& group) {
   find(group.body);
   for (const Statement& s : group.body) for_each_buffer(s, [&](int tensor, bool writes) { tensors[tensor] |= writes; });
   const std::string inside = body(group.body, 1);
+  // Buffers of several statements may share memory, one after the other.
+  const bool is_alone = group.body.size() == 1 && (std::holds_alternative<Map>(group.body[0].is) ||
+                                                   std::holds_alternative<Reduce>(group.body[0].is));
   std::string parameters, arguments;
   const auto add = [&](const std::string& type, const std::string& name) {
     if (!has_word(inside, name)) return;
@@ -275,7 +336,8 @@ std::string Printer::group(const Group& group) {
   for (const auto& [tensor, writes] : tensors) {
     const Buffer& b = program_.buffers[static_cast<std::size_t>(tensor)];
     if (b.role == Buffer::Role::weight && !weights_are_passed_) continue;
-    add(fmt::format("{}{}* ", writes ? "" : "const ", c_type(b.type).storage), buffer(tensor));
+    add(fmt::format("{}{}* {}", writes ? "" : "const ", c_type(b.type).storage, is_alone ? "__restrict " : ""),
+        buffer(tensor));
   }
   for (const int id : used)
     if (!declared.contains(id)) {

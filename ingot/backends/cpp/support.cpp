@@ -13,129 +13,48 @@ struct Text {
   std::string_view name, text;
 };
 
-// Each place goes where a search by halves finds it; no memory beside the result. NaN is the largest number.
+// NaN is the largest number.
 constexpr std::string_view kBefore =
     "static inline bool before_$N($T a, $T b, bool descends) {\n  return descends ? (b < a || (a != a && b == b)) : (a "
     "< b "
     "|| (b != b && a == a));\n}\n";
 constexpr std::string_view kBeforeWhole =
     "static inline bool before_$N($T a, $T b, bool descends) { return descends ? b < a : a < b; }\n";
+// A heap of places, the last one on top; equal numbers are in the order of their places. No memory beside the result.
 constexpr std::string_view kSort =
-    R"(static void sort_$N(const $S* x, int64_t* places, int64_t outer, int64_t n, int64_t inner, bool descends) {
+    R"(static inline bool goes_before_$N(const $S* row, int64_t inner, int64_t a, int64_t b, bool descends) {
+  const $T x = $L(row[a * inner]), y = $L(row[b * inner]);
+  if (before_$N(x, y, descends)) return true;
+  return !before_$N(y, x, descends) && a < b;
+}
+
+static void sink_$N(const $S* row, int64_t* place, int64_t inner, int64_t at, int64_t n, bool descends) {
+  const int64_t held = place[at * inner];
+  for (int64_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
+    if (child + 1 < n && goes_before_$N(row, inner, place[child * inner], place[(child + 1) * inner], descends)) ++child;
+    if (!goes_before_$N(row, inner, held, place[child * inner], descends)) break;
+    place[at * inner] = place[child * inner];
+    at = child;
+  }
+  place[at * inner] = held;
+}
+
+static void sort_$N(const $S* x, int64_t* places, int64_t outer, int64_t n, int64_t inner, bool descends) {
   for (int64_t o = 0; o < outer; ++o)
     for (int64_t q = 0; q < inner; ++q) {
       const $S* row = x + o * n * inner + q;
       int64_t* place = places + o * n * inner + q;
-      for (int64_t i = 0; i < n; ++i) {
-        int64_t low = 0, high = i;
-        while (low < high) {
-          const int64_t middle = (low + high) / 2;
-          if (before_$N($L(row[i * inner]), $L(row[place[middle * inner] * inner]), descends)) high = middle;
-          else low = middle + 1;
-        }
-        for (int64_t k = i; k > low; --k) place[k * inner] = place[(k - 1) * inner];
-        place[low * inner] = i;
+      for (int64_t i = 0; i < n; ++i) place[i * inner] = i;
+      for (int64_t i = n / 2; i-- > 0;) sink_$N(row, place, inner, i, n, descends);
+      for (int64_t i = n - 1; i > 0; --i) {
+        const int64_t last = place[0];
+        place[0] = place[i * inner];
+        place[i * inner] = last;
+        sink_$N(row, place, inner, 0, i, descends);
       }
     }
 })";
 
-// Four rows at a time, sixteen columns of them in registers; the compiler makes vectors of what fits its target.
-constexpr std::string_view kTile = R"($A
-static void tile_$N(int64_t rows, int64_t columns, int64_t k, const $T* a, int64_t a_row, int64_t a_column, const $T* b,
-                    int64_t b_row, $T* c, int64_t c_row) {
-  if (rows == 4 && columns == 16) {
-    v16_$N s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
-    for (int64_t t = 0; t < k; ++t) {
-      const $T* f = a + t * a_column;
-      v16_$N v;
-      memcpy(&v, b + t * b_row, sizeof v);
-      s0 += f[0] * v;
-      s1 += f[a_row] * v;
-      s2 += f[2 * a_row] * v;
-      s3 += f[3 * a_row] * v;
-    }
-    memcpy(c, &s0, sizeof s0);
-    memcpy(c + c_row, &s1, sizeof s1);
-    memcpy(c + 2 * c_row, &s2, sizeof s2);
-    memcpy(c + 3 * c_row, &s3, sizeof s3);
-    return;
-  }
-  for (int64_t i = 0; i < rows; ++i) {
-    $T sums[16] = {0};
-    for (int64_t t = 0; t < k; ++t) {
-      const $T factor = a[i * a_row + t * a_column];
-      for (int64_t j = 0; j < columns; ++j) sums[j] += factor * b[t * b_row + j];
-    }
-    for (int64_t j = 0; j < columns; ++j) c[i * c_row + j] = sums[j];
-  }
-})";
-
-constexpr std::string_view kProduct = R"($A
-static void product_$N(int64_t m, int64_t n, int64_t k, const $T* a, int64_t a_row, int64_t a_column, const $T* b,
-                       int64_t b_row, int64_t b_column, $T* c) {
-  for (int64_t j = 0; j < n; j += 16) {
-    const int64_t columns = n - j < 16 ? n - j : 16;
-    if (b_column == 1) {
-      for (int64_t i = 0; i < m; i += 4)
-        tile_$N(m - i < 4 ? m - i : 4, columns, k, a + i * a_row, a_row, a_column, b + j, b_row, c + i * n + j, n);
-      continue;
-    }
-    for (int64_t i = 0; i < m; ++i)
-      for (int64_t q = 0; q < columns; ++q) {
-        const $T *x = a + i * a_row, *y = b + (j + q) * b_column;
-        $T sums[8] = {0};
-        int64_t t = 0;
-        if (a_column == 1 && b_row == 1)
-          for (; t + 8 <= k; t += 8)
-            for (int64_t r = 0; r < 8; ++r) sums[r] += x[t + r] * y[t + r];
-        for (; t < k; ++t) sums[0] += x[t * a_column] * y[t * b_row];
-        c[i * n + j + q] = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
-      }
-  }
-})";
-
-// What sixteen windows see is gathered into a panel, which then meets all features.
-constexpr std::string_view kConvolution = R"($A
-static void convolution_$N(const $T* x, const $T* w, const $T* bias, $T* y, $T* panel, int rank, int64_t batch,
-                           int64_t channels, int64_t features, int64_t group, const int64_t* in, const int64_t* out,
-                           const int64_t* kernel, const int64_t* strides, const int64_t* dilations, const int64_t* pads) {
-  const int64_t c = channels / group, m = features / group;
-  int64_t plane = 1, places = 1, taps = 1;
-  for (int d = 0; d < rank; ++d) {
-    plane *= in[d];
-    places *= out[d];
-    taps *= kernel[d];
-  }
-  for (int64_t n = 0; n < batch; ++n)
-    for (int64_t g = 0; g < group; ++g) {
-      const $T *from = x + (n * channels + g * c) * plane, *weights = w + g * m * c * taps;
-      $T* to = y + (n * features + g * m) * places;
-      for (int64_t p = 0; p < places; p += 16) {
-        const int64_t columns = places - p < 16 ? places - p : 16;
-        for (int64_t tap = 0; tap < taps; ++tap)
-          for (int64_t j = 0; j < columns; ++j) {
-            int64_t place = 0, scale = 1, o = p + j, k = tap;
-            for (int d = rank - 1; d >= 0; --d) {
-              const int64_t at = o % out[d] * strides[d] + k % kernel[d] * dilations[d] - pads[d];
-              o /= out[d];
-              k /= kernel[d];
-              if (at < 0 || at >= in[d]) {
-                place = -1;
-                break;
-              }
-              place += at * scale;
-              scale *= in[d];
-            }
-            for (int64_t q = 0; q < c; ++q) panel[(q * taps + tap) * 16 + j] = place < 0 ? 0 : from[q * plane + place];
-          }
-        for (int64_t i = 0; i < m; i += 4)
-          tile_$N(m - i < 4 ? m - i : 4, columns, c * taps, weights + i * c * taps, c * taps, 1, panel, 16,
-                  to + i * places + p, places);
-      }
-      for (int64_t i = 0; bias && i < m; ++i)
-        for (int64_t p = 0; p < places; ++p) to[i * places + p] += bias[g * m + i];
-    }
-})";
 // $T is the type of values, $S the one in memory, $N the suffix.
 constexpr Text kOfIntegers[] = {
     {"add", "static inline $T add_$N($T a, $T b) { return ($T)((uint64_t)a + (uint64_t)b); }"},
@@ -181,6 +100,44 @@ constexpr Text kOfFloats[] = {
     {"sigmoid",
      "static inline $T sigmoid_$N($T x) {\n  const $T e = exp$F(-fabs$F(x));\n  return x < 0 ? e / (1 + e) : 1 / (1 + "
      "e);\n}"},
+};
+
+// Without branches and calls, so that loops over them become vectors.
+constexpr Text kOfSingles[] = {
+    // e^x = 2^n e^r: n from the bits of a sum so large that it has no digits after the point; the scale in two factors, as
+    // one alone would overflow or could not make subnormal numbers.
+    {"exp", R"(static inline float exp_f32(float x) {
+  const float shift = 12582912.0f, c = x < -104.0f ? -104.0f : x > 89.0f ? 89.0f : x;
+  const float shifted = c * 1.44269504f + shift, n = shifted - shift;
+  const float r = (c - n * 0.693359375f) + n * 2.12194440e-4f;
+  const float p = (((1.3814539e-3f * r + 8.368745e-3f) * r + 4.166839e-2f) * r + 1.6666521e-1f) * r + 4.9999994e-1f;
+  const float e = (p * (r * r) + r) + 1.0f;
+  uint32_t bits, low;
+  float a, b;
+  memcpy(&bits, &shifted, sizeof bits);
+  bits -= 0x4B400000u;
+  low = (uint32_t)((int32_t)bits >> 1);
+  bits = (bits - low + 127u) << 23;
+  low = (low + 127u) << 23;
+  memcpy(&a, &low, sizeof a);
+  memcpy(&b, &bits, sizeof b);
+  return e * a * b;
+})"},
+    {"sigmoid", "static inline float sigmoid_f32(float x) { return 1.0f / (1.0f + exp_f32(-x)); }"},
+    {"tanh", R"(static inline float tanh_f32(float x) {
+  const float c = x < -8.10417175f ? -8.10417175f : x > 8.10417175f ? 8.10417175f : x, s = c * c;
+  const float p = (((1.490330170e-8f * s + 2.168325227e-5f) * s + 3.559531411e-3f) * s + 1.343454123e-1f) * s + 1.0f;
+  const float q = (((8.396449402e-7f * s + 3.391054343e-4f) * s + 2.611918934e-2f) * s + 4.676786959e-1f) * s + 1.0f;
+  return c * p / q;
+})"},
+    {"erf", R"(static inline float erf_f32(float x) {
+  const float c = x < -4.0f ? -4.0f : x > 4.0f ? 4.0f : x, s = c * c;
+  const float p = (((((-2.72614225801306e-10f * s + 2.77068142495902e-08f) * s - 2.10102402082508e-06f) * s -
+                     5.69250639462346e-05f) * s - 7.34990630326855e-04f) * s - 2.95459980854025e-03f) * s - 1.60960333262415e-02f;
+  const float q = (((-1.45660718464996e-05f * s - 2.13374055278905e-04f) * s - 1.68282697438203e-03f) * s -
+                   7.37332916720468e-03f) * s - 1.42647390514189e-02f;
+  return c * p / q;
+})"},
 };
 
 constexpr Text kPlain[] = {
@@ -316,6 +273,18 @@ std::string Support::use(std::string_view name) {
   throw Error(Code::internal, "no text for function " + key);
 }
 
+bool Support::add_matrix_function(std::string_view base, DType type) {
+  const std::string text = matrix_text(base, target_, type);
+  if (text.empty()) return false;
+  std::string_view needs = matrix_needs(base);
+  while (!needs.empty()) {
+    use(needs.substr(0, needs.find(' ')), type);
+    needs.remove_prefix(std::min(needs.find(' '), needs.size() - 1) + 1);
+  }
+  add(fmt::format("{}_{}", base, c_type(type).suffix), for_type(text, type));
+  return true;
+}
+
 std::string Support::use(std::string_view base, DType type) {
   const CType c = c_type(type);
   const std::string name = std::string(base) + "_" + c.suffix;
@@ -327,15 +296,7 @@ std::string Support::use(std::string_view base, DType type) {
                           format_of(type)));
     return name;
   }
-  if (base == "tile" || base == "product" || base == "convolution") {
-    if (base != "tile") use("tile", type);
-    std::string text(base == "tile" ? kTile : base == "product" ? kProduct : kConvolution);
-    if (base == "tile")
-      text = fmt::format("typedef {0} v16_{1} __attribute__((vector_size(16 * sizeof({0}))));\n", c.value, c.suffix) +
-             text;
-    add(name, replaced(for_type(text, type), "$A\n", attribute_));
-    return name;
-  }
+  if (add_matrix_function(base, type)) return name;
   if (base == "sort") {
     const std::string load = is_small_float(type) ? use("load", type) : "";
     add(name, replaced(for_type(std::string(is_float(type) ? kBefore : kBeforeWhole) + std::string(kSort), type), "$L",
@@ -356,6 +317,8 @@ std::string Support::use(std::string_view base, DType type) {
       }
     return false;
   };
+  if (type == DType::f32 && base == "sigmoid") use("exp", type);
+  if (type == DType::f32 && find(kOfSingles)) return name;
   if (is_float(type) ? find(kOfFloats) : find(kOfIntegers)) return name;
   throw Error(Code::internal, "no text for function " + name);
 }

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ingot/backends/cpp/matrix.h"
 #include "ingot/base/dtype.h"
 
 namespace ingot::backends::cpp {
@@ -11,8 +12,10 @@ namespace ingot::backends::cpp {
 /// Small functions that generated code calls, in C and C++ alike. Only those that are used are written.
 class Support {
  public:
-  /// `attribute`: a line before functions that multiply matrices, such as one that names the processor; may be empty.
-  explicit Support(std::string attribute = {}) : attribute_(std::move(attribute)) {}
+  /// `target`: what functions that multiply matrices are made for.
+  explicit Support(MatrixTarget target = {}) : target_(std::move(target)) {}
+
+  const Geometry& geometry() const { return target_.geometry; }
 
   /// The name of function `base` for a type: add_i32, load_f16, ...
   std::string use(std::string_view base, DType type);
@@ -25,7 +28,9 @@ class Support {
  private:
   void add(const std::string& name, std::string text);
 
-  std::string attribute_;
+  bool add_matrix_function(std::string_view base, DType type);
+
+  MatrixTarget target_;
   std::map<std::string, std::size_t> known_;
   std::vector<std::string> texts_;
 };

@@ -121,8 +121,27 @@ int main(int argc, char** argv) {{
     printf("output %d: %s, %.3g of the largest number apart\n", i, is_right ? "right" : "WRONG", apart);
     failed += !is_right;
   }}
+  const long runs = argc > 2 ? atol(argv[2]) : 0;
+  double least = 0, all = 0;
+  for (long i = 0; i < runs; ++i) {{
+    const double start = milliseconds();
+    call(in, in_dims, out, out_dims);
+    const double took = milliseconds() - start;
+    all += took;
+    if (i == 0 || took < least) least = took;
+  }}
+  if (runs > 0) printf("%ld runs: %.4g ms at least, %.4g ms on average\n", runs, least, all / (double)runs);
   return failed ? 1 : 0;
 }}
+)";
+
+constexpr std::string_view kClock = R"(
+static double milliseconds(void) { return 1e3 * (double)clock() / (double)CLOCKS_PER_SEC; }
+)";
+constexpr std::string_view kSteadyClock = R"(
+static double milliseconds() {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 )";
 
 Kind kind_of(DType type) {
@@ -169,13 +188,14 @@ void append(std::string& bytes, std::int64_t number) {
 
 }  // namespace
 
-std::string test_source(const std::string& name, const std::string& entry, const std::string& load, std::size_t inputs,
-                        std::size_t outputs) {
+std::string test_source(const std::string& name, bool is_c, const std::string& entry, const std::string& load,
+                        std::size_t inputs, std::size_t outputs) {
   std::string text = fmt::format(
       "// Made by ingot compile: runs the code on stored inputs and compares its results with stored ones.\n"
-      "#include \"{}.h\"\n\n#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n",
-      name);
+      "#include \"{}.h\"\n\n#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n{}\n",
+      name, is_c ? "#include <time.h>" : "\n#include <chrono>");
   text += entry;
+  text += is_c ? kClock : kSteadyClock;
   text += kReading;
   text += fmt::format(kMain, name, load, inputs, outputs, std::max<std::size_t>(inputs, 1),
                       std::max<std::size_t>(outputs, 1));

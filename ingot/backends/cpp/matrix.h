@@ -1,0 +1,39 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "ingot/base/dtype.h"
+
+// How generated code multiplies matrices: in tiles that registers hold, of panels that caches hold.
+
+namespace ingot::backends::cpp {
+
+/// The left matrix lies in panels of `rows` rows, the right one in panels of `bytes` bytes of each row. The layout is the
+/// same for all processors, so that weights can be laid out before the processor is known.
+struct Geometry {
+  std::int64_t rows = 8, bytes = 192;
+  std::int64_t depth = 256, width = 480, height = 256;  // of what is packed at once
+
+  std::int64_t columns(DType type) const { return bytes / (bits_of(type) / 8); }
+};
+
+/// Small panels for processors with little memory.
+constexpr Geometry kSmallGeometry = {4, 48, 128, 12, 16};
+
+/// Of convolutions of each channel alone: windows of more taps are gathered like others, and what lies behind a plane is
+/// read with it.
+constexpr std::int64_t kMostDepthwiseTaps = 128, kDepthwiseSlack = 64;
+
+/// Which processor the code is for: avx2, avx512, neon, scalar; empty: what the compiler is told.
+struct MatrixTarget {
+  std::string name;
+  Geometry geometry;
+};
+
+/// The text of tile, panels, pack_rows, pack_columns, product, convolution or depthwise, with $T for the type and $N for
+/// its suffix; empty: there is none.
+std::string matrix_text(std::string_view function, const MatrixTarget& target, DType type);
+/// The functions that it calls.
+std::string_view matrix_needs(std::string_view function);
+
+}  // namespace ingot::backends::cpp
