@@ -3,10 +3,14 @@
 
 usage: generate_vendor_schemas.py COM_MICROSOFT.json > ingot/ops/vendor/schema_data.inc
 
+contrib_operators.txt beside this file lists the operators of other domains.
+
 COM_MICROSOFT.json lists the operators of ONNX Runtime's domains and the old experiments of ai.onnx that it runs, as
 their schemas have them. The table has no place for sparse tensors: an operator that reads nothing else is left out.
 """
 import json
+import pathlib
+import re
 import sys
 
 from generate_schemas import ELEMENTS, UNBOUNDED, Table
@@ -61,6 +65,48 @@ def operator(op):
     return row
 
 
+def listed(text):
+    """The parts of a list in brackets: "a, b" -> ["a", "b"]."""
+    return [part.strip() for part in text.split(",")] if text.strip() else []
+
+
+def listed_parameter(text, types):
+    kind, name = text.split()
+    plain = kind.rstrip("?")
+    spelling = f"tensor({plain})"
+    types.setdefault(spelling, [spelling])
+    return {"name": name, "type": spelling, "optional": kind.endswith("?"), "variadic": False}
+
+
+def listed_attribute(text):
+    head, _, default = text.partition(" = ")
+    kind, name = head.split()
+    row = {"name": name, "type": kind.rstrip("!").upper(), "required": kind.endswith("!")}
+    if default:
+        row["default"] = int(default) if kind == "int" else default
+    return row
+
+
+def listed_operators(path):
+    operators, domain = [], ""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            domain = line.strip("[]")
+        elif line and not line.startswith("#"):
+            name, inputs, outputs, _, attributes = re.fullmatch(
+                r"(\w+) \((.*?)\) => \((.*?)\)( <(.*)>)?", line).groups()
+            types = {}
+            row = {"domain": domain, "name": name, "since": 1,
+                   "inputs": [listed_parameter(p, types) for p in listed(inputs)],
+                   "outputs": [listed_parameter(p, types) for p in listed(outputs)],
+                   "attributes": [listed_attribute(a) for a in listed(attributes or "")], "types": types,
+                   "has_function_body": False}
+            row["min_inputs"], row["max_inputs"] = limits(row["inputs"])
+            row["min_outputs"], row["max_outputs"] = limits(row["outputs"])
+            operators.append(row)
+    return operators
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -69,6 +115,7 @@ def main():
     operators = [operator(o) for o in facts["operators"]]
     operators = [o for o in operators if all(o["types"].values())]
     operators += [operator(o) for o in facts["other_domains"] if o["name"] in OLD and o["since_version"] == 1]
+    operators += listed_operators(pathlib.Path(__file__).with_name("contrib_operators.txt"))
     table = Table()
     for op in sorted(operators, key=lambda o: (o["domain"], o["name"])):
         # Their definition changed in place over the years: attributes that are gone are no fault of a file.

@@ -203,7 +203,7 @@ std::span<const Schema> versions_of(std::string_view domain, std::string_view na
   }
   using Key = std::pair<std::string_view, std::string_view>;
   const auto key_of = [](const Schema& s) { return Key(s.domain, s.name); };
-  const auto found = std::ranges::equal_range(vendor::kSchemas, Key(domain, name), {}, key_of);
+  const auto found = std::ranges::equal_range(vendor::kSchemas, Key(vendor_domain(domain), name), {}, key_of);
   return {found.begin(), found.end()};
 }
 

@@ -8,9 +8,11 @@ namespace ingot::ops {
 namespace {
 
 // The domains by the names that the table uses.
+constexpr std::string_view kDomain_contrib = kContrib;
 constexpr std::string_view kDomain_experiments;
 constexpr std::string_view kDomain_microsoft = kMicrosoft;
 constexpr std::string_view kDomain_nchwc = kNchwc;
+constexpr std::string_view kDomain_own = kOwn;
 
 using Key = std::pair<std::string_view, std::string_view>;
 
@@ -53,7 +55,10 @@ constexpr Reason kReasons[] = {
 
 }  // namespace
 
+std::string_view vendor_domain(std::string_view domain) { return domain == kExtensions ? kContrib : domain; }
+
 const OpDef* find_vendor(std::string_view domain, std::string_view name) {
+  domain = vendor_domain(domain);
   const auto* it = std::ranges::lower_bound(kKeys, Key(domain, name));
   return it != std::end(kKeys) && *it == Key(domain, name) ? kDefs[it - std::begin(kKeys)] : nullptr;
 }

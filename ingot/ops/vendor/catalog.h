@@ -11,9 +11,11 @@ namespace ingot::ops {
 struct Schema;
 
 namespace defs {
+namespace contrib {}      // namespace contrib
 namespace experiments {}  // namespace experiments
 namespace microsoft {}    // namespace microsoft
 namespace nchwc {}        // namespace nchwc
+namespace own {}          // namespace own
 #define INGOT_VENDOR(group, name) \
   namespace group {               \
   extern const OpDef name;        \
@@ -23,7 +25,13 @@ namespace nchwc {}        // namespace nchwc
 }  // namespace defs
 
 inline constexpr std::string_view kMicrosoft = "com.microsoft", kNchwc = "com.microsoft.nchwc";
+/// ONNX Runtime's extensions; kExtensions has some of the same operators.
+inline constexpr std::string_view kContrib = "ai.onnx.contrib", kExtensions = "com.microsoft.extensions";
+/// What TensorFlow has and ONNX lacks: operators of Ingot's own.
+inline constexpr std::string_view kOwn = "ingot";
 
+/// The domain under which another name of it is listed.
+std::string_view vendor_domain(std::string_view domain);
 /// The definition of an operator of another domain, or null.
 const OpDef* find_vendor(std::string_view domain, std::string_view name);
 /// By domain and name.

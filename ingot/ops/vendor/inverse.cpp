@@ -1,4 +1,4 @@
-// com.microsoft.Inverse: of square matrices, by elimination with the largest pivot.
+// Inverse of com.microsoft and ai.onnx.contrib: of square matrices, by elimination with the largest pivot.
 #include <algorithm>
 #include <cmath>
 
@@ -69,6 +69,8 @@ void run_inverse(KernelContext& c) {
 
 }  // namespace
 
+constinit const OpDef defs::contrib::Inverse = {
+    .name = "Inverse", .domain = kContrib, .infer = infer_inverse, .kernel = run_inverse};
 constinit const OpDef defs::microsoft::Inverse = {
     .name = "Inverse", .domain = kMicrosoft, .infer = infer_inverse, .kernel = run_inverse};
 
