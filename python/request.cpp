@@ -52,10 +52,14 @@ constexpr Row kRows[] = {
     {"keep_float", [](auto& r, const auto& v) { half_of(r).keep = v.template cast<std::vector<std::string>>(); }},
     {"keep_functions", set<&ConvertRequest::keep_functions>},
     {"keep_nhwc", set<&ConvertRequest::keep_nhwc>},
+    {"keep_state", set<&ConvertRequest::keep_state>},
+    {"loss", set<&ConvertRequest::loss>},
     {"map_ops", [](auto& r, const auto& v) { r.map_ops = to_path(v); }},
     {"mode", [](auto& r, const auto& v) { r.mode = driver::parse_mode(word(v)); }},
     {"native_lstm", set<&ConvertRequest::native_lstm>},
     {"opset", [](auto& r, const auto& v) { r.opset = v.template cast<std::int64_t>(); }},
+    {"optimizer", set<&ConvertRequest::optimizer>},
+    {"optimizer_state", [](auto& r, const auto& v) { r.optimizer_state = to_path(v); }},
     {"outputs", set<&ConvertRequest::outputs>},
     {"outputs_as", [](auto& r, const auto& v) { r.layout.outputs_as = driver::parse_layout(word(v)); }},
     {"rename",
@@ -89,7 +93,8 @@ ConvertRequest to_request(const py::dict& options) {
 AdjustOptions to_adjust(const ConvertRequest& r) {
   if (r.dequantize || r.keep_functions || r.keep_nhwc || r.mode || !r.signature.empty() || !r.tag.empty() ||
       !r.inputs.empty() || !r.outputs.empty() || !r.functions.empty() || !r.map_ops.empty() ||
-      !r.weights_from.empty() || r.from)
+      !r.weights_from.empty() || !r.optimizer_state.empty() || !r.loss.empty() || !r.optimizer.empty() ||
+      r.keep_state || r.from)
     throw Error(Code::bad_usage, "what says how a file is read means nothing of a model in memory")
         .hint("give convert() the file");
   AdjustOptions options;
