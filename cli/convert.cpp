@@ -160,6 +160,12 @@ void add_source_options(App& app, Options& options) {
   app.add_option(
       "--weights-from", options.request.weights_from,
       "The file that holds the weights: of a Keras model whose source only describes it, or others for a PyTorch one");
+  app.add_option("--optimizer-state", options.request.optimizer_state,
+                 "What torch.save wrote of optimizer.state_dict(): it becomes training information, with --loss");
+  app.add_option("--loss", options.request.loss, "What that optimizer makes small: cross_entropy, mse, ...");
+  app.add_option("--optimizer", options.request.optimizer, "Which optimizer it is, where the state leaves it open");
+  app.add_flag("--keep-state", options.request.keep_state,
+               "Buffers that the model changes (PyTorch) are inputs, and outputs NAME.next");
   app.add_flag("--dequantize", options.request.dequantize, "Turn quantised tensors into float");
   Option* float16 = app.add_flag("--float16", options.float16, "Compute in float16 what the model computes in float");
   app.add_flag("--bfloat16", options.bfloat16, "The same in bfloat16")->excludes(float16);

@@ -164,6 +164,10 @@ ImportOptions import_part(const ConvertRequest& request) {
   import.functions = request.functions;
   import.map_ops = request.map_ops;
   import.weights_from = request.weights_from;
+  import.keep_state = request.keep_state;
+  import.loss = request.loss;
+  import.optimizer = request.optimizer;
+  import.optimizer_state = request.optimizer_state;
   import.input_types = request.input_types;
   import.input_values = request.input_values;
   import.dequantize = request.dequantize;

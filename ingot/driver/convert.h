@@ -44,10 +44,11 @@ struct ConvertRequest {
   std::string signature{}, tag{};
   std::vector<std::string> inputs{}, outputs{};
   std::string functions{}, map_ops{}, weights_from{}, data{}, schema{};
+  std::string loss{}, optimizer{}, optimizer_state{};
   InputTypes input_types{};
   InputValues input_values{};
   std::optional<Mode> mode{};
-  bool keep_functions = false, keep_nhwc = false, dequantize = false;
+  bool keep_functions = false, keep_nhwc = false, keep_state = false, dequantize = false;
   std::optional<Precision> precision{};
   bool raw_scores = false, zipmap = false, decision_path = false;
 

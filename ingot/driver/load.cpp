@@ -97,6 +97,10 @@ OptionSet given(const ImportOptions& options) {
   set.add(Option::keep_nhwc, options.keep_nhwc);
   set.add(Option::dequantize, options.dequantize);
   set.add(Option::weights_from, !options.weights_from.empty());
+  set.add(Option::keep_state, options.keep_state);
+  set.add(Option::loss, !options.loss.empty());
+  set.add(Option::optimizer, !options.optimizer.empty());
+  set.add(Option::optimizer_state, !options.optimizer_state.empty());
   set.add(Option::precision, options.precision.has_value());
   set.add(Option::raw_scores, options.raw_scores);
   set.add(Option::zipmap, options.zipmap);

@@ -25,6 +25,9 @@ struct ImportOptions {
   std::string functions{};                  // an ONNX file whose functions give custom nodes of their names a meaning
   std::string map_ops{};                    // a file that says what operators are to be called
   std::string weights_from{};               // a file with the weights, where the source only describes the model
+  bool keep_state = false;                  // buffers that the source changes go in and out
+  std::string loss{}, optimizer{};          // of what the source itself does not say, to train it
+  std::string optimizer_state{};            // a file with the state of the optimizer that trained the source
   bool dequantize = false;                  // quantised tensors become float
   std::optional<Precision> precision{};     // nothing: as the library computes
   bool raw_scores = false;                  // decision functions in place of probabilities

@@ -61,6 +61,62 @@ class Net(nn.Module):
         return x / 2
 
 
+class Learner(nn.Module):
+    """With what behaves otherwise in training."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.bn = nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2, momentum=0.3)
+        self.drop, self.head = nn.Dropout(0.4), nn.Linear(8, 3)
+
+    def forward(self, x):
+        y = torch.relu(self.bn(self.conv(x)))
+        return self.head(self.drop(torch.flatten(y, 1)))
+
+
+class Counter(nn.Module):
+    """Buffers that it changes: one in place, one by another tensor, one in a part."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("sum", torch.zeros(3))
+        self.register_buffer("last", torch.zeros(2, 3))
+        self.register_buffer("rows", torch.zeros(2, 3))
+        self.register_buffer("count", torch.tensor(0))
+
+    def forward(self, x):
+        self.count += 1
+        self.sum.add_(x.sum(0))
+        self.last = x * 2
+        self.rows[0] += x[1]
+        scale = 2.0
+        if int(self.count) > 2:
+            scale = 3.0
+        return self.sum * scale + self.rows.sum(0)
+
+
+def nadam_of(optimizer):
+    """A step of NAdam in double: that of PyTorch 1.13 counts one momentum twice, which 2.0 mended."""
+    group, state = optimizer.param_groups[0], optimizer.state
+    product = {p: float(state[p]["mu_product"]) for p in group["params"]}
+    count = {p: int(state[p]["step"]) for p in group["params"]}
+
+    def step():
+        (beta1, beta2), lr = group["betas"], group["lr"]
+        for p in group["params"]:
+            count[p] += 1
+            now, later = (beta1 * (1 - 0.5 * 0.96 ** (t * group["momentum_decay"])) for t in (count[p], count[p] + 1))
+            product[p] *= now
+            first, second = state[p]["exp_avg"], state[p]["exp_avg_sq"]
+            first += (1 - beta1) * (p.grad - first)
+            second += (1 - beta2) * (p.grad**2 - second)
+            size = (second / (1 - beta2 ** count[p])).sqrt() + group["eps"]
+            with torch.no_grad():
+                p -= lr * (1 - now) / (1 - product[p]) * p.grad / size + lr * later / (1 - product[p] * later) * first / size
+
+    return step
+
+
 class Rate(nn.Module):
     """Only some values of a number are taken."""
 
@@ -163,6 +219,118 @@ class PytorchFiles(unittest.TestCase):
         self.assertIn("a rate that is not supported", text)
         self.ingot("convert", self.path("rate.pt"), "-o", self.path("no.onnx"), "--input-value", "speed=1", code=2)
         self.ingot("convert", self.path("rate.pt"), "-o", self.path("no.onnx"), "--input-shape", "y:1,2", code=2)
+
+    def test_training_mode_keeps_normalisation_and_dropout(self):
+        net = Learner()
+        net.bn.running_mean.uniform_(-1, 1)
+        for is_training in (False, True):
+            torch.jit.script(net.train(is_training)).save(self.path("net.pt"))
+            self.ingot("convert", self.path("net.pt"), "-o", self.path("net.onnx"), "--no-verify", "--mode", "training",
+                       "--input-shape", "x:N,1,4,4")
+            text = self.ingot("inspect", self.path("net.onnx"), "--weights")
+            for word in ("BatchNormalization", "Dropout", *net.state_dict()):
+                if word != "bn.num_batches_tracked":
+                    self.assertIn(word, text)
+            x = np.random.default_rng(1).random((2, 1, 4, 4), dtype=np.float32)
+            wanted = net.eval()(torch.from_numpy(x)).detach().numpy()
+            np.testing.assert_allclose(self.run_model("net.onnx", x=x), wanted, rtol=1e-5, atol=1e-6)
+            self.ingot("convert", self.path("net.onnx"), "-o", self.path("again.pt"), "--no-verify")
+            again = torch.jit.load(self.path("again.pt"))
+            held = dict(again.named_parameters())
+            self.assertEqual(set(held), set(dict(net.named_parameters())))
+            again.train()(torch.from_numpy(x))  # moves the statistics as PyTorch's own does
+            moved = Learner()
+            moved.load_state_dict(net.state_dict())
+            moved.train()(torch.from_numpy(x))
+            for name in ("bn.running_mean", "bn.running_var"):
+                np.testing.assert_allclose(again.state_dict()[name], moved.state_dict()[name], rtol=1e-5, atol=1e-6)
+
+    def optimizers(self):
+        return {
+            "sgd": lambda p: torch.optim.SGD(p, lr=0.1), "momentum": lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9, weight_decay=1e-3),
+            "dampened": lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9, dampening=0.1),
+            "nesterov": lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9, nesterov=True), "adam": lambda p: torch.optim.Adam(p, lr=0.01),
+            "adamw": lambda p: torch.optim.AdamW(p, lr=0.01, weight_decay=0.1), "adamax": lambda p: torch.optim.Adamax(p, lr=0.01),
+            "nadam": lambda p: torch.optim.NAdam(p, lr=0.01), "rmsprop": lambda p: torch.optim.RMSprop(p, lr=0.01, momentum=0.5),
+            "adagrad": lambda p: torch.optim.Adagrad(p, lr=0.1, lr_decay=0.01), "adadelta": lambda p: torch.optim.Adadelta(p, lr=0.5),
+        }
+
+    def test_training_goes_on_from_the_state_of_an_optimizer(self):
+        data = np.random.default_rng(4)
+        x, y = data.random((6, 4)), data.random((6, 2))
+        np.savez(self.path("data.npz"), x=x, y=y)
+        for name, make in self.optimizers().items():
+            with self.subTest(name):
+                torch.manual_seed(2)
+                net = Net().double()
+                optimizer = make(net.parameters())
+
+                def steps(count, step):
+                    for _ in range(count):
+                        optimizer.zero_grad()
+                        nn.functional.mse_loss(net(torch.from_numpy(x)), torch.from_numpy(y)).backward()
+                        step()
+
+                steps(5, optimizer.step)
+                torch.jit.script(net).save(self.path("net.pt"))
+                torch.save({"epoch": 5, "optimizer": optimizer.state_dict()}, self.path("opt.pt"))
+                which = ["--optimizer", "adamw"] if name == "adamw" else []
+                self.ingot("convert", self.path("net.pt"), "-o", self.path("net.onnx"), "--no-verify", "--optimizer-state",
+                           self.path("opt.pt"), "--loss", "mse", "--input-type", "x:double", *which)
+                self.ingot("train", self.path("net.onnx"), "--data", self.path("data.npz"), "--target", "y", "--steps", "5",
+                           "--batch", "6", "--keep-order", "--export", self.path("trained.onnx"))
+                self.ingot("convert", self.path("trained.onnx"), "-o", self.path("trained.pt"), "--no-verify")
+                steps(5, nadam_of(optimizer) if name == "nadam" else optimizer.step)
+                got = torch.jit.load(self.path("trained.pt")).state_dict()
+                for key, value in net.state_dict().items():
+                    np.testing.assert_allclose(got[key].numpy(), value.numpy(), rtol=0, atol=1e-9, err_msg=f"{name}: {key}")
+
+    def test_states_that_do_not_fit_are_refused(self):
+        net = Net()
+        torch.jit.script(net).save(self.path("net.pt"))
+        convert = ["convert", self.path("net.pt"), "-o", self.path("no.onnx"), "--no-verify"]
+
+        def refused(optimizer, *words, code=2):
+            torch.save(optimizer.state_dict(), self.path("opt.pt"))
+            return self.ingot(*convert, "--optimizer-state", self.path("opt.pt"), *words, code=code)
+
+        self.assertIn("--loss", refused(torch.optim.Adam(net.parameters())))
+        self.assertIn("--optimizer adamw", refused(torch.optim.AdamW(net.parameters()), "--loss", "mse"))
+        self.assertIn("parameters", refused(torch.optim.Adam(nn.Linear(2, 2).parameters()), "--loss", "mse"))
+        self.assertIn("amsgrad", refused(torch.optim.Adam(net.parameters(), amsgrad=True), "--loss", "mse", code=4))
+        self.assertIn("none that has a translation", refused(torch.optim.Rprop(net.parameters()), "--loss", "mse", code=4))
+        torch.save(net.state_dict(), self.path("opt.pt"))
+        self.assertIn("state_dict", self.ingot(*convert, "--optimizer-state", self.path("opt.pt"), "--loss", "mse", code=2))
+        self.ingot(*convert, "--loss", "mse", code=2)
+
+    def test_buffers_that_change_go_in_and_out_on_request(self):
+        net = Counter()
+        torch.jit.script(net).save(self.path("net.pt"))
+        text = self.ingot("convert", self.path("net.pt"), "-o", self.path("net.onnx"), "--no-verify", "--input-shape", "x:2,3")
+        for name in net.state_dict():
+            self.assertIn(f"'{name}'", text)
+        self.ingot("convert", self.path("net.pt"), "-o", self.path("net.onnx"), "--no-verify", "--input-shape", "x:2,3",
+                   "--keep-state")
+        state = {}
+        for round_ in range(4):
+            x = np.random.default_rng(round_).random((2, 3), dtype=np.float32)
+            wanted = net(torch.from_numpy(x)).numpy()
+            np.testing.assert_allclose(self.run_model("net.onnx", x=x, **state), wanted, rtol=1e-5, atol=1e-6)
+            state = {name: np.load(self.path(f"out/{name}.next.npy")) for name in net.state_dict()}
+            for name, value in net.state_dict().items():
+                np.testing.assert_allclose(state[name], value.numpy(), rtol=1e-5, atol=1e-6, err_msg=name)
+
+    def test_statistics_of_a_file_in_training_go_out_on_request(self):
+        net = Learner().train()
+        net.drop.p = 0.0
+        torch.jit.script(net).save(self.path("net.pt"))
+        self.ingot("convert", self.path("net.pt"), "-o", self.path("net.onnx"), "--no-verify", "--input-shape", "x:N,1,4,4",
+                   "--keep-state")
+        x = np.random.default_rng(1).random((2, 1, 4, 4), dtype=np.float32)
+        wanted = net(torch.from_numpy(x)).detach().numpy()
+        np.testing.assert_allclose(self.run_model("net.onnx", x=x), wanted, rtol=1e-4, atol=1e-5)
+        for name in ("bn.running_mean", "bn.running_var", "bn.num_batches_tracked"):
+            np.testing.assert_allclose(np.load(self.path(f"out/{name}.next.npy")), net.state_dict()[name], rtol=1e-5)
 
     def test_modules_that_are_pickled_are_refused_with_the_remedy(self):
         for is_new in (True, False):

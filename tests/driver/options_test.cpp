@@ -21,7 +21,7 @@ struct Takers {
 
 const Names kForeign = {"tflite", "tensorflow", "savedmodel", "tfjs", "keras", "torch"},
             kTensorflow = {"tensorflow", "savedmodel", "tfjs"},
-            kTrained = {"tensorflow", "savedmodel", "tfjs", "keras"},
+            kTrained = {"tensorflow", "savedmodel", "tfjs", "keras", "torch"},
             kClassic = {"sklearn", "xgboost", "lightgbm", "catboost", "libsvm", "liblinear"},
             kGraphs = {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs"},
             kAll = {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs", "keras"},
@@ -41,6 +41,10 @@ const std::map<std::string, Takers> kTakers = {
     {"--keep-nhwc", {{"tflite", "tensorflow", "savedmodel", "tfjs", "keras"}, {}}},
     {"--dequantize", {{"tflite"}, {}}},
     {"--weights-from", {{"keras", "torch"}, {}}},
+    {"--keep-state", {{"torch"}, {}}},
+    {"--loss", {{"torch"}, {}}},
+    {"--optimizer", {{"torch"}, {}}},
+    {"--optimizer-state", {{"torch"}, {}}},
     {"--precision", {kClassic, {}}},
     {"--raw-scores", {kClassic, {}}},
     {"--zipmap", {kClassic, {}}},
@@ -171,6 +175,18 @@ ConvertRequest with(Option option, ConvertRequest request) {
       break;
     case Option::weights_from:
       request.weights_from = "w.h5";
+      break;
+    case Option::keep_state:
+      request.keep_state = true;
+      break;
+    case Option::loss:
+      request.loss = "mse";
+      break;
+    case Option::optimizer:
+      request.optimizer = "adam";
+      break;
+    case Option::optimizer_state:
+      request.optimizer_state = "o.pt";
       break;
     case Option::precision:
       request.precision = Precision::float32;

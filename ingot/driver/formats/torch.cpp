@@ -4,6 +4,7 @@
 #include "ingot/base/mapped_file.h"
 #include "ingot/driver/formats/rows.h"
 #include "ingot/driver/load.h"
+#include "ingot/driver/torch/optimizer_state.h"
 #include "ingot/driver/torch/save.h"
 #include "ingot/formats/torch/archive.h"
 #include "ingot/formats/torch/safetensors.h"
@@ -42,6 +43,32 @@ void put_stored(front::Imported& imported, const LoadOptions& options) try {
   throw;
 }
 
+/// What torch.save wrote, in either of its forms.
+files::Saved saved_file(const Bytes& file, Budget* budget) {
+  if (files::kind_of(file) == files::Kind::legacy) return files::Saved(file, budget);
+  const files::Archive archive(file, budget);
+  if (archive.kind() != files::Kind::saved) throw Error(Code::bad_usage, "the file is none that torch.save wrote");
+  return archive.saved("data");
+}
+
+void put_optimizer(Imported& made, const std::vector<front::Parameter>& parameters, const LoadOptions& options) try {
+  torch::add_optimizer(made, saved_file(map_file(options.import.optimizer_state), options.budget), parameters, options);
+} catch (Error& error) {
+  if (error.code() != Code::bad_usage) error.in_file(options.import.optimizer_state);
+  throw;
+}
+
+/// Whether the model is to be trained: then nothing of it is computed before.
+bool learns(const ImportOptions& options) {
+  const bool has_state = !options.optimizer_state.empty();
+  if (!has_state && !(options.loss.empty() && options.optimizer.empty()))
+    throw Error(Code::bad_usage, "--loss and --optimizer tell more of what --optimizer-state names")
+        .hint("'ingot make-trainable' begins without a state");
+  if (has_state && options.mode == Mode::inference)
+    throw Error(Code::bad_usage, "--optimizer-state is of use where the model is trained").hint("leave --mode out");
+  return has_state || options.mode.value_or(Mode::inference) != Mode::inference;
+}
+
 Imported load_program(const files::Archive& archive, const LoadOptions& options) {
   front::ImportOptions import;
   import.method = options.import.signature;
@@ -49,12 +76,17 @@ Imported load_program(const files::Archive& archive, const LoadOptions& options)
   import.input_types = options.import.input_types;
   import.input_values = options.import.input_values;
   import.allow_custom = options.import.allow_custom;
+  import.is_trainable = learns(options.import);
+  import.keeps_state = options.import.keep_state;
   import.budget = options.budget;
   const bool is_script = archive.kind() == files::Kind::script || archive.kind() == files::Kind::mobile;
   front::Imported imported =
       is_script ? front::import_script(archive, import) : front::import_exported(archive, import);
   if (!options.import.weights_from.empty()) put_stored(imported, options);
-  return {.model = std::move(imported.model), .notes = std::move(imported.notes), .folds_constants = true};
+  Imported made{
+      .model = std::move(imported.model), .notes = std::move(imported.notes), .folds_constants = !import.is_trainable};
+  if (!options.import.optimizer_state.empty()) put_optimizer(made, imported.parameters, options);
+  return made;
 }
 
 Imported load_torch(const Source& source, const LoadOptions& options) {
@@ -117,7 +149,8 @@ constinit const Format kTorch = {
     .recognise = recognise_torch,
     .load = load_torch,
     .import_options = {Option::signature, Option::functions, Option::weights_from, Option::input_types,
-                       Option::input_values, Option::allow_custom},
+                       Option::input_values, Option::allow_custom, Option::mode, Option::keep_state, Option::loss,
+                       Option::optimizer, Option::optimizer_state},
     .save = torch::save_script,
     .export_options = {Option::auto_cast},
     .why_not_verified = why_not_verified,

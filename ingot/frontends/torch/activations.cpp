@@ -83,6 +83,8 @@ Item glu(const Call& c) {
   return g.mul(halves[0], g.op("Sigmoid", {halves[1]}));
 }
 Item dropout(const Call& c) {
+  if (c.real(1) != 0 && c.t.is_trainable && c.row.name == "dropout")
+    return c.g().op("Dropout", {c.real_tensor(0), c.g().scalar(c.real(1), DType::f32)}, {}, 1)[0];
   if (!c.flag(2) || c.real(1) == 0) return c.arg(0);
   if (c.row.name != "dropout") refuse("dropout of whole channels or to negative values while training");
   return c.g().op("Dropout",

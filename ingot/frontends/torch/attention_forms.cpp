@@ -52,8 +52,7 @@ Item masked_softmax(const Call& c) {
   Value *x = c.tensor(0), *mask = g.cast(c.tensor(1), DType::boolean);
   if (c.has(3) && c.integer(3) == 1 && rank_of(mask) == 2 && c.rank(x) == 4) mask = g.unsqueeze(mask, {1, 2});
   Value* left = g.where(mask, g.scalar(-INFINITY, x->type.elem), x);
-  Value* y = g.op("Softmax", {left}, {{"axis", c.has(2) ? c.integer(2) : -1}});
-  return g.where(mask, g.scalar(0, x->type.elem), y);
+  return g.op("Softmax", {left}, {{"axis", c.has(2) ? c.integer(2) : -1}});
 }
 
 }  // namespace ingot::frontends::torch

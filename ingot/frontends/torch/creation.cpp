@@ -65,6 +65,9 @@ Item full_like(const Call& c) {
 Item new_zeros(const Call& c) {
   return filled(c, c.index_vector(1), c.g().scalar(0, c.dtype(2, c.tensor(0)->type.elem)));
 }
+Item new_empty_strided(const Call& c) {
+  return filled(c, c.index_vector(1), c.g().scalar(0, c.dtype(3, c.tensor(0)->type.elem)));
+}
 Item new_ones(const Call& c) {
   return filled(c, c.index_vector(1), c.g().scalar(1, c.dtype(2, c.tensor(0)->type.elem)));
 }
@@ -188,7 +191,17 @@ Item uniform(const Call& c) {
   return random(c, c.g().shape(c.tensor(0)), c.tensor(0)->type.elem, false, c.real(1), c.real(2));
 }
 Item normal(const Call& c) {
-  return random(c, c.g().shape(c.tensor(0)), c.tensor(0)->type.elem, true, c.real(1), c.real(2));
+  GraphBuilder& g = c.g();
+  if (c.has(2) && c.arg(2).is<ListRef>()) return random(c, c.index_vector(2), DType::f32, true, c.real(0), c.real(1));
+  const double* first = c.arg(1).get<double>();
+  const bool is_method = c.is_tensor(0) && !c.is_tensor(1) && (c.has(2) || (first && *first == 0));
+  if (!is_method) {  // normal(mean, std), either of which may be a tensor
+    const Values x = c.promoted({0, 1});
+    Value* like = g.add(x[0], x[1]);
+    const Item drawn = random(c, g.shape(like), like->type.elem, true, 0, 1);
+    return g.add(g.mul(c.t.read(*drawn.get<TensorRef>()), x[1]), x[0]);
+  }
+  return random(c, g.shape(c.tensor(0)), c.tensor(0)->type.elem, true, c.real(1), c.has(2) ? c.real(2) : 1);
 }
 Item bernoulli(const Call& c) {
   if (c.has(1)) refuse("bernoulli with one probability for all elements");

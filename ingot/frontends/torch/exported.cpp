@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "ingot/base/error.h"
 #include "ingot/frontends/torch/exported_graph.h"
 #include "ingot/frontends/torch/finish.h"
@@ -79,10 +81,14 @@ class Exported {
   Exported(Translation& t, const Weights& weights, const ImportOptions& options)
       : t_(t), weights_(weights), options_(options), graph_(t) {}
 
+  std::vector<Parameter> parameters;
+
   void run(const files::ExportedProgram& program) {
     const files::ExportedGraph& graph = program.graph;
     if (program.inputs.size() != graph.inputs.size() || program.outputs.size() != graph.outputs.size())
       throw Error(Code::bad_source_graph, "the signature does not fit the graph");
+    for (const files::OutputSpec& output : program.outputs)
+      if (!output.is_user && options_.keeps_state) state_.insert(output.target);
     for (std::size_t i = 0; i < graph.inputs.size(); ++i) add_input(program.inputs[i], graph.inputs[i], graph);
     graph_.run(graph);
     t_.problems.throw_if_any("--allow-custom NAME keeps an operator as a custom node");
@@ -90,13 +96,16 @@ class Exported {
     for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
       if (program.outputs[i].is_user)
         outputs.push_back(graph_.item(graph.outputs[i]));
-      else
+      else if (!options_.keeps_state)
         t_.notes.add(
             fmt::format("the program changes '{}' while it runs; the model begins each run with the file's value",
                         program.outputs[i].target));
     }
     t_.name_after("output", "");
     add_outputs(t_, outputs.size() == 1 ? outputs[0] : Item::tuple(std::move(outputs)));
+    for (std::size_t i = 0; i < graph.outputs.size() && options_.keeps_state; ++i)
+      if (const Item now = program.outputs[i].is_user ? Item() : graph_.item(graph.outputs[i]); now.is_tensor())
+        add_state_output(t_, program.outputs[i].target, t_.read(*now.get<TensorRef>()));
   }
 
  private:
@@ -107,6 +116,9 @@ class Exported {
       const files::Tensor& stored = weights_.get(spec.target);
       Item made(main.add_initializer(main.fresh_name(spec.target), stored_tensor(stored, t_.budget())));
       (*made.get<TensorRef>())->is_complex = is_complex(stored.dtype);
+      Value* value = (*made.get<TensorRef>())->value;
+      if (spec.kind == Kind::parameter) parameters.push_back({value->name(), true});
+      if (state_.contains(spec.target)) main.set_is_input(value, true);
       graph_.set(argument.text, std::move(made));
       return;
     }
@@ -142,6 +154,7 @@ class Exported {
   const Weights& weights_;
   const ImportOptions& options_;
   ExportedGraph graph_;
+  std::set<std::string> state_;  // buffers that go out as they are after the run
 };
 
 Bytes program_of(const files::Archive& archive) {
@@ -160,7 +173,11 @@ Imported import_exported(const files::Archive& archive, const ImportOptions& opt
   result.model = empty_model("main");
   Translation t(*result.model.graph, options.allow_custom, options.budget);
   const Weights weights(archive, options.budget);
-  Exported(t, weights, options).run(program);
+  t.is_trainable = options.is_trainable;
+  Exported exported(t, weights, options);
+  exported.run(program);
+  put_state_last(*result.model.graph);
+  result.parameters = std::move(exported.parameters);
   finish(result.model);
   result.notes = t.notes.take();
   return result;

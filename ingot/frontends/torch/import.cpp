@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "ingot/base/error.h"
 #include "ingot/frontends/torch/finish.h"
 #include "ingot/frontends/torch/interface.h"
@@ -74,15 +76,69 @@ void check_told(const std::vector<InputFacts>& facts, const Graph& graph) {
   }
 }
 
-Imported translate(const formats::torch::Archive& archive, const ImportOptions& options,
-                   std::vector<InputFacts>& facts) {
+/// The parameters of a module and those inside it, each once.
+void add_parameters(const Object& module, std::set<const void*>& seen, std::vector<Parameter>& found) {
+  if (!module.type || !seen.insert(&module).second) return;
+  for (const std::string& name : module.type->parameters) {
+    const auto held = module.attributes.find(name);
+    const TensorRef* tensor = held == module.attributes.end() ? nullptr : held->second.get<TensorRef>();
+    if (tensor && (*tensor)->value && seen.insert(tensor->get()).second)
+      found.push_back({(*tensor)->value->name(), (*tensor)->requires_grad});
+  }
+  for (const script::Field& field : module.type->fields) {
+    const auto held = module.attributes.find(field.name);
+    const ObjectRef* inner = held == module.attributes.end() ? nullptr : held->second.get<ObjectRef>();
+    if (inner) add_parameters(**inner, seen, found);
+  }
+}
+
+/// A tensor of the file that the code left changed.
+struct Changed {
+  std::string name;
+  Value* now = nullptr;  // null: it is no plain tensor any more
+};
+
+std::vector<Changed> changed_tensors(Translation& t, const ObjectRef& root) {
+  std::vector<Changed> found;
+  for (const Journal::Change& change : t.journal.end()) {
+    if (const auto* tensor = std::get_if<TensorRef>(&change.place.owner)) {
+      const Value* before = change.before.tensor;
+      if (before && before->initializer && !before->producer() && !before->name().starts_with("CONSTANTS."))
+        found.push_back({before->name(), t.read(*tensor)});
+      continue;
+    }
+    const auto* owner = std::get_if<ObjectRef>(&change.place.owner);
+    if (!owner || ((*owner)->path.empty() && *owner != root)) continue;
+    const Item& now = (*owner)->attributes[change.place.attribute];
+    const TensorRef* tensor = now.get<TensorRef>();
+    found.push_back({(*owner)->path.empty() ? change.place.attribute : (*owner)->path + "." + change.place.attribute,
+                     tensor ? t.read(*tensor) : nullptr});
+  }
+  return found;
+}
+
+/// What was changed goes out beside the results; false: it must come in too, so that the translation begins anew.
+bool add_state(Translation& t, const std::vector<Changed>& changed, std::set<std::string>& state) {
+  bool is_complete = true;
+  for (const Changed& one : changed) {
+    const Value* stored = t.main().find(one.name);
+    const bool is_held = stored && stored->initializer;
+    if (is_held && one.now && state.insert(one.name).second) is_complete = false;
+    if (is_held && one.now && stored->is_input()) add_state_output(t, one.name, one.now);
+  }
+  return is_complete;
+}
+
+Imported translate(const formats::torch::Archive& archive, const ImportOptions& options, std::vector<InputFacts>& facts,
+                   std::set<std::string>& state) {
   Imported result;
   result.model = empty_model("main");
   Model& model = result.model;
   Translation t(*model.graph, options.allow_custom, options.budget);
   Program program(archive);
   const formats::torch::Saved data = archive.saved("data"), constants = archive.saved("constants");
-  ModuleReader reader(t, program, data), constant_reader(t, program, constants);
+  t.is_trainable = options.is_trainable;
+  ModuleReader reader(t, program, data, state), constant_reader(t, program, constants, state);
   const Item root = root_of(data, reader);
   const ObjectRef& module = *root.get<ObjectRef>();
   model.graph->name = module->type->name;
@@ -96,6 +152,8 @@ Imported translate(const formats::torch::Archive& archive, const ImportOptions& 
   for (const ModuleReader* from : {&constant_reader, &reader})
     for (const ObjectRef& object : from->restored())
       (void)interpreter.call_method(object, "__setstate__", {object->attributes["__state__"]}, {});
+  std::set<const void*> seen;
+  add_parameters(*module, seen, result.parameters);
   const script::Function& method = method_of(*module, options.method);
   std::vector<Item> args = make_inputs(t, method, facts);
   check_told(facts, *model.graph);
@@ -110,14 +168,15 @@ Imported translate(const formats::torch::Archive& archive, const ImportOptions& 
   }
   t.problems.throw_if_any(
       "--allow-custom NAME keeps an operator as a custom node; --input-shape tells the shapes of inputs");
-  for (const Journal::Change& change : t.journal.end())
-    if (const auto* owner = std::get_if<ObjectRef>(&change.place.owner);
-        owner && (!(*owner)->path.empty() || *owner == module))
-      t.notes.add(
-          fmt::format("the module changes '{}' while it runs; the model begins each run with the file's value",
-                      (*owner)->path.empty() ? change.place.attribute : (*owner)->path + "." + change.place.attribute));
+  const std::vector<Changed> changed = changed_tensors(t, module);
   t.name_after("output", "");
   add_outputs(t, output);
+  if (options.keeps_state && !add_state(t, changed, state)) throw Demand{};
+  put_state_last(*model.graph);
+  for (const Changed& one : changed)
+    if (!state.contains(one.name))
+      t.notes.add(fmt::format("the module changes '{}' while it runs; the model begins each run with the file's value",
+                              one.name));
   finish(model);
   result.notes = t.notes.take();
   return result;
@@ -134,9 +193,10 @@ Imported import_script(const formats::torch::Archive& archive, const ImportOptio
     facts_of(facts, name).is_told = true;
   }
   for (const auto& [name, value] : options.input_values) facts_of(facts, name).value = value;
+  std::set<std::string> state;
   for (int i = 0;; ++i) {
     try {
-      return translate(archive, options, facts);
+      return translate(archive, options, facts, state);
     } catch (const Demand& demand) {
       if (i > kMostRestarts)
         throw Error(Code::shape_needed, "the shapes of the inputs cannot be found out")

@@ -18,11 +18,22 @@ struct ImportOptions {
   std::vector<std::pair<std::string, double>> input_values{};
   /// "op" or "op:domain": operators that stay as custom nodes.
   std::vector<std::string> allow_custom{};
+  /// The model is to be trained: normalisation by running statistics and dropout stay what they are.
+  bool is_trainable = false;
+  /// Buffers that the code changes are inputs, with the file's value as their default, and outputs "NAME.next".
+  bool keeps_state = false;
   Budget* budget = nullptr;
+};
+
+/// A parameter in the order in which PyTorch's optimizers number them.
+struct Parameter {
+  std::string name;  ///< the initializer's, which the model lacks where nothing reads it
+  bool requires_grad = false;
 };
 
 struct Imported {
   Model model;
+  std::vector<Parameter> parameters{};
   std::vector<std::string> notes;  ///< what the reader of a report should know, a line each
 };
 

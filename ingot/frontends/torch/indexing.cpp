@@ -321,6 +321,11 @@ Item sort(const Call& c) {
   made[0] = g.cast(made[0], elem);
   return Item::tensors(made);
 }
+Item msort(const Call& c) {
+  const Item both = c.t.call("sort", {c.arg(0), Item(0), Item(false)});
+  const Tuple* tuple = both.get<Tuple>();
+  return tuple ? tuple->items->at(0) : Item(Unknown{});
+}
 Item argsort(const Call& c) {
   const Item both = c.t.call("sort", c.args);
   const Tuple* tuple = both.get<Tuple>();
@@ -341,8 +346,9 @@ Item unique(const Call& c) {
   Values made = c.g().op("Unique", {c.tensor(0)}, {}, 4);
   const bool is_second = c.row.name == "_unique2";
   GraphBuilder& g = c.g();
-  Value* back = g.op("Reshape", {made[2], g.shape(c.tensor(0))});
-  if (is_second) return Item::tensors({made[0], back, made[3]});
+  // What is not asked for is empty.
+  Value* back = c.flag(2) ? g.op("Reshape", {made[2], g.shape(c.tensor(0))}) : g.ints({});
+  if (is_second) return Item::tensors({made[0], back, c.flag(3) ? made[3] : g.ints({})});
   return Item::tensors({made[0], back});
 }
 

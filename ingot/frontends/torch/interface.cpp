@@ -137,4 +137,17 @@ Item make_input(Translation& t, const script::Parameter& parameter, std::vector<
 
 void add_outputs(Translation& t, const Item& result) { add_outputs(t, result, "output", true); }
 
+void put_state_last(Graph& graph) {
+  std::vector<Value*> state;
+  for (Value* input : graph.inputs())
+    if (input->initializer) state.push_back(input);
+  for (Value* input : state) {
+    graph.set_is_input(input, false);
+    graph.set_is_input(input, true);
+    input->is_declared = true;
+  }
+}
+
+void add_state_output(Translation& t, const std::string& name, Value* now) { add_output(t, now, name + ".next"); }
+
 }  // namespace ingot::frontends::torch

@@ -91,6 +91,7 @@ struct TensorCell {
   Value* seen = nullptr;
   /// A constant without axes, which a trace made of a number of Python's: it is promoted as one.
   bool is_number = false;
+  bool requires_grad = false;  // of a parameter of the file
   /// The value is pairs of reals along a last axis.
   bool is_complex = false;
   /// Data of a packed sequence: an axis more than PyTorch's has.

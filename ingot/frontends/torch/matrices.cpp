@@ -103,6 +103,10 @@ Item tensordot(const Call& c) {
     if (left.find(r) == std::string::npos) out += r;
   return c.g().op("Einsum", {a, b}, {{"equation", left + "," + right + "->" + out}});
 }
+Item inner(const Call& c) {
+  if (c.rank(c.tensor(0)) == 0 || c.rank(c.tensor(1)) == 0) return c.t.call("mul", {c.arg(0), c.arg(1)});
+  return c.t.call("tensordot", {c.arg(0), c.arg(1), Item::integers({-1}), Item::integers({-1})});
+}
 Item cross(const Call& c) {
   GraphBuilder& g = c.g();
   const Values x = c.promoted({0, 1});

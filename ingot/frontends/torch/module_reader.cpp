@@ -68,8 +68,10 @@ Item ModuleReader::tensor(const formats::torch::Tensor& source, const std::strin
   const bool is_pairs = is_complex(source.dtype);
   Value* value = source.quantizer ? dequantized(graph, name, source, t_.budget())
                                   : graph.add_initializer(name, stored_tensor(source, t_.budget()));
+  if (state_.contains(name)) graph.set_is_input(value, true);
   Item made(value);
   (*made.get<TensorRef>())->is_complex = is_pairs;
+  (*made.get<TensorRef>())->requires_grad = source.requires_grad;
   tensors_.emplace(std::move(key), *made.get<TensorRef>());
   return made;
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -15,8 +16,10 @@ Tensor stored_tensor(const formats::torch::Tensor& source, Budget* budget);
 /// Makes items of what an archive pickled: modules with their attributes, tensors as initializers named by their paths.
 class ModuleReader {
  public:
-  ModuleReader(Translation& translation, Program& program, const formats::torch::Saved& saved)
-      : t_(translation), program_(program), saved_(saved) {}
+  /// `state`: tensors, by their names, that are inputs of the model too.
+  ModuleReader(Translation& translation, Program& program, const formats::torch::Saved& saved,
+               const std::set<std::string>& state)
+      : t_(translation), program_(program), saved_(saved), state_(state) {}
 
   Item read(const formats::pickle::Value& value, const std::string& path);
   /// Objects whose class makes them of a state, kept as their attribute __state__: inner ones first.
@@ -29,6 +32,7 @@ class ModuleReader {
   Translation& t_;
   Program& program_;
   const formats::torch::Saved& saved_;
+  const std::set<std::string>& state_;
   std::unordered_map<const formats::pickle::Value*, Item> known_;
   std::vector<ObjectRef> restored_;
   std::map<std::string, TensorRef> tensors_;  // by place in the file: what is shared stays shared

@@ -19,38 +19,89 @@ Value* beside_channels(const Call& c, Value* vector, Value* x) {
   return c.g().reshape(vector, shape);
 }
 
-Value* by_batch(const Call& c, Value* x, double epsilon) {
+/// What normalisation gives: the normalised, the batch's mean and 1 / deviation, and the running statistics after it.
+struct Normalized {
+  Value *y = nullptr, *mean = nullptr, *scale = nullptr, *next_mean = nullptr, *next_variance = nullptr;
+};
+
+/// (1 - momentum) * running + momentum * batch
+Value* moved_on(const Call& c, Value* running, double momentum, Value* batch) {
+  GraphBuilder& g = c.g();
+  return g.cast(g.add(g.mul(running, 1 - momentum), g.mul(g.cast(batch, running->type.elem), momentum)),
+                running->type.elem);
+}
+
+Normalized by_batch(const Call& c, Value* x, double epsilon) {
   GraphBuilder& g = c.g();
   Ints axes{0};
   for (std::int64_t i = 2; i < c.rank(x); ++i) axes.push_back(i);
-  Value* off = g.sub(x, g.op("ReduceMean", {x, g.ints(axes)}));
+  Normalized made;
+  Value* mean = g.op("ReduceMean", {x, g.ints(axes)});
+  Value* off = g.sub(x, mean);
   Value* variance = g.op("ReduceMean", {g.mul(off, off), g.ints(axes)});
-  return g.div(off, g.op("Sqrt", {g.add(variance, epsilon)}));
+  Value* deviation = g.op("Sqrt", {g.add(variance, epsilon)});
+  made.y = g.div(off, deviation);
+  made.mean = g.reshape(mean, {-1});
+  made.scale = g.op("Reciprocal", {g.reshape(deviation, {-1})});
+  if (!c.has(3) || !c.has(4)) return made;
+  // PyTorch's running variance is the unbiased one.
+  Value* channels = g.op("Size", {mean});
+  Value* count = g.cast(g.op("Div", {g.op("Size", {x}), channels}), x->type.elem);
+  Value* unbiased = g.mul(g.reshape(variance, {-1}), g.div(count, g.sub(count, 1)));
+  const double* momentum = c.arg(6).get<double>();
+  if (!momentum) return made;  // a mean over all batches: how many there were is known to the run alone
+  made.next_mean = moved_on(c, c.tensor(3), *momentum, made.mean);
+  made.next_variance = moved_on(c, c.tensor(4), *momentum, unbiased);
+  return made;
 }
 
-Value* batch_normalized(const Call& c, bool is_training, std::size_t epsilon) {
+Normalized normalized(const Call& c, bool is_training, std::size_t epsilon) {
   GraphBuilder& g = c.g();
   Value* x = c.tensor(0);
   if (!rank_of(x)) refuse("the rank of a normalised tensor must be known");
-  if (!is_training && c.has(3))
-    return g.op("BatchNormalization", {x, per_channel(c, 1, x, 1), per_channel(c, 2, x, 0), c.tensor(3), c.tensor(4)},
-                {{"epsilon", c.real(epsilon)}}, 1)[0];
-  Value* y = by_batch(c, x, c.real(epsilon));
-  if (c.has(1)) y = g.mul(y, beside_channels(c, c.tensor(1), x));
-  return c.has(2) ? g.add(y, beside_channels(c, c.tensor(2), x)) : y;
+  if ((!is_training || c.t.is_trainable) && c.has(3)) {
+    const double* momentum = c.arg(epsilon - 1).get<double>();
+    return {g.op("BatchNormalization", {x, per_channel(c, 1, x, 1), per_channel(c, 2, x, 0), c.tensor(3), c.tensor(4)},
+                 {{"epsilon", c.real(epsilon)}, {"momentum", 1 - (momentum ? *momentum : 0.1)}}, 1)[0]};
+  }
+  Normalized made = by_batch(c, x, c.real(epsilon));
+  if (c.has(1)) made.y = g.mul(made.y, beside_channels(c, c.tensor(1), x));
+  if (c.has(2)) made.y = g.add(made.y, beside_channels(c, c.tensor(2), x));
+  return made;
 }
+
+/// Running statistics that are no values of their own follow the batch in place.
+void move_on(const Call& c, const Normalized& made) {
+  if (!made.next_mean) return;
+  if (const TensorRef* mean = c.arg(3).get<TensorRef>()) c.t.write(*mean, made.next_mean);
+  if (const TensorRef* variance = c.arg(4).get<TensorRef>()) c.t.write(*variance, made.next_variance);
+}
+
+Item or_unknown(Value* value) { return value ? Item(value) : Item(Unknown{}); }
 
 }  // namespace
 
-Item batch_norm(const Call& c) { return batch_normalized(c, c.flag(5), 7); }
+Item batch_norm(const Call& c) {
+  const Normalized made = normalized(c, c.flag(5), 7);
+  move_on(c, made);
+  return made.y;
+}
 Item native_batch_norm(const Call& c) {
-  return Item::tuple({Item(batch_normalized(c, c.flag(5), 7)), Item(Unknown{}), Item(Unknown{})});
+  // _native_batch_norm_legit.no_stats(input, weight, bias, training, momentum, eps)
+  if (c.arg(3).is<bool>())
+    return c.t.call("native_batch_norm", {c.arg(0), c.arg(1), c.arg(2), {}, {}, c.arg(3), c.arg(4), c.arg(5)});
+  const Normalized made = normalized(c, c.flag(5), 7);
+  move_on(c, made);
+  return Item::tuple({Item(made.y), or_unknown(made.mean), or_unknown(made.scale)});
 }
 Item native_batch_norm_no_training(const Call& c) {
-  return Item::tuple({Item(batch_normalized(c, false, 6)), Item(Unknown{}), Item(Unknown{})});
+  return Item::tuple({Item(normalized(c, false, 6).y), Item(Unknown{}), Item(Unknown{})});
 }
 Item native_batch_norm_functional(const Call& c) {
-  return Item::tuple({Item(batch_normalized(c, c.flag(5), 7)), Item(Unknown{}), Item(Unknown{}), c.arg(3), c.arg(4)});
+  const Normalized made = normalized(c, c.flag(5), 7);
+  return Item::tuple({Item(made.y), or_unknown(made.mean), or_unknown(made.scale),
+                      made.next_mean ? Item(made.next_mean) : c.arg(3),
+                      made.next_variance ? Item(made.next_variance) : c.arg(4)});
 }
 Item instance_norm(const Call& c) {
   GraphBuilder& g = c.g();

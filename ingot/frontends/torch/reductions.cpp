@@ -118,6 +118,20 @@ double order_of(const Call& c, std::size_t i) {
   return c.real(i);
 }
 
+/// The largest or smallest sum of a matrix's columns (order 1) or rows (infinity).
+Item by_lines(const Call& c, Value* x, double order) {
+  if (std::abs(order) != 1 && !std::isinf(order)) refuse("norms of matrices by their singular values");
+  GraphBuilder& g = c.g();
+  const std::int64_t rank = c.rank(x);
+  const Ints axes = c.has(2) ? c.ints(2) : Ints{-2, -1};
+  const std::int64_t rows = normal_axis(axes.at(0), rank), columns = normal_axis(axes.at(1), rank);
+  const bool is_one = std::abs(order) == 1;
+  Value* sums = g.op("ReduceSum", {g.op("Abs", {x}), g.ints({is_one ? rows : columns})}, {{"keepdims", 1}});
+  Value* other = g.ints({is_one ? columns : rows});
+  Value* found = order > 0 ? g.op("ReduceMax", {sums, other}) : g.op("ReduceMin", {sums, other});
+  return c.flag(3) ? found : g.op("Squeeze", {found, g.ints({rows, columns})});
+}
+
 }  // namespace
 
 Item sum(const Call& c) {
@@ -177,9 +191,10 @@ Item logsumexp(const Call& c) {
 Item norm(const Call& c) { return p_norm(c, c.real_tensor(0), order_of(c, 1), 2, c.flag(3)); }
 Item linalg_norm(const Call& c) {
   Value* x = c.real_tensor(0);
-  const bool is_matrix = c.has(1) && rank_of(x) == 2 && !c.has(2);
-  if (is_matrix && !c.arg(1).is<std::string>()) refuse("norms of matrices other than Frobenius's");
-  return p_norm(c, x, order_of(c, 1), 2, c.flag(3));
+  if (!c.has(1) || (c.has(2) && c.ints(2).size() != 2)) return p_norm(c, x, order_of(c, 1), 2, c.flag(3));
+  const bool is_matrix = c.has(2) || c.rank(x) == 2 || c.row.name == "linalg_matrix_norm";
+  if (!is_matrix || c.arg(1).is<std::string>()) return p_norm(c, x, order_of(c, 1), 2, c.flag(3));
+  return by_lines(c, x, c.real(1));
 }
 Item frobenius_norm(const Call& c) { return p_norm(c, c.real_tensor(0), 2, 1, c.flag(2)); }
 Item dist(const Call& c) {

@@ -131,7 +131,7 @@ Item interpolate(const Call& c) {
 }
 Item pad_circular(const Call& c) { return padded(c, "wrap", 0); }
 Item pad_enum(const Call& c) {
-  constexpr const char* kModes[] = {"constant", "reflect", "edge", "wrap"};
+  constexpr const char* kModes[] = {"reflect", "edge", "wrap", "constant"};
   const std::int64_t mode = c.integer(2);
   if (mode < 0 || mode > 3) refuse("an unknown way to pad");
   return padded(c, kModes[mode], c.has(3) ? c.real(3) : 0);

@@ -252,6 +252,14 @@ Item narrow(const Call& c) {
 Item split(const Call& c) {
   Value* x = c.tensor(0);
   const std::int64_t axis = c.axis(2, x);
+  if (const ListRef* list = c.arg(1).get<ListRef>();
+      list && !std::ranges::all_of((*list)->items, [](const Item& size) { return size.is<std::int64_t>(); })) {
+    // Sizes that only the run knows; how many there are is known.
+    std::vector<Item> parts;
+    for (Value* part : c.g().op("Split", {x, c.index_vector(1)}, {{"axis", axis}}, (*list)->items.size()))
+      parts.emplace_back(part);
+    return Item::list(std::move(parts));
+  }
   if (c.arg(1).is<ListRef>() || c.arg(1).is<Tuple>()) return in_parts(c, x, axis, c.ints(1));
   const std::int64_t each = c.integer(1);
   if (each <= 0) refuse("a tensor is split in parts of no size");

@@ -79,6 +79,8 @@ class Translation {
     if (is_untyped) untyped_.push_back(input);
   }
 
+  /// The model is to be trained: normalisation and dropout stay what they are, whatever the file's flags say.
+  bool is_trainable = false;
   Journal journal;
   Problems problems;
   Notes notes;
