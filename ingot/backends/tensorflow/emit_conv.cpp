@@ -53,15 +53,14 @@ Ref weights_as(NodeOut& n, const Ints& perm, const Ints& dilations = {}, std::in
     return made;
   }
   Ref w = n.in(1);
-  Dims dims = dims_of(n.shape(1));
-  if (n.rank(1) == 3) {
-    w = n.e.add("ExpandDims", {w, n.e.index(2)});
-    dims.insert(dims.begin() + 2, 1);
-  }
+  if (n.rank(1) == 3) w = n.e.add("ExpandDims", {w, n.e.index(2)});
   w = transposed(n.e, w, perm);
+  if (multiplier <= 1) return w;
+  Dims dims = dims_of(n.shape(1));
+  if (n.rank(1) == 3) dims.insert(dims.begin() + 2, 1);
   Dims turned;
   for (const std::int64_t axis : perm) turned.push_back(dims[static_cast<std::size_t>(axis)]);
-  return multiplier > 1 ? reshaped(n.e, w, split_last(turned)) : w;
+  return reshaped(n.e, w, split_last(turned));
 }
 
 bool is_one(std::int64_t i) { return i == 1; }
@@ -83,11 +82,13 @@ Refused refuse_conv(const Node& n, Dialect dialect) {
   const Shape &x = *n.input(0)->type.shape, &w = *n.input(1)->type.shape;
   if (x.size() < 3 || x.size() > 5 || !n.output(0)->type.shape)
     return Refusal{Kind::dimensions, "TensorFlow convolves 1 to 3 spatial dimensions"};
-  if (!is_fixed(w)) return Refusal{Kind::unknown_size, "the sizes of the weights are not known"};
+  const std::int64_t group = n.attributes.int_or("group", 1);
+  // Without groups, nobody asks for the numbers of channels: in the gradient of weights one is the size of the batch.
+  if (!is_fixed(group == 1 ? Shape(w.begin() + 2, w.end()) : w))
+    return Refusal{Kind::unknown_size, "the sizes of the weights are not known"};
   if (!takes(x.size() == 5 ? "Conv3D" : "Conv2D", n.input(0)->type.elem))
     return Refusal{Kind::element_type, "TensorFlow does not convolve this type"};
-  const std::int64_t group = n.attributes.int_or("group", 1);
-  if (group < 1 || w[0].value() % group) return Refusal{Kind::attribute_value, "the groups do not fit"};
+  if (group < 1 || (group > 1 && w[0].value() % group)) return Refusal{Kind::attribute_value, "the groups do not fit"};
   const Ints dilations = n.attributes.ints_or("dilations", {}), strides = n.attributes.ints_or("strides", {});
   const bool dilates = !std::ranges::all_of(dilations, is_one), steps = !std::ranges::all_of(strides, is_one);
   if (dilates && (steps || x.size() == 5 || dialect == Dialect::tfjs))
@@ -105,7 +106,8 @@ void emit_conv(NodeOut& n) {
   Ints kernel;
   for (std::size_t i = 2; i < w.size(); ++i) kernel.push_back(w[i].value());
   Sliding s = sliding(n.node, kernel);
-  const std::int64_t group = n.attr("group", 1), outputs = w[0].value(), per_group = w[1].value();
+  const std::int64_t group = n.attr("group", 1), outputs = w[0].as_int().value_or(-1),
+                     per_group = w[1].as_int().value_or(-1);
   if (n.attr("auto_pad", "NOTSET") == "SAME_LOWER" && std::ranges::all_of(s.strides, is_one))
     for (std::size_t i = 0; i < s.rank(); ++i) {
       const ops::Padding padding = ops::split_padding(s.extent(i) - 1, false);

@@ -38,6 +38,8 @@ const tf::AttrValue* find(const std::vector<tf::Attr>& attrs, std::string_view n
   return found == attrs.end() ? nullptr : &found->value;
 }
 
+}  // namespace
+
 tf::TensorProto proto_of(const Tensor& tensor) {
   tf::TensorProto proto;
   proto.dtype = word_for(tensor.dtype());
@@ -48,8 +50,6 @@ tf::TensorProto proto_of(const Tensor& tensor) {
     proto.elements = whole_bytes(tensor);
   return proto;
 }
-
-}  // namespace
 
 std::string node_name(std::string_view name) {
   if (name.size() > 2 && name.ends_with(":0")) name.remove_suffix(2);

@@ -33,6 +33,9 @@ struct Output {
 /// What TensorFlow's names may hold; ":0" at the end, as its tensors have it, goes.
 std::string node_name(std::string_view name);
 
+/// A tensor in TensorFlow's words.
+tf::TensorProto proto_of(const Tensor& tensor);
+
 tf::TensorShape shape_word(const std::optional<Shape>& shape);
 /// The word of a value's type: its elements', or a variant for sequences.
 tf::DataType word_for(const Type& type);

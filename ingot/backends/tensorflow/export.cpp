@@ -45,6 +45,7 @@ Exported to_tensorflow(const Model& source, const ExportOptions& options) {
   Output output;
   output.dialect = options.dialect;
   output.graph.producer = kProducer;
+  output.names.insert(options.taken.begin(), options.taken.end());
   Emitter main(output);
   for (const Value* v : graph.inputs()) {
     if (v->initializer) continue;

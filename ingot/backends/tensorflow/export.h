@@ -14,6 +14,8 @@ enum class Dialect : std::uint8_t { tensorflow, tfjs };
 
 struct ExportOptions : passes::legalize::Options {
   Dialect dialect = Dialect::tensorflow;
+  /// Names that functions must not have: those of another graph that goes into the same file.
+  std::vector<std::string> taken{};
 };
 
 struct Exported {

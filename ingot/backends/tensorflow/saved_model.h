@@ -13,8 +13,23 @@ struct SavedParts {
   std::vector<std::pair<std::string, formats::tensorflow::TensorProto>> checkpoint;
 };
 
-/// The graph becomes the function of a signature. `keeps_variables`: float constants that are lists or larger are
-/// variables, so that TensorFlow can train them on; else all stay constants.
-SavedParts to_saved_model(Exported exported, bool keeps_variables);
+/// A variable, with the value that the checkpoint has of it.
+struct SavedVariable {
+  std::string name;
+  Tensor value;
+};
+
+/// What one signature computes. An input of the graph that has a variable's name is read from the variable.
+struct SignatureGraph {
+  std::string key;
+  Exported exported;
+  /// Outputs of the graph that become the values of variables instead of being given out: output -> variable.
+  std::vector<std::pair<std::string, std::string>> assigned{};
+  /// Float constants that are lists or larger are variables too, so that TensorFlow can train them on.
+  bool keeps_variables = false;
+};
+
+/// Each graph becomes the function of a signature; the first is the one that serves.
+SavedParts to_saved_model(std::vector<SignatureGraph> graphs, const std::vector<SavedVariable>& variables = {});
 
 }  // namespace ingot::backends::tensorflow

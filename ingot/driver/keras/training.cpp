@@ -182,7 +182,9 @@ void add_training(Imported& imported, const files::ModelFile& file,
     if (parameter.is_trainable) trained.push_back(parameter.name);
   compiled.training.parameters.trainable = trained;
   const train::TrainingGraph training = train::make_training_graph(imported.model, compiled.training);
-  train::add_training_info(imported.model, training);
+  // Begun anew, training begins as most of Keras's layers do: Glorot's uniform weights, and zeros.
+  const train::InitializationOptions begins{.scheme = "xavier", .seed = 0};
+  train::add_training_info(imported.model, training, 0, &begins);
   imported.notes.insert(imported.notes.end(), training.notes.begin(), training.notes.end());
   if (file.training["metrics"].size()) imported.notes.push_back("metrics are not part of training information");
   if (compiled.slots.empty() || file.optimizer.values.empty()) return;

@@ -11,6 +11,7 @@
 #include "ingot/base/error.h"
 #include "ingot/driver/import_layout.h"
 #include "ingot/driver/load.h"
+#include "ingot/driver/tensorflow/training.h"
 #include "ingot/formats/tensorflow/checkpoint_writer.h"
 #include "ingot/formats/tensorflow/writer.h"
 #include "ingot/formats/tfjs/graph_model_writer.h"
@@ -106,9 +107,18 @@ std::vector<std::string> save_graph(const Model& model, const std::string& path,
 }
 
 std::vector<std::string> save_saved_model(const Model& model, const std::string& path, const SaveOptions& options) {
-  back::Exported made = exported_as_wished(model, options, back::Dialect::tensorflow);
-  std::vector<std::string> notes = std::move(made.notes);
-  back::SavedParts parts = back::to_saved_model(std::move(made), options.variables);
+  std::vector<std::string> notes;
+  std::vector<back::SignatureGraph> graphs(1);
+  std::vector<back::SavedVariable> variables;
+  if (!model.training.empty()) variables = training_variables(model);
+  graphs[0].key = "serving_default";
+  graphs[0].keeps_variables = options.variables;
+  graphs[0].exported = variables.empty()
+                           ? exported_as_wished(model, options, back::Dialect::tensorflow)
+                           : exported_as_wished(with_inputs_for(model, variables), options, back::Dialect::tensorflow);
+  notes = std::move(graphs[0].exported.notes);
+  if (!variables.empty()) add_training(model, export_options(options, back::Dialect::tensorflow), graphs, notes);
+  back::SavedParts parts = back::to_saved_model(std::move(graphs), variables);
   DirectorySet files(path, is_part_of_saved_model);
   {
     AtomicFile index(files.path_of("variables/variables.index"));

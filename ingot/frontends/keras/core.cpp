@@ -51,7 +51,25 @@ void maxout_dense(Call& call) {
   call.set(b.op("ReduceMax", {y, b.ints({0})}, {{"keepdims", 0}}));
 }
 
+namespace {
+
+/// From vectors back to scores of the categories.
+void embedding_reversed(Call& call) {
+  GraphBuilder& b = call.b;
+  IrValue* table = call.weight("embeddings");
+  const bool is_tied = call.flag("tie_weights", true);
+  IrValue* kernel = is_tied ? b.transpose(table, {1, 0}) : call.weight("reverse_embeddings");
+  IrValue* y = b.op("MatMul", {b.cast(call.in(), call.elem()), kernel});
+  if (const auto cap = call.at("logit_soft_cap").as_number(); cap && *cap != 0)
+    y = b.mul(b.op("Tanh", {b.div(y, *cap)}), *cap);
+  call.set(y);
+}
+
+}  // namespace
+
 void embedding(Call& call) {
+  const Argument* reverse = call.argument(1, "reverse");
+  if (reverse && reverse->literal.as_bool().value_or(false)) return embedding_reversed(call);
   GraphBuilder& b = call.b;
   IrValue* ids = call.in();
   IrValue* table = call.weight("embeddings");
@@ -89,7 +107,12 @@ void flatten(Call& call) {
 
 void reshape(Call& call) {
   const Config target = call.at("target_shape");
-  Ints sizes = call.ints("target_shape", target.size(), -1);
+  Ints sizes;
+  // TF.js writes null for the size that follows from the others.
+  for (const Config& entry : target.entries()) {
+    call.require(entry.is_null() || entry.as_int().has_value(), "'target_shape' holds what is no whole number");
+    sizes.push_back(entry.as_int().value_or(-1));
+  }
   call.set(reshaped(call, call.in(), std::move(sizes)));
 }
 

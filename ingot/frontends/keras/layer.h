@@ -58,6 +58,7 @@ struct Layer {
   Config entry, config;
   Weights weights{};
   bool is_trainable = true;
+  std::size_t number = 0;                                 // among the layers of its class
   std::map<std::string, IrValue*> parameters{};           // made so far, by name
   std::shared_ptr<Network> network{};                     // of a model inside the model
   std::map<std::string, std::shared_ptr<Layer>> inner{};  // layers that it wraps

@@ -6,10 +6,12 @@ list(APPEND frontends_sources
   keras/convolutions.cpp
   keras/core.cpp
   keras/encoding.cpp
+  keras/hashing.cpp
   keras/images.cpp
   keras/import.cpp
   keras/layer.cpp
   keras/layer_table.cpp
+  keras/lookup.cpp
   keras/merging.cpp
   keras/network.cpp
   keras/normalization.cpp
@@ -21,6 +23,8 @@ list(APPEND frontends_sources
   keras/regularization.cpp
   keras/shapes.cpp
   keras/spatial.cpp
+  keras/spectrogram.cpp
+  keras/text_vectorization.cpp
   keras/translate.cpp
   keras/weights.cpp
   keras/wrappers.cpp)

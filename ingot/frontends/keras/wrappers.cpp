@@ -1,4 +1,6 @@
 // Layers around other layers.
+#include <map>
+
 #include "ingot/base/error.h"
 #include "ingot/frontends/keras/translators.h"
 
@@ -22,6 +24,26 @@ void time_distributed(Call& call) {
   IrValue* rest = b.op("Slice", {b.shape(y), b.ints({1}), b.ints({*out_rank}), b.ints({0})});
   IrValue* all = *out_rank > 1 ? b.concat({outer, rest}, 0) : outer;
   call.set(b.op("Reshape", {y, all}), call.mask());
+}
+
+/// Layers of preparation in a row.
+void pipeline(Call& call) {
+  std::vector<Flow> flows = call.inputs;
+  std::map<std::string, std::size_t> of_class;
+  const std::vector<Config> entries = call.at("layers").entries();
+  const Weights weights = call.layer.weights.is_tree() ? call.layer.weights.part("layers") : call.layer.weights;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const std::string class_name(entries[i]["class_name"].text());
+    const std::string name(entries[i]["config"]["name"].text());
+    const std::size_t before = of_class[class_name]++;
+    const std::string part = snake_case(class_name) + (before ? "_" + std::to_string(before) : "");
+    std::vector<Argument> args;
+    for (const Flow& flow : flows) args.push_back({.tensor = flow});
+    flows = call.call("layer " + std::to_string(i), entries[i], weights.is_tree() ? weights.part(part) : weights,
+                      std::move(args));
+    call.require(!flows.empty() && flows[0].value, "the layer '" + name + "' in it has no translation");
+  }
+  call.outputs = flows;
 }
 
 /// While running, the weights are as they were last normalised.

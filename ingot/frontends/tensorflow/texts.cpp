@@ -1,4 +1,6 @@
 // Texts: joining, splitting, comparing, reading numbers.
+#include "ingot/frontends/texts.h"
+
 #include <cctype>
 #include <set>
 
@@ -19,14 +21,11 @@ std::string constant_text(const TfNode& n, std::size_t i, const char* what) {
 
 Value* is_not_empty(GraphBuilder& g, Value* x) { return g.op("Not", {g.op("Equal", {x, text(g, "")})}); }
 
-/// ONNX changes the case of lists.
-Values with_case(const TfNode& n, GraphBuilder& g, const char* how) {
+Values in_case(const TfNode& n, GraphBuilder& g, const char* how) {
   if (n.text("encoding", "").empty())
     n.translation().note("'" + n.name() + "' (" + n.op() +
                          ") leaves letters beyond ASCII as they are in TensorFlow; in ONNX their case changes too");
-  Value* list = g.reshape(n.input(0), {-1});
-  Value* y = g.op("StringNormalizer", {list}, {{"case_change_action", how}, {"is_case_sensitive", 1}});
-  return {g.op("Reshape", {y, g.shape(n.input(0))})};
+  return {with_case(g, n.input(0), how)};
 }
 
 /// [rows, parts] and whether each place holds a part, as indices, values and shape of a sparse tensor.
@@ -81,8 +80,8 @@ Values reduce_join(const TfNode& n, GraphBuilder& g) {
   return {g.squeeze(x, axes)};
 }
 
-Values string_lower(const TfNode& n, GraphBuilder& g) { return with_case(n, g, "LOWER"); }
-Values string_upper(const TfNode& n, GraphBuilder& g) { return with_case(n, g, "UPPER"); }
+Values string_lower(const TfNode& n, GraphBuilder& g) { return in_case(n, g, "LOWER"); }
+Values string_upper(const TfNode& n, GraphBuilder& g) { return in_case(n, g, "UPPER"); }
 
 Values string_to_number(const TfNode& n, GraphBuilder& g) {
   return {g.cast(n.input(0), n.dtype("out_type", DType::f32))};
@@ -155,23 +154,6 @@ std::optional<std::vector<std::string>> matched_texts(std::string_view pattern) 
   return all;
 }
 
-Value* replaced(GraphBuilder& g, Value* x, const std::string& what, const std::string& by, bool only_first) {
-  Attrs attrs{{"delimiter", what}};
-  if (only_first) attrs.emplace_back("maxsplit", 1);
-  const Values split = g.op("StringSplit", {x}, attrs, 2);
-  Value* parts = split[0];
-  Value* counts = split[1];
-  Value* start = g.op("Expand", {text(g, ""), g.shape(x)});
-  return repeat(g, size_of(g, parts, -1), {start}, [&](GraphBuilder& b, Value* k, const Values& state) -> Values {
-    Value* is_there = b.op("Less", {k, counts});
-    Value* nothing = text(b, "");
-    Value* joint = b.where(b.op("Greater", {k, b.index(0)}), text(b, by), nothing);
-    Value* part = b.op("Gather", {parts, k}, {{"axis", -1}});
-    Value* more = b.where(is_there, b.op("StringConcat", {joint, part}), nothing);
-    return {b.op("StringConcat", {state[0], more})};
-  })[0];
-}
-
 Values replaced_all(const TfNode& n, GraphBuilder& g, const std::string& pattern, const std::string& by) {
   const bool only_first = !n.flag("replace_global", true);
   if (by.find('\\') != by.npos) n.unsupported("a replacement that refers to the match");
@@ -181,7 +163,7 @@ Values replaced_all(const TfNode& n, GraphBuilder& g, const std::string& pattern
   Value* x = n.input(0);
   for (const std::string& t : *texts) {
     if (texts->size() > 1 && by.find(t) != by.npos) n.unsupported("the replacement holds characters of the pattern");
-    x = replaced(g, x, t, by, only_first);
+    x = with_replaced(g, x, t, by, only_first);
   }
   return {x};
 }

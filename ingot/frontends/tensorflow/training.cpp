@@ -14,7 +14,15 @@ namespace {
 void add_training_inputs(Translation& t, const std::vector<std::int32_t>& roots) {
   const Body& main = t.main();
   const auto add_once = [&](const Port& port) {
-    if (!t.is_cut(main.resolve(port.tensor))) add_input(t, port);
+    const Source source = main.resolve(port.tensor);
+    if (t.is_cut(source)) return;
+    // What both signatures call by one name is one input.
+    Value* same = t.root().find(port.name);
+    const bool is_same = same && same->is_input() && (port.dtype == DType::undefined || same->type.elem == port.dtype);
+    if (is_same)
+      t.cut(source, same);
+    else
+      add_input(t, port);
   };
   for (const Port& port : t.options().train_inputs) add_once(port);
   const std::vector<bool> needed = ancestors(main, roots);

@@ -245,6 +245,34 @@ function restoredKeys(model) {
   return keys;
 }
 
+/// A signature that changes variables as a function of their values: its outputs, then the new values. `variables`:
+/// {node: that reads it, key: of the checkpoint, place: of its new value among the outputs, or -1}.
+export function signatureStep(model, key) {
+  const signature = model.signatures.get(key);
+  const outputs = [...signature.outputs.values()].map(({ name }) => name);
+  const call = model.nodes.find(({ name }) => name === outputs[0].split(':')[0]);
+  const f = model.functions.get(call.attr.f.func.name);
+  const step = { ...f, outputs: [...f.outputs], returns: new Map(f.returns) };
+  const keys = restoredKeys(model);
+  const nodeOf = (argument) => call.input[f.inputs.indexOf(argument)];
+  const variables = new Map();
+  const variable = (argument) => {
+    const node = nodeOf(argument);
+    if (!variables.has(node)) variables.set(node, { node: '', key: keys.get(node), place: -1 });
+    return variables.get(node);
+  };
+  for (const node of f.nodes) {
+    if (node.op === 'ReadVariableOp') variable(node.input[0]).node = `${call.name}/${node.name}`;
+    if (node.op !== 'AssignVariableOp') continue;
+    variable(node.input[0]).place = outputs.length;
+    outputs.push(`${call.name}:${step.outputs.length}`);
+    step.outputs.push(`assigned ${node.name}`);
+    step.returns.set(`assigned ${node.name}`, node.input[1]);
+  }
+  return { model: { ...model, functions: new Map([...model.functions, [call.attr.f.func.name, step]]) }, outputs,
+    variables: [...variables.values()] };
+}
+
 const kCalls = new Set(['PartitionedCall', 'StatefulPartitionedCall']);
 const kPositions = { FusedBatchNormV3: ['y', 'batch_mean', 'batch_variance'], TopKV2: ['values', 'indices'],
   Split: ['output'], Unpack: ['output'], IdentityN: ['output'] };

@@ -84,9 +84,32 @@ Values pool_in_two(Rewriting& r) {
   return {g.reshape(made, y)};
 }
 
+/// Sizes of which the first may be open, and is -1 then.
+std::optional<Ints> dims_of_planes(const Value* v) {
+  if (!v || !v->type.shape) return std::nullopt;
+  Ints dims;
+  for (const Dim& d : *v->type.shape) {
+    if (!d.is_known() && !dims.empty()) return std::nullopt;
+    dims.push_back(d.as_int().value_or(-1));
+  }
+  return dims;
+}
+
+/// 0, `step`, 2 `step`, ... as a column: one for each plane of `x`.
+Value* starts_of_planes(GraphBuilder& g, Value* x, const Ints& dims, std::int64_t step) {
+  if (dims[0] >= 0) {
+    Ints planes;
+    for (std::int64_t p = 0; p < dims[0] * dims[1]; ++p) planes.push_back(p * step);
+    return g.constant(Tensor::of<std::int64_t>({dims[0] * dims[1], 1}, planes));
+  }
+  Value* batch = g.squeeze(g.op("Slice", {g.shape(x), g.ints({0}), g.ints({1}), g.ints({0})}), {0});
+  Value* all = g.op("Range", {g.index(0), g.mul(batch, g.index(dims[1])), g.index(1)});
+  return g.unsqueeze(g.mul(all, g.index(step)), {1});
+}
+
 /// All elements of each window side by side, and for each where it stands.
 Values pool_with_places(Rewriting& r) {
-  const auto dims = r.dims(), out = r.out_dims();
+  const auto dims = dims_of_planes(r.in()), out = dims_of_planes(r.node.output(0));
   if (!dims || !out || dims->size() < 3 || r.elem() != DType::f32) return {};
   const std::size_t spatial = dims->size() - 2;
   const ops::Window window = ops::Window::read(r.node.attributes, spatial, nullptr);
@@ -137,18 +160,18 @@ Values pool_with_places(Rewriting& r) {
       places[static_cast<std::size_t>(tap * windows + w)] = place;
     }
   }
-  Value* all = g.reshape(g.concat(shifted, 0), {taps, (*dims)[0] * (*dims)[1], windows});
+  const std::int64_t planes = (*dims)[0] < 0 ? -1 : (*dims)[0] * (*dims)[1];
+  Value* all = g.reshape(g.concat(shifted, 0), {taps, planes, windows});
   Value* best = g.op("ReduceMax", {all, g.ints({0})}, {{"keepdims", 0}});
   Value* which = g.op("ArgMax", {all}, {{"axis", 0}, {"keepdims", 0}});  // [channels, windows]
   // Which tap, as a place in the plane, and then among all planes.
   Value* table = g.constant(Tensor::of<std::int64_t>({taps * windows}, places));
-  Ints numbers, planes;
+  Ints numbers;
   for (std::int64_t w = 0; w < windows; ++w) numbers.push_back(w);
-  for (std::int64_t p = 0; p < (*dims)[0] * (*dims)[1]; ++p) planes.push_back(p * plane_size);
   Value* row = g.mul(which, static_cast<double>(windows));
   Value* entry = g.add(row, g.ints(numbers));
   Value* place = g.op("Gather", {table, entry}, {{"axis", 0}});
-  Value* starts = g.constant(Tensor::of<std::int64_t>({(*dims)[0] * (*dims)[1], 1}, planes));
+  Value* starts = starts_of_planes(g, r.in(), *dims, plane_size);
   Value* where = g.reshape(g.add(place, starts), *out);
   return {g.reshape(best, *out), where};
 }
