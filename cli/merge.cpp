@@ -54,13 +54,15 @@ Command add_merge(App& program, const Global& global) {
   app->footer(
       "Without --connect, outputs of A go to the inputs of B of the same name. The older operator set moves up to the "
       "newer\n"
-      "one. Names inside that both have are kept apart; for inputs and outputs that both have, name a prefix.\n\n"
+      "one. Names inside that both have are kept apart; for inputs and outputs that both have, name a prefix,\n"
+      "or --share-inputs.\n\n"
       "  ingot merge encoder.onnx decoder.onnx -o both.onnx --connect hidden=memory\n"
       "  ingot merge a.onnx b.onnx -o both.onnx --connect y=x --prefix-a a/ --prefix-b b/");
   app->add_option("A", options->a, "The model that comes first")->required();
   app->add_option("B", options->b, "The model that takes what A gives")->required();
   app->add_option("-o,--output", options->output, "The file to write")->required();
   app->add_option("--connect", options->connections, "Output of A = input of B, by their own names: y=x");
+  app->add_flag("--share-inputs", options->merge.shares_inputs, "Inputs of the same name become one");
   app->add_option("--prefix-a", options->merge.prefix_a, "Put before all names of A");
   app->add_option("--prefix-b", options->merge.prefix_b, "Put before all names of B");
   app->add_option("--outputs", options->merge.outputs,

@@ -175,7 +175,10 @@ AdjustReport adjust(Model& model, const AdjustOptions& options) {
     cast_for(model, *options.opset, options.auto_cast, report);
     move_versions(model, imports_of_opset(*options.opset), std::nullopt, report);
   }
-  if (options.half) report.half = passes::to_half(model, *options.half);
+  if (options.half) {
+    passes::take_defaults_for_constants(model);
+    report.half = passes::to_half(model, *options.half);
+  }
   if (!options.renames.empty()) {
     passes::rename_values(model, options.renames);
     for (auto& [key, value] : model.metadata)

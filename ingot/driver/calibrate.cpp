@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <unordered_set>
 
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
@@ -162,6 +164,27 @@ Model with_outputs(const Model& model, const std::vector<std::string>& values) {
     graph.add_output(v);
   }
   return copy;
+}
+
+std::vector<std::pair<std::string, double>> largest_values(const Model& model, const Samples& samples, Budget* budget) {
+  Model watched = model.clone();
+  Graph& graph = *watched.graph;
+  const Values own = graph.outputs();
+  std::unordered_set<const Value*> outputs(own.begin(), own.end());
+  for (Node& node : graph.nodes())
+    for (Value* v : node.outputs())
+      if (v && outputs.insert(v).second) graph.add_output(v);
+  const engine::Session session(watched, {.budget = budget});
+  std::map<std::string, double> largest;
+  for (std::size_t s = 0; s < samples.count; ++s)
+    for (const engine::NamedDatum& output : session.run(samples.batch(s))) {
+      const Array* array = output.value.array();
+      if (!array || array->dtype() != DType::f32) continue;
+      double& most = largest[output.name];
+      for (const float v : array->data<float>())
+        if (std::isfinite(v)) most = std::max(most, std::abs(static_cast<double>(v)));
+    }
+  return {largest.begin(), largest.end()};
 }
 
 passes::ValueRanges calibrate(const Model& model, const std::vector<std::string>& values, const Samples& samples,

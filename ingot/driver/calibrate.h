@@ -34,6 +34,9 @@ struct CalibrationOptions {
 /// A copy of a model whose outputs are also the values named.
 Model with_outputs(const Model& model, const std::vector<std::string>& values);
 
+/// The largest size of the float values that nodes of the model's graph make, by name, over runs on samples.
+std::vector<std::pair<std::string, double>> largest_values(const Model& model, const Samples& samples, Budget* budget);
+
 /// The ranges of values, by name, over runs on samples.
 passes::ValueRanges calibrate(const Model& model, const std::vector<std::string>& values, const Samples& samples,
                               const CalibrationOptions& options);

@@ -6,8 +6,11 @@
 #include "ingot/base/current_budget.h"
 #include "ingot/base/error.h"
 #include "ingot/driver/adjust.h"
+#include "ingot/driver/calibrate.h"
 #include "ingot/driver/check.h"
+#include "ingot/driver/inputs.h"
 #include "ingot/driver/operator_map.h"
+#include "ingot/passes/fit_ir_version.h"
 
 namespace ingot::driver {
 namespace {
@@ -142,6 +145,20 @@ Plan plan_of(const ConvertRequest& request, const Format& from, const Format& to
   return plan;
 }
 
+/// How large numbers become: what float16 cannot hold stays float. Found on inputs that are drawn.
+void find_ranges(const Model& model, passes::HalfOptions& half, Budget* budget, std::vector<std::string>& notes) {
+  if (half.to != DType::f16 || !half.ranges.empty()) return;
+  constexpr std::uint32_t kSeeds = 2;
+  try {
+    Model whole = model.clone();
+    passes::take_defaults_for_constants(whole);
+    const auto drawn = [&](std::size_t s) { return random_inputs(whole, static_cast<std::uint32_t>(s) + 1); };
+    half.ranges = largest_values(whole, {.count = kSeeds, .batch = drawn}, budget);
+  } catch (const Error& error) {
+    notes.push_back("how large its values become is not known, as it does not run: " + error.message());
+  }
+}
+
 Source source_of(const std::string& path) try { return open_source(path); } catch (Error& error) {
   error.in_file(path);
   throw;
@@ -230,7 +247,9 @@ ConvertReport convert(const ConvertRequest& request) {
   append(done.notes, std::move(loaded.notes));
   begin("convert");
   try {
-    AdjustReport adjusted = adjust(done.model, plan.adjust);
+    AdjustOptions changes = plan.adjust;
+    if (changes.half) find_ranges(done.model, *changes.half, request.budget, done.notes);
+    AdjustReport adjusted = adjust(done.model, changes);
     done.convert_seconds = seconds_since(clock);
     done.nodes_changed = adjusted.nodes_changed;
     done.nodes_added = adjusted.nodes_added;

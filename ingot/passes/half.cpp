@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <sstream>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -50,7 +51,11 @@ template <class Half> Tensor halved(const Tensor& tensor) {
 
 class Halving {
  public:
-  Halving(Model& model, const HalfOptions& options) : model_(model), graph_(*model.graph), options_(options) {}
+  Halving(Model& model, const HalfOptions& options)
+      : model_(model),
+        graph_(*model.graph),
+        options_(options),
+        largest_(options.ranges.begin(), options.ranges.end()) {}
 
   HalfReport run() {
     require_kept();
@@ -134,11 +139,17 @@ class Halving {
     for (const Value* v : node.inputs())
       if (is_float_tensor(v) && v->initializer && range_of(*v).too_large)
         return "weight '" + v->name() + "' has numbers that are too large";
-    for (const auto& [name, largest] : options_.ranges) {
-      const auto is_it = [&](const Value* v) { return v && v->name() == name; };
-      const bool touches = std::ranges::any_of(node.inputs(), is_it) || std::ranges::any_of(node.outputs(), is_it);
-      if (touches && largest > most()) return "'" + name + "' reaches " + std::to_string(largest);
-    }
+    const auto reached = [&](const Value* v) {
+      const auto found = v ? largest_.find(v->name()) : largest_.end();
+      if (found == largest_.end() || !(found->second > most())) return std::string();
+      std::ostringstream size;
+      size << found->second;
+      return "'" + v->name() + "' reaches " + size.str();
+    };
+    for (const Value* v : node.inputs())
+      if (std::string why = reached(v); !why.empty()) return why;
+    for (const Value* v : node.outputs())
+      if (std::string why = reached(v); !why.empty()) return why;
     return {};
   }
 
@@ -285,6 +296,7 @@ class Halving {
   std::unordered_set<const Node*> half_;
   std::unordered_set<const Value*> halves_;
   std::unordered_map<const Value*, HalfRange> ranges_;
+  std::unordered_map<std::string, double> largest_;       // of options_.ranges
   std::unordered_map<const Value*, std::string> stored_;  // weights, and what they were called
   std::unordered_map<std::pair<Value*, DType>, Value*, Hash> made_;
 };

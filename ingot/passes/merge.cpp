@@ -9,6 +9,7 @@
 #include "ingot/base/error.h"
 #include "ingot/ir/drop_unread.h"
 #include "ingot/ir/equal.h"
+#include "ingot/ir/source_notes.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/schema.h"
 #include "ingot/passes/convert_version.h"
@@ -18,6 +19,8 @@
 
 namespace ingot::passes {
 namespace {
+
+constexpr std::string_view kStage = "ingot.stage";
 
 Value* output_named(const Graph& graph, std::string_view name) {
   for (Value* v : graph.outputs())
@@ -75,6 +78,12 @@ void prefix_names(Model& model, const std::string& prefix) {
   substitute_dims(model, [&](std::string_view name) { return Dim::symbol(prefix + std::string(name)); });
 }
 
+bool has_stages(const Model& model) {
+  for (const Node& node : model.graph->nodes())
+    if (!note_of(node.metadata, kStage).empty()) return true;
+  return false;
+}
+
 class Merger {
  public:
   Merger(Model& a, Model& b, const MergeOptions& options, MergeReport& report)
@@ -82,6 +91,7 @@ class Merger {
 
   void run() {
     find_connections();
+    mark_stages();
     prefix_names(a_, options_.prefix_a);
     prefix_names(b_, options_.prefix_b);
     align_opsets();
@@ -109,6 +119,15 @@ class Merger {
     throw Error(Code::bad_usage, text).hint("--connect out=in says what goes where, --prefix-b keeps names apart");
   }
 
+  /// Where the nodes of one model name their stages, those of the other must not be taken for the stage beside them.
+  void mark_stages() {
+    const bool first = has_stages(a_), second = has_stages(b_);
+    if (first == second) return;
+    for (Node& node : (first ? b_ : a_).graph->nodes()) node.metadata.emplace_back(kStage, "model");
+    report_.notes.push_back(std::string("the nodes of the ") + (first ? "second" : "first") +
+                            " model name no stage: they are 'model' now");
+  }
+
   void find_connections() {
     for (const auto& [from, to] : options_.connections) {
       Value *output = output_named(*a_.graph, from), *input = input_named(*b_.graph, to);
@@ -118,9 +137,12 @@ class Merger {
         if (c.input == input && input) problem("input '" + to + "' is connected twice");
       if (output && input) connections_.push_back({output, input});
     }
-    if (!options_.connections.empty()) return;
-    for (Value* input : b_.graph->inputs())
-      if (Value* output = output_named(*a_.graph, input->name())) connections_.push_back({output, input});
+    for (Value* input : b_.graph->inputs()) {
+      if (is_connected(input)) continue;
+      Value* output = options_.connections.empty() ? output_named(*a_.graph, input->name()) : nullptr;
+      if (!output && options_.shares_inputs) output = input_named(*a_.graph, input->name());
+      if (output) connections_.push_back({output, input});
+    }
     if (connections_.empty()) problem("no output of the first model has the name of an input of the second");
   }
 
@@ -149,7 +171,7 @@ class Merger {
     for (const Connection& c : connections_) {
       std::string why;
       if (!may_match(c.output->type, c.input->type, &why))
-        problem("output '" + c.output->name() + "' is " + c.output->type.str() + ", but input '" + c.input->name() +
+        problem((c.output->is_input() ? "input '" : "output '") + c.output->name() + "' is " + c.output->type.str() + ", but input '" + c.input->name() +
                 "' is " + c.input->type.str() + (why.empty() ? "" : ": " + why));
     }
   }

@@ -10,6 +10,8 @@ namespace ingot::passes {
 struct MergeOptions {
   /// Output of the first -> input of the second, by their own names; empty: those of the same name.
   std::vector<std::pair<std::string, std::string>> connections{};
+  /// Inputs of the same name become one.
+  bool shares_inputs = false;
   /// Put before the names of values, nodes and named dimensions of each.
   std::string prefix_a{}, prefix_b{};
   /// Outputs of the result, by their names in it; empty: those of the first that are not connected, then the second's.

@@ -84,6 +84,27 @@ class GraphTest(unittest.TestCase):
         done = self.json_of("verify", self.path("net.onnxtxt"), self.path("whole.onnx"), "--with", "ingot")
         self.assertEqual(done["answer"], "same")
 
+    def test_stages_survive_a_merge_and_come_apart_again(self):
+        program = pathlib.Path(self.path("prepare.py"))
+        program.write_text("def prepare(df):\n    df['c'] = df['a'] * 2\n    df['d'] = df['c'] + 1\n    return df[['c', 'd']]\n")
+        model = pathlib.Path(self.path("sum.onnxtxt"))
+        model.write_text('<ir_version: 10, opset_import: ["" : 21]>\n'
+                         'sum (double[N, 1] c, double[N, 1] d) => (double[N, 1] y) { s = Add(c, d) y = Relu(s) }\n')
+        self.run_ingot("convert", str(program), "--schema", "a:float", "-o", self.path("prepare.onnx"))
+        done = self.run_ingot("merge", self.path("prepare.onnx"), str(model), "-o", self.path("both.onnx"))
+        self.assertIn("they are 'model' now", done.stderr)
+        parts = self.json_of("split", self.path("both.onnx"), "--stage", "model", "-o", self.path("model.onnx"), "--rest",
+                             self.path("rest.onnx"))["parts"]
+        self.assertEqual([(p["name"], p["inputs"], p["outputs"]) for p in parts],
+                         [("model", ["c", "d"], ["y"]), ("preprocess", ["a"], ["c", "d"])])
+        for part, whole in (("model.onnx", str(model)), ("rest.onnx", self.path("prepare.onnx"))):
+            self.assertEqual(self.json_of("verify", whole, self.path(part), "--with", "ingot")["answer"], "same")
+        self.run_ingot("merge", self.path("rest.onnx"), self.path("model.onnx"), "-o", self.path("again.onnx"))
+        done = self.json_of("verify", self.path("both.onnx"), self.path("again.onnx"), "--with", "ingot")
+        self.assertEqual(done["answer"], "same")
+        done = self.run_ingot("split", self.path("both.onnx"), "--stage", "nothing", "-o", self.path("no.onnx"), code=2)
+        self.assertIn("its stages are preprocess, model", done.stderr)
+
     def test_weights_of_old_files_are_weights(self):
         # Below IR version 4 each weight is an input too.
         self.run_ingot("convert", self.path("net.onnxtxt"), "-o", self.path("old.onnx"), "--for", "onnx-1.3")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Files of boosting libraries in the corpus: converted, and compared with what their libraries said, stored beside them,
-and with XGBoost itself on random rows with gaps.
+and with XGBoost itself on random rows with gaps. Models of libsvm and liblinear beside their own programs.
 
 boosting_agreement.py --ingot PROGRAM --peers build/peers [--filter WORD]; exit code 77: something that it needs is not
 here. Each comparison is made in Ingot and in ONNX Runtime. boosting/agreement.txt names what may be refused, with the
@@ -208,6 +208,45 @@ def catboost_cases(options, onnx, judge):
                                     lambda x, m=model, f=link: f(catboost_file.raw_sums(m, x)), more, 1e-12))
 
 
+def machine_cases(options, onnx, judge):
+    """libsvm and liblinear beside their own programs."""
+    sys.path.insert(0, os.path.join(agreement.HERE, "boosting"))
+    import machines
+    sets, kinds = machines.data(), list(machines.all_kinds())
+    if not kinds:
+        print("not compared with libsvm and liblinear: svm-train and liblinear-train are not here")
+    for name, train, predict, how, more, place in kinds:
+        if options.filter not in name:
+            continue
+        x, y = sets[place]
+        with tempfile.TemporaryDirectory() as folder:
+            model, answers, chances = machines.asked(train, predict, how, more, folder, x, y)
+            is_number = place == "numbers"
+            wanted = {"variable" if is_number else "label": answers}
+            if chances is not None:
+                wanted["probabilities"] = chances
+            judge(name, machine_outcome(options, onnx, model, x, wanted, folder))
+
+
+def machine_outcome(options, onnx, source, x, wanted, folder):
+    model = os.path.join(folder, "m.onnx")
+    failed = shared.run([options.ingot, "convert", source, "-o", model, "--no-verify"])
+    if failed:
+        return "refused", failed
+    np.save(os.path.join(folder, "x.npy"), x)
+    inputs = {"X": (os.path.join(folder, "x.npy"), x)}
+    os.mkdir(os.path.join(folder, "out"))
+    for runtime, (failed, got) in (("Ingot", shared.in_ingot(options, model, inputs, os.path.join(folder, "out"))),
+                                   ("ONNX Runtime", shared.in_onnx_runtime(onnx, model, inputs, folder))):
+        if failed:
+            return "fails", f"in {runtime}: {failed}"
+        # The programs print six digits.
+        differs = shared.differences(wanted, got, 1e-5)
+        if differs:
+            return "differs", f"in {runtime}: {differs}"
+    return "agrees", ""
+
+
 def main():
     options = agreement.parsed_arguments("boosting")
     agreement.require(options.ingot, options.peers, options.corpus)
@@ -224,6 +263,7 @@ def main():
     stored_cases(options, onnx, tally, judge)
     live_cases(options, onnx, tally, judge)
     catboost_cases(options, onnx, judge)
+    machine_cases(options, onnx, judge)
     onnx.close()
     tally.finish()
 

@@ -211,7 +211,10 @@ def outcome(options, onnx, case, number, data, known):
         x = np.abs(x)
     if name.startswith("XGB") and y is not None and y.dtype.kind in "OUS":
         y = np.unique(y, return_inverse=True)[1]
-    fitted = fitted_on(estimator, x, y)
+    try:
+        fitted = fitted_on(estimator, x, y)
+    except ValueError as error:
+        return "not run", f"scikit-learn does not fit it: {str(error).splitlines()[0]}"
     if options.wide:
         x, wanted = rows_to_ask(fitted, x, place, how)
     else:
@@ -264,7 +267,7 @@ def main():
         kind, why = outcome(options, onnx, case, number, data, known.get(name))
         tally.add(kind, f"{key} {case[0]!r}".replace("\n", " ") if kind != "agrees" else key, why, name)
         rows.setdefault(type(case[0]).__name__, []).append((case[1], repr(case[0]), kind))
-        if kind != "agrees" and kind not in [rest[0] for rest in [known.get(name)] if rest]:
+        if kind not in ("agrees", "not run") and kind not in [rest[0] for rest in [known.get(name)] if rest]:
             tally.unexpected.append(f"{key}: {kind}: {why}")
     onnx.close()
     if options.wide:

@@ -3,8 +3,8 @@
 
 sklearn_exact.py --ingot PROGRAM --peers build/peers [--filter WORD]; exit code 77: something that it needs is not here.
 In double precision Ingot must give scikit-learn's numbers to the last bit and ONNX Runtime the same leaves; with
---precision float32 every row of floats must reach the same leaves. What KNNImputer answers where rows lie equally far is
-checked against all answers that scikit-learn could give.
+--precision float32 every row of floats must reach the same leaves. What neighbours say where rows lie equally
+far is checked against all answers that scikit-learn could give.
 """
 import itertools
 import os
@@ -109,8 +109,15 @@ def check_trees(options, onnx, sets, tally):
             tally.unexpected.append(f"{key}: {why}")
 
 
-def possible_answers(fitted, row, feature):
-    """What the mean of the nearest donors may be: rows that lie equally far may stand in for one another."""
+def nearest(distance, k):
+    """(those that are nearest for sure, those that lie as far as the k-th): of the latter any may count."""
+    edge = np.sort(distance)[k - 1]
+    tied = np.isclose(distance, edge, rtol=1e-9)
+    return (distance < edge) & ~tied, tied
+
+
+def imputed_bounds(fitted, row, feature):
+    """Between which numbers the mean of the nearest donors lies, and whether some of them may stand in for others."""
     donors = [i for i in range(len(fitted._fit_X)) if not np.isnan(fitted._fit_X[i, feature])]
     both = ~np.isnan(row) & ~np.isnan(fitted._fit_X[donors])
     apart = np.where(both, np.nan_to_num(row) - np.nan_to_num(fitted._fit_X[donors]), 0)
@@ -118,42 +125,58 @@ def possible_answers(fitted, row, feature):
     distance = np.sqrt((apart ** 2).sum(axis=1) * row.size / np.maximum(count, 1))
     distance[count == 0] = np.inf
     values, k = fitted._fit_X[donors, feature], min(fitted.n_neighbors, len(donors))
-    edge = np.sort(distance)[k - 1]
-    near = np.isclose(distance, edge, rtol=1e-9)
-    sure, tied = values[(distance < edge) & ~near], np.sort(values[near])
-    left = k - len(sure)
-    return (sure.sum() + tied[:left].sum()) / k, (sure.sum() + tied[len(tied) - left:].sum()) / k, len(tied) > left
+    sure, near = nearest(distance, k)
+    total, tied, left = values[sure].sum(), np.sort(values[near]), k - sure.sum()
+    return (total + tied[:left].sum()) / k, (total + tied[len(tied) - left:].sum()) / k, len(tied) > left
+
+
+def voted_bounds(fitted, row, place):
+    """The same for the share of a class among the nearest."""
+    k = fitted.n_neighbors
+    sure, near = nearest(np.sqrt(((fitted._fit_X - row) ** 2).sum(axis=1)), k)
+    is_it = fitted._y == place
+    left, tied, own = k - sure.sum(), near.sum(), (near & is_it).sum()
+    votes = (sure & is_it).sum()
+    return (votes + max(0, left - (tied - own))) / k, (votes + min(left, own)) / k, tied > left
+
+
+def answered(options, fitted, x, output):
+    with tempfile.TemporaryDirectory() as folder:
+        source, model, out = (os.path.join(folder, name) for name in ("m.pkl", "m.onnx", "out"))
+        with open(source, "wb") as file:
+            pickle.dump(fitted, file)
+        np.save(os.path.join(folder, "in.npy"), x)
+        failed = shared.run([options.ingot, "convert", source, "-o", model, "--no-verify"])
+        os.mkdir(out)
+        if not failed:
+            failed, got = shared.in_ingot(options, model, {"X": (os.path.join(folder, "in.npy"), x)}, out)
+        return failed, None if failed else got[output]
 
 
 def check_ties(options, sets, tally):
     """On iris, whose numbers have one decimal, many rows lie equally far from another; which of them counts is left to the
     order of a partial sort. Every answer must be one of those that are possible, and one without a tie must be equal."""
-    for place, neighbours in (("gaps", 3), ("gaps", 5), ("wine_gaps", 3)):
-        key = f"KNNImputer({neighbours}) on {place}"
+    for name, place, neighbours in (("KNNImputer", "gaps", 3), ("KNNImputer", "gaps", 5), ("KNNImputer", "wine_gaps", 3),
+                                    ("KNeighborsClassifier", "iris", 5), ("KNeighborsClassifier", "iris", 7)):
+        key = f"{name}({neighbours}) on {place}"
         if options.filter not in key:
             continue
-        x = sets[place][0]
-        fitted = cases.make("KNNImputer", n_neighbors=neighbours).fit(x)
-        wanted = fitted.transform(x)
-        with tempfile.TemporaryDirectory() as folder:
-            source, model = os.path.join(folder, "m.pkl"), os.path.join(folder, "m.onnx")
-            with open(source, "wb") as file:
-                pickle.dump(fitted, file)
-            np.save(os.path.join(folder, "in.npy"), x)
-            why = shared.run([options.ingot, "convert", source, "-o", model, "--no-verify"])
-            os.mkdir(os.path.join(folder, "out"))
-            failed, got = (why, {}) if why else shared.in_ingot(options, model, {"X": (os.path.join(folder, "in.npy"), x)},
-                                                                os.path.join(folder, "out"))
-            wrong, ties, other = [failed] if failed else [], 0, 0
-            for i, feature in [] if failed else np.argwhere(np.isnan(x)):
-                low, high, is_tied = possible_answers(fitted, x[i], feature)
-                ties += is_tied
-                ours, theirs = got["variable"][i, feature], wanted[i, feature]
-                other += abs(ours - theirs) > 1e-9
-                if not low - 1e-9 <= theirs <= high + 1e-9:
-                    wrong.append(f"row {i}: scikit-learn's {theirs} is not between {low} and {high}")
-                elif not low - 1e-9 <= ours <= high + 1e-9 or not is_tied and abs(ours - theirs) > 1e-9:
-                    wrong.append(f"row {i}: {ours} instead of {theirs}")
+        x, y = sets[place]
+        is_imputer = name == "KNNImputer"
+        fitted = cases.make(name, n_neighbors=neighbours).fit(x, y)
+        wanted = fitted.transform(x) if is_imputer else fitted.predict_proba(x)
+        failed, got = answered(options, fitted, x, "variable" if is_imputer else "probabilities")
+        wrong, ties, other = [failed] if failed else [], 0, 0
+        asked = np.argwhere(np.isnan(x) if is_imputer else np.ones(wanted.shape))
+        for i, column in [] if failed else asked:
+            low, high, is_tied = (imputed_bounds if is_imputer else voted_bounds)(fitted, x[i], column)
+            ties += is_tied
+            ours, theirs = got[i, column], wanted[i, column]
+            other += abs(ours - theirs) > 1e-9
+            if not low - 1e-9 <= theirs <= high + 1e-9:
+                wrong.append(f"row {i}: scikit-learn's {theirs} is not between {low} and {high}")
+            elif not low - 1e-9 <= ours <= high + 1e-9 or not is_tied and abs(ours - theirs) > 1e-9:
+                wrong.append(f"row {i}: {ours} instead of {theirs}")
         tally.add("differs" if wrong else "agrees", key, f"{ties} ties, {other} of them answered otherwise", key)
         tally.unexpected += [f"{key}: {one}" for one in wrong[:5]]
 

@@ -11,10 +11,11 @@ constexpr int kDeepest = 12;
 
 /// Trees of which every leaf is filled up to the depth of its tree: the way down needs no links, and no test for
 /// leaves.
-class FullTrees final : public ForestNode {
+template <class Scalar> class FullTrees final : public ForestNode<Scalar> {
  public:
-  explicit FullTrees(const PlainForest& forest) : ForestNode(forest) {
-    for (const PlainForest::Tree& tree : forest.trees) {
+  using Plain = PlainForest<Scalar>;
+  explicit FullTrees(const Plain& forest) : ForestNode<Scalar>(forest) {
+    for (const auto& tree : forest.trees) {
       const int depth = forest.depth(tree, kDeepest);
       trees_.push_back({branches_.size(), votes_.size(), tree.votes, depth});
       branches_.resize(branches_.size() + (std::size_t{1} << depth));  // the root is number 1
@@ -25,7 +26,7 @@ class FullTrees final : public ForestNode {
 
  private:
   struct Branch {
-    float split = 0;
+    Scalar split = 0;
     std::uint32_t column = 0;  // where its values of kForestRows rows begin
   };
   struct FullTree {
@@ -34,12 +35,12 @@ class FullTrees final : public ForestNode {
     int depth;
   };
 
-  void fill(const PlainForest& forest, const FullTree& tree, std::size_t root) {
+  void fill(const Plain& forest, const FullTree& tree, std::size_t root) {
     std::vector<std::size_t> level = {root}, below;  // leaves stand for both nodes below them
     for (int depth = 0; depth < tree.depth; ++depth) {
       below.clear();
       for (std::size_t i = 0; i < level.size(); ++i) {
-        const PlainForest::Item& item = forest.items[level[i]];
+        const auto& item = forest.items[level[i]];
         below.insert(below.end(), {item.is_leaf ? level[i] : item.yes, item.is_leaf ? level[i] : item.no});
         if (item.is_leaf) continue;
         branches_[tree.branches + (std::size_t{1} << depth) + i] = {
@@ -52,15 +53,15 @@ class FullTrees final : public ForestNode {
                   votes_.data() + tree.votes + i * tree.votes_of_leaf);
   }
 
-  static std::size_t side(float value, float split) { return static_cast<std::size_t>(!(value <= split)); }
+  static std::size_t side(Scalar value, Scalar split) { return static_cast<std::size_t>(!(value <= split)); }
 
   void add_leaf(const FullTree& tree, std::size_t at, double* sums) const {
     const std::size_t leaf = at - (std::size_t{1} << tree.depth);
-    add(votes_.data() + tree.votes + leaf * tree.votes_of_leaf, tree.votes_of_leaf, sums);
+    this->add(votes_.data() + tree.votes + leaf * tree.votes_of_leaf, tree.votes_of_leaf, sums);
   }
 
   /// One row down several trees at once.
-  void add_votes(const float* x, double* sums) const override {
+  void add_votes(const Scalar* x, double* sums) const override {
     constexpr std::size_t kTrees = 8;
     const Branch* branches = branches_.data();
     std::size_t first = 0;
@@ -96,14 +97,14 @@ class FullTrees final : public ForestNode {
     }
   }
 
-  void add_votes(const float* values, std::int64_t groups, std::int64_t rows, double* sums) const override {
+  void add_votes(const Scalar* values, std::int64_t groups, std::int64_t rows, double* sums) const override {
     for (const FullTree& tree : trees_)
       for (std::int64_t i = 0; i < groups; ++i)
-        group(values + static_cast<std::size_t>(i) * group_size(), tree, std::min(kForestRows, rows - i * kForestRows),
-              sums + i * kForestRows * targets());
+        group(values + static_cast<std::size_t>(i) * this->group_size(), tree,
+              std::min(kForestRows, rows - i * kForestRows), sums + i * kForestRows * this->targets());
   }
 
-  void group(const float* values, const FullTree& tree, std::int64_t count, double* sums) const {
+  void group(const Scalar* values, const FullTree& tree, std::int64_t count, double* sums) const {
     std::size_t at[kForestRows];
     std::fill_n(at, kForestRows, std::size_t{1});
     const Branch* branches = branches_.data() + tree.branches;
@@ -114,20 +115,20 @@ class FullTrees final : public ForestNode {
         at[i] = 2 * at[i] + side(values[branch.column + static_cast<std::size_t>(i)], branch.split);
       }
     }
-    for (std::int64_t i = 0; i < count; ++i) add_leaf(tree, at[i], sums + i * targets());
+    for (std::int64_t i = 0; i < count; ++i) add_leaf(tree, at[i], sums + i * this->targets());
   }
 
   std::vector<Branch> branches_;
-  std::vector<PlainForest::Vote> votes_;
+  std::vector<typename Plain::Vote> votes_;
   std::vector<FullTree> trees_;
 };
 
 }  // namespace
 
-bool are_nearly_full(const PlainForest& forest) {
+template <class Scalar> bool are_nearly_full(const PlainForest<Scalar>& forest) {
   constexpr std::size_t kMostGrowth = 4;
   std::size_t all = 0;
-  for (const PlainForest::Tree& tree : forest.trees) {
+  for (const auto& tree : forest.trees) {
     const int depth = forest.depth(tree, kDeepest);
     if (depth > kDeepest) return false;
     all += std::size_t{2} << depth;
@@ -135,6 +136,13 @@ bool are_nearly_full(const PlainForest& forest) {
   return all <= kMostGrowth * forest.items.size();
 }
 
-std::unique_ptr<PreparedNode> make_full_trees(const PlainForest& forest) { return std::make_unique<FullTrees>(forest); }
+template <class Scalar> std::unique_ptr<PreparedNode> make_full_trees(const PlainForest<Scalar>& forest) {
+  return std::make_unique<FullTrees<Scalar>>(forest);
+}
+
+template bool are_nearly_full(const PlainForest<float>&);
+template bool are_nearly_full(const PlainForest<double>&);
+template std::unique_ptr<PreparedNode> make_full_trees(const PlainForest<float>&);
+template std::unique_ptr<PreparedNode> make_full_trees(const PlainForest<double>&);
 
 }  // namespace ingot::engine

@@ -15,22 +15,22 @@ namespace {
 enum Mode : std::uint8_t { kLeq, kLt, kGte, kGt };  // as ops::kTreeModes counts them
 
 /// A test as value <= split, of the feature or of what it is with the other sign.
-struct Test {
+template <class Scalar> struct Test {
   bool is_negated = false, is_swapped = false;  // swapped: yes and no
-  float split = 0;
+  Scalar split = 0;
 };
 
-/// The largest float below, which makes < of <=. Nothing is below the least.
-float below(float x) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  return x == -kInfinity ? std::numeric_limits<float>::quiet_NaN() : std::nextafter(x, -kInfinity);
+/// The largest number below, which makes < of <=. Nothing is below the least.
+template <class Scalar> Scalar below(Scalar x) {
+  constexpr Scalar kInfinity = std::numeric_limits<Scalar>::infinity();
+  return x == -kInfinity ? std::numeric_limits<Scalar>::quiet_NaN() : std::nextafter(x, -kInfinity);
 }
 
-Test test_of(const ops::Forest::Item& item) {
-  const auto split = static_cast<float>(item.split);
+template <class Scalar> Test<Scalar> test_of(const ops::Forest::Item& item) {
+  const auto split = static_cast<Scalar>(item.split);
   // What a missing value passes is what the opposite test refuses.
   const auto mode = static_cast<Mode>(item.missing_goes_true ? kGt - item.mode : item.mode);
-  Test test{.is_swapped = item.missing_goes_true};
+  Test<Scalar> test{.is_swapped = item.missing_goes_true};
   switch (mode) {
     case kLeq:
       test.split = split;
@@ -66,11 +66,12 @@ bool ask_the_same(const ops::Forest& forest, std::size_t a, std::size_t b) {
   return true;
 }
 
-class Maker {
+template <class Scalar> class Maker {
  public:
+  using Plain = PlainForest<Scalar>;
   explicit Maker(const ops::Forest& forest) : forest_(forest) {}
 
-  PlainForest make(std::int64_t targets, bool is_average) {
+  Plain make(std::int64_t targets, bool is_average) {
     made_.targets = targets;
     made_.divisor = is_average ? static_cast<double>(forest_.roots.size()) : 1.0;
     for (std::size_t i = 0, end; i < forest_.roots.size(); i = end) {
@@ -94,13 +95,13 @@ class Maker {
     for (std::size_t at = 0; at < open.size(); ++at) {
       const std::vector<std::size_t> same = open[at];
       const ops::Forest::Item& from = forest_.items[same.front()];
-      PlainForest::Item item;
+      typename Plain::Item item;
       item.is_leaf = from.is_leaf;
       if (from.is_leaf) {
         item.first_vote = made_.votes.size();
         add_votes(same, votes);
       } else {
-        const Test test = test_of(from);
+        const auto test = test_of<Scalar>(from);
         item.column = column(from.feature, test.is_negated);
         item.split = test.split;
         item.yes = made_.items.size();
@@ -122,7 +123,7 @@ class Maker {
     const std::size_t end = made_.votes.size() + count;
     for (const std::size_t leaf : leaves)
       for (const ops::Forest::Vote& vote : forest_.items[leaf].votes)
-        made_.votes.push_back({static_cast<float>(vote.weight), static_cast<std::uint32_t>(vote.target)});
+        made_.votes.push_back({static_cast<Scalar>(vote.weight), static_cast<std::uint32_t>(vote.target)});
     made_.votes.resize(end);  // votes of nothing
   }
 
@@ -134,13 +135,13 @@ class Maker {
   }
 
   const ops::Forest& forest_;
-  PlainForest made_;
+  Plain made_;
   std::map<std::pair<std::int64_t, bool>, std::uint32_t> places_;
 };
 
 }  // namespace
 
-int PlainForest::depth(const Tree& tree, int most) const {
+template <class Scalar> int PlainForest<Scalar>::depth(const Tree& tree, int most) const {
   int depth = 0;
   for (std::vector<std::size_t> level = {tree.root}, below;; level.swap(below), ++depth) {
     below.clear();
@@ -150,8 +151,9 @@ int PlainForest::depth(const Tree& tree, int most) const {
   }
 }
 
-std::optional<PlainForest> plain_forest(const ops::Forest& forest, std::int64_t targets, bool is_average,
-                                        std::string& why) {
+template <class Scalar>
+std::optional<PlainForest<Scalar>> plain_forest(const ops::Forest& forest, std::int64_t targets, bool is_average,
+                                                std::string& why) {
   const auto refuse = [&](const char* reason) {
     why = reason;
     return std::nullopt;
@@ -161,7 +163,7 @@ std::optional<PlainForest> plain_forest(const ops::Forest& forest, std::int64_t 
     for (const ops::Forest::Vote& vote : item.votes) {
       if (vote.target < 0 || vote.target >= targets || vote.target > std::numeric_limits<std::int32_t>::max())
         return refuse("a weight has no target");
-      if (static_cast<double>(static_cast<float>(vote.weight)) != vote.weight)
+      if (static_cast<double>(static_cast<Scalar>(vote.weight)) != vote.weight)
         return refuse("weights are of type double");
     }
     if (item.is_leaf) continue;
@@ -170,18 +172,19 @@ std::optional<PlainForest> plain_forest(const ops::Forest& forest, std::int64_t 
     if (item.feature < 0 || item.feature > std::numeric_limits<std::int32_t>::max())
       return refuse("a feature is out of range");
   }
-  return Maker(forest).make(targets, is_average);
+  return Maker<Scalar>(forest).make(targets, is_average);
 }
 
-void ForestNode::run(ops::KernelContext& c, ThreadPool& pool) const {
+template <class Scalar> void ForestNode<Scalar>::run(ops::KernelContext& c, ThreadPool& pool) const {
   const Array& x = c.in(0);
-  if (x.dtype() != DType::f32 || x.rank() < 1 || x.rank() > 2) c.fail("the input is not of the type that was inferred");
+  if (x.dtype() != dtype_of<Scalar> || x.rank() < 1 || x.rank() > 2)
+    c.fail("the input is not of the type that was inferred");
   const std::int64_t rows = x.rank() == 1 ? 1 : x.dims()[0], features = x.dims().back();
-  for (const PlainForest::Column& column : columns_)
+  for (const auto& column : columns_)
     if (column.feature >= features) c.fail("a branch asks for a feature that does not exist");
-  Array y = make_raw(c, 0, DType::f32, {rows, targets_});
-  const float* in = x.data<float>().data();
-  float* out = y.mutable_data<float>().data();
+  Array y = make_raw(c, 0, dtype_of<Scalar>, {rows, targets_});
+  const Scalar* in = x.data<Scalar>().data();
+  Scalar* out = y.mutable_data<Scalar>().data();
   const Budget& budget = c.host().budget();
   constexpr std::int64_t kPiece = 128;  // rows: they and a tree stay in the first-level cache
   pool.parallel_for(rows, kPiece, [&](std::int64_t begin, std::int64_t end) {
@@ -190,14 +193,15 @@ void ForestNode::run(ops::KernelContext& c, ThreadPool& pool) const {
   });
 }
 
-void ForestNode::block(const float* x, std::int64_t features, std::int64_t rows, float* out) const {
+template <class Scalar>
+void ForestNode<Scalar>::block(const Scalar* x, std::int64_t features, std::int64_t rows, Scalar* out) const {
   std::vector<double> sums(static_cast<std::size_t>(rows * targets_), 0.0);
   const bool is_single = rows < kForestRows;
   const std::int64_t groups = (rows + kForestRows - 1) / kForestRows;
-  std::vector<float> values(group_size() * static_cast<std::size_t>(groups));
-  const auto gather = [&](std::int64_t row, float* to) {
-    const float* from = x + row * features;
-    for (const PlainForest::Column& column : columns_) {
+  std::vector<Scalar> values(group_size() * static_cast<std::size_t>(groups));
+  const auto gather = [&](std::int64_t row, Scalar* to) {
+    const Scalar* from = x + row * features;
+    for (const auto& column : columns_) {
       *to = column.is_negated ? -from[column.feature] : from[column.feature];
       to += kForestRows;
     }
@@ -213,7 +217,14 @@ void ForestNode::block(const float* x, std::int64_t features, std::int64_t rows,
              values.data() + static_cast<std::size_t>(i / kForestRows) * group_size() + i % kForestRows);
     add_votes(values.data(), groups, rows, sums.data());
   }
-  for (std::size_t i = 0; i < sums.size(); ++i) out[i] = static_cast<float>(sums[i] / divisor_);
+  for (std::size_t i = 0; i < sums.size(); ++i) out[i] = static_cast<Scalar>(sums[i] / divisor_);
 }
+
+template struct PlainForest<float>;
+template struct PlainForest<double>;
+template class ForestNode<float>;
+template class ForestNode<double>;
+template std::optional<PlainForest<float>> plain_forest(const ops::Forest&, std::int64_t, bool, std::string&);
+template std::optional<PlainForest<double>> plain_forest(const ops::Forest&, std::int64_t, bool, std::string&);
 
 }  // namespace ingot::engine

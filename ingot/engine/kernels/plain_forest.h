@@ -8,9 +8,9 @@
 
 namespace ingot::engine {
 
-/// A forest of floats in which every branch asks whether value <= split, and not a number says no. Trees that differ
-/// in the weights of their leaves alone, one for each class, are one tree with several votes a leaf.
-struct PlainForest {
+/// A forest of floats or of doubles in which every branch asks whether value <= split, and not a number says no. Trees
+/// that differ in the weights of their leaves alone, one for each class, are one tree with several votes a leaf.
+template <class Scalar> struct PlainForest {
   /// A feature, or what it is with the other sign.
   struct Column {
     std::int64_t feature;
@@ -19,12 +19,12 @@ struct PlainForest {
   struct Item {
     bool is_leaf = false;
     std::uint32_t column = 0;
-    float split = 0;
+    Scalar split = 0;
     std::size_t yes = 0, no = 0;
     std::size_t first_vote = 0;
   };
   struct Vote {
-    float weight = 0;
+    Scalar weight = 0;
     std::uint32_t target = 0;
   };
   struct Tree {
@@ -43,42 +43,44 @@ struct PlainForest {
 };
 
 /// Nothing: the forest cannot be written so, for the reason given.
-std::optional<PlainForest> plain_forest(const ops::Forest& forest, std::int64_t targets, bool is_average,
-                                        std::string& why);
+template <class Scalar>
+std::optional<PlainForest<Scalar>> plain_forest(const ops::Forest& forest, std::int64_t targets, bool is_average,
+                                                std::string& why);
 
 constexpr std::int64_t kForestRows = 8;  // that go down a tree together: each waits for memory alone
 
 /// What all layouts of trees share: rows in pieces, the values of their columns side by side.
-class ForestNode : public PreparedNode {
+template <class Scalar> class ForestNode : public PreparedNode {
  public:
-  explicit ForestNode(const PlainForest& forest)
+  using Plain = PlainForest<Scalar>;
+  explicit ForestNode(const Plain& forest)
       : columns_(forest.columns), targets_(forest.targets), divisor_(forest.divisor) {}
   void run(ops::KernelContext& c, ThreadPool& pool) const final;
 
  protected:
   /// Adds the votes of tree after tree for `count` rows. values[column * kForestRows + i]: of row i, of which all
   /// kForestRows have values.
-  virtual void add_votes(const float* values, std::int64_t groups, std::int64_t rows, double* sums) const = 0;
+  virtual void add_votes(const Scalar* values, std::int64_t groups, std::int64_t rows, double* sums) const = 0;
   /// The same for one row, the first.
-  virtual void add_votes(const float* values, double* sums) const = 0;
+  virtual void add_votes(const Scalar* values, double* sums) const = 0;
 
   std::int64_t targets() const { return targets_; }
   std::size_t group_size() const { return columns_.size() * kForestRows; }
-  static void add(const PlainForest::Vote* votes, std::size_t count, double* sums) {
+  static void add(const typename Plain::Vote* votes, std::size_t count, double* sums) {
     for (std::size_t i = 0; i < count; ++i) sums[votes[i].target] += static_cast<double>(votes[i].weight);
   }
 
  private:
-  void block(const float* x, std::int64_t features, std::int64_t rows, float* out) const;
+  void block(const Scalar* x, std::int64_t features, std::int64_t rows, Scalar* out) const;
 
-  std::vector<PlainForest::Column> columns_;
+  std::vector<typename Plain::Column> columns_;
   std::int64_t targets_;
   double divisor_;
 };
 
 /// Whether trees whose leaves are all filled up to the depth of their tree would not be much larger.
-bool are_nearly_full(const PlainForest& forest);
+template <class Scalar> bool are_nearly_full(const PlainForest<Scalar>& forest);
 /// Such trees.
-std::unique_ptr<PreparedNode> make_full_trees(const PlainForest& forest);
+template <class Scalar> std::unique_ptr<PreparedNode> make_full_trees(const PlainForest<Scalar>& forest);
 
 }  // namespace ingot::engine

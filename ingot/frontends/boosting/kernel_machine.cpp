@@ -43,8 +43,7 @@ Value* kernel_matrix(GraphBuilder& g, Value* x, const KernelMachine& m) {
   const auto features = static_cast<std::size_t>(m.features), count = features ? m.vectors.size() / features : 0;
   const DType elem = x->type.elem;
   const Dims dims = {m.features, static_cast<std::int64_t>(count)};
-  Value* products = g.op("MatMul", {x, table(g, dims, turned(m.vectors, count, features), elem)});
-  if (m.kernel == "linear") return products;
+  const bool is_linear = m.kernel == "linear";
   if (m.kernel == "rbf") {
     // libsvm sums the squares of differences; |x|^2 - 2xv + |v|^2 would lose digits.
     Value* wide = g.unsqueeze(x, {1});
@@ -52,7 +51,12 @@ Value* kernel_matrix(GraphBuilder& g, Value* x, const KernelMachine& m) {
     Value* distance = g.op("ReduceSumSquare", {g.sub(wide, vectors), g.ints({2})}, {{"keepdims", 0}});
     return g.op("Exp", {g.mul(distance, -m.gamma)});
   }
-  Value* scaled = g.add(g.mul(products, m.gamma), m.coef0);
+  // Not MatMul times gamma: ONNX Runtime joins the two, and keeps the number as a float.
+  std::vector<double> vectors = turned(m.vectors, count, features);
+  for (double& v : vectors) v *= is_linear ? 1 : m.gamma;
+  Value* products = g.op("MatMul", {x, table(g, dims, vectors, elem)});
+  if (is_linear) return products;
+  Value* scaled = g.add(products, m.coef0);
   if (m.kernel == "poly" || m.kernel == "polynomial")
     return g.op("Pow", {scaled, g.scalar(static_cast<double>(m.degree), elem)});
   if (m.kernel == "sigmoid") return g.op("Tanh", {scaled});

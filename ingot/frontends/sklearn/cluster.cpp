@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "ingot/base/error.h"
+#include "ingot/frontends/numeric/erf.h"
 #include "ingot/frontends/sklearn/estimators.h"
 
 namespace ingot::frontends::sklearn {
@@ -210,17 +211,20 @@ Result gaussian_process(Context& c, const Estimator& e, const Columns& x) {
   Matrix alpha = e.matrix("alpha_");
   if (alpha.rows == 1 && alpha.columns == points.rows) alpha = alpha.turned();
   Value* k = process_kernel(c, e.child("kernel_"), c.numbers(x), points);
+  if (e.has("_y_train_std")) {
+    const auto scale = e.vector("_y_train_std");
+    if (scale.empty()) throw Error(Code::bad_source_graph, "its scale is empty");
+    for (std::size_t i = 0; i < alpha.values.size(); ++i)
+      alpha.values[i] *= scale[scale.size() == 1 ? 0 : (i % static_cast<std::size_t>(alpha.columns)) % scale.size()];
+  }
   Value* mean = c.g.op("MatMul", {k, c.matrix(alpha)});
-  if (e.has("_y_train_std")) mean = c.g.mul(mean, c.row(e.vector("_y_train_std")));
   return {.values = c.g.add(mean, c.row(e.doubles(e.get_any({"_y_train_mean", "y_train_mean"}))))};
 }
 
 Value* process_diagonal(Context& c, const Estimator& k, Value* x);
 
 /// Laplace's approximation of two classes: scikit-learn's own five terms in place of the integral.
-Result gaussian_process_classifier(Context& c, const Estimator& e, const Columns& x) {
-  const Estimator base = e.child("base_estimator_");
-  if (base.name() != "_BinaryGaussianProcessClassifierLaplace") refuse("it has more than two classes");
+Result laplace_classifier(Context& c, const Estimator& base, const Columns& x) {
   const Matrix points = base.matrix("X_train_"), l = base.matrix("L_");
   const auto pi = base.vector("pi_"), root = base.vector("W_sr_");
   auto y = base.vector("y_train_");
@@ -249,15 +253,23 @@ Result gaussian_process_classifier(Context& c, const Estimator& e, const Columns
     sum += kCoefficients[i];
     Value* gamma = c.g.mul(f, lambda);
     Value* scale = c.g.op("Sqrt", {c.g.div(c.number(std::numbers::pi), alpha)});
-    Value* inner = c.g.op("Erf", {c.g.mul(gamma, c.g.op("Sqrt", {c.g.div(alpha, c.g.add(alpha, lambda * lambda))}))});
+    Value* at = c.g.mul(gamma, c.g.op("Sqrt", {c.g.div(alpha, c.g.add(alpha, lambda * lambda))}));
+    Value* inner = c.elem == DType::f64 ? numeric::erf_of_doubles(c.g, at) : c.g.op("Erf", {at});
     Value* integral =
         c.g.div(c.g.mul(scale, inner), c.g.mul(c.g.op("Sqrt", {c.g.mul(variance, 2 * std::numbers::pi)}), 2.0));
     Value* term = c.g.mul(integral, kCoefficients[i]);
     total = total ? c.g.add(total, term) : term;
   }
   Value* p = c.g.add(total, 0.5 * sum);
-  Result result = from_probabilities(c, two_columns(c, p), e.labels("classes_"));
+  Result result = from_probabilities(c, two_columns(c, p), base.labels("classes_"));
   result.place = c.g.squeeze(c.g.cast(c.g.op("Greater", {f, c.number(0)}), DType::i64), {1});
+  return result;
+}
+
+/// Of two classes, or of one against the others, or of each pair.
+Result gaussian_process_classifier(Context& c, const Estimator& e, const Columns& x) {
+  Result result = c.predict(e.child("base_estimator_"), x);
+  result.classes = e.labels("classes_");
   return result;
 }
 

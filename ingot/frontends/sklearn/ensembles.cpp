@@ -306,7 +306,8 @@ Result one_against_rest_classifier(Context& c, const Estimator& e, const Columns
   }
   result.scores = all;
   result.classes = std::move(classes);
-  result.place = c.arg_max(all);
+  // Of equals the last counts.
+  result.place = c.g.op("ArgMax", {all}, {{"axis", 1}, {"keepdims", 0}, {"select_last_index", 1}});
   if (has_probabilities) result.probabilities = c.normalised(c.g.concat(probabilities, 1));
   return result;
 }

@@ -120,6 +120,7 @@ Result elliptic_envelope(Context& c, const Estimator& e, const Columns& x);
 Result birch(Context& c, const Estimator& e, const Columns& x);
 Result gaussian_mixture(Context& c, const Estimator& e, const Columns& x);
 Result gaussian_process(Context& c, const Estimator& e, const Columns& x);
+Result laplace_classifier(Context& c, const Estimator& e, const Columns& x);
 Result gaussian_process_classifier(Context& c, const Estimator& e, const Columns& x);
 
 // ensembles.cpp

@@ -20,9 +20,14 @@ Value* predictor(Context& c, const Estimator& e, const Columns& x) {
 }
 
 Value* one_against_rest(Context& c, Value* scores, std::size_t classes) {
-  Value* p = c.sigmoid(scores);
-  // Where all are 0 there is no number, as there is none in scikit-learn.
-  return classes == 2 ? two_columns(c, p) : c.g.div(p, c.sum_rows(p));
+  if (classes == 2) return two_columns(c, c.sigmoid(scores));
+  // What is next to nothing still counts beside less, so it must not be 1 over infinity, which some runtimes' Sigmoid
+  // has. Where all are 0 there is no number, as there is none in scikit-learn.
+  const auto number = [&](double v) { return c.g.scalar(v, scores->type.elem); };
+  Value* power = c.g.op("Exp", {c.g.neg(c.g.op("Abs", {scores}))});
+  Value* is_low = c.g.op("Less", {scores, number(0)});
+  Value* p = c.g.div(c.g.where(is_low, power, number(1)), c.g.add(power, number(1)));
+  return c.g.div(p, c.sum_rows(p));
 }
 
 bool is_multinomial(const Estimator& e, std::size_t classes) {

@@ -108,11 +108,13 @@ Value* named_kernel(Context& c, const Estimator& e, Value* x, const Matrix& poin
     Value* size = c.g.op("Abs", {c.g.sub(c.g.unsqueeze(x, {1}), c.g.unsqueeze(c.matrix(points), {0}))});
     return c.g.op("Exp", {c.g.mul(c.g.op("ReduceSum", {size, c.g.ints({2})}, {{"keepdims", 0}}), -gamma)});
   }
-  Value* product = c.linear(x, points, {});
-  if (kernel == "linear") return product;
+  if (kernel == "linear") return c.linear(x, points, {});
+  // Not MatMul times gamma: ONNX Runtime joins the two, and keeps the number as a float.
+  Matrix scaled = points;
+  for (double& v : scaled.values) v *= gamma;
   if (kernel == "poly" || kernel == "polynomial")
-    return c.g.op("Pow", {c.g.add(c.g.mul(product, gamma), shift), c.number(degree)});
-  if (kernel == "sigmoid") return c.g.op("Tanh", {c.g.add(c.g.mul(product, gamma), shift)});
+    return c.g.op("Pow", {c.g.add(c.linear(x, scaled, {}), shift), c.number(degree)});
+  if (kernel == "sigmoid") return c.g.op("Tanh", {c.g.add(c.linear(x, scaled, {}), shift)});
   if (kernel == "cosine") {
     Matrix norms{1, points.rows, {}};
     for (std::int64_t r = 0; r < points.rows; ++r) {

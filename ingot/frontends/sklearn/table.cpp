@@ -207,6 +207,7 @@ constexpr Row kRows[] = {
     {"XGBRFRegressor", xgboost_model},
     {"XGBRanker", xgboost_model},
     {"XGBRegressor", xgboost_model},
+    {"_BinaryGaussianProcessClassifierLaplace", laplace_classifier},
     {"_ConstantPredictor", constant_predictor},
 };
 static_assert(is_sorted_table(std::span<const Row>(kRows)), "keep the table sorted");

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
+#include "ingot/ops/ml/forest.h"
 #include "tests/engine/both_ways.h"
 #include "tests/engine/random.h"
 
@@ -69,6 +71,67 @@ TEST(Trees, AgreeForAnyNumberOfRows) {
       std::vector<float> input = random.floats({rows, features}).to_vector<float>();
       if (seed % 3 == 0) input[input.size() / 2] = std::numeric_limits<float>::quiet_NaN();
       expect_same(model, Array::from(Tensor::of<float>({rows, features}, input)), 1e-5f);
+      const auto kernels = Session(model, {.threads = 1}).kernels();
+      EXPECT_TRUE(std::ranges::any_of(kernels, [](const KernelChoice& c) { return c.kernel == "trees"; }));
+    }
+}
+
+/// Trees whose thresholds and weights no float holds; a vote for each target in each leaf.
+ops::Forest forest_of_doubles(Random& random, std::int64_t features, std::int64_t targets, bool is_full) {
+  ops::Forest forest;
+  forest.elem = DType::f64;
+  const bool is_mixed = random.below(2) != 0;
+  for (int tree = 0; tree < 11; ++tree) {
+    forest.roots.push_back(forest.items.size());
+    std::vector<std::size_t> open = {forest.items.size()};
+    forest.items.emplace_back();
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      const bool is_leaf = is_full ? i >= 15 : i > 40 || (i > 0 && random.below(4) == 0);
+      ops::Forest::Item item{.is_leaf = is_leaf};
+      if (is_leaf) {
+        for (std::int64_t t = 0; t < targets; ++t)
+          item.votes.push_back({t, static_cast<double>(random.below(1000)) / 3000.0});
+      } else {
+        item.mode = static_cast<std::uint8_t>(is_mixed ? random.below(4) : 0);
+        item.missing_goes_true = is_mixed && random.below(2) != 0;
+        item.feature = random.below(features);
+        item.split = static_cast<double>(random.below(20)) / 30.0 - 0.3;
+        item.yes = forest.items.size();
+        item.no = item.yes + 1;
+        open.insert(open.end(), {item.yes, item.no});
+        forest.items.resize(forest.items.size() + 2);
+      }
+      forest.items[open[i]] = item;
+    }
+  }
+  return forest;
+}
+
+TEST(Trees, OfDoublesGiveTheSameBits) {
+  for (unsigned seed = 0; seed < 24; ++seed)
+    for (const std::int64_t rows : {1, 7, 8, 300}) {
+      Random random(seed);
+      Model model = empty_model();
+      model.opsets.set("ai.onnx.ml", 5);
+      const std::int64_t features = 1 + random.below(9), targets = 1 + random.below(3);
+      Value* x = model.graph->add_input("x", Type::tensor(DType::f64, Shape{rows, features}));
+      const ops::Forest forest = forest_of_doubles(random, features, targets, seed % 2 == 0);
+      Attrs attrs = ops::ensemble_attributes(forest, DType::f64);
+      attrs.push_back({"n_targets", targets});
+      attrs.push_back({"aggregate_function", random.below(2)});
+      GraphBuilder g(*model.graph);
+      model.graph->add_output(g.op("TreeEnsemble", {x}, attrs));
+      std::vector<double> input;
+      for (const float v : random.floats({rows, features}).to_vector<float>()) input.push_back(v);
+      for (std::size_t i = 0; i < input.size(); i += 3)  // on a threshold, and next to one
+        input[i] = std::nextafter(static_cast<double>(random.below(20)) / 30.0 - 0.3, static_cast<double>(i % 2));
+      if (seed % 3 == 0) input[input.size() / 2] = std::numeric_limits<double>::quiet_NaN();
+      const Array array = Array::from(Tensor::of<double>({rows, features}, input));
+      const Array reference = run(model, array, false, 1);
+      for (const int threads : {1, 2}) {
+        const Array fast = run(model, array, true, threads);
+        ASSERT_TRUE(std::ranges::equal(fast.data<double>(), reference.data<double>())) << seed << ", " << rows;
+      }
       const auto kernels = Session(model, {.threads = 1}).kernels();
       EXPECT_TRUE(std::ranges::any_of(kernels, [](const KernelChoice& c) { return c.kernel == "trees"; }));
     }
