@@ -52,6 +52,12 @@ void become(Lowering& l, const View& to, const View& from) {
 void lower_if(Lowering& l) {
   const View condition = l.in(0);
   const Graph &yes = graph_of(l, "then_branch"), &no = graph_of(l, "else_branch");
+  if (const auto known = condition.at(Exprs(condition.rank(), 0)).as_int()) {
+    const Graph& taken = *known ? yes : no;
+    l.lower_graph(taken);
+    for (std::size_t i = 0; i < taken.output_count(); ++i) l.out(i, l.view_of(taken.output(i)));
+    return;
+  }
   std::vector<View> outs;
   for (std::size_t i = 0; i < yes.output_count(); ++i) {
     require_tensor(l, yes.output(i));

@@ -26,6 +26,7 @@ class Inputs {
                          (input.type.is_tensor() ? "a tensor of unknown rank" : input.type.schema_name()));
       return;
     }
+    if (input.type.elem == DType::string) return add_strings(input);
     Buffer buffer;
     buffer.name = input.name();
     buffer.type = input.type.elem;
@@ -39,6 +40,26 @@ class Inputs {
   }
 
  private:
+  /// Two inputs: bytes, and the ends of strings in them.
+  void add_strings(const Value& input) {
+    Exprs dims;
+    for (std::size_t i = 0; i < input.type.shape->size(); ++i)
+      dims.push_back(size_of((*input.type.shape)[i], input.name() + "_" + std::to_string(i)));
+    const auto part = [&](const std::string& name, DType type, const Exprs& shape) {
+      Buffer buffer;
+      buffer.name = name;
+      buffer.type = type;
+      buffer.role = Buffer::Role::input;
+      buffer.dims = shape;
+      View view{type, shape, -1, {}, 0};
+      view.tensor = lowering_.add_buffer(std::move(buffer));
+      program_.inputs.push_back({name, view.tensor, shape});
+      return view;
+    };
+    const View bytes = part(input.name(), DType::u8, {size_of(Dim(), input.name() + "_bytes")});
+    lowering_.set_strings(&input, {bytes, part(input.name() + "_ends", DType::i64, dims)});
+  }
+
   Expr size_of(const Dim& dim, const std::string& fallback) {
     if (dim.is_known()) return dim.value();
     const std::string name = dim.is_unknown() ? fallback : dim.str();
@@ -57,14 +78,23 @@ class Inputs {
 
 /// Each output gets a buffer of its own: that of the value, unless others have it.
 void add_outputs(Lowering& lowering, Program& program, const Graph& graph) {
-  for (const Value* value : graph.outputs()) {
-    View view = lowering.stored(lowering.view_of(value));
+  const auto add = [&](View view, const std::string& name) {
+    view = lowering.stored(view);
     if (program.buffers[static_cast<std::size_t>(view.tensor)].role != Buffer::Role::scratch)
       view = lowering.copied(view);
     Buffer& buffer = program.buffers[static_cast<std::size_t>(view.tensor)];
     buffer.role = Buffer::Role::output;
-    buffer.name = value->name();
-    program.outputs.push_back({value->name(), view.tensor, view.dims});
+    buffer.name = name;
+    program.outputs.push_back({name, view.tensor, view.dims});
+  };
+  for (const Value* value : graph.outputs()) {
+    if (value->type.is_tensor() && value->type.elem == DType::string) {
+      const Strings strings = lowering.strings_of(value);
+      add(strings.bytes, value->name());
+      add(strings.ends, value->name() + "_ends");
+    } else {
+      add(lowering.view_of(value), value->name());
+    }
   }
 }
 

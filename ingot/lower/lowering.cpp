@@ -255,6 +255,35 @@ View Lowering::weight(Tensor value) {
   return view;
 }
 
+Strings Lowering::constant_strings(const Tensor& value) {
+  std::vector<std::uint8_t> bytes;
+  std::vector<std::int64_t> ends;
+  for (const std::string& s : value.strings()) {
+    bytes.insert(bytes.end(), s.begin(), s.end());
+    ends.push_back(std::ssize(bytes));
+  }
+  const std::int64_t count = std::ssize(bytes);
+  if (bytes.empty()) bytes.push_back(0);
+  View all = stored(weight(Tensor::of<std::uint8_t>({std::ssize(bytes)}, bytes)));
+  all.dims = {count};
+  return {all, stored(weight(Tensor::of<std::int64_t>(value.dims(), ends)))};
+}
+
+Strings Lowering::strings_of(const Value* value) {
+  if (const auto it = strings_.find(value); it != strings_.end()) return it->second;
+  if (!value->initializer) refuse("'" + value->name() + "' has no strings that are known here");
+  return strings_[value] = constant_strings(*value->initializer);
+}
+
+Strings Lowering::strings_in(std::size_t i) {
+  if (!node_->input(i)) refuse("input " + std::to_string(i) + " is absent");
+  return strings_of(node_->input(i));
+}
+
+void Lowering::strings_out(std::size_t i, Strings strings) {
+  if (const Value* value = node_->output(i)) strings_[value] = std::move(strings);
+}
+
 View Lowering::reshaped(const View& view, Exprs dims) {
   View dense = stored(view);
   for (Expr& d : dims)
@@ -382,6 +411,14 @@ void Lowering::lower_graph(const Graph& graph) {
   if (!order) throw Error(Code::cyclic_graph, "the graph has a cycle");
   for (const Node* node : *order) lower_node(*node);
 }
+
+Expr flat_index(const Exprs& at, const Exprs& dims) {
+  Expr place = 0;
+  for (std::size_t i = 0; i < at.size(); ++i) place = place * dims[i] + at[i];
+  return place;
+}
+
+Expr equal_bytes(const Expr& a, const Expr& b) { return Expr::make(Op::equal, DType::boolean, {a, b}); }
 
 Exprs broadcast_place(const Exprs& at, const Exprs& out, const Exprs& dims) {
   Exprs place;

@@ -22,6 +22,11 @@ struct View {
   Expr at(const Exprs& place) const;
 };
 
+/// A tensor of strings: all bytes one after the other, and where each string ends in them, in the tensor's shape.
+struct Strings {
+  View bytes, ends;
+};
+
 /// One graph on its way into a program: what lowerings of operators are written with.
 class Lowering {
  public:
@@ -33,6 +38,8 @@ class Lowering {
   View in(std::size_t i);
   std::size_t input_count() const { return node_->input_count(); }
   void out(std::size_t i, View view);
+  Strings strings_in(std::size_t i);
+  void strings_out(std::size_t i, Strings strings);
   bool wants(std::size_t i) const;
   std::int64_t attr(std::string_view name, std::int64_t fallback) const;
   /// An axis attribute or value, counted from the beginning.
@@ -64,6 +71,7 @@ class Lowering {
   void map(const View& to, const Exprs& over, const std::function<Exprs(const Exprs& at)>& place,
            const std::function<Expr(const Exprs& at)>& value);
   View weight(Tensor value);
+  Strings constant_strings(const Tensor& value);
   /// The same elements in another shape of the same size.
   View reshaped(const View& view, Exprs dims);
 
@@ -87,6 +95,8 @@ class Lowering {
   /// The view of a value; lowers what it needs.
   View view_of(const Value* value);
   void set_view(const Value* value, View view) { views_[value] = std::move(view); }
+  Strings strings_of(const Value* value);
+  void set_strings(const Value* value, Strings strings) { strings_[value] = std::move(strings); }
   Program& program() { return program_; }
   const std::vector<std::string>& problems() const { return problems_; }
   int add_buffer(Buffer buffer);
@@ -100,6 +110,7 @@ class Lowering {
   Body* body_ = &program_.body;
   const Node* node_ = nullptr;
   std::unordered_map<const Value*, View> views_;
+  std::unordered_map<const Value*, Strings> strings_;
   std::unordered_set<const Value*> unknown_;  // what nodes with a problem would have made
   std::vector<std::string> problems_;
 };
@@ -110,6 +121,10 @@ using Lower = void (*)(Lowering&);
 Lower lowering_of(const Node& node);
 /// The type of an input or output that no lowering knows, such as a sequence; empty: there is none.
 std::string unknown_type(const Node& node);
+
+/// The number of an element, as flat_place of walk.h, and whether two bytes are the same.
+Expr flat_index(const Exprs& at, const Exprs& dims);
+Expr equal_bytes(const Expr& a, const Expr& b);
 
 /// Where the element at `at` of a result of shape `out` is in an operand that is broadcast to it.
 Exprs broadcast_place(const Exprs& at, const Exprs& out, const Exprs& dims);

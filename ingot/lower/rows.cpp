@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ingot/ops/known.h"
+
 namespace ingot::lower {
 namespace {
 
@@ -44,6 +46,7 @@ constexpr Row kRows[] = {
     {"Cosh", lower_unary<Op::cosh>},
     {"CumProd", lower_cumulative<true>},
     {"CumSum", lower_cumulative<false>},
+    {"DFT", lower_dft},
     {"DepthToSpace", lower_depth_to_space},
     {"DequantizeLinear", lower_dequantize_linear},
     {"Det", lower_det},
@@ -72,6 +75,7 @@ constexpr Row kRows[] = {
     {"IsInf", lower_is_inf},
     {"IsNaN", lower_test<Op::is_nan>},
     {"LRN", lower_lrn},
+    {"LabelEncoder", lower_label_encoder},
     {"LeakyRelu", lower_leaky_relu},
     {"Less", lower_comparison<Op::less>},
     {"LessOrEqual", lower_comparison<Op::less_equal>},
@@ -121,11 +125,15 @@ constexpr Row kRows[] = {
     {"Split", lower_split},
     {"Sqrt", lower_unary<Op::sqrt>},
     {"Squeeze", lower_squeeze},
+    {"StringConcat", lower_string_concat},
+    {"StringNormalizer", lower_string_normalizer},
+    {"StringSplit", lower_string_split},
     {"Sub", lower_binary<Op::sub>},
     {"Sum", lower_variadic<Op::add>},
     {"Swish", lower_swish},
     {"Tan", lower_unary<Op::tan>},
     {"Tanh", lower_unary<Op::tanh>},
+    {"TfIdfVectorizer", lower_tf_idf_vectorizer},
     {"Tile", lower_tile},
     {"TopK", lower_top_k},
     {"Transpose", lower_transpose},
@@ -149,7 +157,13 @@ bool has_type(const Value* value) {
 
 Lower lowering_of(const Node& node) {
   const bool is_forest = node.op == "TreeEnsemble";
-  if (node.domain != (is_forest ? "ai.onnx.ml" : "")) return nullptr;
+  const bool has_strings = node.input(0) && node.input(0)->type.elem == DType::string;
+  if (node.domain != (is_forest || node.op == "LabelEncoder" ? "ai.onnx.ml" : "")) return nullptr;
+  if (node.op == "Equal" && has_strings) return lower_string_equal;
+  if (node.op == "LabelEncoder" && !has_strings) return nullptr;
+  if (node.op == "TfIdfVectorizer" && !node.attributes.has("pool_int64s")) return nullptr;
+  // A known axis makes it a product of matrices.
+  if (node.op == "DFT" && (!node.input(2) || ingot::known_ints(node.input(2)))) return nullptr;
   // The transforms behind softmax and logistic are written out by others.
   if (is_forest && node.attributes.int_or("post_transform", 0) > 2) return nullptr;
   const auto* row = std::ranges::lower_bound(kRows, std::string_view(node.op), {}, &Row::op);
@@ -161,6 +175,8 @@ Lower lowering_of(const Node& node) {
 }
 
 std::string unknown_type(const Node& node) {
+  constexpr std::string_view kOfStrings[] = {"Equal", "LabelEncoder", "StringConcat", "StringNormalizer", "StringSplit"};
+  if (std::ranges::find(kOfStrings, node.op) != std::end(kOfStrings)) return {};
   for (const Value* value : node.inputs())
     if (!has_type(value)) return value->type.schema_name();
   for (const Value* value : node.outputs())

@@ -105,6 +105,36 @@ void rank_groups(Lowering& l, const Different& d) {
   });
 }
 
+/// The same for single numbers, which need no search: equal ones are neighbours in the order of all.
+void group_numbers(Lowering& l, const View& x, const Different& d) {
+  const View order = sorted(l, x, 0, false);
+  l.loop(d.n, [&](Expr i) {
+    const Expr here = l.let(as_index(order.at({i}))), before = l.let(as_index(order.at({max(0, i - 1)})));
+    const Expr is_same = Expr::make(Op::equal, DType::boolean, {x.at({here}), x.at({before})});
+    l.branch(
+        both(less(0, i), is_same),
+        [&] {
+          const Expr last = d.counts.at({d.count - 1});
+          l.store(d.counts, {d.count - 1}, Expr::make(Op::add, DType::i64, {last, Expr::integer(1, DType::i64)}));
+        },
+        [&] {
+          l.store(d.firsts, {d.count}, number(here));
+          l.store(d.counts, {d.count}, Expr::integer(1, DType::i64));
+          l.set(d.count, d.count + 1);
+        });
+    l.store(d.group, {here}, number(d.count - 1));
+  });
+  if (l.attr("sorted", 1)) return l.loop(d.count, [&](Expr g) { l.store(d.rank, {g}, number(g)); });
+  const Expr next = l.let(0, true);
+  l.loop(d.n, [&](Expr i) {
+    const Expr group = l.let(as_index(d.group.at({i})));
+    l.branch(equal(as_index(d.firsts.at({group})), i), [&] {
+      l.store(d.rank, {group}, number(next));
+      l.set(next, next + 1);
+    });
+  });
+}
+
 }  // namespace
 
 void lower_unique(Lowering& l) {
@@ -120,11 +150,15 @@ void lower_unique(Lowering& l) {
   d.n = n;
   for (View* v : {&d.firsts, &d.group, &d.counts, &d.rank}) *v = l.fresh(DType::i64, {n});
   d.count = l.let(0, true);
-  find_groups(l, d);
-  if (l.attr("sorted", 1))
-    rank_groups(l, d);
-  else
-    l.loop(d.count, [&](Expr g) { l.store(d.rank, {g}, number(g)); });
+  if (x.rank() == 1) {
+    group_numbers(l, x, d);
+  } else {
+    find_groups(l, d);
+    if (l.attr("sorted", 1))
+      rank_groups(l, d);
+    else
+      l.loop(d.count, [&](Expr g) { l.store(d.rank, {g}, number(g)); });
+  }
   Exprs dims = x.dims;
   dims[axis] = l.let(d.count);
   const Exprs counted = {dims[axis]};

@@ -192,9 +192,7 @@ void lower_conv_transpose(Lowering& l) {
   const Expr features = w.dims[1] * group, channels = floor_div(x.dims[1], group);
   Exprs dims = {x.dims[0], features}, begins, over = {channels};
   for (std::size_t i = 0; i < rank; ++i) {
-    if (!window.kernel[i].is_known()) l.refuse("the size of the kernel is only known at run time");
-    const std::int64_t reach =
-        (window.kernel[i].value() - 1) * window.dilations[i] + 1 + (extra.empty() ? 0 : extra[i]);
+    const Expr reach = (w.dims[i + 2] - 1) * window.dilations[i] + 1 + (extra.empty() ? 0 : extra[i]);
     const Expr full = (x.dims[i + 2] - 1) * window.strides[i] + reach;
     if (stated.empty() && !window.is_same()) {
       const bool is_padded = window.auto_pad == ops::Window::AutoPad::notset;
@@ -206,7 +204,7 @@ void lower_conv_transpose(Lowering& l) {
       begins.push_back(window.auto_pad == ops::Window::AutoPad::same_upper ? half : total - half);
       dims.push_back(size);
     }
-    over.push_back(window.kernel[i].value());
+    over.push_back(w.dims[i + 2]);
   }
   l.settle(0, dims);
   const DType type = x.type == DType::f64 ? DType::f64 : DType::f32;

@@ -61,6 +61,14 @@ bool compile_batch(std::vector<GeneratedCase*>& cases, const std::string& direct
 
 using Call = int (*)(const void* const*, const std::int64_t* const*, const void**, std::int64_t* const*);
 
+void read_strings(const char* bytes, const std::int64_t* ends, Array& to) {
+  std::int64_t begin = 0;
+  for (std::string& s : to.mutable_data<std::string>()) {
+    s.assign(bytes + begin, bytes + *ends);
+    begin = *ends++;
+  }
+}
+
 /// The first difference between what the function gives and what is stored.
 std::string run_set(const GeneratedCase& c, Call call, std::size_t set, const Model& model) {
   verify::TestData data = verify::load_test_data(c.test, set, model);
@@ -72,26 +80,31 @@ std::string run_set(const GeneratedCase& c, Call call, std::size_t set, const Mo
     for (auto& [name, value] : data.inputs)
       if (name == input->name() && value.array()) inputs.push_back(*value.array());
   }
+  inputs = backends::cpp::as_passed(inputs);
   for (const Array& a : inputs) {
     pointers.push_back(a.bytes());
     dims.push_back(a.dims().data());
   }
-  const std::size_t count = model.graph->output_count();
+  const std::size_t count = 2 * model.graph->output_count();  // strings are two
   std::vector<const void*> results(count);
   std::vector<std::vector<std::int64_t>> result_dims(count, std::vector<std::int64_t>(16));
   std::vector<std::int64_t*> dim_pointers;
   for (auto& d : result_dims) dim_pointers.push_back(d.data());
   if (const int code = call(pointers.data(), dims.data(), results.data(), dim_pointers.data()))
     return "returned " + std::to_string(code);
-  for (std::size_t i = 0; i < data.outputs.size(); ++i) {
+  for (std::size_t i = 0, port = 0; i < data.outputs.size(); ++i, ++port) {
     const Array* expected = data.outputs[i].array();
     if (!expected) return "an output is no tensor";
-    result_dims[i].resize(static_cast<std::size_t>(expected->rank()));
-    std::int64_t size = 1;
-    for (const std::int64_t d : result_dims[i]) size *= d;
-    if (result_dims[i] != expected->dims()) return "output " + std::to_string(i) + " has another shape";
-    Array got(expected->dtype(), result_dims[i]);
-    std::memcpy(got.bytes(), results[i], got.byte_size());
+    const bool is_text = expected->dtype() == DType::string;
+    const auto* bytes = static_cast<const char*>(results[port]);
+    if (is_text) ++port;
+    result_dims[port].resize(static_cast<std::size_t>(expected->rank()));
+    if (result_dims[port] != expected->dims()) return "output " + std::to_string(i) + " has another shape";
+    Array got(expected->dtype(), result_dims[port]);
+    if (is_text)
+      read_strings(bytes, static_cast<const std::int64_t*>(results[port]), got);
+    else
+      std::memcpy(got.bytes(), results[port], got.byte_size());
     if (const auto what = verify::difference(Datum(got), data.outputs[i], c.test.tolerance))
       return "output " + std::to_string(i) + " " + *what;
   }

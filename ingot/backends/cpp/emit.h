@@ -26,6 +26,9 @@ struct Sizes {
 /// NAME.h and NAME.cpp or NAME.c, the weights' file, where NAME is the program's name as an identifier.
 std::vector<File> emit(const lower::Program& program, const Options& options, Sizes* sizes = nullptr);
 
+/// Tensors as the code takes and gives them: strings are two, their bytes and where each ends.
+std::vector<Array> as_passed(const std::vector<Array>& arrays);
+
 /// What the test program reads from NAME_test.bin: inputs, and what the model gives for them. A model that rounds to
 /// half precision or to steps may give other roundings.
 std::string test_data(const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool rounds_coarsely);

@@ -36,12 +36,22 @@ constexpr std::string_view kShortVectors = R"(#if defined(__SSE2__) || defined(_
 #define ROWS(F) F(0) F(1) F(2) F(3)
 )";
 
-constexpr std::string_view kTile = R"(#if VECTOR_BYTES
+constexpr std::string_view kVectors = R"(#if VECTOR_BYTES
 typedef $T vector_$N __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof($T)), may_alias));
+#else
+typedef $T vector_$N;
+#endif
+#define ONE(i) +1
+enum { lanes_$N = sizeof(vector_$N) / sizeof($T), high_$N = ROWS(ONE) };
+#undef ONE
+#undef ROWS
+#undef VECTOR_BYTES
+)";
+
+constexpr std::string_view kTile = R"(#if VECTOR_BYTES
 typedef $I mask_$N __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof($T)), may_alias));
 #define CHOOSE(test, a, b) (vector_$N)(((mask_$N)(test) & (mask_$N)(a)) | (~(mask_$N)(test) & (mask_$N)(b)))
 #else
-typedef $T vector_$N;
 #define CHOOSE(test, a, b) ((test) ? (a) : (b))
 #endif
 // Results below and above a range become its ends.
@@ -56,8 +66,6 @@ typedef $T vector_$N;
     low += range[0];                           \
     high += range[1];                          \
   }
-#define ONE(i) +1
-enum { lanes_$N = sizeof(vector_$N) / sizeof($T), high_$N = ROWS(ONE) };
 
 // Rows of c in three vectors: the product of k columns of a panel of a and k rows of a panel of b.
 #define ZERO(i) vector_$N s##i##0 = {0}, s##i##1 = {0}, s##i##2 = {0};
@@ -126,7 +134,6 @@ $Astatic void tile_$N(int64_t rows, int64_t k, const $T* a, const $T* b, $T* c, 
 #undef ZERO
 #undef STEP
 #undef OUT
-#undef ONE
 #undef CHOOSE
 #undef HOLD
 #undef ENDS
@@ -163,8 +170,9 @@ static void panels_$N(int64_t m, int64_t n, int64_t k, const $T* a, int64_t a_st
       tiles_$N(m - i < $MR ? m - i : $MR, n - j < $NR ? n - j : $NR, k, a + i / $MR * a_step, b + j / $NR * b_step,
                c + i * c_row + j, c_row, bias ? bias + i : NULL, adds, range);
 }
+)";
 
-// Numbers one after the other.
+constexpr std::string_view kCopy = R"(// Numbers one after the other.
 $Astatic inline void copy_$N($T* to, const $T* from, int64_t count) {
   int64_t i = 0;
   for (; i + lanes_$N <= count; i += lanes_$N) *(vector_$N*)(to + i) = *(const vector_$N*)(from + i);
@@ -424,13 +432,15 @@ struct Text {
 };
 
 constexpr Text kTexts[] = {
-    {"tile", "", kTile},
+    {"vectors", "", kVectors},
+    {"tile", "vectors", kTile},
     {"panels", "tile", kPanels},
+    {"copy", "vectors", kCopy},
     {"pack_rows", "", kPackRows},
-    {"pack_columns", "panels", kPackColumns},
+    {"pack_columns", "copy", kPackColumns},
     {"product", "panels pack_rows pack_columns", kProduct},
-    {"convolution", "panels", kConvolution},
-    {"depthwise", "panels", kDepthwise},
+    {"convolution", "panels copy", kConvolution},
+    {"depthwise", "copy", kDepthwise},
 };
 
 std::string replaced(std::string text, std::string_view what, std::string_view by) {
@@ -467,7 +477,7 @@ std::string matrix_text(std::string_view function, const MatrixTarget& target, D
   for (const Text& t : kTexts) {
     if (t.name != function) continue;
     std::string text(t.text);
-    if (function == "tile") text = vectors_of(target) + text;
+    if (function == "tile" || function == "vectors") text = vectors_of(target) + text;
     text = replaced(std::move(text), "$A", attribute_of(target.name));
     text = replaced(std::move(text), "$I", type == DType::f64 ? "int64_t" : "int32_t");
     text = replaced(std::move(text), "$MR", std::to_string(g.rows));

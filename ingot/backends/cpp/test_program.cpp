@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ingot::backends::cpp {
 namespace {
 
@@ -219,10 +221,32 @@ std::string cmake_file(const std::string& name, const Options& options) {
   return text;
 }
 
+std::vector<Array> as_passed(const std::vector<Array>& arrays) {
+  std::vector<Array> passed;
+  for (const Array& a : arrays) {
+    if (a.dtype() != DType::string) {
+      passed.push_back(a);
+      continue;
+    }
+    std::string bytes;
+    Array ends(DType::i64, a.dims());
+    std::size_t i = 0;
+    for (const std::string& s : a.data<std::string>()) {
+      bytes += s;
+      ends.mutable_data<std::int64_t>()[i++] = std::ssize(bytes);
+    }
+    Array all(DType::u8, {std::ssize(bytes)});
+    std::ranges::copy(bytes, all.mutable_data<std::uint8_t>().begin());
+    passed.push_back(std::move(all));
+    passed.push_back(std::move(ends));
+  }
+  return passed;
+}
+
 std::string test_data(const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool rounds_coarsely) {
   std::string bytes;
   for (const auto* list : {&inputs, &outputs})
-    for (const Array& a : *list) {
+    for (const Array& a : as_passed(*list)) {
       append(bytes, kind_of(a.dtype()));
       append(bytes, bound_of(kind_of(a.dtype()), rounds_coarsely));
       append(bytes, a.rank());
