@@ -53,6 +53,10 @@ class Source:
             if found := TYPE.match(line):
                 self.others.add(found.group(1))
                 continue
+            named = VARIABLE.search(line.split("(")[0]) if not line.startswith("template") else None
+            if named and not named.group().endswith(";"):  # its value may be a call
+                self.others.add(named.group(1))
+                continue
             function = next((name for name in FUNCTION.findall(line) if name not in NO_NAMES), None)
             if function:
                 self.functions.add(function)

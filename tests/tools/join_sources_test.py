@@ -45,6 +45,11 @@ class JoinSources(unittest.TestCase):
         self.assertEqual(groups({"a.cpp": private("struct Options {};"), "b.cpp": "void f(const Options& o);\n"}),
                          ["a.cpp", "b.cpp"])
 
+    def test_a_private_constant_whose_value_is_a_call(self):
+        self.assertEqual(groups({"a.cpp": private("constexpr double kTiny = std::limits<double>::epsilon();"),
+                                 "b.cpp": private("void f() {\n  constexpr double kTiny = 1;\n}")}),
+                         ["a.cpp", "b.cpp"])
+
     def test_comments_and_texts_do_not_count(self):
         self.assertEqual(groups({"a.cpp": private("struct Options {};"), "b.cpp": 'auto x = "Options";  // Options\n'}),
                          ["a.cpp b.cpp"])

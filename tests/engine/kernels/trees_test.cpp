@@ -87,7 +87,8 @@ ops::Forest forest_of_doubles(Random& random, std::int64_t features, std::int64_
     forest.items.emplace_back();
     for (std::size_t i = 0; i < open.size(); ++i) {
       const bool is_leaf = is_full ? i >= 15 : i > 40 || (i > 0 && random.below(4) == 0);
-      ops::Forest::Item item{.is_leaf = is_leaf};
+      ops::Forest::Item item;
+      item.is_leaf = is_leaf;
       if (is_leaf) {
         for (std::int64_t t = 0; t < targets; ++t)
           item.votes.push_back({t, static_cast<double>(random.below(1000)) / 3000.0});
