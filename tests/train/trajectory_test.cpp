@@ -291,10 +291,22 @@ TEST(TrainingInfo, TheSampleGivesTheLossesOfTheNumpyRunner) {
   ASSERT_EQ(theirs.size(), kSteps);
   const Model model = onnx::read((*shared / "training/mnist_mlp_trainable.onnx").string());
   train::StepRunner runner(train::read_training_info(model));
+  // The sample is PyTorch's run with momentum, whose runs in double and float are stored. Which way numpy's and our
+  // floats are rounded depends on the processor: from the tenth step on their noise is the limit.
+  const auto stored = [&](const char* type) {
+    Losses losses;
+    for (const Point& point : reference(*shared, std::string("mlp\tmomentum\t") + type + "\t"))
+      losses.push_back(point.loss);
+    return losses;
+  };
+  const Losses wide = stored("float64"), narrow = stored("float32");
+  ASSERT_EQ(wide.size(), kSteps);
+  Losses ours;
   for (std::size_t i = 0; i < kSteps; ++i) {
     runner.step({{"x", mnist->images(i * kBatch, kBatch, DType::f32)}, {"labels", mnist->labels(i * kBatch, kBatch)}});
-    ASSERT_NEAR(runner.loss() / theirs[i], 1, 1e-6) << "step " << i;
+    ours.push_back(runner.loss());
   }
+  EXPECT_EQ(departure(ours, theirs, wide, {theirs, narrow}), "");
 }
 
 /// Use 1 and use 2: what Ingot derives at once, and what it writes down and reads back.
