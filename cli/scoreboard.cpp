@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "command.h"
 #include "ingot/base/atomic_file.h"
@@ -11,6 +12,7 @@
 #include "ingot/base/json.h"
 #include "ingot/base/progress.h"
 #include "ingot/pages/scoreboard_page.h"
+#include "ingot/verify/score_history.h"
 #include "ingot/verify/test_suite.h"
 #include "terminal.h"
 #include "verdict.h"
@@ -21,8 +23,9 @@ namespace {
 using Outcome = verify::ScoreCell::Outcome;
 
 struct Options {
-  std::vector<std::string> directories, filters, with;
-  std::string output, json, peers;
+  std::vector<std::string> directories, filters, with, runners;
+  std::vector<std::uint64_t> opsets;
+  std::string output, json, peers, before, label = INGOT_VERSION;
   int threads = 0;
   bool no_converters = false, no_hidden_shapes = false;
 };
@@ -48,8 +51,16 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 /// Per column and operator how many passed, and what did not: small enough to be kept with a project.
-Json to_json(const verify::Scoreboard& board) {
-  Json json{{"version", INGOT_VERSION}, {"cases", board.lines.size()}, {"columns", Json::array()}};
+Json to_json(const verify::Scoreboard& board, const std::string& label, const verify::EarlierScores* before) {
+  Json json{{"version", INGOT_VERSION},
+            {"label", label},
+            {"cases", board.lines.size()},
+            {"history", Json::array()},
+            {"columns", Json::array()}};
+  if (before)
+    for (const verify::ScoreRecord& record : before->records)
+      if (record.label != label)
+        json["history"].push_back({{"label", record.label}, {"cases", record.cases}, {"passed", record.passed}});
   for (std::size_t c = 0; c < board.columns.size(); ++c) {
     const verify::ScoreColumn& column = board.columns[c];
     Json one{{"title", column.title()}, {"name", column.name}, {"kind", column.is_converter ? "converter" : "runtime"}};
@@ -78,7 +89,41 @@ Json to_json(const verify::Scoreboard& board) {
     one["not_passed"] = std::move(others);
     json["columns"].push_back(std::move(one));
   }
+  json["names"] = Json::array();
+  for (const verify::ScoreLine& line : board.lines) json["names"].push_back(line.name);
   return json;
+}
+
+pages::ScoreHistory history_of(const verify::Scoreboard& board, const std::string& label,
+                               const verify::EarlierScores& before) {
+  pages::ScoreHistory history;
+  for (const verify::ScoreRecord& record : before.records)
+    history.versions.push_back({record.label, record.cases, record.passed});
+  pages::ScoreHistory::Version now{label, board.lines.size(), {}};
+  for (std::size_t c = 0; c < board.columns.size(); ++c)
+    now.passed[board.columns[c].title()] = static_cast<std::size_t>(
+        std::ranges::count_if(board.lines, [&](const auto& line) { return line.cells[c].outcome == Outcome::passed; }));
+  history.versions.push_back(std::move(now));
+  for (auto& change : verify::changes_since(before, board))
+    history.changes.push_back({change.column, change.gained, change.lost});
+  return history;
+}
+
+/// "tract=/opt/tract-driver --fast" -> name and command.
+verify::OwnRuntime runner_of(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  verify::OwnRuntime own{text.substr(0, equals), {}};
+  for (std::size_t begin = equals + 1; equals != std::string::npos && begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    if (end > begin) own.command.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (own.name.empty() || own.command.empty())
+    throw Error(Code::bad_usage, "'" + text + "' is no runner").hint("such as --runner 'mine=/opt/mine/driver --fast'");
+  const std::string program = verify::find_program(own.command[0]);
+  if (program.empty()) throw Error(Code::bad_usage, "there is no program '" + own.command[0] + "'");
+  own.command[0] = program;
+  return own;
 }
 
 void write(const std::filesystem::path& path, const std::string& text) {
@@ -87,7 +132,7 @@ void write(const std::filesystem::path& path, const std::string& text) {
   file.commit();
 }
 
-void write_pages(const verify::Scoreboard& board, const Options& options) {
+void write_pages(const verify::Scoreboard& board, const Options& options, const pages::ScoreHistory& history) {
   std::vector<std::string> columns;
   for (const verify::ScoreColumn& column : board.columns) columns.push_back(column.title());
   std::vector<pages::ScoreRow> rows;
@@ -100,7 +145,7 @@ void write_pages(const verify::Scoreboard& board, const Options& options) {
     rows.push_back(std::move(row));
   }
   std::filesystem::create_directories(options.output);
-  for (const auto& [name, page] : pages::scoreboard_pages(columns, rows, "Scoreboard: ingot " INGOT_VERSION))
+  for (const auto& [name, page] : pages::scoreboard_pages(columns, rows, "Scoreboard: ingot " + options.label, history))
     write(std::filesystem::path(options.output) / name, pages::to_html(page));
 }
 
@@ -128,20 +173,31 @@ int run(const Options& options, const Global& global) {
   score.peers = find_peers(global, options.peers);
   if (!options.with.empty()) score.runtimes.clear();
   for (const std::string& name : options.with) score.runtimes.push_back(verify::runtime_by_name(name));
-  if (global.untrusted) score.runtimes = {verify::Runtime::ingot};
+  for (const std::string& text : options.runners) score.own.push_back(runner_of(text));
+  score.opsets.assign(options.opsets.begin(), options.opsets.end());
+  if (global.untrusted) {
+    score.runtimes = {verify::Runtime::ingot};
+    score.own.clear();
+  }
+  std::optional<verify::EarlierScores> before;
+  if (!options.before.empty()) before = verify::read_scores(options.before);
   verify::Scoreboard board;
   {
     Progress progress("scoring", cases.size(), ProgressOptions::for_terminal(global.quiet));
     score.on_progress = [&](std::size_t done) { progress.update(done); };
     board = verify::score(cases, score);
   }
-  if (!options.output.empty()) write_pages(board, options);
-  const Json json = to_json(board);
+  const pages::ScoreHistory history = before ? history_of(board, options.label, *before) : pages::ScoreHistory();
+  if (!options.output.empty()) write_pages(board, options, history);
+  const Json json = to_json(board, options.label, before ? &*before : nullptr);
   if (!options.json.empty()) write(options.json, json.dump(1) + "\n");
   Table table({false, true, true});
   for (const Json& column : json["columns"])
     table.add({column["title"].text(), column["passed"].dump(), "of " + std::to_string(cases.size())});
   std::fputs(table.str("").c_str(), stdout);
+  for (const auto& change : history.changes)
+    for (const std::string& name : change.lost)
+      std::printf("%s: %s passed before\n", change.column.c_str(), name.c_str());
   return 0;
 }
 
@@ -160,6 +216,12 @@ Command add_scoreboard(App& program, const Global& global) {
   app->add_option("--json", options->json, "A file to write the counts to");
   app->add_option("--with", options->with, "Runtimes (default: ingot); 'verify --list-runtimes' lists them")
       ->delimiter(',');
+  app->add_option("--runner", options->runners,
+                  "A runtime of your own, as docs/scoreboard.md says: 'name=program words'");
+  app->add_option("--opsets", options->opsets, "Also with the cases brought to these operator sets: 17,21")
+      ->delimiter(',');
+  app->add_option("--before", options->before, "A file that --json wrote earlier: what changed since, and the history");
+  app->add_option("--label", options->label, "What this version is called there (default: the program's version)");
   app->add_option("--filter", options->filters, "Only cases with such a name; * and ? stand for any characters");
   app->add_option("--threads", options->threads, "Cases at once (default: all cores)")->positive();
   app->add_flag("--no-converters", options->no_converters, "Runtimes alone");

@@ -95,6 +95,8 @@ bool Comparison::links(const std::string& what, const Value* a, const Value* b) 
   const auto it = twin_.find(a);
   if (it != twin_.end())
     return it->second == b || differ(what + " is '" + a->name() + "' in one and '" + b->name() + "' in the other");
+  // Of graphs around the two that are compared: those are not known here, names are.
+  if (!a->is_undefined() && !b->is_undefined()) return same(what, a->name(), b->name());
   if (!a->is_undefined() || !b->is_undefined()) return differ(what + " has a source in one only");
   return values(*a, *b);
 }

@@ -2,6 +2,7 @@
 #include "ingot/pages/scoreboard_page.h"
 
 #include <algorithm>
+#include <set>
 
 namespace ingot::pages {
 namespace {
@@ -32,6 +33,66 @@ std::vector<std::string> heads(std::vector<std::string> first, const std::vector
   return first;
 }
 
+/// Cases by what the element types of their inputs, or their operator set, are.
+template <class Key>
+std::string counts_by(const char* what, const std::vector<const ScoreRow*>& rows,
+                      const std::vector<std::string>& columns, Key&& keys_of) {
+  std::map<std::string, std::vector<Count>> counts;
+  for (const ScoreRow* r : rows)
+    for (const std::string& key : keys_of(*r)) {
+      auto& line = counts.try_emplace(key, columns.size()).first->second;
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        line[c].passed += r->outcomes[c] == "passed";
+        ++line[c].all;
+      }
+    }
+  std::string html = "<div class=scroll><table>\n" + row(heads({what}, columns), "th");
+  for (const auto& [key, line] : counts) {
+    std::vector<std::string> cells{escaped(key)};
+    for (const Count& count : line) cells.push_back(share(count));
+    html += row(cells);
+  }
+  return html + "</table></div>\n";
+}
+
+std::set<std::string> types_of(const ScoreRow& r) {
+  std::set<std::string> types;
+  for (std::size_t begin = 0; begin <= r.types.size();) {
+    const std::size_t end = std::min(r.types.find(", ", begin), r.types.size());
+    types.insert(end > begin ? r.types.substr(begin, end - begin) : "(no input)");
+    begin = end + 2;
+  }
+  return types;
+}
+
+std::set<std::string> opset_of(const ScoreRow& r) {
+  const std::string number = std::to_string(r.opset);
+  return {std::string(number.size() < 2 ? " " : "") + number};  // so that 9 stands before 10
+}
+
+std::string history_html(const ScoreHistory& history, const std::vector<std::string>& columns) {
+  std::vector<std::string> head{"column"};
+  for (const auto& version : history.versions)
+    head.push_back(escaped(version.label) + "<br>of " + std::to_string(version.cases));
+  std::string html = "<div class=scroll><table id=history>\n" + row(head, "th");
+  for (const std::string& column : columns) {
+    std::vector<std::string> cells{escaped(column)};
+    for (const auto& version : history.versions) {
+      const auto it = version.passed.find(column);
+      cells.push_back(it == version.passed.end() ? "" : std::to_string(it->second));
+    }
+    html += row(cells);
+  }
+  html += "</table></div>\n";
+  for (const auto& change : history.changes) {
+    if (change.gained.empty() && change.lost.empty()) continue;
+    html += "<h2>" + escaped(change.column) + "</h2>\n";
+    if (!change.lost.empty()) html += "<p class=failed>pass no longer:</p>\n" + list(change.lost);
+    if (!change.gained.empty()) html += "<p class=passed>pass now:</p>\n" + list(change.gained);
+  }
+  return html;
+}
+
 Page operator_page(const std::string& op, const std::vector<const ScoreRow*>& rows,
                    const std::vector<std::string>& columns) {
   std::string html = "<p><a href=\"index.html\">all operators</a></p>\n<div class=scroll><table>\n" +
@@ -45,13 +106,15 @@ Page operator_page(const std::string& op, const std::vector<const ScoreRow*>& ro
   }
   Page page{op.empty() ? "Models of several nodes" : op, {}};
   page.sections.push_back({"cases", "Cases", html + "</table></div>\n"});
+  page.sections.push_back({"types", "Types", counts_by("type of an input", rows, columns, types_of)});
+  page.sections.push_back({"opsets", "Operator sets", counts_by("operator set", rows, columns, opset_of)});
   return page;
 }
 
 }  // namespace
 
 std::map<std::string, Page> scoreboard_pages(const std::vector<std::string>& columns, const std::vector<ScoreRow>& rows,
-                                             const std::string& title) {
+                                             const std::string& title, const ScoreHistory& history) {
   std::map<std::string, std::vector<const ScoreRow*>> by_op;
   for (const ScoreRow& r : rows) by_op[r.op].push_back(&r);
   std::map<std::string, Page> pages;
@@ -76,6 +139,11 @@ std::map<std::string, Page> scoreboard_pages(const std::vector<std::string>& col
   index.sections.push_back({"operators", "Operators",
                             "<div class=scroll><table>\n<thead>" + row(heads({"operator"}, columns), "th") +
                                 row(sums, "th") + "</thead>\n" + html + "</table></div>\n"});
+  std::vector<const ScoreRow*> all;
+  for (const ScoreRow& r : rows) all.push_back(&r);
+  index.sections.push_back({"types", "Types", counts_by("type of an input", all, columns, types_of)});
+  index.sections.push_back({"opsets", "Operator sets", counts_by("operator set", all, columns, opset_of)});
+  if (history.versions.size() > 1) index.sections.push_back({"history", "History", history_html(history, columns)});
   pages["index.html"] = std::move(index);
   return pages;
 }

@@ -38,13 +38,33 @@ struct PeerTimes {
 class Peer {
  public:
   Peer(Runtime runtime, Peers peers);
+  /// A program of the user's that speaks as docs/scoreboard.md says; its path is absolute.
+  Peer(std::vector<std::string> command, Peers peers);
   ~Peer();
 
   Runtime runtime() const;
+  /// Of a program of the user's; empty for the others.
+  const std::vector<std::string>& command() const;
   /// Loads a model and runs it once. Tensors only: what cannot be passed is an error in the answer.
   PeerAnswer run(const PeerRequest& request);
   /// Runs what run() loaded that many times, on the same inputs. Not LiteRT.
   PeerTimes time(std::size_t runs);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Peers that did their work and wait for more: starting a process may take longer than what it is asked. Safe to share
+/// between threads.
+class PeerPool {
+ public:
+  PeerPool();
+  ~PeerPool();
+  /// One that waits, or a new one.
+  std::unique_ptr<Peer> take(Runtime runtime, const Peers& peers);
+  std::unique_ptr<Peer> take(const std::vector<std::string>& command, const Peers& peers);
+  void give_back(std::unique_ptr<Peer> peer);
 
  private:
   struct State;

@@ -8,8 +8,17 @@
 
 namespace ingot::verify {
 
+PeerRunner::PeerRunner(const Entry& entry, Runtime runtime)
+    : entry_(entry),
+      peer_(entry.peers.pool ? entry.peers.pool->take(runtime, entry.peers)
+                             : std::make_unique<Peer>(runtime, entry.peers)) {}
+
+PeerRunner::~PeerRunner() {
+  if (entry_.peers.pool) entry_.peers.pool->give_back(std::move(peer_));
+}
+
 Answer PeerRunner::ask(const PeerRequest& request, std::size_t output_count) {
-  PeerAnswer got = peer_.run(request);
+  PeerAnswer got = peer_->run(request);
   if (!got.error.empty()) return {.error = std::move(got.error)};
   version_ = got.version;
   if (!got.not_passed.empty()) return {.error = "output '" + got.not_passed[0] + "' is no tensor that it can pass"};

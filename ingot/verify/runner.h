@@ -70,7 +70,8 @@ std::unique_ptr<Runner> make_tfjs_runner(const Entry& entry);
 /// What runs in a process of its own shares this.
 class PeerRunner : public Runner {
  public:
-  PeerRunner(const Entry& entry, Runtime runtime) : entry_(entry), peer_(runtime, entry.peers) {}
+  PeerRunner(const Entry& entry, Runtime runtime);
+  ~PeerRunner() override;
   std::string version() const override { return version_; }
 
  protected:
@@ -82,7 +83,7 @@ class PeerRunner : public Runner {
   Entry entry_;
 
  private:
-  Peer peer_;
+  std::unique_ptr<Peer> peer_;
   std::string version_;
 };
 

@@ -143,6 +143,11 @@ Peers find_peers(const std::string& packages) {
   return peers;
 }
 
+std::string find_program(const std::string& name) {
+  if (name.find('/') == std::string::npos) return program_in_path(name);
+  return ::access(name.c_str(), X_OK) == 0 ? fs::absolute(name).string() : std::string();
+}
+
 std::optional<std::string> why_missing(const Peers& peers, Runtime runtime) {
   const RuntimeInfo& info = info_of(runtime);
   if (!info.command) return std::nullopt;

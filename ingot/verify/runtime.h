@@ -20,6 +20,7 @@ enum class Runtime { ingot, ort, tflite, litert, tfjs };
 
 struct Entry;
 struct Peers;
+class PeerPool;
 class Runner;
 
 /// All that Ingot knows of one runtime: a row of the table. A new one is a row and its file in runners/.
@@ -28,7 +29,7 @@ struct RuntimeInfo {
   std::string_view name;   // as --with takes it
   std::string_view title;  // for people
   std::unique_ptr<Runner> (*make_runner)(const Entry&);
-  std::string_view reads = {};  // the format whose files it opens; of others it gets a copy in that one. Empty: all
+  std::string_view reads = {};    // the format whose files it opens; of others it gets a copy in that one. Empty: all
   std::string_view package = {};  // of npm; empty: built in
   /// The program that drives it, and its arguments; null: built in.
   std::vector<std::string> (*command)(const Peers&) = nullptr;
@@ -53,11 +54,15 @@ struct Peers {
   std::chrono::milliseconds time = std::chrono::seconds(120);  // for one answer
   std::uint64_t memory = 0;                                    // 0: no limit
   const Budget* budget = nullptr;                              // whoever waits for an answer may be interrupted
+  std::shared_ptr<PeerPool> pool{};                            // processes to be used again; null: none is
 };
 
 /// `packages` is node_modules or the folder that holds it; if it is empty, $INGOT_PEERS is taken, else what lies beside
 /// the running program or in the build tree that holds it.
 Peers find_peers(const std::string& packages = {});
+
+/// The absolute path of a program, looked up in $PATH where it has no slash; empty: there is none.
+std::string find_program(const std::string& name);
 
 /// What is missing for a runtime, and how to install it; nothing if it is there.
 std::optional<std::string> why_missing(const Peers& peers, Runtime runtime);

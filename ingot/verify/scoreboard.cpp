@@ -6,6 +6,7 @@
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/base/threads.h"
+#include "ingot/driver/adjust.h"
 #include "ingot/driver/load.h"
 #include "ingot/ir/model.h"
 #include "ingot/verify/contender.h"
@@ -19,20 +20,38 @@ using Inputs = std::vector<engine::NamedDatum>;
 
 bool ends_everything(Code code) { return code == Code::cancelled || code == Code::time_limit; }
 
+/// A runtime's columns: as the case is, with less known of its shapes, in other operator sets.
+void add_runtime(std::vector<ScoreColumn>& columns, const std::string& name, const std::vector<std::string>& command,
+                 const ScoreOptions& options) {
+  ScoreColumn column{.name = name, .command = command};
+  columns.push_back(column);
+  if (options.hides_shapes)
+    for (const UnknownShapes shapes : {UnknownShapes::symbolic, UnknownShapes::rank}) {
+      column.shapes = shapes;
+      columns.push_back(column);
+    }
+  column.shapes = UnknownShapes::none;
+  for (const std::int64_t opset : options.opsets) {
+    column.opset = opset;
+    columns.push_back(column);
+  }
+}
+
 std::vector<ScoreColumn> columns_of(const ScoreOptions& options) {
   std::vector<ScoreColumn> columns;
-  for (const Runtime runtime : options.runtimes) {
-    const std::string name(info_of(runtime).name);
-    columns.push_back({name});
-    if (!options.hides_shapes) continue;
-    columns.push_back({name, false, UnknownShapes::symbolic});
-    columns.push_back({name, false, UnknownShapes::rank});
-  }
+  for (const Runtime runtime : options.runtimes) add_runtime(columns, std::string(info_of(runtime).name), {}, options);
+  for (const OwnRuntime& own : options.own) add_runtime(columns, own.name, own.command, options);
   if (options.converts)
     for (const driver::Format* format : driver::all_formats())
-      if (driver::is_readable(*format) && driver::is_writable(*format) && format->name != "onnx")
-        columns.push_back({std::string(format->name), true});
+      if (driver::is_readable(*format) && driver::is_writable(*format) && format->name != "onnx" &&
+          (format->is_onnx || format->operators))  // others hold weights alone
+        columns.push_back({.name = std::string(format->name), .is_converter = true});
   return columns;
+}
+
+std::string file_in(const ScratchDirectory& scratch, const driver::Format& format) {
+  return (scratch.path() / "model").string() +
+         (format.extensions.empty() ? std::string() : std::string(format.extensions.front()));
 }
 
 class Case {
@@ -67,29 +86,60 @@ class Case {
   ScoreCell convert(const ScoreColumn& column) const {
     const ScratchDirectory scratch;
     const driver::Format& format = driver::format_by_name(column.name);
-    const std::string file = (scratch.path() / "model").string() +
-                             (format.extensions.empty() ? std::string() : std::string(format.extensions.front()));
+    const std::string file = file_in(scratch, format);
     driver::SaveOptions save;
     save.to = &format;
     driver::save(original_, file, save);
     driver::LoadOptions load = load_;
     load.from = &format;
+    if (format.leaves_inputs_open) tell_inputs(load.import);
     const Model back = driver::load(file, load).model;
     return judged([&](const Inputs& inputs) { return run_in_ingot(back, inputs, {}, options_.budget); });
   }
 
+  /// What files of some formats do not say of their inputs.
+  void tell_inputs(driver::ImportOptions& import) const {
+    for (const Value* v : original_.graph->inputs()) {
+      if (!v->type.is_tensor() || v->initializer) continue;
+      import.input_types.emplace_back(v->name(), v->type.elem);
+      if (v->type.shape) import.input_shapes.emplace_back(v->name(), *v->type.shape);
+    }
+  }
+
   ScoreCell run(const ScoreColumn& column, std::string& version) const {
-    const Runtime runtime = runtime_by_name(column.name);
     Model model = original_.clone();
     hide_shapes(model, column.shapes);
+    if (column.opset) driver::adjust(model, {.opset = column.opset});
+    if (!column.command.empty()) return run_in_own(column, model, version);
+    const Runtime runtime = runtime_by_name(column.name);
     if (runtime == Runtime::ingot)
       return judged([&](const Inputs& inputs) { return run_in_ingot(model, inputs, {}, options_.budget); });
+    // What a runtime reads is what the case becomes: of TFLite it is the converter that may be at fault, too.
+    const ScratchDirectory scratch;
+    const driver::Format& format = driver::format_by_name(info_of(runtime).reads);
+    const std::string file = file_in(scratch, format);
+    driver::SaveOptions save;
+    save.to = &format;
+    driver::save(model, file, save);
+    driver::LoadOptions load = load_;
+    load.from = &format;
+    Contender contender(file, {runtime}, load, options_.peers, Contender::Role::reference);
+    const ScoreCell cell = judged([&](const Inputs& inputs) { return contender.run(inputs); });
+    version = contender.runtime_text();
+    return cell;
+  }
+
+  ScoreCell run_in_own(const ScoreColumn& column, const Model& model, std::string& version) const {
     const ScratchDirectory scratch;
     const std::string file = (scratch.path() / "model.onnx").string();
     driver::save(model, file);
-    Contender contender(file, {runtime}, load_, options_.peers, Contender::Role::reference);
-    const ScoreCell cell = judged([&](const Inputs& inputs) { return contender.run(inputs); });
-    version = contender.runtime_text();
+    std::unique_ptr<Peer> peer = options_.peers.pool->take(column.command, options_.peers);
+    const ScoreCell cell = judged([&](const Inputs& inputs) {
+      PeerAnswer got = peer->run({.model = file, .inputs = inputs});
+      if (got.error.empty() && !got.version.empty()) version = column.name + " " + got.version;
+      return Answer{.error = std::move(got.error), .outputs = std::move(got.outputs)};
+    });
+    options_.peers.pool->give_back(std::move(peer));
     return cell;
   }
 
@@ -119,12 +169,15 @@ class Case {
 
 std::string ScoreColumn::title() const {
   if (is_converter) return name + " and back";
+  if (opset) return name + ", opset " + std::to_string(opset);
   return name + (shapes == UnknownShapes::symbolic ? ", named dimensions"
                  : shapes == UnknownShapes::rank   ? ", no rank"
                                                    : "");
 }
 
-Scoreboard score(const std::vector<TestCase>& cases, const ScoreOptions& options) {
+Scoreboard score(const std::vector<TestCase>& cases, const ScoreOptions& given) {
+  ScoreOptions options = given;
+  options.peers.pool = std::make_shared<PeerPool>();
   Scoreboard board{columns_of(options), std::vector<ScoreLine>(cases.size())};
   std::mutex mutex;
   std::size_t done = 0;

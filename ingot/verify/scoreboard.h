@@ -14,16 +14,24 @@ class Budget;
 
 namespace ingot::verify {
 
-/// Who answers: a runtime that runs the case with so much known of the inputs' shapes, or a converter, from ONNX to a
-/// format and back.
+/// Who answers: a runtime that runs the case with so much known of the inputs' shapes, or in another operator set; or a
+/// converter, from ONNX to a format and back.
 struct ScoreColumn {
   std::string name;           // "ort", "tflite"
   bool is_converter = false;  // a round trip through the format `name`
   UnknownShapes shapes = UnknownShapes::none;
-  std::string version{};  // of the runtime, as far as it tells
+  std::int64_t opset = 0;              // the case is brought to this one first; 0: as it is
+  std::vector<std::string> command{};  // of a runtime that the user brings
+  std::string version{};               // of the runtime, as far as it tells
 
-  /// "ort, symbolic shapes"; "tflite and back"
+  /// "ort, named dimensions"; "ort, opset 17"; "tflite and back"
   std::string title() const;
+};
+
+/// A runtime that the user brings: a program that speaks as docs/scoreboard.md says.
+struct OwnRuntime {
+  std::string name;
+  std::vector<std::string> command;  // an absolute path and arguments
 };
 
 struct ScoreCell {
@@ -48,8 +56,10 @@ struct Scoreboard {
 
 struct ScoreOptions {
   std::vector<Runtime> runtimes = {Runtime::ingot};
-  bool hides_shapes = true;  // also with named dimensions, and without a rank
-  bool converts = true;      // round trips through all formats that can be written and read
+  std::vector<OwnRuntime> own{};
+  std::vector<std::int64_t> opsets{};  // also brought to these
+  bool hides_shapes = true;            // also with named dimensions, and without a rank
+  bool converts = true;                // round trips through all formats that can be written and read
   Peers peers{};
   int threads = 0;  // cases at once; 0: as many as the machine has
   Budget* budget = nullptr;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 
 #include "ingot/base/budget.h"
 #include "ingot/base/current_budget.h"
@@ -22,13 +23,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string format_of(const fs::path& path) {
+/// Files with these names are meant to be models, whatever they hold; others (.txt, .pb, .py ...) may be anything.
+constexpr std::string_view kOwnExtensions[] = {".onnx", ".onnxtxt", ".tflite", ".keras", ".skops"};
+
+bool is_named_as_model(const fs::path& path) {
+  return std::ranges::find(kOwnExtensions, path.extension().string()) != std::end(kOwnExtensions);
+}
+
+/// The format that the contents speak for; empty where only the name does, and nothing where neither does. Programs
+/// over data frames are none of a collection's models: they would have to be told what the frame is.
+std::optional<std::string> format_of(const fs::path& path) {
   try {
     const driver::Source source = driver::open_source(path.string());
-    return std::string(driver::recognise(source).name);
-  } catch (const Error&) {
-    return {};
+    const driver::Format& format = driver::recognise(source);
+    const bool is_program = format.import_options.has(driver::Option::schema);
+    if (!is_program && format.recognise && format.recognise(source) != driver::Certainty::no)
+      return std::string(format.name);
+  } catch (const Error&) {  // damaged, or of no format
   }
+  return is_named_as_model(path) ? std::optional(std::string()) : std::nullopt;
 }
 
 std::int64_t seconds_of(fs::file_time_type time) {
@@ -110,12 +123,12 @@ std::vector<ZooModel> find_models(const std::string& directory) {
     if (it->is_symlink(failed)) continue;
     const bool is_directory = it->is_directory(failed);
     if (!is_directory && !it->is_regular_file(failed)) continue;
-    std::string format = format_of(it->path());
-    if (format.empty()) continue;
+    std::optional<std::string> format = format_of(it->path());
+    if (!format) continue;
     if (is_directory) it.disable_recursion_pending();
     models.push_back({it->path().lexically_relative(directory).string(),
                       is_directory ? 0 : static_cast<std::uint64_t>(it->file_size(failed)),
-                      seconds_of(it->last_write_time(failed)), std::move(format)});
+                      seconds_of(it->last_write_time(failed)), *std::move(format)});
   }
   std::ranges::sort(models, {}, &ZooModel::path);
   return models;

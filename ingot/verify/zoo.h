@@ -40,8 +40,8 @@ struct ZooOptions {
   std::function<void(const ZooModel&)> on_model{};
 };
 
-/// The models in and below a directory, by path: files whose contents some format recognises, and directories that are
-/// one model. Links are not followed.
+/// The models in and below a directory, by path: files whose contents some format recognises, those that are named as
+/// models are (.onnx, .tflite ...), and directories that are one model. Links are not followed.
 std::vector<ZooModel> find_models(const std::string& directory);
 
 /// Loads, converts and verifies each; what fails is a line of the answer.

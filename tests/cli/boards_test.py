@@ -13,6 +13,21 @@ INGOT = os.path.abspath(sys.argv.pop(1))
 CASES = pathlib.Path("/usr/include/onnx/backend/test/data/node")
 SMALL = '<ir_version: 8, opset_import: ["": 17]>\ng (float[2] x) => (float[2] y) {y = Relu(x)}'
 
+# A runtime that can do one thing.
+RUNNER = """
+import array, json, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    if b"Relu" not in open(request["model"], "rb").read():
+        print(json.dumps({"error": "no kernel for <this>"}), flush=True)
+        continue
+    x = request["inputs"][0]
+    values = array.array("f", open(x["file"], "rb").read())
+    name = request["directory"] + "/output_0"
+    open(name, "wb").write(array.array("f", [max(v, 0) for v in values]).tobytes())
+    print(json.dumps({"version": "7.0", "outputs": [{**x, "name": "y", "file": name}]}), flush=True)
+"""
+
 
 class Boards(unittest.TestCase):
     def setUp(self):
@@ -37,6 +52,61 @@ class Boards(unittest.TestCase):
         self.assertEqual(columns["tflite and back"]["kind"], "converter")
         self.assertIn("op-Add.html", (self.path / "site" / "index.html").read_text())
         self.assertIn("test_add", (self.path / "site" / "op-Add.html").read_text())
+
+    @unittest.skipUnless(CASES.is_dir(), "libonnx-testdata is not installed")
+    def test_another_runtime_joins_by_the_protocol(self):
+        mine = self.path / "mine.py"
+        mine.write_text(RUNNER)
+        done = self.ingot("scoreboard", CASES, "--filter", "test_relu", "--filter", "test_abs", "--runner",
+                          f"mine={sys.executable} {mine}", "--opsets", "13,17", "--no-hidden-shapes",
+                          "--no-converters", "--json", "s.json", "-o", "site", "-q")
+        columns = {column["title"]: column for column in json.loads((self.path / "s.json").read_text())["columns"]}
+        self.assertEqual(list(columns), ["ingot", "ingot, opset 13", "ingot, opset 17", "mine", "mine, opset 13",
+                                         "mine, opset 17"], done.stdout)
+        self.assertEqual([column["passed"] for column in columns.values()], [2, 2, 2, 1, 1, 1])
+        self.assertEqual(columns["mine"]["not_passed"], {"test_abs": "unsupported"})
+        self.assertEqual(columns["mine"]["version"], "mine 7.0")
+        page = (self.path / "site" / "op-Abs.html").read_text()
+        self.assertIn("no kernel for &lt;this&gt;", page)
+        self.ingot("scoreboard", CASES, "--runner", "mine=no-such-program", "--json", "s.json", code=2)
+        self.ingot("scoreboard", CASES, "--runner", "mine", "--json", "s.json", code=2)
+
+    @unittest.skipUnless(CASES.is_dir(), "libonnx-testdata is not installed")
+    def test_history_tells_what_changed_between_versions(self):
+        words = ["scoreboard", CASES, "--filter", "test_abs", "--filter", "test_relu", "--no-hidden-shapes",
+                 "--no-converters", "-q"]
+        self.ingot(*words, "--label", "one", "--json", "one.json")
+        board = json.loads((self.path / "one.json").read_text())
+        column = board["columns"][0]
+        column["passed"], column["not_passed"] = 1, {"test_abs": "failed"}
+        (self.path / "one.json").write_text(json.dumps(board))
+        self.ingot(*words, "--label", "two", "--json", "two.json", "--before", "one.json", "-o", "site")
+        board = json.loads((self.path / "two.json").read_text())
+        self.assertEqual(board["history"], [{"label": "one", "cases": 2, "passed": {"ingot": 1}}])
+        page = (self.path / "site" / "index.html").read_text()
+        self.assertIn("pass now:", page)
+        self.assertIn("test_abs", page.split("pass now:")[1])
+        board["names"].append("test_relu")
+        (self.path / "two.json").write_text(json.dumps(board))
+        self.ingot(*words, "--label", "three", "--json", "three.json", "--before", "two.json")
+        labels = [entry["label"] for entry in json.loads((self.path / "three.json").read_text())["history"]]
+        self.assertEqual(labels, ["one", "two"])
+        (self.path / "bad.json").write_text('{"columns": 3}')
+        self.ingot(*words, "--json", "four.json", "--before", "bad.json", code=3)
+
+    def test_a_collection_holds_models_and_nothing_else(self):
+        (self.path / "zoo" / "code").mkdir(parents=True)
+        (self.path / "zoo" / "good.onnxtxt").write_text(SMALL)
+        (self.path / "zoo" / "readme.txt").write_text("Models that somebody trained.\n")
+        (self.path / "zoo" / "text.txt").write_text(SMALL)  # the text syntax, whatever it is called
+        (self.path / "zoo" / "code" / "train.py").write_text("import torch\n")
+        (self.path / "zoo" / "labels.json").write_text('{"0": "cat"}')
+        (self.path / "zoo" / "damaged.onnx").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
+        self.ingot("zoo-report", "zoo", "-o", "out", "--peers", "/nowhere", "--threads", "2")
+        lines = [json.loads(line) for line in (self.path / "out" / "models.jsonl").read_text().splitlines()]
+        self.assertEqual([line["path"] for line in lines], ["damaged.onnx", "good.onnxtxt", "text.txt"])
+        self.assertIn("LFS", lines[0]["reason"])
+        self.assertEqual([line["converted"] for line in lines], [False, True, True])
 
     def test_a_collection_is_looked_at_once(self):
         (self.path / "zoo" / "deep").mkdir(parents=True)

@@ -149,6 +149,19 @@ g (float[2] x, float[2] k) => (float[2] y) <float[2] k = {2, 3}> { a = Neg(x) b 
         self.assertEqual(done["outputs"][0]["type"], "float[batch,2]")
         self.run_ingot("rename", self.path("net.onnxtxt"), "nothing=x2", "-o", self.path("n.onnx"), code=2)
 
+    def test_diff_of_graphs_that_read_what_is_around_them(self):
+        text = """<ir_version: 8, opset_import: ["": 17]> g (bool c, float[1] x) => (float[1] y) {
+          a = Exp(x)
+          b = Abs(x)
+          y = If(c) <then_branch = t () => (float[1] p) {p = Neg(a)}, else_branch = e () => (float[1] q) {q = Abs(a)}>
+        }"""
+        pathlib.Path(self.path("one.onnxtxt")).write_text(text)
+        pathlib.Path(self.path("two.onnxtxt")).write_text(text.replace("Neg(a)", "Neg(b)"))
+        self.json_of("diff", self.path("one.onnxtxt"), self.path("one.onnxtxt"))
+        done = self.json_of("diff", self.path("one.onnxtxt"), self.path("two.onnxtxt"), code=1)
+        self.assertIn("then_branch", json.dumps(done))
+        self.assertNotIn("else_branch", json.dumps(done))
+
     def test_diff_tells_weights_and_attributes(self):
         self.write("other.onnxtxt", OTHER)
         same = self.json_of("diff", self.path("net.onnxtxt"), self.path("net.onnxtxt"))

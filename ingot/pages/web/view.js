@@ -341,6 +341,16 @@ class GraphView {
     if (next !== undefined) this.show(next);
   }
 
+  // To the next one on the same height.
+  beside(by) {
+    const at = this.shown.findIndex(b => b.node === this.selected || b.block === this.selected);
+    if (at < 0 || !this.selected) return;
+    const row = this.rows[this.plan.layer[at]], next = this.shown[row[row.indexOf(at) + by]];
+    if (!next) return;
+    if (next.node) this.show(next.node.id);
+    else this.select(next.block);
+  }
+
   listen() {
     const canvas = this.canvas;
     let drag = null;
@@ -379,6 +389,7 @@ class GraphView {
       const box = canvas.getBoundingClientRect();
       const keys = {"+": () => this.zoom(1.25, box.width / 2, box.height / 2), "-": () => this.zoom(0.8, box.width / 2, box.height / 2),
         "0": () => this.fit(), ArrowDown: () => this.step(true), ArrowUp: () => this.step(false),
+        ArrowLeft: () => this.beside(-1), ArrowRight: () => this.beside(1), Escape: () => this.select(null),
         Enter: () => this.selected && this.toggle(this.shown.find(b => b.node === this.selected || b.block === this.selected))};
       if (!keys[event.key]) return;
       event.preventDefault();
