@@ -133,20 +133,16 @@ constexpr std::string_view kDots =
 
 // c[m, n] = a[m, k] * b[k, n]; steps along rows and columns say whether a matrix is transposed. Columns of b are packed
 // in panels unless few rows meet them.
-std::string product_text() {
-  return R"(  func.func private @product_$N(%m: index, %n: index, %k: index, %a: memref<?x$T>, %a_from: index, %a_row: index, %a_column: index, %b: memref<?x$T>, %b_from: index, %b_row: index, %b_column: index, %c: memref<?x$T>, %c_from: index) $I {
+constexpr std::string_view kProduct =
+    R"(  func.func private @product_$N(%m: index, %n: index, %k: index, %a: memref<?x$T>, %a_from: index, %a_row: index, %a_column: index, %b: memref<?x$T>, %b_from: index, %b_row: index, %b_column: index, %c: memref<?x$T>, %c_from: index) $I {
     %zero = arith.constant 0 : index
     %one = arith.constant 1 : index
-    %six = arith.constant )" +
-         std::to_string(kRows) + R"( : index
+    %six = arith.constant $R : index
     %width = arith.constant $W : index
-    %depth = arith.constant )" +
-         std::to_string(kDepth) + R"( : index
+    %depth = arith.constant $K : index
     %no = arith.constant 0.0 : $T
-    %panel_memory = memref.alloca() {alignment = 64 : i64} : memref<)" +
-         std::to_string(kDepth) + R"(x$W2$T>
-    %panel = memref.collapse_shape %panel_memory [[0, 1]] : memref<)" +
-         std::to_string(kDepth) + R"(x$W2$T> into memref<$Px$T>
+    %panel_memory = memref.alloca() {alignment = 64 : i64} : memref<$Kx$W2$T>
+    %panel = memref.collapse_shape %panel_memory [[0, 1]] : memref<$Kx$W2$T> into memref<$Px$T>
     %packed = memref.cast %panel : memref<$Px$T> to memref<?x$T>
     %few = arith.cmpi slt, %m, %six : index
     %a_dense = arith.cmpi eq, %a_column, %one : index
@@ -224,7 +220,6 @@ std::string product_text() {
     return
   }
 )";
-}
 
 // Each place goes where a search by halves finds it; no memory beside the result. NaN is the largest number.
 constexpr std::string_view kSort =
@@ -289,7 +284,8 @@ $B
 
 std::string kernel_text(std::string_view base, DType type) {
   const int width = columns_of(type);
-  std::string text = base == "tile" ? tile_text() : base == "dots" ? std::string(kDots) : product_text();
+  std::string text = base == "tile" ? tile_text() : base == "dots" ? std::string(kDots) : std::string(kProduct);
+  text = replaced(replaced(text, "$R", std::to_string(kRows)), "$K", std::to_string(kDepth));
   text = replaced(text, "$W2", fmt::format("{}x", width));
   text = replaced(text, "$W", std::to_string(width));
   text = replaced(text, "$P", std::to_string(width * kDepth));
