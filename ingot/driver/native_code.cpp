@@ -11,21 +11,15 @@
 #include <cerrno>
 
 #include "ingot/base/error.h"
+#include "ingot/driver/native_tools.h"
 #include "ingot/driver/work_directory.h"
-
-#ifndef INGOT_LLVM_DIRECTORY
-#define INGOT_LLVM_DIRECTORY "/usr/lib/llvm-22/bin"
-#endif
-#ifndef INGOT_C_COMPILER
-#define INGOT_C_COMPILER "/usr/bin/cc"
-#endif
 
 namespace ingot::driver {
 namespace {
 
 using File = backends::mlir::File;
 
-const std::string kTools = INGOT_LLVM_DIRECTORY, kCompiler = INGOT_C_COMPILER;
+std::string tool(const std::string& name) { return std::string(kLlvmDirectory) + "/" + name; }
 
 [[noreturn]] void become(const std::vector<char*>& arguments, const char* directory) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -66,7 +60,7 @@ std::string processor(const std::string& target) {
 
 /// NAME.mlir becomes NAME.ll.
 void translate(const WorkDirectory& directory, const std::string& name) {
-  run_tool(directory, {kTools + "/mlir-opt",
+  run_tool(directory, {tool("mlir-opt"),
                        name + ".mlir",
                        "--canonicalize",
                        "--cse",
@@ -86,16 +80,15 @@ void translate(const WorkDirectory& directory, const std::string& name) {
                        "--reconcile-unrealized-casts",
                        "-o",
                        "lowered.mlir"});
-  run_tool(directory, {kTools + "/mlir-translate", "--mlir-to-llvmir", "lowered.mlir", "-o", name + ".ll"});
+  run_tool(directory, {tool("mlir-translate"), "--mlir-to-llvmir", "lowered.mlir", "-o", name + ".ll"});
 }
 
 /// NAME.ll becomes module.o.
 void assemble(const WorkDirectory& directory, const std::string& name, const std::string& target) {
   const std::string triple = "-mtriple=x86_64-pc-linux-gnu", cpu = "-mcpu=" + processor(target);
+  run_tool(directory, {tool("opt"), "-O3", "--vector-library=LIBMVEC", triple, cpu, name + ".ll", "-o", "module.bc"});
   run_tool(directory,
-           {kTools + "/opt", "-O3", "--vector-library=LIBMVEC", triple, cpu, name + ".ll", "-o", "module.bc"});
-  run_tool(directory, {kTools + "/llc", "-O3", triple, cpu, "-relocation-model=pic", "-filetype=obj", "module.bc", "-o",
-                       "module.o"});
+           {tool("llc"), "-O3", triple, cpu, "-relocation-model=pic", "-filetype=obj", "module.bc", "-o", "module.o"});
 }
 
 }  // namespace
@@ -104,9 +97,9 @@ std::string why_no_native_code() {
 #if !defined(__x86_64__)
   return "native code is made for x86-64 processors only";
 #endif
-  for (const char* tool : {"mlir-opt", "mlir-translate", "opt", "llc"})
-    if (::access((kTools + "/" + tool).c_str(), X_OK) != 0) return kTools + "/" + tool + " is not here";
-  if (::access(kCompiler.c_str(), X_OK) != 0) return kCompiler + " is not here";
+  for (const char* name : {"mlir-opt", "mlir-translate", "opt", "llc"})
+    if (::access(tool(name).c_str(), X_OK) != 0) return tool(name) + " is not here";
+  if (::access(kCCompiler, X_OK) != 0) return std::string(kCCompiler) + " is not here";
   return "";
 }
 
@@ -131,11 +124,11 @@ std::vector<File> make_native(std::vector<File> files, const std::string& name, 
     if (file.name.ends_with(".h")) made.push_back(file);
     if (!file.name.ends_with(".c") && !file.name.ends_with(".s")) continue;
     parts.push_back(file.name.ends_with(".c") ? "interface.o" : "weights.o");
-    run_tool(directory, {kCompiler, "-O2", "-fPIC", "-c", file.name, "-o", parts.back()});
+    run_tool(directory, {kCCompiler, "-O2", "-fPIC", "-c", file.name, "-o", parts.back()});
   }
   const bool is_library = kind == "so";
   const std::string result = name + (is_library ? ".so" : ".o");
-  std::vector<std::string> link = {kCompiler};
+  std::vector<std::string> link = {kCCompiler};
   if (is_library)
     link.insert(link.end(), {"-shared", "-s"});
   else

@@ -200,6 +200,8 @@ class ConvolutionPrinter {
 
 }  // namespace
 
-void print_convolution(Printer& p, const Convolution& s) { ConvolutionPrinter(p, s).print(); }
+void print_convolution(Printer& p, const Convolution& s) {
+  if (!print_by_channel(p, s)) ConvolutionPrinter(p, s).print();
+}
 
 }  // namespace ingot::backends::mlir

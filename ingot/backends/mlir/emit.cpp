@@ -91,8 +91,7 @@ class Emitter {
                             weight_name(i), type, content);
         continue;
       }
-      text += fmt::format("  memref.global \"private\" @{} : {} = uninitialized {{alignment = 64 : i64}}\n",
-                          weight_name(i), type);
+      text += fmt::format("  memref.global @{} : {} {{alignment = 64 : i64}}\n", weight_name(i), type);
       bytes_.resize((bytes_.size() + kAlignment - 1) / kAlignment * kAlignment, '\0');
       if (assembly_.empty()) assembly_ = "\t.section .rodata\n";
       assembly_ += fmt::format("\t.balign 64\n\t.globl {0}\n\t.hidden {0}\n{0}:\n\t.incbin \"{1}.bin\", {2}, {3}\n",

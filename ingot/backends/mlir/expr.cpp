@@ -299,9 +299,29 @@ std::string Printer::unary(const Expr& e) {
     const std::string sum = value(fmt::format("arith.addf {}, {} : {}", power, one, t));
     return value(fmt::format("arith.divf {}, {} : {}", select(below(), power, one), sum, t));
   }
+  if (e->op == Op::tanh && t == "f32") return hyperbolic_tangent(x);
   const char* function = math_function(e->op);
   if (!function) throw Error(Code::internal, "an expression that is not printed");
   return value(fmt::format("math.{} {} : {}", function, x, t));
+}
+
+/// By e^x, which there are vectors of: (1 - e^-2|x|) / (1 + e^-2|x|), and near zero, where that loses digits, by
+/// x - x^3 / 3 + 2 x^5 / 15 - 17 x^7 / 315.
+std::string Printer::hyperbolic_tangent(const std::string& x) {
+  const auto number = [&](double v) { return constant(literal(v, false), "f32"); };
+  const auto of = [&](const char* op, const std::string& a, const std::string& b) {
+    return value(fmt::format("arith.{} {}, {} : f32", op, a, b));
+  };
+  const std::string size = value(fmt::format("math.absf {} : f32", x));
+  const std::string power = value(fmt::format("math.exp {} : f32", of("mulf", size, number(-2))));
+  const std::string far = of("divf", of("subf", number(1), power), of("addf", number(1), power));
+  const std::string signed_far = value(fmt::format("math.copysign {}, {} : f32", far, x));
+  const std::string square = of("mulf", x, x);
+  std::string sum = number(-17.0 / 315);
+  for (const double factor : {2.0 / 15, -1.0 / 3, 1.0}) sum = of("addf", of("mulf", sum, square), number(factor));
+  const std::string near = of("mulf", x, sum);
+  const std::string is_near = value(fmt::format("arith.cmpf olt, {}, {} : f32", size, number(0.1)));
+  return value(fmt::format("arith.select {}, {}, {} : f32", is_near, near, signed_far));
 }
 
 std::string Printer::to_integer(const Expr& e, const std::string& x) {

@@ -68,15 +68,16 @@ std::string quoted(std::string_view bytes) {
   return text + "\"";
 }
 
+/// The model's names stand in the header only: the source, which calls functions, has numbered ones.
 class Interface {
  public:
   Interface(const Program& program, const MemoryPlan& plan)
       : program_(program), plan_(plan), is_static_(program.is_static()), name_(program.name) {
     cpp::Names names;
     for (const int id : program.sizes)
-      sizes_.push_back(names.identifier(program.variables[static_cast<std::size_t>(id)].name, "size"));
-    for (const Port& port : program.inputs) inputs_.push_back(names.identifier(port.name, "input"));
-    for (const Port& port : program.outputs) outputs_.push_back(names.identifier(port.name, "output"));
+      sizes_.push_back(word(names.identifier(program.variables[static_cast<std::size_t>(id)].name, "size")));
+    for (const Port& port : program.inputs) inputs_.push_back(word(names.identifier(port.name, "input")));
+    for (const Port& port : program.outputs) outputs_.push_back(word(names.identifier(port.name, "output")));
     slots_ = program.buffers.size() + 1;
   }
 
@@ -97,7 +98,7 @@ class Interface {
     text += "/// 0 if it could be run; other numbers say that there is no memory.\n";
     for (std::size_t i = 0; i < inputs_.size(); ++i) text += type_comment(program_.inputs[i], inputs_[i]);
     for (std::size_t i = 0; i < outputs_.size(); ++i) text += type_comment(program_.outputs[i], outputs_[i]);
-    text += signature() + ";\n";
+    text += signature(true) + ";\n";
     text += "/// The same for callers that know no types; results lie in memory of the library until the next call.\n" +
             call_signature() + ";\n";
     return text + "\n#ifdef __cplusplus\n}\n#endif\n";
@@ -134,16 +135,28 @@ class Interface {
     return "?";
   }
 
-  std::string signature() const {
+  /// What macros of C are called is no name for a parameter.
+  static std::string word(std::string name) {
+    for (const char* end : {"_MAX", "_MIN", "_C", "_WIDTH"})
+      if (name.ends_with(end)) return name + "_";
+    return name;
+  }
+
+  std::string signature(bool is_named) const {
     std::vector<std::string> parameters;
+    const auto name = [&](const std::vector<std::string>& names, const char* what, std::size_t i) {
+      return is_named ? names[i] : fmt::format("{}{}", what, i);
+    };
     if (!is_static_) parameters.push_back(name_ + "_workspace* workspace");
-    for (const std::string& size : sizes_) parameters.push_back("int64_t " + size);
+    for (std::size_t i = 0; i < sizes_.size(); ++i) parameters.push_back("int64_t " + name(sizes_, "size", i));
     for (std::size_t i = 0; i < inputs_.size(); ++i)
-      parameters.push_back(fmt::format("const {}* {}", storage(program_.inputs[i]), inputs_[i]));
-    for (std::size_t i = 0; i < outputs_.size(); ++i)
-      parameters.push_back(is_static_ ? fmt::format("{}* {}", storage(program_.outputs[i]), outputs_[i])
-                                      : fmt::format("const {0}** out_{1}, int64_t* dims_{1}",
-                                                    storage(program_.outputs[i]), outputs_[i]));
+      parameters.push_back(fmt::format("const {}* {}", storage(program_.inputs[i]), name(inputs_, "in", i)));
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      const std::string out = name(outputs_, "", i);
+      parameters.push_back(
+          is_static_ ? fmt::format("{}* {}{}", storage(program_.outputs[i]), is_named ? "" : "out_", out)
+                     : fmt::format("const {0}** out_{1}, int64_t* dims_{1}", storage(program_.outputs[i]), out));
+    }
     if (is_static_) parameters.push_back("void* arena");
     return fmt::format("int {}_run({})", name_, fmt::join(parameters, ", "));
   }
@@ -156,7 +169,7 @@ class Interface {
   }
 
   std::string run() const {
-    std::string text = "\n" + signature() + " {\n", arguments = "&m_arena";
+    std::string text = "\n" + signature(false) + " {\n", arguments = "&m_arena";
     if (!is_static_) {
       text += fmt::format(
           "  memref_t m_arena = whole(room(workspace, {}, {}, 1, false));\n  if (!m_arena.aligned) return 1;\n  "
@@ -167,16 +180,16 @@ class Interface {
     } else {
       text += "  memref_t m_arena = whole(arena);\n";
     }
-    for (const std::string& size : sizes_) arguments += ", " + size;
+    for (std::size_t i = 0; i < sizes_.size(); ++i) arguments += fmt::format(", size{}", i);
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      text += fmt::format("  memref_t m_in{} = whole({});\n", i, inputs_[i]);
+      text += fmt::format("  memref_t m_in{0} = whole(in{0});\n", i);
       arguments += fmt::format(", &m_in{}", i);
     }
     std::size_t rank = 0;
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       rank += program_.outputs[i].dims.size();
       if (!is_static_) continue;
-      text += fmt::format("  memref_t m_out{} = whole({});\n", i, outputs_[i]);
+      text += fmt::format("  memref_t m_out{0} = whole(out_{0});\n", i);
       arguments += fmt::format(", &m_out{}", i);
     }
     if (!is_static_) {
@@ -186,10 +199,10 @@ class Interface {
     text += fmt::format("  _mlir_ciface_{}_main({});\n", name_, arguments);
     std::size_t at = 0;
     for (std::size_t i = 0; i < outputs_.size() && !is_static_; ++i) {
-      text += fmt::format("  *out_{0} = (const {1}*)workspace->data[{2}];\n  (void)dims_{0};\n", outputs_[i],
+      text += fmt::format("  *out_{0} = (const {1}*)workspace->data[{2}];\n  (void)dims_{0};\n", i,
                           storage(program_.outputs[i]), program_.outputs[i].tensor);
       for (std::size_t d = 0; d < program_.outputs[i].dims.size(); ++d)
-        text += fmt::format("  dims_{}[{}] = dims[{}];\n", outputs_[i], d, at++);
+        text += fmt::format("  dims_{}[{}] = dims[{}];\n", i, d, at++);
     }
     return text + "  return 0;\n}\n";
   }

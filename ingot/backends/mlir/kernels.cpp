@@ -94,7 +94,9 @@ constexpr std::string_view kDots =
     %one = arith.constant 1 : index
     %width = arith.constant $W : index
     %none = arith.constant dense<0.0> : $V
-    %no = arith.constant 0.0 : $T
+    %four = arith.constant 4 : index
+    %last = arith.remui %n, %four : index
+    %quads = arith.subi %n, %last : index
     %rest = arith.remui %k, %width : index
     %whole = arith.subi %k, %rest : index
     scf.for %i = %zero to %m step %one {
@@ -102,51 +104,101 @@ constexpr std::string_view kDots =
       %a_at = arith.addi %a_from, %a_skip : index
       %c_skip = arith.muli %i, %n : index
       %c_at = arith.addi %c_from, %c_skip : index
-      scf.for %j = %zero to %n step %one {
-        %b_skip = arith.muli %j, %b_column : index
-        %b_at = arith.addi %b_from, %b_skip : index
-        %sums = scf.for %t = %zero to %whole step %width iter_args(%s = %none) -> ($V) {
-          %p = arith.addi %a_at, %t : index
-          %q = arith.addi %b_at, %t : index
-          %x = vector.load %a[%p] : memref<?x$T>, $V
-          %y = vector.load %b[%q] : memref<?x$T>, $V
-          %z = vector.fma %x, %y, %s : $V
-          scf.yield %z : $V
-        }
-        %sum = vector.reduction <add>, %sums fastmath<reassoc> : $V into $T
-        %all = scf.for %t = %whole to %k step %one iter_args(%s = %sum) -> ($T) {
-          %p = arith.addi %a_at, %t : index
-          %q = arith.addi %b_at, %t : index
-          %x = memref.load %a[%p] : memref<?x$T>
-          %y = memref.load %b[%q] : memref<?x$T>
-          %u = arith.mulf %x, %y fastmath<contract> : $T
-          %z = arith.addf %s, %u fastmath<contract> : $T
-          scf.yield %z : $T
-        }
-        %at = arith.addi %c_at, %j : index
-        memref.store %all, %c[%at] : memref<?x$T>
-      }
-    }
+$D    }
     return
   }
 )";
 
-// c[m, n] = a[m, k] * b[k, n]; steps along rows and columns say whether a matrix is transposed. Columns of b are packed
-// in panels unless few rows meet them.
-std::string product_text() {
-  return R"(  func.func private @product_$N(%m: index, %n: index, %k: index, %a: memref<?x$T>, %a_from: index, %a_row: index, %a_column: index, %b: memref<?x$T>, %b_from: index, %b_row: index, %b_column: index, %c: memref<?x$T>, %c_from: index) $I {
+/// Sums of so many columns at once, so that none waits for its own last step.
+std::string dots_text(int count, const std::string& from, const std::string& to) {
+  std::string text = fmt::format("      scf.for %j = {} to {} step {} {{\n", from, to, count > 1 ? "%four" : "%one");
+  std::string names, types, results, rest;
+  const auto add = [&](const std::string& line) { text += "        " + line + "\n"; };
+  add("%b_skip = arith.muli %j, %b_column : index");
+  add("%b_at0 = arith.addi %b_from, %b_skip : index");
+  for (int i = 0; i < count; ++i) {
+    if (i > 0) add(fmt::format("%b_at{} = arith.addi %b_at{}, %b_column : index", i, i - 1));
+    names += fmt::format("{}%s{} = %none", i ? ", " : "", i);
+    types += i ? ", $V" : "$V";
+    results += fmt::format("{}%z{}", i ? ", " : "", i);
+  }
+  const std::string several = count > 1 ? fmt::format(":{}", count) : "";
+  add(fmt::format("%sums{} = scf.for %t = %zero to %whole step %width iter_args({}) -> ({}) {{", several, names,
+                  types));
+  add("  %p = arith.addi %a_at, %t : index");
+  add("  %x = vector.load %a[%p] : memref<?x$T>, $V");
+  for (int i = 0; i < count; ++i) {
+    add(fmt::format("  %q{0} = arith.addi %b_at{0}, %t : index", i));
+    add(fmt::format("  %y{0} = vector.load %b[%q{0}] : memref<?x$T>, $V", i));
+    add(fmt::format("  %z{0} = vector.fma %x, %y{0}, %s{0} : $V", i));
+  }
+  add(fmt::format("  scf.yield {} : {}", results, types));
+  add("}");
+  for (int i = 0; i < count; ++i) {
+    const std::string sum = count > 1 ? fmt::format("%sums#{}", i) : "%sums";
+    add(fmt::format("%sum{} = vector.reduction <add>, {} fastmath<reassoc> : $V into $T", i, sum));
+    add(fmt::format("%all{0} = scf.for %t = %whole to %k step %one iter_args(%s = %sum{0}) -> ($T) {{", i));
+    add("  %p = arith.addi %a_at, %t : index");
+    add(fmt::format("  %q = arith.addi %b_at{}, %t : index", i));
+    add("  %x = memref.load %a[%p] : memref<?x$T>");
+    add("  %y = memref.load %b[%q] : memref<?x$T>");
+    add("  %u = arith.mulf %x, %y fastmath<contract> : $T");
+    add("  %z = arith.addf %s, %u fastmath<contract> : $T");
+    add("  scf.yield %z : $T\n        }");
+    add(fmt::format("%c_first{0} = arith.addi %c_at, %j : index\n        %i{0} = arith.constant {0} : index", i));
+    add(fmt::format("%at{0} = arith.addi %c_first{0}, %i{0} : index", i));
+    add(fmt::format("memref.store %all{0}, %c[%at{0}] : memref<?x$T>", i));
+  }
+  return text + "      }\n";
+}
+
+/// c[columns of four vectors] = (or +=) one row of a * b, so that no sum waits for its own last step.
+std::string row_text() {
+  std::string text =
+      R"(  func.func private @row_$N(%k: index, %a: memref<?x$T>, %a_from: index, %a_column: index, %b: memref<?x$T>, %b_from: index, %b_row: index, %c: memref<?x$T>, %c_from: index, %adds: i1) $I {
     %zero = arith.constant 0 : index
     %one = arith.constant 1 : index
-    %six = arith.constant )" +
-         std::to_string(kRows) + R"( : index
     %width = arith.constant $W : index
-    %depth = arith.constant )" +
-         std::to_string(kDepth) + R"( : index
+    %none = arith.constant dense<0.0> : $V
+    %at0 = arith.addi %c_from, %zero : index
+    %b0 = arith.addi %b_from, %zero : index
+)";
+  const auto add = [&](const std::string& line) { text += "    " + line + "\n"; };
+  for (int i = 0; i < 4; ++i) {
+    if (i > 0)
+      add(fmt::format("%at{0} = arith.addi %at{1}, %width : index\n    %b{0} = arith.addi %b{1}, %width : index", i,
+                      i - 1));
+    add(fmt::format("%start{} = scf.if %adds -> ($V) {{", i));
+    add(fmt::format("  %old = vector.load %c[%at{}] : memref<?x$T>, $V", i));
+    add("  scf.yield %old : $V\n    } else {\n      scf.yield %none : $V\n    }");
+  }
+  add("%sums:4 = scf.for %t = %zero to %k step %one iter_args(%s0 = %start0, %s1 = %start1, %s2 = %start2, %s3 = "
+      "%start3) -> ($V, $V, $V, $V) {");
+  add("  %a_skip = arith.muli %t, %a_column : index\n      %a_at = arith.addi %a_from, %a_skip : index");
+  add("  %f = memref.load %a[%a_at] : memref<?x$T>\n      %w = vector.broadcast %f : $T to $V");
+  add("  %b_skip = arith.muli %t, %b_row : index");
+  for (int i = 0; i < 4; ++i) {
+    add(fmt::format("  %q{0} = arith.addi %b{0}, %b_skip : index", i));
+    add(fmt::format("  %v{0} = vector.load %b[%q{0}] : memref<?x$T>, $V", i));
+    add(fmt::format("  %n{0} = vector.fma %w, %v{0}, %s{0} : $V", i));
+  }
+  add("  scf.yield %n0, %n1, %n2, %n3 : $V, $V, $V, $V\n    }");
+  for (int i = 0; i < 4; ++i) add(fmt::format("vector.store %sums#{0}, %c[%at{0}] : memref<?x$T>, $V", i));
+  return text + "    return\n  }\n";
+}
+
+// c[m, n] = a[m, k] * b[k, n]; steps along rows and columns say whether a matrix is transposed. Columns of b are packed
+// in panels unless few rows meet them.
+constexpr std::string_view kProduct =
+    R"(  func.func private @product_$N(%m: index, %n: index, %k: index, %a: memref<?x$T>, %a_from: index, %a_row: index, %a_column: index, %b: memref<?x$T>, %b_from: index, %b_row: index, %b_column: index, %c: memref<?x$T>, %c_from: index) $I {
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %six = arith.constant $R : index
+    %width = arith.constant $W : index
+    %depth = arith.constant $K : index
     %no = arith.constant 0.0 : $T
-    %panel_memory = memref.alloca() {alignment = 64 : i64} : memref<)" +
-         std::to_string(kDepth) + R"(x$W2$T>
-    %panel = memref.collapse_shape %panel_memory [[0, 1]] : memref<)" +
-         std::to_string(kDepth) + R"(x$W2$T> into memref<$Px$T>
+    %panel_memory = memref.alloca() {alignment = 64 : i64} : memref<$Kx$W2$T>
+    %panel = memref.collapse_shape %panel_memory [[0, 1]] : memref<$Kx$W2$T> into memref<$Px$T>
     %packed = memref.cast %panel : memref<$Px$T> to memref<?x$T>
     %few = arith.cmpi slt, %m, %six : index
     %a_dense = arith.cmpi eq, %a_column, %one : index
@@ -164,7 +216,26 @@ std::string product_text() {
         %deep0 = arith.subi %k, %t : index
         %deep = arith.minsi %deep0, %depth : index
         %adds = arith.cmpi sgt, %t, %zero : index
-        scf.for %j = %zero to %n step %width {
+        %quad = arith.constant $Q : index
+        %odd = arith.remui %n, %quad : index
+        %even = arith.subi %n, %odd : index
+        %past = arith.select %in_place, %even, %zero : index
+        scf.for %j = %zero to %past step %quad {
+          %t_skip = arith.muli %t, %b_row : index
+          %b_skip = arith.addi %t_skip, %j : index
+          %b_at = arith.addi %b_from, %b_skip : index
+          %a_skip = arith.muli %t, %a_column : index
+          %a_at = arith.addi %a_from, %a_skip : index
+          %c_at = arith.addi %c_from, %j : index
+          scf.for %i = %zero to %m step %one {
+            %a_rows = arith.muli %i, %a_row : index
+            %a_first = arith.addi %a_at, %a_rows : index
+            %c_rows = arith.muli %i, %n : index
+            %c_first = arith.addi %c_at, %c_rows : index
+            func.call @row_$N(%deep, %a, %a_first, %a_column, %b, %b_at, %b_row, %c, %c_first, %adds) : (index, memref<?x$T>, index, index, memref<?x$T>, index, index, memref<?x$T>, index, i1) -> ()
+          }
+        }
+        scf.for %j = %past to %n step %width {
           %left = arith.subi %n, %j : index
           %columns = arith.minsi %left, %width : index
           %is_full = arith.cmpi eq, %columns, %width : index
@@ -224,7 +295,6 @@ std::string product_text() {
     return
   }
 )";
-}
 
 // Each place goes where a search by halves finds it; no memory beside the result. NaN is the largest number.
 constexpr std::string_view kSort =
@@ -289,7 +359,13 @@ $B
 
 std::string kernel_text(std::string_view base, DType type) {
   const int width = columns_of(type);
-  std::string text = base == "tile" ? tile_text() : base == "dots" ? std::string(kDots) : product_text();
+  std::string text = base == "row"    ? row_text()
+                     : base == "tile" ? tile_text()
+                     : base == "dots" ? replaced(std::string(kDots), "$D",
+                                                 dots_text(4, "%zero", "%quads") + dots_text(1, "%quads", "%n"))
+                                      : std::string(kProduct);
+  text = replaced(replaced(text, "$R", std::to_string(kRows)), "$K", std::to_string(kDepth));
+  text = replaced(text, "$Q", std::to_string(4 * width));
   text = replaced(text, "$W2", fmt::format("{}x", width));
   text = replaced(text, "$W", std::to_string(width));
   text = replaced(text, "$P", std::to_string(width * kDepth));

@@ -66,6 +66,7 @@ class Printer {
   std::string of_integers(const lower::Expr& e, const std::string& a, const std::string& b);
   std::string of_floats(const lower::Expr& e, const std::string& a, const std::string& b);
   std::string unary(const lower::Expr& e);
+  std::string hyperbolic_tangent(const std::string& x);
   std::string test(const lower::Expr& e);
   std::string power(const lower::Expr& e);
   std::string chosen(const lower::Expr& e);

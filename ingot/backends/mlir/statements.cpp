@@ -253,7 +253,23 @@ struct StatementPrinter {
                     m_type(type).storage);
   }
 
+  /// Whether all matrices of a batch meet the same one, so that they are one matrix of more rows.
+  static bool is_one_product(const Product& s) {
+    Expr start = 0;
+    for (const Axis& a : s.batch)
+      start = start * a.extent + (a.extent.as_int() == 1 ? Expr(0) : Expr::variable(a.variable, DType::i64, true));
+    return !s.batch.empty() && !s.a_transposed && !uses_axis(s.b_start, s.batch) &&
+           same(s.a_start, start * (s.m * s.k)) && same(s.out_start, start * (s.m * s.n));
+  }
+
   void operator()(const Product& s) const {
+    if (is_one_product(s)) {
+      Product whole = s;
+      for (const Axis& a : s.batch) whole.m = whole.m * a.extent;
+      whole.batch.clear();
+      whole.a_start = whole.out_start = 0;
+      return (*this)(whole);
+    }
     const DType type = buffer(s.out).type;
     const int loops = p.open_loops(s.batch);
     p.scope([&] {

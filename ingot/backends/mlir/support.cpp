@@ -549,8 +549,8 @@ std::string Support::use(std::string_view base, DType type) {
     text = whole_text(type);
   } else if (base == "shift_left") {
     text = kShiftLeft;
-  } else if (base == "product" || base == "tile" || base == "dots") {
-    if (base == "product") use("tile", type), use("dots", type);
+  } else if (base == "product" || base == "tile" || base == "dots" || base == "row") {
+    if (base == "product") use("tile", type), use("dots", type), use("row", type);
     text = kernel_text(base, type);
   } else if (base == "sort_up" || base == "sort_down") {
     if (is_small_float(type)) use("load", type);
