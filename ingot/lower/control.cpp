@@ -90,12 +90,70 @@ const Value* origin_of(const Value* value) {
 /// What a loop carries from round to round, and what it gathers.
 struct Carried {
   std::vector<View> states, gathered;
+  std::vector<List> lists;  // of states that are sequences
   std::vector<bool> grows;  // of what is gathered
 };
 
-std::vector<View> first_states(Lowering& l, const Graph& body) {
+/// The rank of a sequence's tensors, from whoever knows it.
+std::int64_t rank_of_list(Lowering& l, const List& first, std::initializer_list<const Value*> values) {
+  if (first.rank >= 0) return first.rank;
+  for (const Value* v : values)
+    if (v && v->type.is_sequence() && v->type.inner().shape) return std::ssize(*v->type.inner().shape);
+  l.refuse("the rank of the tensors of a sequence is not known");
+}
+
+/// Gives a changing sequence the tensors of another.
+void become_list(Lowering& l, const List& to, const List& from) {
+  l.set(to.count, from.count);
+  if (from.rank < 0) {
+    l.set(to.data.dims[0], 0);
+    l.emit({Allocate{to.data.tensor}});
+    l.emit({Allocate{to.table.tensor}});
+    return;
+  }
+  if (to.rank != from.rank) l.refuse("tensors of different rank in one sequence");
+  l.set(to.data.dims[0], from.data.dims[0]);
+  l.emit({Allocate{to.data.tensor}});
+  l.emit({Allocate{to.table.tensor}});
+  copy_into(l, to.data, from.data);
+  copy_into(l, to.table, from.table);
+}
+
+List first_list(Lowering& l, const Graph& body, std::size_t i) {
+  const List first = l.list_in(i);
+  const std::int64_t rank = rank_of_list(
+      l, first, {body.inputs()[i], body.output(i - 1), l.node().output(i - 2), origin_of(body.output(i - 1))});
+  List list{first.type, rank, {}, {}, {}};
+  list.data = changing(l, first.type, {0});
+  list.count = l.let(0, true);
+  Buffer table;
+  table.type = DType::i64;
+  table.dims = {list.count, rank};
+  list.table = View{DType::i64, table.dims, -1, {}, 0};
+  list.table.tensor = l.add_buffer(std::move(table));
+  become_list(l, list, first);
+  return list;
+}
+
+/// A sequence for the next round, which must not be what another one was.
+void become_next(Lowering& l, const std::vector<List>& lists, std::size_t k, const List& next) {
+  if (next.data.tensor == lists[k].data.tensor) return;
+  for (const List& other : lists)
+    if (other.data.tensor >= 0 && other.data.tensor == next.data.tensor) l.refuse("sequences of a loop change places");
+  become_list(l, lists[k], next);
+}
+
+bool is_list(const Graph& body, std::size_t state) { return body.inputs()[state + 2]->type.is_sequence(); }
+
+std::vector<View> first_states(Lowering& l, const Graph& body, std::vector<List>& lists) {
   std::vector<View> states;
+  lists.resize(body.inputs().size() - 2);
   for (std::size_t i = 2; i < body.inputs().size(); ++i) {
+    if (is_list(body, i - 2)) {
+      lists[i - 2] = first_list(l, body, i);
+      states.emplace_back();
+      continue;
+    }
     const View first = l.in(i);
     require_tensor(l, body.inputs()[i]);
     const auto before = constant_dims(body.inputs()[i]), after = constant_dims(body.output(i - 1));
@@ -160,26 +218,42 @@ void lower_loop(Lowering& l) {
   const Expr goes_on = is_counted ? Expr::integer(1, DType::boolean)
                                   : l.let(l.has(1) ? truth(l.in(1)) : Expr::integer(1, DType::boolean), true);
   Carried c;
-  c.states = first_states(l, body);
+  c.states = first_states(l, body, c.lists);
   make_gathered(l, body, rounds, is_counted, c);
   const Expr done = l.let(0, true);
   const auto round = [&](Expr i) {
     l.set_view(body.inputs()[0], l.computed(DType::i64, {}, [i](const Exprs&) { return from_index(i, DType::i64); }));
     l.set_view(body.inputs()[1], l.computed(DType::boolean, {}, [goes_on](const Exprs&) { return goes_on; }));
-    for (std::size_t k = 0; k < c.states.size(); ++k) l.set_view(body.inputs()[k + 2], c.states[k]);
+    for (std::size_t k = 0; k < c.states.size(); ++k) {
+      if (is_list(body, k))
+        l.set_list(body.inputs()[k + 2], c.lists[k]);
+      else
+        l.set_view(body.inputs()[k + 2], c.states[k]);
+    }
     l.lower_graph(body);
     for (std::size_t k = 0; k < c.gathered.size(); ++k)
       gather_round(l, c.gathered[k], l.view_of(body.output(c.states.size() + 1 + k)), i, c.grows[k]);
     // All new states are read before the first is written.
     const Expr next = is_counted ? Expr() : l.let(truth(l.view_of(body.output(0))));
     std::vector<View> made;
-    for (std::size_t k = 0; k < c.states.size(); ++k) made.push_back(apart(l, l.view_of(body.output(k + 1)), c.states));
-    for (std::size_t k = 0; k < c.states.size(); ++k) become(l, c.states[k], made[k]);
+    for (std::size_t k = 0; k < c.states.size(); ++k)
+      made.push_back(is_list(body, k) ? View{} : apart(l, l.view_of(body.output(k + 1)), c.states));
+    for (std::size_t k = 0; k < c.states.size(); ++k) {
+      if (!is_list(body, k))
+        become(l, c.states[k], made[k]);
+      else
+        become_next(l, c.lists, k, l.list_of(body.output(k + 1)));
+    }
     if (next) l.set(goes_on, next);
     l.set(done, i + 1);
   };
   l.loop(most, round, is_counted ? Expr() : goes_on);
-  for (std::size_t k = 0; k < c.states.size(); ++k) l.out(k, c.states[k]);
+  for (std::size_t k = 0; k < c.states.size(); ++k) {
+    if (is_list(body, k))
+      l.list_out(k, c.lists[k]);
+    else
+      l.out(k, c.states[k]);
+  }
   for (std::size_t k = 0; k < c.gathered.size(); ++k) {
     if (c.grows[k]) l.set(c.gathered[k].dims[0], done);
     l.out(c.states.size() + k, c.gathered[k]);

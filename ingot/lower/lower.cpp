@@ -21,43 +21,55 @@ class Inputs {
   Inputs(Lowering& lowering, Program& program) : lowering_(lowering), program_(program) {}
 
   void add(const Value& input, std::vector<std::string>& problems) {
-    if (!input.type.is_tensor() || !input.type.shape) {
+    const bool is_optional = input.type.is_optional();
+    const Type& type = is_optional ? input.type.inner() : input.type;
+    const Type& held = type.is_sequence() ? type.inner() : type;
+    if (!held.is_tensor() || !held.shape || (type.is_sequence() && held.elem == DType::string)) {
       problems.push_back("input '" + input.name() + "': no code can be made for " +
-                         (input.type.is_tensor() ? "a tensor of unknown rank" : input.type.schema_name()));
+                         (held.is_tensor() && !held.shape ? "a tensor of unknown rank" : input.type.schema_name()));
       return;
     }
-    if (input.type.elem == DType::string) return add_strings(input);
-    Buffer buffer;
-    buffer.name = input.name();
-    buffer.type = input.type.elem;
-    buffer.role = Buffer::Role::input;
-    for (std::size_t i = 0; i < input.type.shape->size(); ++i)
-      buffer.dims.push_back(size_of((*input.type.shape)[i], input.name() + "_" + std::to_string(i)));
-    View view{buffer.type, buffer.dims, -1, {}, 0};
-    view.tensor = lowering_.add_buffer(std::move(buffer));
-    program_.inputs.push_back({input.name(), view.tensor, view.dims});
-    lowering_.set_view(&input, std::move(view));
+    if (is_optional) {
+      const View has = part(input.name() + "_has", DType::boolean, {});
+      lowering_.set_presence(&input, has.at({}));
+    }
+    if (type.is_sequence()) return add_list(input, held);
+    if (type.elem == DType::string) return add_strings(input, type);
+    lowering_.set_view(&input, part(input.name(), type.elem, dims_of(input.name(), *type.shape)));
   }
 
  private:
-  /// Two inputs: bytes, and the ends of strings in them.
-  void add_strings(const Value& input) {
+  View part(const std::string& name, DType type, const Exprs& dims) {
+    Buffer buffer;
+    buffer.name = name;
+    buffer.type = type;
+    buffer.role = Buffer::Role::input;
+    buffer.dims = dims;
+    View view{type, dims, -1, {}, 0};
+    view.tensor = lowering_.add_buffer(std::move(buffer));
+    program_.inputs.push_back({name, view.tensor, dims});
+    return view;
+  }
+
+  Exprs dims_of(const std::string& name, const Shape& shape) {
     Exprs dims;
-    for (std::size_t i = 0; i < input.type.shape->size(); ++i)
-      dims.push_back(size_of((*input.type.shape)[i], input.name() + "_" + std::to_string(i)));
-    const auto part = [&](const std::string& name, DType type, const Exprs& shape) {
-      Buffer buffer;
-      buffer.name = name;
-      buffer.type = type;
-      buffer.role = Buffer::Role::input;
-      buffer.dims = shape;
-      View view{type, shape, -1, {}, 0};
-      view.tensor = lowering_.add_buffer(std::move(buffer));
-      program_.inputs.push_back({name, view.tensor, shape});
-      return view;
-    };
+    for (std::size_t i = 0; i < shape.size(); ++i) dims.push_back(size_of(shape[i], name + "_" + std::to_string(i)));
+    return dims;
+  }
+
+  /// Two inputs: bytes, and the ends of strings in them.
+  void add_strings(const Value& input, const Type& type) {
     const View bytes = part(input.name(), DType::u8, {size_of(Dim(), input.name() + "_bytes")});
-    lowering_.set_strings(&input, {bytes, part(input.name() + "_ends", DType::i64, dims)});
+    lowering_.set_strings(&input,
+                          {bytes, part(input.name() + "_ends", DType::i64, dims_of(input.name(), *type.shape))});
+  }
+
+  /// Two inputs: elements, and the table of dimensions.
+  void add_list(const Value& input, const Type& held) {
+    const auto rank = static_cast<std::int64_t>(held.shape->size());
+    const Expr count = size_of(Dim(), input.name() + "_count");
+    const View data = part(input.name(), held.elem, {size_of(Dim(), input.name() + "_total")});
+    lowering_.set_list(&input, {held.elem, rank, data, part(input.name() + "_dims", DType::i64, {count, rank}), count});
   }
 
   Expr size_of(const Dim& dim, const std::string& fallback) {
@@ -88,7 +100,17 @@ void add_outputs(Lowering& lowering, Program& program, const Graph& graph) {
     program.outputs.push_back({name, view.tensor, view.dims});
   };
   for (const Value* value : graph.outputs()) {
-    if (value->type.is_tensor() && value->type.elem == DType::string) {
+    const Type& type = value->type.is_optional() ? value->type.inner() : value->type;
+    if (value->type.is_optional()) {
+      const Expr has = lowering.is_present(value);
+      add(lowering.computed(DType::boolean, {}, [=](const Exprs&) { return has; }), value->name() + "_has");
+    }
+    if (type.is_sequence()) {
+      List list = lowering.list_of(value);
+      if (list.rank < 0) list.data = lowering.fresh(list.type, {0}), list.table = lowering.fresh(DType::i64, {0, 0});
+      add(list.data, value->name());
+      add(list.table, value->name() + "_dims");
+    } else if (type.is_tensor() && type.elem == DType::string) {
       const Strings strings = lowering.strings_of(value);
       add(strings.bytes, value->name());
       add(strings.ends, value->name() + "_ends");

@@ -284,6 +284,32 @@ void Lowering::strings_out(std::size_t i, Strings strings) {
   if (const Value* value = node_->output(i)) strings_[value] = std::move(strings);
 }
 
+List Lowering::list_of(const Value* value) {
+  if (const auto it = lists_.find(value); it != lists_.end()) return it->second;
+  refuse("'" + (value ? value->name() : std::string()) + "' is no sequence that is known here");
+}
+
+void Lowering::list_out(std::size_t i, List list) {
+  if (const Value* value = node_->output(i)) lists_[value] = std::move(list);
+}
+
+Expr Lowering::is_present(const Value* value) const {
+  const auto it = presence_.find(value);
+  return it == presence_.end() ? Expr::integer(1, DType::boolean) : it->second;
+}
+
+void Lowering::hand_on(const Value* from, const Value* to) {
+  if (!from || !to) refuse("an optional without a value");
+  if (const auto it = presence_.find(from); it != presence_.end()) presence_[to] = it->second;
+  if (const auto it = lists_.find(from); it != lists_.end()) {
+    lists_[to] = it->second;
+  } else if (const auto text = strings_.find(from); text != strings_.end()) {
+    strings_[to] = text->second;
+  } else {
+    views_[to] = view_of(from);
+  }
+}
+
 View Lowering::reshaped(const View& view, Exprs dims) {
   View dense = stored(view);
   for (Expr& d : dims)

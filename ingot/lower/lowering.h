@@ -27,6 +27,14 @@ struct Strings {
   View bytes, ends;
 };
 
+/// A sequence of tensors of one rank: their elements one after the other, [total], and their dimensions, [count, rank].
+struct List {
+  DType type = DType::undefined;
+  std::int64_t rank = -1;  // -1: it is empty, and any may follow
+  View data, table;
+  Expr count;
+};
+
 /// One graph on its way into a program: what lowerings of operators are written with.
 class Lowering {
  public:
@@ -40,6 +48,8 @@ class Lowering {
   void out(std::size_t i, View view);
   Strings strings_in(std::size_t i);
   void strings_out(std::size_t i, Strings strings);
+  List list_in(std::size_t i) { return list_of(node_->input(i)); }
+  void list_out(std::size_t i, List list);
   bool wants(std::size_t i) const;
   std::int64_t attr(std::string_view name, std::int64_t fallback) const;
   /// An axis attribute or value, counted from the beginning.
@@ -97,6 +107,13 @@ class Lowering {
   void set_view(const Value* value, View view) { views_[value] = std::move(view); }
   Strings strings_of(const Value* value);
   void set_strings(const Value* value, Strings strings) { strings_[value] = std::move(strings); }
+  List list_of(const Value* value);
+  void set_list(const Value* value, List list) { lists_[value] = std::move(list); }
+  /// Whether an optional holds something; what is no optional does.
+  Expr is_present(const Value* value) const;
+  void set_presence(const Value* value, Expr has) { presence_[value] = std::move(has); }
+  /// What is known of one value, whatever it is, is known of another.
+  void hand_on(const Value* from, const Value* to);
   Program& program() { return program_; }
   const std::vector<std::string>& problems() const { return problems_; }
   int add_buffer(Buffer buffer);
@@ -111,6 +128,8 @@ class Lowering {
   const Node* node_ = nullptr;
   std::unordered_map<const Value*, View> views_;
   std::unordered_map<const Value*, Strings> strings_;
+  std::unordered_map<const Value*, List> lists_;
+  std::unordered_map<const Value*, Expr> presence_;
   std::unordered_set<const Value*> unknown_;  // what nodes with a problem would have made
   std::vector<std::string> problems_;
 };

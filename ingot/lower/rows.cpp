@@ -37,6 +37,7 @@ constexpr Row kRows[] = {
     {"Clip", lower_clip},
     {"Compress", lower_compress},
     {"Concat", lower_concat},
+    {"ConcatFromSequence", lower_concat_from_sequence},
     {"Constant", lower_constant},
     {"ConstantOfShape", lower_constant_of_shape},
     {"Conv", lower_conv},
@@ -95,6 +96,9 @@ constexpr Row kRows[] = {
     {"NonZero", lower_non_zero},
     {"Not", lower_test<Op::negate>},
     {"OneHot", lower_one_hot},
+    {"Optional", lower_hand_on},
+    {"OptionalGetElement", lower_hand_on},
+    {"OptionalHasElement", lower_optional_has_element},
     {"Or", lower_binary<Op::either>},
     {"PRelu", lower_prelu},
     {"Pad", lower_pad},
@@ -113,6 +117,12 @@ constexpr Row kRows[] = {
     {"Round", lower_unary<Op::round>},
     {"ScatterElements", lower_scatter_elements},
     {"ScatterND", lower_scatter_nd},
+    {"SequenceAt", lower_sequence_at},
+    {"SequenceConstruct", lower_sequence_construct},
+    {"SequenceEmpty", lower_sequence_empty},
+    {"SequenceErase", lower_sequence_erase},
+    {"SequenceInsert", lower_sequence_insert},
+    {"SequenceLength", lower_sequence_length},
     {"Shape", lower_shape},
     {"Sigmoid", lower_unary<Op::sigmoid>},
     {"Sign", lower_unary<Op::sign>},
@@ -123,6 +133,7 @@ constexpr Row kRows[] = {
     {"Softplus", lower_softplus},
     {"SpaceToDepth", lower_space_to_depth},
     {"Split", lower_split},
+    {"SplitToSequence", lower_split_to_sequence},
     {"Sqrt", lower_unary<Op::sqrt>},
     {"Squeeze", lower_squeeze},
     {"StringConcat", lower_string_concat},
@@ -160,6 +171,9 @@ Lower lowering_of(const Node& node) {
   const bool has_strings = node.input(0) && node.input(0)->type.elem == DType::string;
   if (node.domain != (is_forest || node.op == "LabelEncoder" ? "ai.onnx.ml" : "")) return nullptr;
   if (node.op == "Equal" && has_strings) return lower_string_equal;
+  if (node.op == "Identity" && node.input(0) && !node.input(0)->type.is_tensor() && node.input(0)->type)
+    return lower_hand_on;
+  if (node.op == "Optional" && !node.input(0)) return nullptr;
   if (node.op == "LabelEncoder" && !has_strings) return nullptr;
   if (node.op == "TfIdfVectorizer" && !node.attributes.has("pool_int64s")) return nullptr;
   // A known axis makes it a product of matrices.
@@ -175,8 +189,9 @@ Lower lowering_of(const Node& node) {
 }
 
 std::string unknown_type(const Node& node) {
-  constexpr std::string_view kOfStrings[] = {"Equal", "LabelEncoder", "StringConcat", "StringNormalizer", "StringSplit"};
-  if (std::ranges::find(kOfStrings, node.op) != std::end(kOfStrings)) return {};
+  constexpr std::string_view kOfOthers[] = {"ConcatFromSequence", "Equal", "Identity", "LabelEncoder", "Loop", "SplitToSequence"};
+  if (std::ranges::find(kOfOthers, node.op) != std::end(kOfOthers)) return {};
+  if (node.op.starts_with("Sequence") || node.op.starts_with("Optional") || node.op.starts_with("String")) return {};
   for (const Value* value : node.inputs())
     if (!has_type(value)) return value->type.schema_name();
   for (const Value* value : node.outputs())

@@ -61,13 +61,82 @@ bool compile_batch(std::vector<GeneratedCase*>& cases, const std::string& direct
 
 using Call = int (*)(const void* const*, const std::int64_t* const*, const void**, std::int64_t* const*);
 
-void read_strings(const char* bytes, const std::int64_t* ends, Array& to) {
-  std::int64_t begin = 0;
-  for (std::string& s : to.mutable_data<std::string>()) {
-    s.assign(bytes + begin, bytes + *ends);
-    begin = *ends++;
+/// A value as the function takes it: see lower/lower.cpp.
+void pass(const Datum& value, const Type& type, std::vector<Array>& to) {
+  if (type.is_optional()) {
+    to.push_back(Array::scalar<bool>(static_cast<bool>(value)));
+    return pass(value, type.inner(), to);
   }
+  if (!type.is_sequence()) {
+    const Shape shape = type.shape.value_or(Shape());
+    const std::vector<Array> one = {value.array() ? *value.array() : Array(type.elem, Dims(shape.size()))};
+    for (Array& a : backends::cpp::as_passed(one)) to.push_back(std::move(a));
+    return;
+  }
+  std::vector<std::int64_t> table;
+  std::string bytes;
+  const std::size_t rank = type.inner().shape.value_or(Shape()).size();
+  std::int64_t count = 0, total = 0;
+  if (const Sequence* sequence = value.sequence())
+    for (const Datum& element : *sequence) {
+      const Array& a = *element.array();
+      table.insert(table.end(), a.dims().begin(), a.dims().end());
+      bytes.append(reinterpret_cast<const char*>(a.bytes()), a.byte_size());
+      total += a.size();
+      ++count;
+    }
+  Array data(type.inner().elem, {total});
+  std::memcpy(data.bytes(), bytes.data(), bytes.size());
+  to.push_back(std::move(data));
+  to.push_back(Array::of<std::int64_t>({count, static_cast<std::int64_t>(rank)}, table));
 }
+
+/// What the function gave, taken in order.
+struct Results {
+  const std::vector<const void*>& data;
+  const std::vector<std::vector<std::int64_t>>& dims;
+  std::size_t port = 0;
+
+  Array tensor(DType type, Dims shape) {
+    Array a(type, std::move(shape));
+    std::memcpy(a.bytes(), data[port++], a.byte_size());
+    return a;
+  }
+  Datum take(const Type& type, const Datum& expected) {
+    if (type.is_optional()) return *static_cast<const bool*>(data[port++]) ? take(type.inner(), expected) : Datum();
+    if (type.is_sequence()) return sequence(type.inner().elem);
+    const Array* like = expected.array();
+    if (!like) return Datum();
+    const bool is_text = like->dtype() == DType::string;
+    Dims shape = dims[port + is_text];
+    shape.resize(static_cast<std::size_t>(like->rank()));
+    if (!is_text) return Datum(tensor(like->dtype(), shape));
+    Array text(DType::string, shape);
+    const auto* bytes = static_cast<const char*>(data[port]);
+    const auto* ends = static_cast<const std::int64_t*>(data[port + 1]);
+    std::int64_t begin = 0;
+    for (std::string& s : text.mutable_data<std::string>()) {
+      s.assign(bytes + begin, bytes + *ends);
+      begin = *ends++;
+    }
+    port += 2;
+    return Datum(text);
+  }
+  Datum sequence(DType type) {
+    const std::int64_t count = dims[port + 1][0], rank = dims[port + 1][1];
+    const auto* elements = static_cast<const std::byte*>(data[port]);
+    const auto* table = static_cast<const std::int64_t*>(data[port + 1]);
+    Sequence made;
+    for (std::int64_t i = 0; i < count; ++i, table += rank) {
+      Array a(type, Dims(table, table + rank));
+      std::memcpy(a.bytes(), elements, a.byte_size());
+      elements += a.byte_size();
+      made.push_back(Datum(std::move(a)));
+    }
+    port += 2;
+    return Datum(std::move(made));
+  }
+};
 
 /// The first difference between what the function gives and what is stored.
 std::string run_set(const GeneratedCase& c, Call call, std::size_t set, const Model& model) {
@@ -77,35 +146,26 @@ std::string run_set(const GeneratedCase& c, Call call, std::size_t set, const Mo
   std::vector<const std::int64_t*> dims;
   for (const Value* input : model.graph->inputs()) {
     if (input->initializer) continue;
+    Datum given;
     for (auto& [name, value] : data.inputs)
-      if (name == input->name() && value.array()) inputs.push_back(*value.array());
+      if (name == input->name()) given = value;
+    pass(given, input->type, inputs);
   }
-  inputs = backends::cpp::as_passed(inputs);
   for (const Array& a : inputs) {
     pointers.push_back(a.bytes());
     dims.push_back(a.dims().data());
   }
-  const std::size_t count = 2 * model.graph->output_count();  // strings are two
+  const std::size_t count = 3 * model.graph->output_count();  // strings and sequences are two, optionals one more
   std::vector<const void*> results(count);
   std::vector<std::vector<std::int64_t>> result_dims(count, std::vector<std::int64_t>(16));
   std::vector<std::int64_t*> dim_pointers;
   for (auto& d : result_dims) dim_pointers.push_back(d.data());
   if (const int code = call(pointers.data(), dims.data(), results.data(), dim_pointers.data()))
     return "returned " + std::to_string(code);
-  for (std::size_t i = 0, port = 0; i < data.outputs.size(); ++i, ++port) {
-    const Array* expected = data.outputs[i].array();
-    if (!expected) return "an output is no tensor";
-    const bool is_text = expected->dtype() == DType::string;
-    const auto* bytes = static_cast<const char*>(results[port]);
-    if (is_text) ++port;
-    result_dims[port].resize(static_cast<std::size_t>(expected->rank()));
-    if (result_dims[port] != expected->dims()) return "output " + std::to_string(i) + " has another shape";
-    Array got(expected->dtype(), result_dims[port]);
-    if (is_text)
-      read_strings(bytes, static_cast<const std::int64_t*>(results[port]), got);
-    else
-      std::memcpy(got.bytes(), results[port], got.byte_size());
-    if (const auto what = verify::difference(Datum(got), data.outputs[i], c.test.tolerance))
+  Results given{results, result_dims};
+  for (std::size_t i = 0; i < data.outputs.size(); ++i) {
+    const Datum got = given.take(model.graph->output(i)->type, data.outputs[i]);
+    if (const auto what = verify::difference(got, data.outputs[i], c.test.tolerance))
       return "output " + std::to_string(i) + " " + *what;
   }
   return "";
