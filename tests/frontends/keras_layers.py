@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every layer that TF.js has: written by TF.js, converted by Ingot, run by both and compared.
 
-keras_layers.py --ingot PROGRAM --peers build/peers [--filter WORD]; exit code 77: something that it needs is not here.
+keras_layers.py --ingot PROGRAM --peers build/peers [--filter WORD] [--every N]; exit code 77: something that it needs is not here.
 """
 import argparse
 import pathlib
@@ -21,6 +21,7 @@ def main():
     parser.add_argument("--ingot", required=True)
     parser.add_argument("--peers", required=True, type=pathlib.Path)
     parser.add_argument("--filter", default="")
+    parser.add_argument("--every", type=int, default=1, help="one in so many")
     options = parser.parse_args()
     modules = options.peers / "node_modules"
     if not shutil.which("node") or not (modules / "@tensorflow/tfjs-layers").is_dir():
@@ -29,7 +30,7 @@ def main():
     script = pathlib.Path(__file__).parent / "keras" / "write_layers.mjs"
     with tempfile.TemporaryDirectory() as scratch:
         subprocess.run(["node", str(script), str(options.peers), scratch], check=True, stderr=subprocess.DEVNULL)
-        names = sorted(p.name for p in pathlib.Path(scratch).iterdir() if options.filter in p.name)
+        names = sorted(p.name for p in pathlib.Path(scratch).iterdir() if options.filter in p.name)[::options.every]
         failed = []
         for name in names:
             result = subprocess.run(

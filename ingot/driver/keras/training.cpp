@@ -5,6 +5,7 @@
 #include "ingot/base/error.h"
 #include "ingot/driver/keras/load.h"
 #include "ingot/driver/keras/losses.h"
+#include "ingot/driver/keras/schedule.h"
 #include "ingot/frontends/keras/weights.h"
 #include "ingot/train/training_info.h"
 
@@ -47,25 +48,12 @@ std::optional<double> number(const Config& config, std::initializer_list<const c
   return std::nullopt;
 }
 
-/// A rate, or where a schedule begins.
-double learning_rate(const Config& config, std::vector<std::string>& notes) {
-  for (const char* key : {"learning_rate", "lr"}) {
-    const Config rate = config[key];
-    if (const auto fixed = rate.as_number()) return *fixed;
-    if (!rate.is_object()) continue;
-    notes.push_back("the learning rate follows " + std::string(rate["class_name"].text()) +
-                    " in Keras; here it is its first value (see 'ingot train --schedule')");
-    if (const auto begin = number(rate["config"], {"initial_learning_rate"})) return *begin;
-  }
-  return 0.001;
-}
-
 void refuse_setting(const Config& config, const char* key) {
   if (config[key].as_bool().value_or(false))
     throw Error(Code::unsupported_setting, std::string("an optimizer with '") + key + "' has no translation");
 }
 
-void read_optimizer(const Config& optimizer, Compiled& compiled, std::vector<std::string>& notes) {
+void read_optimizer(const Config& optimizer, Compiled& compiled) {
   const std::string name = plain(optimizer.is_text() ? optimizer.text() : optimizer["class_name"].text());
   const Config config = optimizer["config"];
   const auto row = std::ranges::find(kOptimizers, std::string_view(name), &Optimizer::name);
@@ -85,7 +73,7 @@ void read_optimizer(const Config& optimizer, Compiled& compiled, std::vector<std
     throw Error(Code::unsupported_setting, "RMSprop with momentum has no translation");
   if (momentum != 0) o.momentum = momentum;
   o.name = own + "@keras";
-  o.lr = learning_rate(config, notes);
+  o.lr = first_learning_rate(config).value_or(0.001);
   o.beta1 = number(config, {"beta_1"});
   o.beta2 = number(config, {"beta_2"});
   o.epsilon = number(config, {"epsilon"});
@@ -172,7 +160,7 @@ void add_training(Imported& imported, const files::ModelFile& file,
     throw Error(Code::unsupported_setting, "the model was not compiled: it names no optimizer and no loss")
         .hint("convert without --mode, and name them with 'ingot train --loss ... --optimizer ...'");
   Compiled compiled;
-  read_optimizer(optimizer, compiled, imported.notes);
+  read_optimizer(optimizer, compiled);
   const int version = file.version.empty() ? 2 : std::atoi(file.version.c_str());
   const Value* output = imported.model.graph->output(0);
   compiled.training.loss_graph =
@@ -181,13 +169,17 @@ void add_training(Imported& imported, const files::ModelFile& file,
   for (const frontends::keras::Parameter& parameter : parameters)
     if (parameter.is_trainable) trained.push_back(parameter.name);
   compiled.training.parameters.trainable = trained;
-  const train::TrainingGraph training = train::make_training_graph(imported.model, compiled.training);
+  train::TrainingGraph training = train::make_training_graph(imported.model, compiled.training);
+  if (!follow_schedule(training, optimizer["config"]))
+    imported.notes.push_back(
+        "the learning rate follows a schedule in Keras that has no translation; here it is its first "
+        "value (see 'ingot train --schedule')");
   // Begun anew, training begins as most of Keras's layers do: Glorot's uniform weights, and zeros.
   const train::InitializationOptions begins{.scheme = "xavier", .seed = 0};
   train::add_training_info(imported.model, training, 0, &begins);
   imported.notes.insert(imported.notes.end(), training.notes.begin(), training.notes.end());
   if (file.training["metrics"].size()) imported.notes.push_back("metrics are not part of training information");
-  if (compiled.slots.empty() || file.optimizer.values.empty()) return;
+  if (file.optimizer.values.empty()) return;
   if (!restore(imported.model.training.back(), file.optimizer, compiled, trained))
     imported.notes.push_back("the optimizer's variables in the file do not fit the model: they begin as zeros");
 }

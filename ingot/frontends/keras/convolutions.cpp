@@ -196,7 +196,16 @@ void locally_connected(Call& call, std::size_t axes) {
   Ints sizes{0, 0};
   sizes.insert(sizes.end(), places.begin(), places.end());
   y = spatial.output(b.reshape(y, sizes));
-  if (call.flag("use_bias", true)) y = b.add(y, call.weight("bias"));
+  if (call.flag("use_bias", true)) {
+    IrValue* bias = call.weight("bias");  // [places..., filters]
+    if (spatial.is_first()) {
+      // Keras does not transpose it then: the numbers are read anew as [filters, places...].
+      Ints turned{call.integer("filters")};
+      turned.insert(turned.end(), places.begin(), places.end());
+      bias = b.reshape(bias, turned);
+    }
+    y = b.add(y, bias);
+  }
   call.set(activated(call, call.at("activation"), y));
 }
 

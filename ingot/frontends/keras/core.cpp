@@ -78,7 +78,8 @@ void embedding(Call& call) {
     IrValue* zero = b.scalar(0, ids->type.elem);
     mask = b.op("Not", {b.op("Equal", {ids, zero})});
   }
-  IrValue* whole = is_integer(ids->type.elem) ? ids : b.cast(ids, DType::i32);
+  const bool is_index = ids->type.elem == DType::i32 || ids->type.elem == DType::i64;
+  IrValue* whole = is_index ? ids : b.cast(ids, DType::i32);
   call.set(b.op("Gather", {table, whole}, {{"axis", 0}}), mask);
 }
 

@@ -148,6 +148,7 @@ void separable_conv_1d(Call& call);
 void separable_conv_2d(Call& call);
 void simple_rnn(Call& call);
 void softmax_layer(Call& call);
+void spatial_dropout(Call& call);
 void spectral_normalization(Call& call);
 void stft_spectrogram(Call& call);
 void string_lookup(Call& call);
