@@ -21,7 +21,7 @@ struct Options {
   std::string model, output;
   std::vector<std::string> targets, input_shapes;
   std::uint64_t least_nodes = 1;
-  bool explains = false, lists = false, json = false;
+  bool explains = false, lists = false, json = false, functions = false;
 };
 
 Json names_of(const std::vector<driver::Summary::Port>& ports) {
@@ -40,6 +40,9 @@ Home home_of(const std::string& target) {
   return {"ingot", ".onnx"};
 }
 
+/// A folder of models; else nothing, or one model.
+bool writes_parts(const Options& options) { return !options.output.empty() && !options.functions; }
+
 Json plan_of(const Options& options, const driver::Partition& partition, const driver::Summary& whole) {
   const std::filesystem::path folder = options.output;
   Json plan{{"plan", 1},
@@ -53,7 +56,7 @@ Json plan_of(const Options& options, const driver::Partition& partition, const d
   for (const auto& part : partition.parts) {
     const Home home = home_of(part.target);
     const std::string file = part.name + home.extension;
-    if (!options.output.empty()) driver::save(part.model, (folder / file).string());
+    if (writes_parts(options)) driver::save(part.model, (folder / file).string());
     const driver::Summary s = driver::summarise(part.model);
     plan["parts"].push_back({{"file", file},
                              {"name", part.name},
@@ -103,6 +106,8 @@ int run(const Options& options, const Global& global) {
   if (options.output.empty() && !options.explains && !options.json)
     throw Error(Code::bad_usage, "nothing would be left of the work")
         .hint("-o FOLDER writes the parts, --explain tells of them");
+  if (options.functions && options.output.empty())
+    throw Error(Code::bad_usage, "--functions writes one model").hint("-o FILE.onnx names it");
   driver::Loaded loaded = driver::load(options.model, global.load_options());
   driver::Partition partition;
   try {
@@ -113,9 +118,13 @@ int run(const Options& options, const Global& global) {
     error.in_file(options.model);
     throw;
   }
-  if (!options.output.empty()) std::filesystem::create_directories(options.output);
+  if (writes_parts(options)) std::filesystem::create_directories(options.output);
+  if (options.functions) {
+    driver::refuse_overwriting(options.model, options.output);
+    driver::save(driver::as_functions(loaded.model, partition), options.output);
+  }
   const Json plan = plan_of(options, partition, driver::summarise(loaded.model));
-  if (!options.output.empty()) {
+  if (writes_parts(options)) {
     AtomicFile file((std::filesystem::path(options.output) / "plan.json").string());
     file.write(plan.dump(2) + "\n");
     file.commit();
@@ -130,7 +139,9 @@ int run(const Options& options, const Global& global) {
   for (const auto& part : partition.parts) table.add({part.name, part.target, grouped(part.nodes) + " nodes"});
   std::fprintf(stderr, "%s%s values, %s, pass between parts\n", table.str().c_str(),
                grouped(partition.crossings).c_str(), human_bytes(partition.crossing).c_str());
-  if (!options.output.empty())
+  if (options.functions)
+    std::fprintf(stderr, "wrote %zu parts as functions to %s\n", partition.parts.size(), options.output.c_str());
+  if (writes_parts(options))
     std::fprintf(stderr, "wrote %zu parts and plan.json to %s\n", partition.parts.size(), options.output.c_str());
   return 0;
 }
@@ -148,11 +159,13 @@ Command add_partition(App& program, const Global& global) {
       "A target is a name that --list-targets prints, or a file (docs/partition.md).\n\n"
       "  ingot partition model.onnx --targets tensorrt-10,ingot --explain\n"
       "  ingot partition model.onnx --targets npu.json,ort-cpu-1.30 -o parts/\n"
+      "  ingot partition model.onnx --targets npu.json,ingot --functions -o parts.onnx\n"
       "  ingot run parts/plan.json --random 1");
   app->add_option("MODEL", options->model, "The model");
   app->add_option("--targets", options->targets, "Targets, the preferred ones first: npu.json,ort-cpu-1.30,ingot")
       ->delimiter(',');
   app->add_option("-o,--output", options->output, "The folder to write to, which is made if it is missing");
+  app->add_flag("--functions", options->functions, "-o names a file: one model whose parts are functions");
   app->add_flag("--explain", options->explains, "List each node that falls back, why, and what would change it");
   app->add_option("--min-nodes", options->least_nodes, "Parts of fewer nodes go to the next target (default: 1)")
       ->positive();

@@ -7,13 +7,26 @@
 
 namespace ingot::driver {
 
-Partition partition(const Model& model, const PartitionRequest& request) {
+namespace {
+
+Model with_types(const Model& model, Budget* budget) {
   Model typed = model.clone();
   passes::take_defaults_for_constants(typed);
   passes::InferOptions tolerant;
   tolerant.tolerate_errors = true;
-  tolerant.budget = request.budget;
+  tolerant.budget = budget;
   passes::infer(typed, tolerant);
+  return typed;
+}
+
+}  // namespace
+
+Model as_functions(const Model& model, const Partition& partition) {
+  return passes::as_functions(with_types(model, nullptr), partition);
+}
+
+Partition partition(const Model& model, const PartitionRequest& request) {
+  const Model typed = with_types(model, request.budget);
   passes::PartitionOptions options;
   options.least_nodes = request.least_nodes;
   for (const std::string& name : request.targets) options.targets.push_back(find_target(name, typed, request.budget));

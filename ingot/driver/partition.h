@@ -18,5 +18,7 @@ struct PartitionRequest {
 
 /// Divides a model among targets: see passes/partition/partition.h.
 Partition partition(const Model& model, const PartitionRequest& request);
+/// One model of what partition() made of it, its parts as functions.
+Model as_functions(const Model& model, const Partition& partition);
 
 }  // namespace ingot::driver

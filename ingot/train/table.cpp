@@ -205,16 +205,19 @@ double Table::number(std::size_t row, std::size_t field) {
 }
 
 Table::Columns Table::read(std::size_t rows) {
-  rows_.clear();
-  std::vector<std::string> fields;
-  while (rows_.size() < rows && reader_.next(fields)) {
+  // Rows keep their room from one call to the next.
+  std::size_t count = 0;
+  for (; count < rows; ++count) {
+    if (count == rows_.size()) rows_.emplace_back();
+    std::vector<std::string>& fields = rows_[count];
+    if (!reader_.next(fields)) break;
     ++row_count_;
     if (fields.size() != names_.size())
       throw Error(Code::bad_training_data, "row " + std::to_string(row_count_) + " has " +
                                                std::to_string(fields.size()) + " fields, not " +
                                                std::to_string(names_.size()));
-    rows_.push_back(std::move(fields));
   }
+  rows_.resize(count);
   Columns columns;
   for (const Part& part : parts_) columns.emplace_back(part.input.name, part_of(part));
   if (target_ && reads_target_) columns.emplace_back(target_name_, targets());

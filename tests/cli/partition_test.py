@@ -78,6 +78,16 @@ class PartitionTest(unittest.TestCase):
                                    "Flatten": "UNSUPPORTED_NODE"})
         self.expect_same(self.outputs(self.path("net.onnxtxt")), self.outputs(self.path("parts/plan.json")), 0)
 
+    def test_parts_as_functions_of_one_model_give_the_same(self):
+        one = self.path("functions.onnx")
+        plan = self.partition(self.path("net.onnxtxt"), "--targets", f"{self.path('npu.json')},ingot", "--functions", "-o", one)
+        about = json.loads(self.run_ingot("inspect", one, "--json").stdout)
+        self.assertEqual(about["nodes"], len(plan["parts"]))
+        self.assertEqual(about["operators"], {f"ingot.parts.{p['name']}": 1 for p in plan["parts"]})
+        self.expect_same(self.outputs(self.path("net.onnxtxt")), self.outputs(one), 0)
+        self.run_ingot("check", one)
+        self.run_ingot("partition", self.path("net.onnxtxt"), "--targets", "ingot", "--functions", "--explain", code=2)
+
     def test_explain_has_a_line_for_each_node_that_falls_back(self):
         done = self.run_ingot("partition", self.path("net.onnxtxt"), "--targets", f"{self.path('npu.json')},ingot", "--explain")
         lines = done.stdout.splitlines()

@@ -11,10 +11,11 @@ constexpr int kDeepest = 12;
 
 /// Trees of which every leaf is filled up to the depth of its tree: the way down needs no links, and no test for
 /// leaves.
-template <class Scalar> class FullTrees final : public ForestNode<Scalar> {
+template <class Types> class FullTrees final : public ForestNode<Types> {
  public:
-  using Plain = PlainForest<Scalar>;
-  explicit FullTrees(const Plain& forest) : ForestNode<Scalar>(forest) {
+  using Plain = PlainForest<Types>;
+  using Scalar = typename Types::Scalar;
+  explicit FullTrees(const Plain& forest) : ForestNode<Types>(forest) {
     for (const auto& tree : forest.trees) {
       const int depth = forest.depth(tree, kDeepest);
       trees_.push_back({branches_.size(), votes_.size(), tree.votes, depth});
@@ -125,7 +126,7 @@ template <class Scalar> class FullTrees final : public ForestNode<Scalar> {
 
 }  // namespace
 
-template <class Scalar> bool are_nearly_full(const PlainForest<Scalar>& forest) {
+template <class Types> bool are_nearly_full(const PlainForest<Types>& forest) {
   constexpr std::size_t kMostGrowth = 4;
   std::size_t all = 0;
   for (const auto& tree : forest.trees) {
@@ -136,13 +137,15 @@ template <class Scalar> bool are_nearly_full(const PlainForest<Scalar>& forest) 
   return all <= kMostGrowth * forest.items.size();
 }
 
-template <class Scalar> std::unique_ptr<PreparedNode> make_full_trees(const PlainForest<Scalar>& forest) {
-  return std::make_unique<FullTrees<Scalar>>(forest);
+template <class Types> std::unique_ptr<PreparedNode> make_full_trees(const PlainForest<Types>& forest) {
+  return std::make_unique<FullTrees<Types>>(forest);
 }
 
-template bool are_nearly_full(const PlainForest<float>&);
-template bool are_nearly_full(const PlainForest<double>&);
-template std::unique_ptr<PreparedNode> make_full_trees(const PlainForest<float>&);
-template std::unique_ptr<PreparedNode> make_full_trees(const PlainForest<double>&);
+template bool are_nearly_full(const PlainForest<FloatForest>&);
+template std::unique_ptr<PreparedNode> make_full_trees(const PlainForest<FloatForest>&);
+template bool are_nearly_full(const PlainForest<DoubleForest>&);
+template std::unique_ptr<PreparedNode> make_full_trees(const PlainForest<DoubleForest>&);
+template bool are_nearly_full(const PlainForest<MixedForest>&);
+template std::unique_ptr<PreparedNode> make_full_trees(const PlainForest<MixedForest>&);
 
 }  // namespace ingot::engine

@@ -20,31 +20,39 @@ template <class Scalar> struct Test {
   Scalar split = 0;
 };
 
-/// The largest number below, which makes < of <=. Nothing is below the least.
-template <class Scalar> Scalar below(Scalar x) {
+/// The largest number of the type that is not above x.
+template <class Scalar> Scalar at_most(double x) {
+  const auto nearest = static_cast<Scalar>(x);
+  if (!(static_cast<double>(nearest) > x)) return nearest;
+  return std::nextafter(nearest, -std::numeric_limits<Scalar>::infinity());
+}
+
+/// The largest number below x, which makes < of <=. Nothing is below the least.
+template <class Scalar> Scalar below(double x) {
   constexpr Scalar kInfinity = std::numeric_limits<Scalar>::infinity();
-  return x == -kInfinity ? std::numeric_limits<Scalar>::quiet_NaN() : std::nextafter(x, -kInfinity);
+  const auto floor = at_most<Scalar>(x);
+  if (static_cast<double>(floor) < x) return floor;
+  return floor == -kInfinity ? std::numeric_limits<Scalar>::quiet_NaN() : std::nextafter(floor, -kInfinity);
 }
 
 template <class Scalar> Test<Scalar> test_of(const ops::Forest::Item& item) {
-  const auto split = static_cast<Scalar>(item.split);
   // What a missing value passes is what the opposite test refuses.
   const auto mode = static_cast<Mode>(item.missing_goes_true ? kGt - item.mode : item.mode);
   Test<Scalar> test{.is_swapped = item.missing_goes_true};
   switch (mode) {
     case kLeq:
-      test.split = split;
+      test.split = at_most<Scalar>(item.split);
       break;
     case kLt:
-      test.split = below(split);
+      test.split = below<Scalar>(item.split);
       break;
     case kGte:
       test.is_negated = true;
-      test.split = -split;
+      test.split = at_most<Scalar>(-item.split);
       break;
     case kGt:
       test.is_negated = true;
-      test.split = below(-split);
+      test.split = below<Scalar>(-item.split);
       break;
   }
   return test;
@@ -66,9 +74,9 @@ bool ask_the_same(const ops::Forest& forest, std::size_t a, std::size_t b) {
   return true;
 }
 
-template <class Scalar> class Maker {
+template <class Types> class Maker {
  public:
-  using Plain = PlainForest<Scalar>;
+  using Plain = PlainForest<Types>;
   explicit Maker(const ops::Forest& forest) : forest_(forest) {}
 
   Plain make(std::int64_t targets, bool is_average) {
@@ -101,7 +109,7 @@ template <class Scalar> class Maker {
         item.first_vote = made_.votes.size();
         add_votes(same, votes);
       } else {
-        const auto test = test_of<Scalar>(from);
+        const auto test = test_of<typename Types::Scalar>(from);
         item.column = column(from.feature, test.is_negated);
         item.split = test.split;
         item.yes = made_.items.size();
@@ -123,7 +131,8 @@ template <class Scalar> class Maker {
     const std::size_t end = made_.votes.size() + count;
     for (const std::size_t leaf : leaves)
       for (const ops::Forest::Vote& vote : forest_.items[leaf].votes)
-        made_.votes.push_back({static_cast<Scalar>(vote.weight), static_cast<std::uint32_t>(vote.target)});
+        made_.votes.push_back(
+            {static_cast<typename Types::Weight>(vote.weight), static_cast<std::uint32_t>(vote.target)});
     made_.votes.resize(end);  // votes of nothing
   }
 
@@ -141,7 +150,7 @@ template <class Scalar> class Maker {
 
 }  // namespace
 
-template <class Scalar> int PlainForest<Scalar>::depth(const Tree& tree, int most) const {
+template <class Types> int PlainForest<Types>::depth(const Tree& tree, int most) const {
   int depth = 0;
   for (std::vector<std::size_t> level = {tree.root}, below;; level.swap(below), ++depth) {
     below.clear();
@@ -151,9 +160,9 @@ template <class Scalar> int PlainForest<Scalar>::depth(const Tree& tree, int mos
   }
 }
 
-template <class Scalar>
-std::optional<PlainForest<Scalar>> plain_forest(const ops::Forest& forest, std::int64_t targets, bool is_average,
-                                                std::string& why) {
+template <class Types>
+std::optional<PlainForest<Types>> plain_forest(const ops::Forest& forest, std::int64_t targets, bool is_average,
+                                               std::string& why) {
   const auto refuse = [&](const char* reason) {
     why = reason;
     return std::nullopt;
@@ -163,7 +172,7 @@ std::optional<PlainForest<Scalar>> plain_forest(const ops::Forest& forest, std::
     for (const ops::Forest::Vote& vote : item.votes) {
       if (vote.target < 0 || vote.target >= targets || vote.target > std::numeric_limits<std::int32_t>::max())
         return refuse("a weight has no target");
-      if (static_cast<double>(static_cast<Scalar>(vote.weight)) != vote.weight)
+      if (static_cast<double>(static_cast<typename Types::Weight>(vote.weight)) != vote.weight)
         return refuse("weights are of type double");
     }
     if (item.is_leaf) continue;
@@ -172,19 +181,19 @@ std::optional<PlainForest<Scalar>> plain_forest(const ops::Forest& forest, std::
     if (item.feature < 0 || item.feature > std::numeric_limits<std::int32_t>::max())
       return refuse("a feature is out of range");
   }
-  return Maker<Scalar>(forest).make(targets, is_average);
+  return Maker<Types>(forest).make(targets, is_average);
 }
 
-template <class Scalar> void ForestNode<Scalar>::run(ops::KernelContext& c, ThreadPool& pool) const {
+template <class Types> void ForestNode<Types>::run(ops::KernelContext& c, ThreadPool& pool) const {
   const Array& x = c.in(0);
-  if (x.dtype() != dtype_of<Scalar> || x.rank() < 1 || x.rank() > 2)
+  if (x.dtype() != dtype_of<Input> || x.rank() < 1 || x.rank() > 2)
     c.fail("the input is not of the type that was inferred");
   const std::int64_t rows = x.rank() == 1 ? 1 : x.dims()[0], features = x.dims().back();
   for (const auto& column : columns_)
     if (column.feature >= features) c.fail("a branch asks for a feature that does not exist");
-  Array y = make_raw(c, 0, dtype_of<Scalar>, {rows, targets_});
-  const Scalar* in = x.data<Scalar>().data();
-  Scalar* out = y.mutable_data<Scalar>().data();
+  Array y = make_raw(c, 0, dtype_of<Input>, {rows, targets_});
+  const Input* in = x.template data<Input>().data();
+  Input* out = y.template mutable_data<Input>().data();
   const Budget& budget = c.host().budget();
   constexpr std::int64_t kPiece = 128;  // rows: they and a tree stay in the first-level cache
   pool.parallel_for(rows, kPiece, [&](std::int64_t begin, std::int64_t end) {
@@ -193,16 +202,16 @@ template <class Scalar> void ForestNode<Scalar>::run(ops::KernelContext& c, Thre
   });
 }
 
-template <class Scalar>
-void ForestNode<Scalar>::block(const Scalar* x, std::int64_t features, std::int64_t rows, Scalar* out) const {
+template <class Types>
+void ForestNode<Types>::block(const Input* x, std::int64_t features, std::int64_t rows, Input* out) const {
   std::vector<double> sums(static_cast<std::size_t>(rows * targets_), 0.0);
   const bool is_single = rows < kForestRows;
   const std::int64_t groups = (rows + kForestRows - 1) / kForestRows;
   std::vector<Scalar> values(group_size() * static_cast<std::size_t>(groups));
   const auto gather = [&](std::int64_t row, Scalar* to) {
-    const Scalar* from = x + row * features;
+    const Input* from = x + row * features;
     for (const auto& column : columns_) {
-      *to = column.is_negated ? -from[column.feature] : from[column.feature];
+      *to = static_cast<Scalar>(column.is_negated ? -from[column.feature] : from[column.feature]);
       to += kForestRows;
     }
   };
@@ -217,14 +226,17 @@ void ForestNode<Scalar>::block(const Scalar* x, std::int64_t features, std::int6
              values.data() + static_cast<std::size_t>(i / kForestRows) * group_size() + i % kForestRows);
     add_votes(values.data(), groups, rows, sums.data());
   }
-  for (std::size_t i = 0; i < sums.size(); ++i) out[i] = static_cast<Scalar>(sums[i] / divisor_);
+  for (std::size_t i = 0; i < sums.size(); ++i) out[i] = static_cast<Input>(sums[i] / divisor_);
 }
 
-template struct PlainForest<float>;
-template struct PlainForest<double>;
-template class ForestNode<float>;
-template class ForestNode<double>;
-template std::optional<PlainForest<float>> plain_forest(const ops::Forest&, std::int64_t, bool, std::string&);
-template std::optional<PlainForest<double>> plain_forest(const ops::Forest&, std::int64_t, bool, std::string&);
+template struct PlainForest<FloatForest>;
+template class ForestNode<FloatForest>;
+template std::optional<PlainForest<FloatForest>> plain_forest(const ops::Forest&, std::int64_t, bool, std::string&);
+template struct PlainForest<DoubleForest>;
+template class ForestNode<DoubleForest>;
+template std::optional<PlainForest<DoubleForest>> plain_forest(const ops::Forest&, std::int64_t, bool, std::string&);
+template struct PlainForest<MixedForest>;
+template class ForestNode<MixedForest>;
+template std::optional<PlainForest<MixedForest>> plain_forest(const ops::Forest&, std::int64_t, bool, std::string&);
 
 }  // namespace ingot::engine

@@ -8,9 +8,20 @@
 
 namespace ingot::engine {
 
-/// A forest of floats or of doubles in which every branch asks whether value <= split, and not a number says no. Trees
+/// In which types a forest is computed: what goes in and comes out, what is compared, and what leaves hold.
+template <class InputType, class ScalarType, class WeightType> struct ForestTypes {
+  using Input = InputType;
+  using Scalar = ScalarType;
+  using Weight = WeightType;
+};
+using FloatForest = ForestTypes<float, float, float>;
+using DoubleForest = ForestTypes<double, double, double>;
+/// Of doubles that are floats, as scikit-learn's trees see them: to compare them as floats is the same.
+using MixedForest = ForestTypes<double, float, double>;
+
+/// A forest in which every branch asks whether value <= split, and not a number says no. Trees
 /// that differ in the weights of their leaves alone, one for each class, are one tree with several votes a leaf.
-template <class Scalar> struct PlainForest {
+template <class Types> struct PlainForest {
   /// A feature, or what it is with the other sign.
   struct Column {
     std::int64_t feature;
@@ -19,12 +30,12 @@ template <class Scalar> struct PlainForest {
   struct Item {
     bool is_leaf = false;
     std::uint32_t column = 0;
-    Scalar split = 0;
+    typename Types::Scalar split = 0;
     std::size_t yes = 0, no = 0;
     std::size_t first_vote = 0;
   };
   struct Vote {
-    Scalar weight = 0;
+    typename Types::Weight weight = 0;
     std::uint32_t target = 0;
   };
   struct Tree {
@@ -43,16 +54,18 @@ template <class Scalar> struct PlainForest {
 };
 
 /// Nothing: the forest cannot be written so, for the reason given.
-template <class Scalar>
-std::optional<PlainForest<Scalar>> plain_forest(const ops::Forest& forest, std::int64_t targets, bool is_average,
-                                                std::string& why);
+template <class Types>
+std::optional<PlainForest<Types>> plain_forest(const ops::Forest& forest, std::int64_t targets, bool is_average,
+                                               std::string& why);
 
 constexpr std::int64_t kForestRows = 8;  // that go down a tree together: each waits for memory alone
 
 /// What all layouts of trees share: rows in pieces, the values of their columns side by side.
-template <class Scalar> class ForestNode : public PreparedNode {
+template <class Types> class ForestNode : public PreparedNode {
  public:
-  using Plain = PlainForest<Scalar>;
+  using Plain = PlainForest<Types>;
+  using Scalar = typename Types::Scalar;
+  using Input = typename Types::Input;
   explicit ForestNode(const Plain& forest)
       : columns_(forest.columns), targets_(forest.targets), divisor_(forest.divisor) {}
   void run(ops::KernelContext& c, ThreadPool& pool) const final;
@@ -71,7 +84,7 @@ template <class Scalar> class ForestNode : public PreparedNode {
   }
 
  private:
-  void block(const Scalar* x, std::int64_t features, std::int64_t rows, Scalar* out) const;
+  void block(const Input* x, std::int64_t features, std::int64_t rows, Input* out) const;
 
   std::vector<typename Plain::Column> columns_;
   std::int64_t targets_;
@@ -79,8 +92,8 @@ template <class Scalar> class ForestNode : public PreparedNode {
 };
 
 /// Whether trees whose leaves are all filled up to the depth of their tree would not be much larger.
-template <class Scalar> bool are_nearly_full(const PlainForest<Scalar>& forest);
+template <class Types> bool are_nearly_full(const PlainForest<Types>& forest);
 /// Such trees.
-template <class Scalar> std::unique_ptr<PreparedNode> make_full_trees(const PlainForest<Scalar>& forest);
+template <class Types> std::unique_ptr<PreparedNode> make_full_trees(const PlainForest<Types>& forest);
 
 }  // namespace ingot::engine

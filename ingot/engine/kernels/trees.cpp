@@ -13,10 +13,11 @@ template <class Scalar> struct TreeNode {
   std::uint32_t kind;    // a branch: 1; a leaf: twice the number of its first vote, so that the lowest bit is 0
 };
 
-template <class Scalar> class Trees final : public ForestNode<Scalar> {
+template <class Types> class Trees final : public ForestNode<Types> {
  public:
-  using Plain = PlainForest<Scalar>;
-  explicit Trees(const Plain& forest) : ForestNode<Scalar>(forest), votes_(forest.votes) {
+  using Plain = PlainForest<Types>;
+  using Scalar = typename Types::Scalar;
+  explicit Trees(const Plain& forest) : ForestNode<Types>(forest), votes_(forest.votes) {
     for (const auto& tree : forest.trees) add_tree(forest, tree);
   }
 
@@ -110,14 +111,20 @@ template <class Scalar> class Trees final : public ForestNode<Scalar> {
   std::vector<Tree> trees_;
 };
 
-template <class Scalar>
+template <class Types>
 std::unique_ptr<PreparedNode> prepare(PrepareContext& c, const ops::Forest& forest, std::int64_t targets,
                                       bool is_average) {
   std::string why;
-  const auto plain = plain_forest<Scalar>(forest, targets, is_average, why);
+  const auto plain = plain_forest<Types>(forest, targets, is_average, why);
   if (!plain) return c.refuse(why);
   if (are_nearly_full(*plain)) return make_full_trees(*plain);
-  return std::make_unique<Trees<Scalar>>(*plain);
+  return std::make_unique<Trees<Types>>(*plain);
+}
+
+/// Whether the doubles that a node reads were floats just before.
+bool was_float(const Node& node) {
+  const Node* cast = node.input(0)->producer();
+  return cast && cast->is("Cast") && cast->input(0) && cast->input(0)->type.elem == DType::f32;
 }
 
 }  // namespace
@@ -133,9 +140,11 @@ std::unique_ptr<PreparedNode> prepare_trees(PrepareContext& c) {
   const auto* targets = attributes.get<std::int64_t>("n_targets");
   const auto forest = ops::read_ensemble(attributes);
   if (!forest || !targets || *targets < 1) return c.refuse("the trees test for membership or share branches");
-  if (elem == DType::f64) return prepare<double>(c, *forest, *targets, aggregate == kAverage);
+  const bool is_average = aggregate == kAverage;
+  if (elem == DType::f64 && was_float(c.node)) return prepare<MixedForest>(c, *forest, *targets, is_average);
+  if (elem == DType::f64) return prepare<DoubleForest>(c, *forest, *targets, is_average);
   if (forest->elem != DType::f32) return c.refuse("thresholds are of type double");
-  return prepare<float>(c, *forest, *targets, aggregate == kAverage);
+  return prepare<FloatForest>(c, *forest, *targets, is_average);
 }
 
 }  // namespace ingot::engine

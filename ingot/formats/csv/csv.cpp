@@ -46,7 +46,29 @@ bool Reader::next(std::vector<std::string>& fields) {
   return false;
 }
 
+bool Reader::read_plain_row(std::vector<std::string>& fields) {
+  const std::string_view text = file_.text();
+  const std::size_t found = text.find('\n', at_), end = std::min(found, text.size());
+  std::string_view row = text.substr(at_, end - at_);
+  if (row.size() > kLongestRow || row.find('"') != std::string_view::npos) return false;
+  row_line_ = line_;
+  if (row.ends_with('\r')) row.remove_suffix(1);
+  std::size_t count = 0;
+  for (bool is_last = false; !is_last; ++count) {
+    const std::size_t stop = row.find(separator_);
+    is_last = stop == std::string_view::npos;
+    if (count == fields.size()) fields.emplace_back();
+    fields[count].assign(row.substr(0, stop));
+    if (!is_last) row.remove_prefix(stop + 1);
+  }
+  fields.resize(count);
+  line_ += found != std::string_view::npos ? 1 : 0;
+  at_ = end + (found != std::string_view::npos ? 1 : 0);
+  return true;
+}
+
 bool Reader::read_row(std::vector<std::string>& fields) {
+  if (read_plain_row(fields)) return !is_blank(fields);
   const std::string_view text = file_.text();
   const std::size_t begin = at_;
   fields.assign(1, {});

@@ -24,6 +24,8 @@ class Reader {
 
  private:
   bool read_row(std::vector<std::string>& fields);
+  /// Reads a row without quotes, keeping the room that `fields` have; false: it has some.
+  bool read_plain_row(std::vector<std::string>& fields);
 
   Bytes file_;
   std::size_t at_ = 0;

@@ -173,7 +173,9 @@ Value* process_kernel(Context& c, const Estimator& k, Value* x, const Matrix& po
   if (name == "Sum") return c.g.add(part("k1"), part("k2"));
   if (name == "Product") return c.g.mul(part("k1"), part("k2"));
   if (name == "Exponentiation") return c.g.op("Pow", {part("kernel"), c.number(k.number("exponent"))});
-  if (name == "ConstantKernel") return c.number(k.number("constant_value"));
+  // A row of it: a single number before a product would become a float in ONNX Runtime (see named_kernel).
+  if (name == "ConstantKernel")
+    return c.row(std::vector<double>(static_cast<std::size_t>(points.rows), k.number("constant_value")));
   if (name == "WhiteKernel") return c.number(0);  // of other points than those of the fit
   if (name == "RBF") return c.g.op("Exp", {c.g.mul(scaled(k.vector("length_scale")), -0.5)});
   if (name == "DotProduct") {

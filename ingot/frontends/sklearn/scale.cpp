@@ -3,7 +3,7 @@
 #include <numbers>
 
 #include "ingot/base/error.h"
-#include "ingot/frontends/numeric/inverse_erf.h"
+#include "ingot/frontends/numeric/erf.h"
 #include "ingot/frontends/sklearn/estimators.h"
 
 namespace ingot::frontends::sklearn {
@@ -136,12 +136,12 @@ Columns quantile_transformer(Context& c, const Estimator& e, const Columns& x) {
     y = c.g.where(c.g.op("Equal", {column, c.number(up.back())}), c.number(1), y);
     y = c.g.where(c.g.op("Equal", {column, c.number(up.front())}), c.number(0), y);
     if (is_normal) {
-      constexpr double kEdge = 5.199337582605575, kClip = 1e-7 - 2.2204460492503131e-16;
-      Value* inner = c.g.op("Clip", {y, c.number(kClip), c.number(1 - kClip)});
-      Value* z =
-          c.g.mul(c.g.cast(numeric::inverse_erf(c.g, c.g.cast(c.g.sub(c.g.mul(inner, 2.0), 1.0), DType::f64)), c.elem),
-                  std::numbers::sqrt2);
-      y = c.g.op("Clip", {z, c.number(-kEdge), c.number(kEdge)});
+      // What lies beyond the edges has their quantiles, of which the upper one is that of a rounded number.
+      constexpr double kLow = -5.199337582605575, kHigh = 5.19933758270342, kClip = 1e-7 - 2.2204460492503131e-16;
+      Value* inner = c.g.cast(c.g.op("Clip", {y, c.number(kClip), c.number(1 - kClip)}), DType::f64);
+      Value* z = c.g.cast(numeric::normal_quantile(c.g, inner), c.elem);
+      z = c.g.where(c.g.op("LessOrEqual", {y, c.number(kClip)}), c.number(kLow), z);
+      y = c.g.where(c.g.op("GreaterOrEqual", {y, c.number(1 - kClip)}), c.number(kHigh), z);
     }
     columns.push_back(c.g.where(c.is_nan(column), column, y));
   }

@@ -217,4 +217,68 @@ Partition partition(const Model& model, const PartitionOptions& options) {
   return Work(model, options).run();
 }
 
+namespace {
+
+/// A part as a function of what it reads, weights included, and the call of it in `graph`.
+std::unique_ptr<Function> called(Graph& graph, const PartitionPart& part, const OpsetImports& opsets) {
+  auto function = std::make_unique<Function>();
+  function->domain = kPartDomain;
+  function->name = part.name;
+  function->opsets = opsets;
+  function->doc_string = "runs on " + part.target;
+  function->metadata.emplace_back("ingot.target", part.target);
+  function->body = std::make_unique<Graph>();
+  Graph& body = *function->body;
+  body.is_function_body = true;
+  body.name = part.name;
+  const Graph& from = *part.model.graph;
+  Graph::ValueMap map;
+  std::vector<const Value*> inputs;
+  const auto add = [&](const Value* v) {
+    if (map.contains(v)) return;
+    map[v] = body.add_input(v->name());
+    inputs.push_back(v);
+  };
+  for (const Value* v : from.inputs()) add(v);
+  for (const Value* v : from.initializers()) add(v);
+  for (const Node& node : from.nodes()) body.add_copy(node, map);
+  Node* call = graph.add_node(part.name, std::string(kPartDomain));
+  call->name = part.name;
+  call->metadata.emplace_back("ingot.target", part.target);
+  for (const Value* v : inputs) {
+    Value* mine = graph.find(v->name());
+    call->add_input(mine ? mine : graph.add_initializer(v->name(), *v->initializer));
+  }
+  for (const Value* v : from.outputs()) {
+    body.add_output(map.at(v));
+    call->add_output(v->name())->type = v->type;
+  }
+  return function;
+}
+
+}  // namespace
+
+Model as_functions(const Model& model, const Partition& partition) {
+  Model made = frame_of(model);
+  Graph& graph = *made.graph;
+  graph.name = model.graph->name;
+  for (const Value* v : model.graph->inputs()) {
+    Value* mine = v->initializer ? graph.add_initializer(v->name(), *v->initializer) : graph.add_input(v->name());
+    if (v->initializer) graph.set_is_input(mine, true);
+    mine->type = v->type;
+    mine->is_declared = true;
+  }
+  for (const PartitionPart& part : partition.parts) made.functions.push_back(called(graph, part, model.opsets));
+  for (const Value* v : model.graph->outputs()) {
+    Value* mine = graph.find(v->name());
+    if (!mine) mine = graph.add_initializer(v->name(), *v->initializer);  // what no node makes
+    mine->is_declared = true;
+    graph.add_output(mine);
+  }
+  made.opsets.set(kPartDomain, 1);
+  constexpr std::int64_t kHasMetadata = 10;
+  made.ir_version = std::max(made.ir_version, kHasMetadata);
+  return made;
+}
+
 }  // namespace ingot::passes

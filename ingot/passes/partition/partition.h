@@ -60,4 +60,9 @@ struct PartitionOptions {
 /// Divides a model with inferred types among targets; throws for nodes that none of them runs.
 Partition partition(const Model& model, const PartitionOptions& options);
 
+/// The domain of the functions that parts become.
+inline constexpr std::string_view kPartDomain = "ingot.parts";
+/// The model that was divided, as calls of its parts: each is a function whose metadata names its target.
+Model as_functions(const Model& model, const Partition& partition);
+
 }  // namespace ingot::passes

@@ -38,6 +38,20 @@ TEST(Csv, MarksBlankLinesAndCarriageReturnsArePassedOver) {
   EXPECT_EQ(rows_of("a\n\"\"\n"), (Rows{{"a"}, {""}})) << "an empty text in quotes is a row";
 }
 
+TEST(Csv, RowsWithAndWithoutQuotesReadTheSame) {
+  // A row with a quote is read character by character, others by their separators.
+  for (const std::string row : {"a,b,c", "a,,c", ",,", "a\rb,c\r,d", "x", " x , y ", "a,b\r\r"})
+    for (const std::string end : {"\n", "\r\n", ""}) {
+      const Rows plain = rows_of("h,h,h\n1,2,3\n" + row + end),
+                 quoted = rows_of("h,h,h\n1,2,3\n" + row + ",\"q\"" + end);
+      ASSERT_EQ(plain.size(), 3u);
+      std::vector<std::string> wanted = quoted.at(2);
+      wanted.pop_back();
+      if (row.ends_with('\r') && end.empty()) wanted.back().pop_back();  // the last one ends the file's last line
+      EXPECT_EQ(plain.at(2), wanted) << row;
+    }
+}
+
 TEST(Csv, AnOpenQuoteIsRefusedWithItsLine) {
   try {
     rows_of("a,b\n1,2\n\"x,3\n4,5\n");

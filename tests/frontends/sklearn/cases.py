@@ -161,7 +161,7 @@ def regressors(add):
         add(make("HistGradientBoostingRegressor", loss=loss, max_iter=8), *POSITIVE, only=True)
     add(make("KNeighborsRegressor", weights="distance", metric="manhattan"), "line")
     # Not on diabetes, where the largest difference of many rows is the one between men and women.
-    add(make("KNeighborsRegressor", metric="chebyshev"), "line", "positive", "pair_wine", only=True)
+    add(make("KNeighborsRegressor", metric="chebyshev"), "line", "positive", "column", only=True)
     add(make("KNeighborsRegressor", metric="minkowski", p=3), "line")
     add(make("MLPRegressor", activation="tanh", max_iter=20), "line")
     add(make("MLPRegressor", activation="logistic", hidden_layer_sizes=(6, 5), max_iter=20), "line")
@@ -276,7 +276,8 @@ def transformers(add):
     add(make("SparsePCA", n_components=2), "iris")
     add(make("MiniBatchSparsePCA", n_components=2), "iris")
     for kernel in ("rbf", "poly", "sigmoid", "cosine"):
-        add(make("KernelPCA", kernel=kernel, n_components=3), "iris")
+        gamma = {"gamma": 1e-7} if kernel == "sigmoid" else {}  # or else it is 1 everywhere
+        add(make("KernelPCA", kernel=kernel, n_components=3, **gamma), "iris")
     add(make("PCA", whiten=True), "wine")
     add(make("PCA", n_components=0.9), "wine")
     for norm in ("l1", "max"):
@@ -341,7 +342,8 @@ def pipelines(add):
     add(pipeline.FeatureUnion([("a", make("PCA", 2)), ("b", make("StandardScaler"))],
                               transformer_weights={"a": 2.0}), "iris")
     add(compose.ColumnTransformer([("a", make("StandardScaler"), [0, 2]), ("b", "passthrough", slice(1, 2)),
-                                   ("c", make("MinMaxScaler"), [False, False, False, True])]), "iris")
+                                   ("c", make("MinMaxScaler"), [False, False, False, True])]), "iris", "two",
+        "counts", only=True)
     texts = ["Employment", "Education", "Marital", "Occupation", "Gender"]
     audit = compose.ColumnTransformer(
         [("text", make("OneHotEncoder", handle_unknown="ignore"), texts), ("number", make("StandardScaler"), ["Age", "Hours"])],
