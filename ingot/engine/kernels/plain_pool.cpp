@@ -6,6 +6,7 @@
 #include "ingot/base/budget.h"
 #include "ingot/base/threads.h"
 #include "ingot/engine/kernels/channel_math.h"
+#include "ingot/engine/kernels/fold_loops.h"
 #include "ingot/engine/kernels/kernels.h"
 #include "ingot/engine/kernels/vector_math.h"
 #include "ingot/ops/catalog.h"
@@ -57,7 +58,7 @@ class PlainPool final : public PreparedNode {
     pool.parallel_for(planes * lines, std::max<std::int64_t>(1, kGrain / (work + 1)),
                       [&](std::int64_t begin, std::int64_t end) {
                         budget.poll();
-                        std::vector<float> row(static_cast<std::size_t>(2 * s.plane.back()));
+                        std::vector<float> row(static_cast<std::size_t>(2 * s.plane.back() + s.windows.back()));
                         for (std::int64_t i = begin; i < end; ++i)
                           line(s, spans, in + i / lines * s.plane_size, i % lines, counts_padding, row.data(),
                                out + i * s.windows.back());
@@ -88,11 +89,46 @@ class PlainPool final : public PreparedNode {
       }
       take(plane + from, row, wide);
     }
-    for (std::int64_t i = 0; i < s.windows[last]; ++i) {
-      const Span& span = spans[last][static_cast<std::size_t>(i)];
-      out[i] = result(row + span.first, span.count, s.dilations[last],
-                      counts_padding ? padded * span.padded : rows * span.count);
+    const std::vector<Span>& across = spans[last];
+    const auto one_by_one = [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const Span& span = across[static_cast<std::size_t>(i)];
+        out[i] = result(row + span.first, span.count, s.dilations[last],
+                        counts_padding ? padded * span.padded : rows * span.count);
+      }
+    };
+    // Those windows that lie on the plane as a whole are computed side by side.
+    const auto is_whole = [&](const Span& span) { return span.count == s.kernel[last]; };
+    const auto first = std::ranges::find_if(across, is_whole);
+    const auto end = std::find_if_not(first, across.end(), is_whole);
+    one_by_one(0, first - across.begin());
+    if (first != end)
+      side_by_side(s, row + first->first, end - first, (counts_padding ? padded : rows) * s.kernel[last],
+                   row + 2 * wide, out + (first - across.begin()));
+    one_by_one(end - across.begin(), s.windows[last]);
+  }
+
+  /// n whole windows along the last axis, the first of which begins at `row`.
+  void side_by_side(const ops::Sliding& s, const float* row, std::int64_t n, std::int64_t all, float* picked,
+                    float* out) const {
+    const std::size_t last = s.rank() - 1;
+    const std::int64_t stride = s.strides[last];
+    for (std::int64_t k = 0; k < s.kernel[last]; ++k) {
+      const float* taps = row + k * s.dilations[last];
+      if (stride != 1) {
+        float* to = k == 0 ? out : picked;
+        for (std::int64_t i = 0; i < n; ++i) to[i] = taps[i * stride];
+        taps = to;
+      } else if (k == 0) {
+        std::copy_n(taps, n, out);
+      }
+      if (k > 0) apply(kind_ == Kind::max ? Binary::maximum : Binary::add, out, 1, taps, 1, out, n);
     }
+    const auto count = static_cast<float>(all);
+    if (kind_ == Kind::average) apply(Binary::divide, out, 1, &count, 0, out, n);
+    if (kind_ != Kind::power || p_ == 1) return;
+    if (p_ == 2) return apply(Unary::sqrt, out, out, n);
+    for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(std::pow(static_cast<double>(out[i]), 1 / p_));
   }
 
   void take(const float* from, float* row, std::int64_t n) const {
@@ -152,7 +188,7 @@ class GlobalPool final : public PreparedNode {
     if (kind_ == Kind::average) return static_cast<float>(sum_of(plane, n) / static_cast<double>(n));
     if (kind_ == Kind::power) return static_cast<float>(std::sqrt(squares_about(plane, n, 0)));
     float best = plane[0];
-    for (std::int64_t i = 1; i < n; ++i) best = plane[i] > best || plane[i] != plane[i] ? plane[i] : best;
+    fold_loops(Fold::maximum, DType::f32).row(plane, n, &best);
     return best;
   }
 

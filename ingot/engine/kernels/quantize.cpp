@@ -22,9 +22,11 @@ void run_reference(ops::KernelContext& c) { ops::find(c.node)->kernel(c); }
 /// Scales and zero points, one for all or one per element of an axis, and the rows that have them in common.
 struct Scales {
   std::vector<float> scales, zeros;
-  std::int64_t inner = 0;    // elements behind the axis
-  std::int64_t length = 0;   // of a row
-  bool are_in_rows = false;  // each element of a row has its own
+  std::int64_t inner = 0;              // elements behind the axis
+  std::int64_t length = 0;             // of a row
+  bool are_in_rows = false;            // each element of a row has its own
+  std::int64_t block = 0;              // neighbours along the axis that share theirs; 0: there are no blocks
+  std::int64_t blocks = 0, along = 0;  // then: of the axis, and its size
 
   /// False for what only the reference kernel does.
   bool read(ops::KernelContext& c, const Dims& x) {
@@ -37,6 +39,7 @@ struct Scales {
       const std::vector<std::int64_t> ints = c.in(2).to_ints();
       zeros.assign(ints.begin(), ints.end());
     }
+    if (const std::int64_t size = c.attr("block_size", std::int64_t{0})) return read_blocks(c, x, size);
     if (scales.size() == 1 && scale.rank() <= 1) {
       inner = length = tensor_size(x);
       return true;
@@ -51,9 +54,43 @@ struct Scales {
     return true;
   }
 
+  bool read_blocks(ops::KernelContext& c, const Dims& x, std::int64_t size) {
+    const Dims& dims = c.in(1).dims();
+    if (size < 1 || x.empty() || dims.size() != x.size()) return false;
+    const auto axis = static_cast<std::size_t>(c.axis(c.attr("axis", std::int64_t{1}), std::ssize(x)));
+    inner = 1;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if (dims[i] != (i == axis ? (x[i] + size - 1) / size : x[i])) return false;
+      if (i > axis) inner *= x[i];
+    }
+    block = size;
+    blocks = dims[axis];
+    along = x[axis];
+    return true;
+  }
+
+  /// The same for blocks.
+  template <class F> void each_block(std::int64_t size, ThreadPool& pool, const Budget& budget, F f) const {
+    const std::int64_t row = inner == 1 ? along : inner;
+    pool.parallel_for(size / row, std::max<std::int64_t>(1, kGrain / row), [&](std::int64_t begin, std::int64_t end) {
+      budget.poll();
+      for (std::int64_t i = begin; i < end; ++i) {
+        if (inner > 1) {
+          const std::int64_t at = (i / along * blocks + i % along / block) * inner;
+          f(i * inner, inner, scales.data() + at, zeros.data() + at, 1);
+          continue;
+        }
+        for (std::int64_t k = 0; k < blocks; ++k)
+          f(i * along + k * block, std::min(block, along - k * block), scales.data() + i * blocks + k,
+            zeros.data() + i * blocks + k, 0);
+      }
+    });
+  }
+
   /// Calls f(first, n, scales, zeros, step) for pieces of all elements.
   template <class F> void each(std::int64_t size, ThreadPool& pool, const Budget& budget, F f) const {
     if (size == 0) return;
+    if (block > 0) return each_block(size, pool, budget, f);
     if (scales.size() == 1) {
       pool.parallel_for(size, kGrain, [&](std::int64_t begin, std::int64_t end) {
         budget.poll();
@@ -129,8 +166,7 @@ class DynamicQuantize final : public PreparedNode {
 
 /// What the formulas of newer versions add, and this kernel does not know.
 bool is_plain(const Node& node) {
-  return node.attributes.int_or("block_size", 0) == 0 && node.attributes.int_or("precision", 0) == 0 &&
-         node.attributes.int_or("output_dtype", 0) == 0;
+  return node.attributes.int_or("precision", 0) == 0 && node.attributes.int_or("output_dtype", 0) == 0;
 }
 
 }  // namespace
@@ -138,14 +174,14 @@ bool is_plain(const Node& node) {
 std::unique_ptr<PreparedNode> prepare_quantize(PrepareContext& c) {
   if (c.elem(0) != DType::f32 || c.elem(1) != DType::f32 || (c.has(2) && !is_narrow(c.elem(2))))
     return c.refuse("it is not from floats to 8-bit or 16-bit integers");
-  if (!is_plain(c.node)) return c.refuse("it has blocks or states a type");
+  if (!is_plain(c.node)) return c.refuse("it states a type");
   return std::make_unique<Quantize>();
 }
 
 std::unique_ptr<PreparedNode> prepare_dequantize(PrepareContext& c) {
   if (!is_narrow(c.elem(0)) || c.elem(1) != DType::f32)
     return c.refuse("it is not from 8-bit or 16-bit integers to floats");
-  if (!is_plain(c.node)) return c.refuse("it has blocks or states a type");
+  if (!is_plain(c.node)) return c.refuse("it states a type");
   return std::make_unique<Dequantize>();
 }
 

@@ -19,6 +19,13 @@ constexpr std::string_view kStepwise[] = {"Ceil", "Equal", "Floor", "Mod", "Roun
 constexpr std::string_view kTyped[] = {"Bernoulli", "BitCast",          "CastLike",
                                        "EyeLike",   "RandomNormalLike", "RandomUniformLike"};
 
+// They only move elements: in half the size, where nothing around them computes.
+constexpr std::string_view kMoving[] = {
+    "Compress", "Concat",  "DepthToSpace",    "Expand",  "Flatten",   "Gather", "GatherElements",
+    "GatherND", "Pad",     "ReverseSequence", "Reshape", "ScatterND", "Slice",  "ScatterElements",
+    "Split",    "Squeeze", "SpaceToDepth",    "Tile",    "Transpose", "Trilu",  "Unsqueeze",
+    "Where"};
+
 template <std::size_t N> bool is_one_of(const Node& node, const std::string_view (&names)[N]) {
   return node.domain.empty() && std::ranges::find(names, node.op) != std::end(names);
 }
@@ -88,7 +95,7 @@ class Widening {
   bool can_widen(const Node& node) const {
     const ops::Schema* schema = ops::newest_schema(node.domain, node.op);
     if (!schema || holds_graphs(node) || is_one_of(node, kTyped) || only_asks_shape(node)) return false;
-    if (reads_table(node)) return false;
+    if (reads_table(node) || moves_halves(node)) return false;
     std::vector<const ops::TypeConstraint*> variables;
     for (std::size_t i = 0; i < node.input_count(); ++i) {
       const Value* input = node.input(i);
@@ -112,6 +119,12 @@ class Widening {
       if (!parameter || std::ranges::find(variables, parameter->type) == variables.end()) return false;
     }
     return !node.attributes.has("output_dtype") && !node.attributes.has("dtype");
+  }
+
+  /// Whether it moves elements that come as halves, not as floats that stand for them.
+  bool moves_halves(const Node& node) const {
+    if (!is_one_of(node, kMoving) || node.attributes.string_or("reduction", "none") != "none") return false;
+    return std::ranges::none_of(node.inputs(), [&](const Value* v) { return v && halves_.contains(v); });
   }
 
   /// Of a constant table, such as an embedding, few rows are read.

@@ -5,6 +5,7 @@
 
 #include "ingot/engine/domain.h"
 #include "ingot/engine/rewrites/pattern.h"
+#include "ingot/ir/array.h"
 #include "ingot/ops/builder.h"
 
 namespace ingot::engine {
@@ -73,7 +74,8 @@ struct Pattern {
         node = other;
         break;
       }
-      if (!sum || !mask || mask->type.elem != DType::f32 || !mask->type.shape || mask->type.shape->size() > 4) return false;
+      if (!sum || !mask || mask->type.elem != DType::f32 || !mask->type.shape || mask->type.shape->size() > 4)
+        return false;
     }
     if (node && (node->is("Div") || node->is("Mul"))) {
       const auto number = constant_number(node->input(1), 1);
@@ -87,9 +89,10 @@ struct Pattern {
   }
 
   bool match_operands() {
-    q = operand(scores->input(0), kHeadsFirst);
-    k = operand(scores->input(1), kKeysLast);
-    if (k.is_heads_first) k.value = before_transpose(scores->input(1), kLastTwo);
+    Value *queries = before_scale(scores->input(0)), *keys = before_scale(scores->input(1));
+    q = operand(queries, kHeadsFirst);
+    k = operand(keys, kKeysLast);
+    if (k.is_heads_first) k.value = before_transpose(keys, kLastTwo);
     v = operand(mix->input(1), kHeadsFirst);
     if (!q.value || !k.value || !v.value) return false;
     const auto is_same = [](const Operand& a, const Operand& b, std::size_t axis) {
@@ -97,6 +100,16 @@ struct Pattern {
     };
     return is_same(q, k, 0) && is_same(q, v, 0) && is_same(q, k, 2) && is_same(q, v, 2) && is_same(q, k, 3) &&
            is_same(k, v, 1);
+  }
+
+  /// What is before a product with a number, which goes into the scale.
+  Value* before_scale(Value* value) {
+    const Node* node = before(value);
+    if (!node || !node->is("Mul")) return value;
+    const auto number = constant_number(node->input(1), 1);
+    if (!number || constant_of(node->input(1))->rank() > 1 || !is_float_of_rank_4(node->input(0))) return value;
+    scale *= *number;
+    return node->input(0);
   }
 
   /// What is before the Transpose that brings heads first, or the value itself.
@@ -118,19 +131,42 @@ struct Pattern {
                          {{"scale", scale}, {"heads_first", heads_first}}, 1);
     fused->name = names_of(nodes);
     fused->output(0)->type = last->output(0)->type;
-    Values operands = {scores->input(0), scores->input(1), mix->input(1)};
-    std::ranges::sort(operands);
-    operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
+    std::vector<Node*> makers;
+    const auto note_maker = [&](const Value* value) {
+      Node* maker = value->producer();
+      if (maker && &maker->graph() == &graph && std::ranges::find(makers, maker) == makers.end())
+        makers.push_back(maker);
+    };
+    for (const Value* value : {scores->input(0), scores->input(1), mix->input(1)}) note_maker(value);
     graph.replace_all_uses(last->output(0), fused->output(0));
     for (std::size_t i = nodes.size(); i-- > 0;) graph.erase(nodes[i]);
-    for (const Value* value : operands)
-      if (Node* transpose = value->producer(); transpose && value->uses().empty()) graph.erase(transpose);
+    // What made the operands as the products wanted them, and nothing else.
+    for (std::size_t i = 0; i < makers.size(); ++i) {
+      Node* node = makers[i];
+      if (!(node->is("Transpose") || node->is("Mul")) || !node->output(0)->uses().empty()) continue;
+      note_maker(node->input(0));
+      graph.erase(node);
+    }
   }
 };
+
+/// Where(all true, x, y) = x: what is left of asking whether a mask leaves something of each row.
+void drop_idle_choices(Graph& graph) {
+  for (Node& node : graph.nodes()) {
+    if (!node.is("Where") || !node.output(0) || !have_same_shape(node.input(1), node.output(0))) continue;
+    const Tensor* test = constant_of(node.input(0));
+    if (!test || test->dtype() != DType::boolean) continue;
+    const Array is_true = Array::from(*test);
+    if (!std::ranges::all_of(is_true.data<bool>(), [](bool yes) { return yes; })) continue;
+    graph.replace_all_uses(node.output(0), node.input(1));
+    graph.erase(&node);
+  }
+}
 
 }  // namespace
 
 void fuse_attention(Graph& graph) {
+  drop_idle_choices(graph);
   std::vector<Node*> candidates;
   for (Node& node : graph.nodes())
     if (node.is("Softmax")) candidates.push_back(&node);

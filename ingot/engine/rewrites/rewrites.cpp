@@ -18,6 +18,7 @@
 #include "ingot/engine/rewrites/fuse_updates.h"
 #include "ingot/engine/rewrites/lower_einsum.h"
 #include "ingot/engine/rewrites/lower_powers.h"
+#include "ingot/engine/rewrites/lower_variadic.h"
 #include "ingot/passes/absorb_pads.h"
 
 namespace ingot::engine {
@@ -56,6 +57,7 @@ constexpr Rewrite kRewrites[] = {
     {"fuse_quantization", alone<fuse_quantization>},
     {"fuse_layer_normalization", alone<fuse_layer_normalization>},
     {"lower_powers", alone<lower_powers>},
+    {"lower_variadic", alone<lower_variadic>},
     {"absorb_pads", absorb_pads},
     {"lower_normalization", alone<lower_normalization>},
     {"block_convolutions", alone<block_convolutions>},
@@ -104,6 +106,10 @@ constexpr Precedence kPrecedences[] = {
     {"fuse_layer_normalization", "lower_powers", "the pattern has a square root of its own"},
     {"lower_powers", "block_convolutions", "products and roots run on blocks"},
     {"lower_powers", "fuse_elementwise", "products and roots are steps of a chain"},
+
+    {"compute_in_float", "lower_variadic", "operands of half types are floats by then"},
+    {"lower_variadic", "block_convolutions", "sums of two run on blocks"},
+    {"lower_variadic", "fuse_elementwise", "operators of two are steps of a chain"},
 
     {"absorb_pads", "block_convolutions", "a convolution pads as it reads, and what is in blocks has no Pad"},
 

@@ -6,13 +6,17 @@
 
 namespace ingot::ops {
 
+void check_indices(const KernelContext& c, const Dims& data, const Dims& indices, std::int64_t axis) {
+  if (data.size() != indices.size()) c.fail("data and indices differ in rank");
+  for (std::size_t i = 0; i < data.size(); ++i)
+    if (i != static_cast<std::size_t>(axis) && indices[i] > data[i])
+      c.fail("dimension " + std::to_string(i) + " of the indices is " + std::to_string(indices[i]) + ", of the data " +
+             std::to_string(data[i]));
+}
+
 Array places_of_elements(KernelContext& c, const Array& data, const Array& indices, std::int64_t axis) {
-  if (data.rank() != indices.rank()) c.fail("data and indices differ in rank");
+  check_indices(c, data.dims(), indices.dims(), axis);
   const auto along = static_cast<std::size_t>(axis);
-  for (std::size_t i = 0; i < data.dims().size(); ++i)
-    if (i != along && indices.dims()[i] > data.dims()[i])
-      c.fail("dimension " + std::to_string(i) + " of the indices is " + std::to_string(indices.dims()[i]) +
-             ", of the data " + std::to_string(data.dims()[i]));
   const Array index = converted(indices, DType::i64, c.host());
   Array places = scratch(c, DType::i64, indices.dims());
   const Dims dense = strides_of(data.dims());
@@ -55,7 +59,10 @@ Slices slices_of_tuples(KernelContext& c, const Array& data, const Array& indice
     places[i] = static_cast<std::int64_t>(i) / per_batch * batch_size;
     for (std::int64_t k = 0; k < length; ++k) {
       const auto axis = static_cast<std::size_t>(batch + k);
-      places[i] += index_within(c, *in++, data.dims()[axis]) * dense[axis];
+      const std::int64_t index_there = *in++, size = data.dims()[axis];
+      const std::int64_t from_front = index_there < 0 ? index_there + size : index_there;
+      if (from_front < 0 || from_front >= size) index_within(c, index_there, size);  // which refuses it
+      places[i] += from_front * dense[axis];
     }
     meter.did(length);
   }

@@ -3,6 +3,9 @@
 
 namespace ingot::ops {
 
+/// Refuses indices of GatherElements or ScatterElements whose shape does not go with the data's.
+void check_indices(const KernelContext& c, const Dims& data, const Dims& indices, std::int64_t axis);
+
 /// Where in the data each element of the indices of GatherElements or ScatterElements points, along an axis.
 Array places_of_elements(KernelContext& c, const Array& data, const Array& indices, std::int64_t axis);
 
