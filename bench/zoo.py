@@ -22,13 +22,18 @@ def ingot(args, *rest, **options):
 
 
 def in_type(args, path, kind):
-    """The model in float16 or bfloat16, made once."""
+    """The model in float16 or bfloat16, or in integers ("int8": QuantizeLinear around float operators, "integer":
+    QLinearConv, MatMulInteger and their like), made once."""
     if kind == "float32":
         return path
     made = args.models / kind / path.name
     if not made.exists():
         made.parent.mkdir(parents=True, exist_ok=True)
-        done = ingot(args, "convert", str(path), "-o", str(made), f"--{kind}", "--half-ports")
+        if kind in ("int8", "integer"):
+            done = ingot(args, "quantize", str(path), "-o", str(made), "--form", "qdq" if kind == "int8" else kind,
+                         "--random", "4", "--hold-back", "0")
+        else:
+            done = ingot(args, "convert", str(path), "-o", str(made), f"--{kind}", "--half-ports")
         if done.returncode:
             raise RuntimeError((done.stderr.strip().splitlines() or ["not converted"])[0])
     return made
@@ -67,6 +72,17 @@ def ort_cpu(args, path, shapes):
     return json.loads(done.stdout)["least_ms"]
 
 
+def costs(args, path, shapes):
+    """The first result and the peak memory of both, from one call of the program that starts both anew."""
+    done = ingot(args, "bench", str(path), "--threads", "1", "--runs", "1", "--vs", "ort", "--json", *shapes)
+    told = json.loads(done.stdout) if done.stdout.strip() else {}
+    if "ort" not in told:
+        return {}
+    own, peer = told["ingot"], told["ort"]
+    return {"first": own["first_result_ms"], "ort_first": peer["first_result_ms"], "agree": told["results_agree"],
+            "mb": own["peak_bytes"] / 1e6, "ort_mb": (peer["peak_bytes"] - peer["base_bytes"]) / 1e6}
+
+
 def measure(args, path, shapes):
     row = {"reference": {}, "ratio": None}
     kernels = shares(args, path, shapes)
@@ -82,6 +98,8 @@ def measure(args, path, shapes):
             ratios.append(peer / mine)
             theirs.append(peer)
     row["ms"] = statistics.median(own)
+    if args.costs:
+        row.update(costs(args, path, shapes))
     if ratios:
         row.update(ratio=statistics.median(ratios), low=min(ratios), high=max(ratios), ort_ms=statistics.median(theirs))
     return row
@@ -91,7 +109,8 @@ def told(name, kind, row):
     ratio = f"{row['ratio']:.2f} ({row['low']:.2f} to {row['high']:.2f})" if row["ratio"] else "-"
     slow = ", ".join(f"{op} {share:.0f} %" for op, share in sorted(row["reference"].items(), key=lambda i: -i[1]))
     times = f"{row.get('ms', 0):.4g} | {row.get('ort_ms', 0):.4g}"
-    return f"| {name} | {kind} | {times} | {ratio} | {row['share']:.1f} % {slow and '(' + slow + ')'} |"
+    cost = f"{row['first']:.4g} / {row['ort_first']:.4g} | {row['mb']:.0f} / {row['ort_mb']:.0f}" if "first" in row else "- | -"
+    return f"| {name} | {kind} | {times} | {ratio} | {row['share']:.1f} % {slow and '(' + slow + ')'} | {cost} |"
 
 
 def main():
@@ -101,6 +120,7 @@ def main():
     parser.add_argument("--types", nargs="+", default=["float32", "float16", "bfloat16"])
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--costs", action="store_true", help="the first result and the memory too")
     parser.add_argument("--shares", action="store_true", help="only how much reference kernels take")
     parser.add_argument("--out", type=pathlib.Path, help="write the table there too")
     parser.add_argument("row", nargs="*", help="names of the zoo, or paths of models")
@@ -109,7 +129,8 @@ def main():
         print("**** SKIPPED: no ONNX Runtime to measure beside (script/bootstrap installs it)", file=sys.stderr)
         return 1
     paths = [pathlib.Path(r) if "/" in r else args.models / f"{r}.onnx" for r in args.row]
-    lines = ["| model | type | Ingot ms | ORT ms | ratio | in reference kernels |", "|---|---|---|---|---|---|"]
+    lines = ["| model | type | Ingot ms | ORT ms | ratio | in reference kernels | first result ms, Ingot / ORT | peak MB, "
+             "Ingot / ORT without Node |", "|---|---|---|---|---|---|---|---|"]
     print("\n".join(lines), flush=True)
     ratios, below = {}, []
     for path in paths or sorted(args.models.glob("*.onnx")):
@@ -117,19 +138,19 @@ def main():
             try:
                 row = measure(args, in_type(args, path, kind), [])
             except (RuntimeError, ValueError) as problem:
-                print(f"| {path.stem} | {kind} | failed: {problem} | | | |", flush=True)
+                print(f"| {path.stem} | {kind} | failed: {problem} | | | | | |", flush=True)
                 below.append(f"{path.stem} ({kind}) failed")
                 continue
             lines.append(told(path.stem, kind, row))
             print(lines[-1], flush=True)
             if row["ratio"]:
                 ratios.setdefault(kind, []).append(row["ratio"])
-            if row["share"] > 2 or (row["ratio"] or 1) < 0.95:
+            if row["share"] > 2 or (row["ratio"] or 1) < 0.95 or row.get("mb", 0) > row.get("ort_mb", 0):
                 below.append(f"{path.stem} ({kind})")
     for kind, values in ratios.items():
         lines.append(f"\nGeometric mean, {kind}: {math.exp(sum(map(math.log, values)) / len(values)):.2f}")
         print(lines[-1])
-    lines.append("\nBelow what is wanted (0.95, at most 2 % in reference kernels): " + ("; ".join(below) or "none"))
+    lines.append("\nBelow what is wanted (0.95, at most 2 % in reference kernels, memory): " + ("; ".join(below) or "none"))
     print(lines[-1])
     if args.out:
         args.out.write_text("# The zoo\n\nWritten by `script/bench --zoo`: CPU time on one thread.\n\n" + "\n".join(lines) + "\n")

@@ -173,10 +173,21 @@ OWN = {
     "bert_128": lambda: bert(128), "bert_512": lambda: bert(512),
 }
 SIZES = {"inception_v3": 299}
-NAMES = CLASSIFIERS + SEGMENTERS + list(OWN)
+# Of some, eight pictures at once, or in double: NAME-b8, NAME-f64.
+VARIANTS = [f"{name}-b8" for name in ("resnet18", "mobilenet_v2", "squeezenet1_1")] + [
+    f"{name}-f64" for name in ("resnet18", "bert_128", "lstm_both_ways")]
+NAMES = CLASSIFIERS + SEGMENTERS + list(OWN) + VARIANTS
 
 
 def made(name):
+    name, _, variant = name.partition("-")
+    model, x = plain(name)
+    if variant == "b8":
+        return model, x.repeat(8, *[1] * (x.dim() - 1))
+    return (model.double(), x.double()) if variant == "f64" else (model, x)
+
+
+def plain(name):
     if name in OWN:
         return OWN[name]()
     if name in SEGMENTERS:

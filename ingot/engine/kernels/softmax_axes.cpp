@@ -4,6 +4,7 @@
 
 #include "ingot/base/budget.h"
 #include "ingot/base/threads.h"
+#include "ingot/engine/kernels/fold_loops.h"
 #include "ingot/engine/kernels/kernels.h"
 #include "ingot/engine/kernels/vector_math.h"
 #include "ingot/ops/tensor/blocks.h"
@@ -65,7 +66,7 @@ class SoftmaxAlong final : public PreparedNode {
   /// One row, its columns a tile at a time.
   void row(const float* in, float* out, std::int64_t n) const {
     float top = in[0];
-    for (std::int64_t i = 1; i < n; ++i) top = in[i] > top || in[i] != in[i] ? in[i] : top;
+    most_.row(in, n, &top);
     apply(Binary::subtract, in, 1, &top, 0, out, n);
     std::array<float, kWide> e;
     double sum = 0;
@@ -73,7 +74,7 @@ class SoftmaxAlong final : public PreparedNode {
       const std::int64_t some = std::min(kWide, n - i);
       apply(Unary::exp, out + i, is_log_ ? e.data() : out + i, some);
       const float* power = is_log_ ? e.data() : out + i;
-      for (std::int64_t k = 0; k < some; ++k) sum += static_cast<double>(power[k]);
+      total_.row(power, some, &sum);
     }
     auto all = static_cast<float>(sum);
     if (is_log_) apply(Unary::log, &all, &all, 1);
@@ -82,6 +83,7 @@ class SoftmaxAlong final : public PreparedNode {
 
   std::int64_t axis_;
   bool is_log_;
+  FoldLoops most_ = fold_loops(Fold::maximum, DType::f32), total_ = fold_loops(Fold::sum, DType::f32);
 };
 
 }  // namespace
