@@ -61,6 +61,11 @@ class Net(nn.Module):
         return x / 2
 
 
+class Empty(nn.Module):
+    def forward(self, x):
+        return x
+
+
 class Learner(nn.Module):
     """With what behaves otherwise in training."""
 
@@ -348,6 +353,62 @@ class PytorchFiles(unittest.TestCase):
         text = self.ingot("convert", self.path("odd.pt"), "-o", self.path("no.onnx"), code=4)
         self.assertIn("aten::linalg_eigvals", text)
         self.assertIn("aten::special_airy_ai", text)
+
+    def hostile(self, code="", code_file="__torch__.py", method="zip_stored", members=None):
+        """An archive of a module without attributes whose code is this."""
+        stream = io.BytesIO()
+        torch.jit.script(Empty()).save(self.path("empty.pt"))
+        source = zipfile.ZipFile(self.path("empty.pt"))
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED if method == "deflated" else zipfile.ZIP_STORED) as archive:
+            for name in source.namelist():
+                body = source.read(name)
+                if name.endswith(code_file) and code:
+                    head = body.decode().split("  def forward")[0]
+                    body = (head + code).encode()
+                archive.writestr(name, (members or {}).get(name.split("/", 1)[1], body))
+        with open(self.path("hostile.pt"), "wb") as file:
+            file.write(stream.getvalue())
+        done = subprocess.run([INGOT, "--untrusted", "convert", self.path("hostile.pt"), "-o", self.path("o.onnx"), "--no-verify",
+                               "--input-shape", "x:2,3"], capture_output=True, text=True, check=False, timeout=120)
+        self.assertIn(done.returncode, (2, 3, 4, 5), done.stdout + done.stderr)
+        self.assertRegex(done.stderr, r"\[IG\d{4}\]")
+        return done.stderr
+
+    def test_hostile_code_is_refused(self):
+        forward = "  def forward(self: __torch__.Empty,\n    x: Tensor) -> Tensor:\n"
+        deep = "(" * 5000 + "x" + ")" * 5000
+        self.hostile(forward + f"    return {deep}\n")
+        self.hostile(forward + "    return " + "torch.relu(" * 3000 + "x" + ")" * 3000 + "\n")
+        blocks = "".join("  " * (i + 2) + "if True:\n" for i in range(2000))
+        self.hostile(forward + blocks + "  " * 2002 + "return x\n")
+        self.hostile(forward + "    y = x\n    for i in range(1000000000000):\n      y = torch.add(y, x)\n      y = annotate(List[int], [i])\n    return y\n")
+        self.hostile(forward + "    y = x\n    for i in range(15000):\n      for j in range(15000):\n        y = torch.relu(y)\n    return y\n")
+        self.hostile(forward + "    y = x\n    while True:\n      y = torch.relu(y)\n    return y\n")
+        self.hostile(forward + "    return torch.zeros([9223372036854775807, 9223372036854775807])[0] + (self).forward(x, )\n")
+        self.hostile(forward + "    y = [x]\n    for i in range(60):\n      y = torch.add(y, y)\n    return torch.cat(y)\n")
+        self.hostile(forward + "    return (self).forward(x, )\n")
+
+    def test_hostile_archives_are_refused(self):
+        # A member that unpacks to far more than the file has, two tensors that claim more than a storage holds.
+        self.hostile(members={"code/__torch__.py": b" " * 300_000_000}, method="deflated")
+        state = {"a": torch.arange(12.0)}
+        torch.save(state, self.path("w.pth"))
+        source = zipfile.ZipFile(self.path("w.pth"))
+        body = {n: source.read(n) for n in source.namelist()}
+        pickle_name = next(n for n in body if n.endswith("data.pkl"))
+        storage = next(n for n in body if n.endswith("data/0"))
+        for name, change in ((storage, lambda b: b[:8]), (pickle_name, lambda b: b.replace(b"K\x0c\x85", b"M\xff\xff\x85")),
+                             (pickle_name, lambda b: b.replace(b"K\x01\x85", b"J\xff\xff\xff\x7f\x85")),
+                             (pickle_name, lambda b: b.replace(b"K\x01\x85", b"J\xff\xff\xff\xff\x85")),
+                             (pickle_name, lambda b: b.replace(b"QK\x00", b"QJ\xf0\xff\xff\xff"))):
+            changed = dict(body)
+            changed[name] = change(body[name])
+            self.assertNotEqual(changed[name], body[name])
+            with zipfile.ZipFile(self.path("h.pth"), "w") as archive:
+                for member, contents in changed.items():
+                    archive.writestr(member, contents)
+            text = self.ingot("--untrusted", "convert", self.path("h.pth"), "-o", self.path("h.safetensors"), code=3)
+            self.assertRegex(text, r"\[IG\d{4}\]")
 
     def mutants(self):
         """Archives that open, with something in them that is not as it should be."""

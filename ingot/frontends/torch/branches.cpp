@@ -39,9 +39,7 @@ class Interpreter::Merger {
     if (a.is_tensor() || b.is_tensor()) {
       Value* made = nullptr;
       if ((!a.is_tensor() && !a.is_unknown()) || (!b.is_tensor() && !b.is_unknown())) return Unknown{};
-      if (!leaf(a.is_tensor() ? (*a.get<TensorRef>())->value : nullptr,
-                b.is_tensor() ? (*b.get<TensorRef>())->value : nullptr, made))
-        return Unknown{};
+      if (!leaf(read_in(yes_, a), read_in(no_, b), made)) return Unknown{};
       return made ? Item(made) : Item();
     }
     if ((a.is_number() || a.is_unknown()) && (b.is_number() || b.is_unknown())) return merge_numbers(a, b);
@@ -75,6 +73,14 @@ class Interpreter::Merger {
   }
 
  private:
+  /// The tensor as it is at the end of a branch; null: there is none, or all are gathered.
+  Value* read_in(Graph& graph, const Item& item) {
+    Value* value = nullptr;
+    if (const TensorRef* tensor = item.get<TensorRef>(); tensor && !outputs_)
+      t_.inside(graph, [&] { value = t_.read(*tensor); });
+    return value;
+  }
+
   Item merge_numbers(const Item& a, const Item& b) {
     const DType elem_a = a.is_unknown() ? number_elem(b) : number_elem(a);
     const DType elem_b = b.is_unknown() ? number_elem(a) : number_elem(b);
@@ -213,6 +219,24 @@ std::vector<Meeting> meetings(const Journal::Changes& of_yes, const std::vector<
   return all;
 }
 
+/// Whether the condition asks if there is anything: "count > 0".
+bool asks_for_any(const Value* condition) {
+  const Node* node = condition->producer();
+  while (node && (node->is("Cast") || node->is("Reshape") || node->is("Identity"))) node = node->input(0)->producer();
+  if (!node || !node->is("Greater")) return false;
+  const Value* bound = node->input(1);
+  while (bound && !bound->initializer && bound->producer() && bound->producer()->is("Cast"))
+    bound = bound->producer()->input(0);
+  const std::optional<Tensor> known = bound ? bound->initializer : std::nullopt;
+  return known && known->dims().empty() && is_integer(known->dtype()) && known->to_ints().at(0) == 0;
+}
+
+bool have_other_ranks(const Values& a, const Values& b) {
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (rank_of(a[i]) && rank_of(b[i]) && *rank_of(a[i]) != *rank_of(b[i])) return true;
+  return false;
+}
+
 }  // namespace
 
 void Interpreter::choose_at_run_time(const script::Statement& statement, Value* condition, Frame& frame) {
@@ -256,6 +280,11 @@ void Interpreter::choose_at_run_time(const script::Statement& statement, Value* 
     }
   };
   merge_all(false);
+  if (have_other_ranks(merger.of_yes(), merger.of_no()) && asks_for_any(condition)) {
+    // Code that leaves out a reshape where there is nothing: what follows is made for something.
+    t_.notes.add(fmt::format("'{}' is followed as if there always were something to work on", t_.scope()));
+    return run(statement.body, frame);
+  }
   add_results(*yes.graph, merger.of_yes());
   add_results(*no.graph, merger.of_no());
   const std::size_t count = merger.of_yes().size();

@@ -198,12 +198,19 @@ bool Interpreter::try_loop(const script::Statement& statement, LoopState& state,
     if (name != target && !same_item(item, inner.variables.find(name)->second) &&
         !std::ranges::count(state.variables, name))
       new_variables.push_back(name);
+  const Journal::Changes changes = t_.journal.end();
+  std::vector<std::size_t> sizes_after;
+  for (const Journal::Change& change : changes) {
+    sizes_after.push_back(contents_of(change.place).items.size());
+    restore(change.place, change.before);
+  }
   // Only what the code outside can reach goes round; the rest was made inside.
   std::set<const void*> reached;
   for (const auto& [name, item] : entered.variables) reach(item, reached);
   std::vector<Place> new_places;
   std::vector<ListRef> new_lists;
-  for (const Journal::Change& change : t_.journal.end()) {
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const Journal::Change& change = changes[i];
     const auto is_same = [&](const Place& p) {
       return p.identity() == change.place.identity() && p.attribute == change.place.attribute;
     };
@@ -211,12 +218,11 @@ bool Interpreter::try_loop(const script::Statement& statement, LoopState& state,
     const bool is_known =
         std::ranges::any_of(state.places, is_same) || (list && std::ranges::count(state.appended, *list));
     if (!is_known && reached.contains(change.place.identity())) {
-      if (list && contents_of(change.place).items.size() > change.before.items.size())
+      if (list && sizes_after[i] > change.before.items.size())
         new_lists.push_back(*list);
       else
         new_places.push_back(change.place);
     }
-    restore(change.place, change.before);
   }
   leave_loop(state);
   for (std::size_t i = 0; i < state.size(); ++i)

@@ -372,6 +372,12 @@ Made of_list(Translation& t, std::string_view name, const Args& args) {
     changed(t, *list).items.push_back(args[1]);
     return args[0];
   }
+  if (name == "len" && list && (*list)->rolled) {
+    Value* stacked = (*list)->rolled;
+    if (rank_of(stacked) == 0) refuse("the length of a list is asked for while a loop appends to it");
+    const Item count = t.number_of(t.g().op("Gather", {t.g().shape(stacked), t.g().index(0)}, {{"axis", 0}}));
+    return of_two_numbers(t, "add", count, Item(static_cast<std::int64_t>((*list)->items.size())));
+  }
   if (!items) return std::nullopt;
   const bool are_tensors = std::ranges::any_of(*items, [](const Item& i) { return i.is_tensor(); });
   if (name == "len") return static_cast<std::int64_t>(items->size());

@@ -228,6 +228,15 @@ Item quantized_unpack(const Call& c) {
   return Item::tuple({(*state->items)[0], (*state->items)[1]});
 }
 Item quantized_conv(const Call& c) { return finished(c, convolved(c, packed_convolution(c, 1)), 2, is_relu(c)); }
+/// The packed weights are those of two axes, of which the first is one long.
+Item quantized_conv1d(const Call& c) {
+  const Packed p = packed_convolution(c, 1);
+  const bool is_wide = c.rank(c.t.read(*p.weight.get<TensorRef>())) == 4;
+  Call wide = c;
+  if (is_wide) wide.args[0] = c.t.call("unsqueeze", {c.arg(0), Item(2)});
+  const Item y = convolved(wide, p);
+  return finished(c, is_wide ? c.t.call("squeeze", {y, Item(2)}) : y, 2, is_relu(c));
+}
 Item quantized_linear(const Call& c) {
   const Packed p = packed_linear(c, 1);
   return finished(c, c.t.call("linear", {c.arg(0), p.weight, p.bias}), 2, is_relu(c));

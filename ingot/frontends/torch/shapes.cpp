@@ -97,7 +97,8 @@ Item flatten(const Call& c) {
   Value* x = c.tensor(0);
   GraphBuilder& g = c.g();
   const std::int64_t start = c.integer(1), end = c.integer(2);
-  if (start == 1 && end == -1 && rank_of(x) != 0 && rank_of(x) != 1) return g.reshape(x, {0, -1});
+  // Not by Reshape with -1, which cannot tell how wide rows are of which there are none.
+  if (start == 1 && end == -1 && rank_of(x) != 0 && rank_of(x) != 1) return g.op("Flatten", {x}, {{"axis", 1}});
   const std::int64_t rank = c.rank(x), from = normal_axis(start, rank), to = normal_axis(end, rank);
   if (rank == 0) return g.reshape(x, {1});
   if (from == to) return x;

@@ -83,9 +83,12 @@ Value* Translation::read(const TensorRef& tensor) {
   again.args[0] = tensor->base;
   const Item result = again.row.translate(again);
   const TensorRef* made = part_of(result, tensor->part).get<TensorRef>();
-  tensor->value = read(*made);
+  Value* now = read(*made);
+  // A branch or a round may be taken back, and its graph with it: what was made there is not for others to find.
+  if (builders_.size() > 1) return now;
+  tensor->value = now;
   tensor->seen = base;
-  return tensor->value;
+  return now;
 }
 
 void Translation::write(const TensorRef& tensor, Value* value) {
@@ -108,6 +111,8 @@ void Translation::write(const TensorRef& tensor, Value* value) {
   Value* changed =
       g().op("ScatterElements", {g().reshape(base, {-1}), g().reshape(places, {-1}), g().reshape(spread, {-1})});
   write(tensor->base, g().op("Reshape", {changed, shape}));
+  tensor->seen = nullptr;
+  if (builders_.size() > 1) return;
   tensor->value = spread;
   tensor->seen = read(tensor->base);
 }

@@ -95,9 +95,9 @@ void expect_agreement(const std::string& script, const std::string& extension, s
   std::printf("%zu of %zu cases agree with PyTorch\n", agree, cases.size());
 }
 
-TEST(TorchScript, CasesGiveWhatPyTorchGives) { expect_agreement("cases.py", ".pt", 960); }
+TEST(TorchScript, CasesGiveWhatPyTorchGives) { expect_agreement("cases.py", ".pt", 1030); }
 
-TEST(TorchExport, CasesGiveWhatPyTorchGives) { expect_agreement("exported.py", ".pt2", 240); }
+TEST(TorchExport, CasesGiveWhatPyTorchGives) { expect_agreement("exported.py", ".pt2", 460); }
 
 }  // namespace
 }  // namespace ingot

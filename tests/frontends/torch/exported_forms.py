@@ -115,6 +115,24 @@ def symbols(program):
     return result
 
 
+def numbers(program):
+    """Numbers that graphs take of tensors: how many elements, a stride, the only element."""
+    a, b = x(2, 3, 4), x(1)
+    symbol = lambda n: {"as_sym_int": {"as_name": n}}
+    name = program.name_of(a, "input")
+    add_node(program, "torch.ops.aten.sym_numel.default", [("self", named(program, a))], [symbol("count")])
+    add_node(program, "torch.ops.aten.sym_stride.int", [("self", named(program, a)), ("dim", {"as_int": 0})], [symbol("step")])
+    add_node(program, "torch.ops.aten._local_scalar_dense.default", [("self", named(program, b))], [{"as_sym_float": {"as_name": "factor"}}])
+    add_node(program, "_operator.floordiv", [("a", symbol("count")), ("b", symbol("step"))], [symbol("rows")])
+    shaped = a.view(2, 12)
+    add_node(program, "torch.ops.aten.view.default", [("self", {"as_tensor": {"name": name}}), ("size", {"as_sym_ints": [{"as_name": "rows"}, {"as_name": "step"}]})],
+             [{"as_tensor": program.result(shaped)}])
+    result = shaped * b.item()
+    add_node(program, "torch.ops.aten.mul.Scalar", [("self", named(program, shaped)), ("other", {"as_sym_float": {"as_name": "factor"}})],
+             [{"as_tensor": program.result(result)}])
+    return result
+
+
 def in_place(program):
     """As training graphs have it: a view is changed, and what it was taken from changes with it."""
     a = x(3, 4)
@@ -161,6 +179,7 @@ form("form_map", mapped)
 form("form_scan", scanned)
 form("form_no_grad", without_gradients)
 form("form_symbols", symbols, dynamic=True)
+form("form_numbers", numbers)
 form("form_in_place", in_place)
 form("form_quantized", quantized_pair("tensor"))
 form("form_quantized_channels", quantized_pair("channel"))

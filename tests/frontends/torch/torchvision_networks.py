@@ -30,6 +30,35 @@ NETWORKS = [
 ]
 
 
+# Detectors: pictures of 96 by 120, or what the network makes of them.
+DETECTORS = [
+    ("detection.fasterrcnn_mobilenet_v3_large_320_fpn", "ts"), ("detection.fasterrcnn_resnet50_fpn", "t"), ("detection.fcos_resnet50_fpn", "ts"),
+    ("detection.keypointrcnn_resnet50_fpn", "ts"), ("detection.maskrcnn_resnet50_fpn", "ts"), ("detection.retinanet_resnet50_fpn", "ts"),
+    ("detection.ssd300_vgg16", "ts"), ("detection.ssdlite320_mobilenet_v3_large", "ts"),
+]
+
+
+class Traced(torch.nn.Module):
+    """What is found in one picture, as a tuple."""
+
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x0):
+        return tuple(self.inner([x0])[0].values())
+
+
+class Scripted(torch.nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x0):
+        losses, found = self.inner([x0])
+        return found[0]
+
+
 class Renamed(torch.nn.Module):
     def __init__(self, inner):
         super().__init__()
@@ -57,14 +86,43 @@ def write(name, module, picture, dynamic):
     lines.append(f"{name} 1 {len(results)} {int(dynamic)}")
 
 
+def tame(network, picture):
+    """Scales each layer so that its results are about one large: drawn weights let numbers, and what rounding does to
+    them, grow from layer to layer."""
+    seen = set()
+
+    def scale(layer, _, result):
+        if layer not in seen:
+            seen.add(layer)
+            for weight in layer.parameters(recurse=False):
+                weight.div_(result.std())
+            return result / result.std()
+        return None
+
+    layers = (torch.nn.Conv2d, torch.nn.ConvTranspose2d, torch.nn.Linear)
+    hooks = [layer.register_forward_hook(scale) for layer in network.modules() if isinstance(layer, layers)]
+    with torch.no_grad():
+        network([picture])
+    for hook in hooks:
+        hook.remove()
+    return network
+
+
 def made(name):
     place, _, builder = name.rpartition(".")
     module = torchvision.models
     for part in place.split(".") if place else []:
         module = getattr(module, part)
     options = {"weights": None}
-    if place == "segmentation":
+    if place in ("segmentation", "detection"):
         options["weights_backbone"] = None
+    if place == "detection" and "ssd" not in builder:
+        options.update(min_size=96, max_size=128)
+    if place == "detection":
+        # Of few candidates the scores lie so far apart that rounding does not decide which one is higher.
+        few = {"rpn_pre_nms_top_n_test": 40, "rpn_post_nms_top_n_test": 16, "box_detections_per_img": 8} if "rcnn" in builder else {
+            "topk_candidates": 24, "detections_per_img": 8}
+        options.update(few)
     if builder in ("googlenet", "inception_v3"):
         options["init_weights"] = False
     torch.manual_seed(1)
@@ -89,6 +147,17 @@ for network_name, size, ways in NETWORKS:
                 write(f"{label}_traced", torch.jit.trace(network, picture, check_trace=False, strict=False), picture, False)
             else:
                 write(f"{label}_scripted{'_dynamic' if way == 'd' else ''}", torch.jit.script(network), picture, way == "d")
+
+for network_name, ways in DETECTORS:
+    if wanted not in network_name:
+        continue
+    picture = torch.rand((3, 96, 120), generator=torch.Generator().manual_seed(3))
+    network, label = tame(made(network_name), picture), network_name.replace(".", "_")
+    with torch.no_grad():
+        if "t" in ways:
+            write(f"{label}_traced", torch.jit.trace(Traced(network).eval(), picture, check_trace=False, strict=False), picture, False)
+        if "s" in ways:
+            write(f"{label}_scripted", torch.jit.script(Scripted(network).eval()), picture, False)
 
 with open(os.path.join(directory, "cases.txt"), "w", encoding="utf-8") as out:
     out.write("\n".join(lines) + "\n")
