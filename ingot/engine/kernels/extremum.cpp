@@ -45,6 +45,11 @@ struct FoldPlan {
   std::int64_t last = 1;
   bool is_row = false;
 
+  /// One row after the other makes one result after the other.
+  bool is_rows_alone() const {
+    return is_row && folded.dims.empty() && kept.dims.size() == 1 && kept.in[0] == last && kept.out[0] == 1;
+  }
+
   explicit FoldPlan(const ops::Walk& walk) {
     const std::size_t rank = walk.dims.size();
     last = walk.dims.back();
@@ -97,6 +102,17 @@ class Folded final : public PreparedNode {
       alignas(16) std::byte result[16];
       fold_long_row(c, pool, result);
       return finish_at(result, 0, 1);
+    }
+    if (plan.is_rows_alone()) {
+      const std::int64_t rows = plan.kept.count();
+      return pool.parallel_for(rows, std::clamp<std::int64_t>(kPiece / plan.last, 1, kStrip),
+                               [&](std::int64_t begin, std::int64_t end) {
+                                 c.host().budget().poll();
+                                 alignas(64) std::byte strip[8 * kStrip];
+                                 std::byte* results = is_direct && is_plain() ? y.bytes() + begin * wide : strip;
+                                 loops_.rows(x.bytes() + begin * plan.last * wide, end - begin, plan.last, results);
+                                 if (results == strip) finish_at(strip, begin, end - begin);
+                               });
     }
     share_results(plan, pool, c.host().budget(), [&](std::int64_t from, std::int64_t to, std::int64_t n) {
       alignas(64) std::byte strip[8 * kStrip];

@@ -138,12 +138,24 @@ template <class T, class R, class F> void fold_floats(const void* xs, std::int64
   *static_cast<R*>(result) = so_far;
 }
 
+template <class T, class R, class F> void fold_rows(const void* xs, std::int64_t count, std::int64_t n, void* results) {
+  const T* x = static_cast<const T*>(xs);
+  R* r = static_cast<R*>(results);
+  for (std::int64_t i = 0; i < count; ++i, x += n) {
+    r[i] = F::template start<R>();
+    if constexpr (std::is_integral_v<T>)
+      fold_integers<T, R, F>(x, n, r + i);
+    else
+      fold_floats<T, R, F>(x, n, r + i);
+  }
+}
+
 template <class F, bool kSelects, class T> FoldLoops loops_of() {
   using R = std::conditional_t<kSelects, T, Sum<T>>;
   if constexpr (std::is_integral_v<T>)
-    return {dtype_of<R>, start_all<R, F>, fold_integers<T, R, F>, fold_columns<T, R, F>};
+    return {dtype_of<R>, start_all<R, F>, fold_integers<T, R, F>, fold_rows<T, R, F>, fold_columns<T, R, F>};
   else
-    return {dtype_of<R>, start_all<R, F>, fold_floats<T, R, F>, fold_columns<T, R, F>};
+    return {dtype_of<R>, start_all<R, F>, fold_floats<T, R, F>, fold_rows<T, R, F>, fold_columns<T, R, F>};
 }
 template <class F, bool kSelects, class... Ts> FoldLoops loops_for(DType type, Types<Ts...>) {
   FoldLoops found;

@@ -16,6 +16,8 @@ struct FoldLoops {
   void (*start)(void* results, std::int64_t n) = nullptr;
   /// result = fold of it and n neighbours.
   void (*row)(const void* x, std::int64_t n, void* result) = nullptr;
+  /// results[i] = fold of the i-th of `count` rows of n neighbours.
+  void (*rows)(const void* x, std::int64_t count, std::int64_t n, void* results) = nullptr;
   /// results[i] = fold of it and x[i], for n neighbours.
   void (*columns)(const void* x, std::int64_t n, void* results) = nullptr;
 
