@@ -11,6 +11,8 @@ import pathlib
 import re
 import sys
 
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+LIST = re.compile(r'^#include "(\S+\.def)"', re.M)  # what it lists becomes code of the file that includes it
 STAYS_ALONE = re.compile(r"^\s*(using namespace (?!std::)|#define HWY_TARGET_INCLUDE|#include .*foreach_target)", re.M)
 NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"', re.S)
 UNQUALIFIED = re.compile(r"(?<![\w.:])(?<!->)([A-Za-z_]\w*)(\s*\()?")
@@ -42,10 +44,15 @@ class Source:
             self.words.add(word)
             if call:
                 self.calls.add(word)
+        for listed in LIST.findall(raw):
+            if (ROOT / listed).exists():
+                names = set(re.findall(r"\w+", NOISE.sub(" ", (ROOT / listed).read_text(encoding="utf-8"))))
+                self.words |= names
+                self.calls |= names
 
     def note_declarations(self, body):
         """Formatted code: what a namespace declares begins at the left margin."""
-        for line in body.split("\n"):
+        for line in re.sub(r"^\[\[.*?\]\] ", "", body, flags=re.M).split("\n"):
             if not re.match(r"[A-Za-z_]", line):
                 continue
             if ALIAS.match(line):

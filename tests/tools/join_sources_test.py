@@ -50,6 +50,10 @@ class JoinSources(unittest.TestCase):
                                  "b.cpp": private("void f() {\n  constexpr double kTiny = 1;\n}")}),
                          ["a.cpp", "b.cpp"])
 
+    def test_attributes_in_front_of_a_function(self):
+        text = private("[[noreturn]] void refuse(int why) { throw why; }")
+        self.assertEqual(groups({"a.cpp": text, "b.cpp": text}), ["a.cpp", "b.cpp"])
+
     def test_comments_and_texts_do_not_count(self):
         self.assertEqual(groups({"a.cpp": private("struct Options {};"), "b.cpp": 'auto x = "Options";  // Options\n'}),
                          ["a.cpp b.cpp"])
