@@ -36,6 +36,9 @@ class Wheel(unittest.TestCase):
             used = subprocess.run([python, "-c", USE], check=True, capture_output=True, text=True, cwd=folder).stdout
             self.assertTrue(used.startswith("[2.0, 4.0]"), used)
             self.assertIn(str(environment), used)
+            guide = f"import doctest; print(doctest.testfile({str(SOURCE / 'docs' / 'python.md')!r}, module_relative=False))"
+            used = subprocess.run([python, "-c", guide], check=True, capture_output=True, text=True, cwd=folder).stdout
+            self.assertRegex(used, r"failed=0, attempted=[1-9][0-9]")
             shown = subprocess.run([environment / "bin" / "ingot", "--version"], check=True, capture_output=True,
                                    text=True, cwd=folder).stdout
             self.assertEqual(shown.strip(), f"ingot {VERSION}")
