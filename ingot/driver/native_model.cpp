@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 
+#include "ingot/backends/cpp/emit.h"
 #include "ingot/base/error.h"
 #include "ingot/driver/compile.h"
 #include "ingot/driver/work_directory.h"
@@ -96,8 +97,48 @@ std::unique_ptr<NativeModel> NativeModel::of(const Model& model) {
 
 const Model& NativeModel::ports() const { return library_->ports; }
 
-std::vector<NamedDatum> NativeModel::run(const std::vector<NamedDatum>& inputs) {
+std::vector<NamedDatum> with_strings(std::vector<NamedDatum> outputs, const Model& model) {
+  std::vector<NamedDatum> joined;
+  std::size_t at = 0;
+  for (const Value* output : model.graph->outputs()) {
+    if (at < outputs.size()) joined.push_back(std::move(outputs[at++]));
+    if (output->type.elem != DType::string || !output->type.is_tensor() || at >= outputs.size()) continue;
+    const Array bytes = *joined.back().value.array(), ends = *outputs[at++].value.array();
+    Array strings(DType::string, ends.dims());
+    std::size_t begin = 0;
+    const std::string_view all(reinterpret_cast<const char*>(bytes.bytes()), bytes.byte_size());
+    for (std::int64_t i = 0; i < strings.size(); ++i) {
+      const auto end = static_cast<std::size_t>(ends.data<std::int64_t>()[static_cast<std::size_t>(i)]);
+      if (end < begin || end > all.size()) throw Error(Code::execution_failed, "the library gave no strings");
+      strings.mutable_data<std::string>()[static_cast<std::size_t>(i)] = all.substr(begin, end - begin);
+      begin = end;
+    }
+    joined.back().value = Datum(std::move(strings));
+  }
+  return joined;
+}
+
+namespace {
+
+/// Strings as two inputs.
+std::vector<NamedDatum> as_given(const std::vector<NamedDatum>& inputs) {
+  std::vector<NamedDatum> given;
+  for (const NamedDatum& input : inputs) {
+    const Array* array = input.value.array();
+    given.push_back(input);
+    if (!array || array->dtype() != DType::string) continue;
+    const std::vector<Array> parts = backends::cpp::as_passed({*array});
+    given.back().value = Datum(parts[0]);
+    given.push_back({input.name + "_ends", Datum(parts[1])});
+  }
+  return given;
+}
+
+}  // namespace
+
+std::vector<NamedDatum> NativeModel::run(const std::vector<NamedDatum>& all_inputs) {
   const NativeTable& table = *library_->table;
+  const std::vector<NamedDatum> inputs = as_given(all_inputs);
   std::vector<const void*> given;
   std::vector<const std::int64_t*> given_dims;
   std::map<std::int64_t, std::int64_t> sizes;

@@ -19,12 +19,16 @@ class NativeModel {
 
   /// A model of the same inputs and outputs, with one node that stands for the code.
   const Model& ports() const;
-  /// One at a time: results are copied from the library's own memory.
+  /// One at a time: results are copied from the library's own memory. Strings are passed as bytes and the ends of each
+  /// in them, and come back so: NAME and NAME_ends.
   std::vector<NamedDatum> run(const std::vector<NamedDatum>& inputs);
 
  private:
   struct Library;
   std::unique_ptr<Library> library_;
 };
+
+/// What a library gave, with the strings of the model's outputs.
+std::vector<NamedDatum> with_strings(std::vector<NamedDatum> outputs, const Model& model);
 
 }  // namespace ingot::driver

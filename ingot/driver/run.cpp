@@ -88,6 +88,7 @@ RunResult run(const RunRequest& request) try {
   if (request.is_compiled) native = NativeModel::of(result.model);
   if (native) {
     result.outputs = native->run(inputs.values);
+    if (request.is_compiled) result.outputs = with_strings(std::move(result.outputs), result.model);
     return result;
   }
   engine::SessionOptions options;

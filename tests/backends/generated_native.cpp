@@ -21,7 +21,7 @@ std::string run_sets(const GeneratedCase& c, const std::string& library, const M
     verify::TestData data = verify::load_test_data(c.test, set, model);
     std::vector<driver::NamedDatum> inputs;
     for (auto& [name, value] : data.inputs) inputs.push_back({name, value});
-    const auto outputs = native.run(inputs);
+    const auto outputs = driver::with_strings(native.run(inputs), model);
     if (outputs.size() != data.outputs.size()) return "has another number of outputs";
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const Array* got = outputs[i].value.array();
