@@ -152,6 +152,8 @@ void add_source_options(App& app, Options& options) {
   app.add_option("--map-ops", options.request.map_ops,
                  "A JSON file with other names, domains and attributes for operators of the source");
   app.add_option("--mode", options.mode, "What of a model that can learn: inference (default), training or both");
+  app.add_option("--strings", options.request.strings,
+                 "contrib: TensorFlow's texts as operators of ONNX Runtime's extensions, where they mean the same");
   app.add_flag("--keep-functions", options.request.keep_functions,
                "Keep TensorFlow's functions as functions of the model instead of inlining them");
   app.add_flag(

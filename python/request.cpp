@@ -97,6 +97,7 @@ constexpr Row kRows[] = {
     {"schema", [](auto& r, const auto& v) { r.schema = to_schema(v); }},
     {"signature", set<&ConvertRequest::signature>},
     {"standard", set<&ConvertRequest::standard>},
+    {"strings", set<&ConvertRequest::strings>},
     {"tag", set<&ConvertRequest::tag>},
     {"target", set<&ConvertRequest::target>},
     {"to_format", [](auto& r, const auto& v) { r.to = &format_by_name(word(v)); }},

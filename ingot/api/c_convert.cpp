@@ -91,6 +91,7 @@ constexpr Row kOptions[] = {
     {"schema", text<&ConvertRequest::schema>},
     {"signature", text<&ConvertRequest::signature>},
     {"standard", flag<&ConvertRequest::standard>},
+    {"strings", text<&ConvertRequest::strings>},
     {"tag", text<&ConvertRequest::tag>},
     {"to", [](ConvertRequest& r, const std::string&, const std::string& v) { r.to = &driver::format_by_name(v); }},
     {"unchecked", flag<&ConvertRequest::requires_valid, false>},

@@ -117,6 +117,7 @@ Comparison comparison_of(const ConvertRequest& request, const LoadOptions& load)
   import.inputs = load.import.inputs;
   import.outputs = load.import.outputs;
   import.allow_custom = load.import.allow_custom;
+  import.strings = load.import.strings;
   import.functions = load.import.functions;
   import.map_ops = load.import.map_ops;
   if (request.weights == WeightForm::float16 || request.quantize) comparison.rounded_to = DType::f16;  // 16 bits
@@ -195,6 +196,7 @@ ImportOptions import_part(const ConvertRequest& request) {
   import.data = request.data;
   import.schema = request.schema;
   import.keep_functions = request.keep_functions;
+  import.strings = request.strings;
   import.keep_nhwc = request.keep_nhwc;
   import.layout = request.layout;
   import.mode = request.mode;

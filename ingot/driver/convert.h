@@ -48,6 +48,7 @@ struct ConvertRequest {
   InputTypes input_types{};
   InputValues input_values{};
   std::optional<Mode> mode{};
+  std::string strings{};  // "contrib": texts in the operators of ONNX Runtime's extensions
   bool keep_functions = false, keep_nhwc = false, keep_state = false, dequantize = false;
   std::optional<Precision> precision{};
   bool raw_scores = false, zipmap = false, decision_path = false;

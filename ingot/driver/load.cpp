@@ -94,6 +94,7 @@ OptionSet given(const ImportOptions& options) {
   set.add(Option::map_ops, !options.map_ops.empty());
   set.add(Option::mode, options.mode.has_value());
   set.add(Option::keep_functions, options.keep_functions);
+  set.add(Option::strings, !options.strings.empty());
   set.add(Option::keep_nhwc, options.keep_nhwc);
   set.add(Option::dequantize, options.dequantize);
   set.add(Option::weights_from, !options.weights_from.empty());

@@ -35,6 +35,7 @@ struct ImportOptions {
   bool decision_path = false;               // the nodes of trees that rows pass, as a further output
   std::string data{};                       // CSV: a sample of the frame that a program works on
   std::string schema{};                     // "age:int,name:text": its columns
+  std::string strings{};                    // "contrib": texts in the operators of ONNX Runtime's extensions
   bool keep_functions = false;              // functions of the source become functions of the model
   bool keep_nhwc = false;                   // spatial operators become functions whose channels come last
   LayoutWish layout{};                      // of inputs and outputs

@@ -71,6 +71,7 @@ enum class Option : std::uint8_t {
   map_ops,
   mode,
   keep_functions,
+  strings,
   keep_nhwc,
   dequantize,
   weights_from,

@@ -20,6 +20,8 @@ bool PrepareContext::all_floats() const {
 
 namespace {
 
+constexpr std::string_view kContribDomain = "ai.onnx.contrib";
+
 /// Sorted by name; of several for one operator the first that takes a node has it.
 constexpr FastKernel kKernels[] = {
     {"Abs", "", "rows", prepare_single},
@@ -37,12 +39,16 @@ constexpr FastKernel kKernels[] = {
     {"Attention", kEngineDomain, "heads", prepare_attention},
     {"AveragePool", "", "planes", prepare_plain_pool},
     {"BatchNormalization", "", "channels", prepare_batch_normalization},
+    {"BertTokenizer", kContribDomain, "vocabulary", prepare_text_machine},
+    {"BertTokenizerDecoder", kContribDomain, "vocabulary", prepare_text_machine},
     {"BitShift", "", "rows", prepare_typed},
     {"BitwiseAnd", "", "rows", prepare_typed},
     {"BitwiseNot", "", "rows", prepare_single},
     {"BitwiseOr", "", "rows", prepare_typed},
     {"BitwiseXor", "", "rows", prepare_typed},
     {"Block", kEngineDomain, "blocks", prepare_block},
+    {"BpeDecoder", kContribDomain, "vocabulary", prepare_text_machine},
+    {"CLIPTokenizer", kContribDomain, "vocabulary", prepare_text_machine},
     {"Cast", "", "numbers", prepare_cast},
     {"CastLike", "", "numbers", prepare_cast},
     {"Clip", "", "rows", prepare_clip},
@@ -62,6 +68,7 @@ constexpr FastKernel kKernels[] = {
     {"Equal", "", "rows", prepare_typed},
     {"Exp", "", "vectors", prepare_function},
     {"Expand", "", "rows", prepare_move},
+    {"GPT2Tokenizer", kContribDomain, "vocabulary", prepare_text_machine},
     {"GRU", "", "gru", prepare_gru},
     {"Gather", "", "table", prepare_gather},
     {"GatherElements", "", "places", prepare_gather_elements},
@@ -75,6 +82,8 @@ constexpr FastKernel kKernels[] = {
     {"GreaterOrEqual", "", "rows", prepare_typed},
     {"GroupNormalization", "", "channels", prepare_group_normalization},
     {"Hardmax", "", "rows", prepare_hardmax},
+    {"HfBertTokenizer", kContribDomain, "vocabulary", prepare_text_machine},
+    {"HfJsonTokenizer", kContribDomain, "vocabulary", prepare_text_machine},
     {"InstanceNormalization", "", "channels", prepare_instance_normalization},
     {"IsNaN", "", "rows", prepare_single},
     {"LRN", "", "channels", prepare_response_normalization},
@@ -124,10 +133,13 @@ constexpr FastKernel kKernels[] = {
     {"ReduceSumSquare", "", "sums", prepare_sum},
     {"ReduceSumSquare", "", "rows", prepare_fold},
     {"Resize", "", "maps", prepare_resize},
+    {"RobertaTokenizer", kContribDomain, "vocabulary", prepare_text_machine},
     {"RotaryEmbedding", "", "pairs", prepare_rotary},
     {"ScatterElements", "", "list", prepare_add_at},
     {"ScatterElements", "", "places", prepare_scatter},
     {"ScatterND", "", "places", prepare_scatter},
+    {"SentencepieceDecoder", kContribDomain, "vocabulary", prepare_text_machine},
+    {"SentencepieceTokenizer", kContribDomain, "vocabulary", prepare_text_machine},
     {"Sigmoid", "", "vectors", prepare_function},
     {"Sign", "", "rows", prepare_single},
     {"Sin", "", "vectors", prepare_function},
@@ -137,7 +149,10 @@ constexpr FastKernel kKernels[] = {
     {"Softmax", "", "strips", prepare_softmax_along},
     {"Softsign", "", "vectors", prepare_function},
     {"Split", "", "rows", prepare_split},
+    {"SpmTokenizer", kContribDomain, "vocabulary", prepare_text_machine},
     {"Sqrt", "", "vectors", prepare_function},
+    {"StringMapping", kContribDomain, "vocabulary", prepare_text_machine},
+    {"StringToVector", kContribDomain, "vocabulary", prepare_text_machine},
     {"Sub", "", "rows", prepare_typed},
     {"Tan", "", "vectors", prepare_function},
     {"Tanh", "", "vectors", prepare_function},
@@ -146,10 +161,14 @@ constexpr FastKernel kKernels[] = {
     {"TrainedNormalization", kEngineDomain, "channels", prepare_trained_normalization},
     {"Transpose", "", "tiles", prepare_transpose},
     {"TreeEnsemble", "ai.onnx.ml", "trees", prepare_trees},
+    {"TrieDetokenizer", kContribDomain, "vocabulary", prepare_text_machine},
+    {"TrieTokenizer", kContribDomain, "vocabulary", prepare_text_machine},
     {"Trilu", "", "rows", prepare_trilu},
     {"Unblock", kEngineDomain, "blocks", prepare_unblock},
     {"Update", kEngineDomain, "tiles", prepare_update},
+    {"VectorToString", kContribDomain, "vocabulary", prepare_text_machine},
     {"Where", "", "rows", prepare_where},
+    {"WordpieceTokenizer", kContribDomain, "vocabulary", prepare_text_machine},
     {"Xor", "", "rows", prepare_typed},
 };
 

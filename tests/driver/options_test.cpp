@@ -38,6 +38,7 @@ const std::map<std::string, Takers> kTakers = {
     {"--map-ops", {kAll, {}}},
     {"--mode", {kTrained, {}}},
     {"--keep-functions", {kTensorflow, {}}},
+    {"--strings", {kTensorflow, {}}},
     {"--keep-nhwc", {{"tflite", "tensorflow", "savedmodel", "tfjs", "keras"}, {}}},
     {"--dequantize", {{"tflite"}, {}}},
     {"--weights-from", {{"keras", "torch"}, {}}},
@@ -166,6 +167,9 @@ ConvertRequest with(Option option, ConvertRequest request) {
       break;
     case Option::keep_functions:
       request.keep_functions = true;
+      break;
+    case Option::strings:
+      request.strings = "contrib";
       break;
     case Option::keep_nhwc:
       request.keep_nhwc = true;

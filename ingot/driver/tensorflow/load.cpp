@@ -29,6 +29,9 @@ front::ImportOptions import_options(const LoadOptions& options) {
   import.input_shapes = options.import.input_shapes;
   import.custom = options.import.allow_custom;
   import.keep_functions = options.import.keep_functions;
+  if (!options.import.strings.empty() && options.import.strings != "contrib")
+    throw Error(Code::bad_usage, "--strings is '" + options.import.strings + "'").hint("contrib is all there is");
+  import.strings_contrib = !options.import.strings.empty();
   import.mode = mode_of(options.import.mode.value_or(Mode::inference));
   import.budget = options.budget;
   return import;

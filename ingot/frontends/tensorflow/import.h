@@ -44,6 +44,8 @@ struct ImportOptions {
   std::vector<std::pair<std::string, Shape>> input_shapes;
   /// Operators that stay as they are: "Op" or "Op:domain".
   std::vector<std::string> custom;
+  /// Texts in the operators of ONNX Runtime's extensions, where they mean the same.
+  bool strings_contrib = false;
   /// Calls of functions stay calls, of model-local functions, where the functions can be translated by themselves.
   bool keep_functions = false;
   Budget* budget = nullptr;

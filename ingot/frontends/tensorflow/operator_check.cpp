@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ingot/frontends/tensorflow/operator_table.h"
+#include "ingot/frontends/tensorflow/own_texts.h"
 
 namespace ingot::frontends::tensorflow {
 namespace {
@@ -35,6 +36,9 @@ class OperatorCheck {
     if (find_row(node.op) || t_.custom_operators().domain_of(node.op) ||
         std::ranges::find(kOldFlow, node.op) != std::end(kOldFlow))
       return;
+    if (find_own_text(node.op))
+      return t_.problems().add(node.name, node.op, "ONNX has no operator for it", Code::unsupported_operator,
+                               own_text_remedy(node.op));
     t_.problems().add(node.name, node.op, "there is no translation", Code::unsupported_operator);
   }
 

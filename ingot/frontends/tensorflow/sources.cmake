@@ -33,6 +33,7 @@ list(APPEND frontends_sources
   tensorflow/operator_check.cpp
   tensorflow/operator_table.cpp
   tensorflow/output_names.cpp
+  tensorflow/own_texts.cpp
   tensorflow/pipelines.cpp
   tensorflow/pooling.cpp
   tensorflow/ports.cpp

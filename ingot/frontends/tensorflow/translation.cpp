@@ -10,6 +10,7 @@
 #include "ingot/frontends/tensorflow/known_ranks.h"
 #include "ingot/frontends/tensorflow/old_control_flow.h"
 #include "ingot/frontends/tensorflow/operator_table.h"
+#include "ingot/frontends/tensorflow/own_texts.h"
 #include "ingot/frontends/tensorflow/training_nodes.h"
 #include "ingot/ir/source_notes.h"
 #include "ingot/ops/infer.h"
@@ -84,7 +85,9 @@ std::vector<std::int32_t> Translation::update_nodes(const Body& body) const {
   return tensorflow::update_nodes(body, &body == &main(), options_.train_operations);
 }
 
-void Translation::use_domain(const std::string& domain) { model_.opsets.set(domain, ops::newest_opset(domain)); }
+void Translation::use_domain(const std::string& domain) {
+  model_.opsets.set(domain, std::max(ops::newest_opset(domain), 1));
+}
 
 void Translation::throw_problems() const {
   problems_.throw_if_any("--allow-custom keeps an operator as a custom node, --outputs cuts the graph before it");
@@ -179,7 +182,9 @@ void Translation::translate(Scope& scope, std::int32_t node) {
     made = translated(scope, node);
   } catch (const Error& error) {
     if (error.exit_code() != 3 && error.exit_code() != 4) throw;
-    problems_.add(def.name, def.op, error);
+    Error problem(error.code(), error.message());
+    problem.hint(error.hint_text().empty() && find_own_text(def.op) ? own_text_remedy(def.op) : error.hint_text());
+    problems_.add(def.name, def.op, problem);
     made = missing();
   } catch (const std::logic_error&) {  // an element, a field or a number that is not there
     problems_.add(def.name, def.op, Error(Code::bad_source_graph, "its inputs or attributes do not fit the operator"));
@@ -207,15 +212,27 @@ Operands Translation::translated(Scope& scope, std::int32_t node) {
   Operands made;
   if (const tf::FunctionDef* function = bodies_.find_function(def.op)) {
     made = call_or_keep(*function, n.operands(), &def.attrs, scope.builder, label + "/");
+  } else if (std::optional<Values> text = own_text(n, scope.builder)) {
+    for (Value* value : *text) made.push_back({value});
   } else if (const auto domain = custom_operators_.domain_of(def.op)) {
     made = custom(n, scope.builder, *domain, scope.body.output_count(node));
   } else if (const Row* row = find_row(def.op)) {
     made = row->translate(n, scope.builder);
   } else {
-    throw Error(Code::unsupported_operator, "there is no translation");
+    throw Error(Code::unsupported_operator,
+                find_own_text(def.op) ? "ONNX has no operator for it" : "there is no translation");
   }
   refine_types(n, made);
   return made;
+}
+
+std::optional<Values> Translation::own_text(const TfNode& n, GraphBuilder& g) const {
+  const OwnText* row = find_own_text(n.op());
+  if (!row) return std::nullopt;
+  if (CustomOperators(options_.custom, kOwnDomain).domain_of(n.op()) == kOwnDomain) return row->own(n, g);
+  if (!options_.strings_contrib || !row->contrib) return std::nullopt;
+  Values made = row->contrib(n, g);
+  return made.empty() ? std::nullopt : std::optional(std::move(made));
 }
 
 Operands Translation::call(const tf::FunctionDef& function, Operands arguments, const std::vector<tf::Attr>* attrs,

@@ -78,6 +78,9 @@ class Translation {
   const ImportOptions& options_;
   Budget& budget_;
   Bodies bodies_;
+  /// A text operator as the user wants those that ONNX lacks; nothing: as any other operator.
+  std::optional<Values> own_text(const TfNode& n, GraphBuilder& g) const;
+
   CustomOperators custom_operators_;
   Model model_;
   Scope main_scope_;

@@ -4,6 +4,7 @@
 #include "ingot/ops/contrib/bpe_tokenizer.h"
 #include "ingot/ops/contrib/machines.h"
 #include "ingot/ops/contrib/unigram.h"
+#include "ingot/ops/infer.h"
 #include "ingot/ops/vendor/catalog.h"
 
 namespace ingot::ops {
@@ -90,22 +91,22 @@ bool load_steps(const Value& cutter, std::vector<PreTokenizer>& steps) {
   return false;
 }
 
-void load_added(const TokenizerConfig& config, const Value& file, BpeTokenizer& t) {
-  for (const Value& token : file["added_tokens"].entries()) {
+/// Those that the settings alone know come after the file's own.
+void load_added(const TokenizerConfig& config, const Value& settings, const Value& file, BpeTokenizer& t) {
+  const auto add = [&](const Value& token, std::int64_t number) {
     const std::string content(token["content"].text());
-    const auto id = static_cast<std::uint32_t>(token["id"].as_int().value_or(0));
-    if (content.empty()) continue;
-    if (content == config.bos)
-      t.bos = id;
-    else if (content == config.eos)
-      t.eos = id;
-    else if (content == config.pad)
-      t.pad = id;
+    const auto id = static_cast<std::uint32_t>(number);
+    if (content.empty()) return;
+    if (content == config.bos) t.bos = id;
+    if (content == config.eos) t.eos = id;
+    if (content == config.pad && content != config.bos && content != config.eos) t.pad = id;
     t.added.add(content, std::ssize(t.added_tokens));
     t.added_tokens.push_back({id, token["rstrip"].as_bool().value_or(false)});
-  }
+  };
+  for (const Value& token : file["added_tokens"].entries()) add(token, token["id"].as_int().value_or(0));
+  for (const auto& [key, token] : settings["added_tokens_decoder"].members())
+    if (std::int64_t id = 0; parse_int(key, id)) add(token, id);
   t.added.seal();
-  if (t.bos != BpeModel::kNone && config.bos == config.eos) t.eos = t.bos;
 }
 
 /// Files of newer versions do not say whether texts get a beginning and an end: the post processor names them.
@@ -135,7 +136,7 @@ void load_decoder(const Value& decoder, BpeTokenizer& t) {
 
 class JsonBpe : public TextMachine {
  public:
-  JsonBpe(const Node& node, const TokenizerConfig& config, const Value& file) {
+  JsonBpe(const Node& node, const TokenizerConfig& config, const Value& settings, const Value& file) {
     const std::string name = model_name(config.type);
     load_decoder(file["decoder"], t_);
     load_vocabulary(node, file["model"], t_.model, t_.is_spm);
@@ -144,7 +145,7 @@ class JsonBpe : public TextMachine {
     t_.is_whole = is_uncut || name == "Gemma";
     t_.is_clip = name == "CLIP";
     if (t_.steps.empty()) t_.steps.emplace_back(name == "Llama" || t_.is_spm ? kLlamaPattern : kGpt2Pattern);
-    load_added(config, file, t_);
+    load_added(config, settings, file, t_);
     load_ends(config, file, name, t_);
   }
   void run(KernelContext& c) const override { t_.run(c, -1); }
@@ -154,14 +155,25 @@ class JsonBpe : public TextMachine {
 };
 
 std::unique_ptr<TextMachine> make_hf(const Node& node) {
-  const TokenizerConfig config = config_of(formats::json::parse(need_text(node, "tokenizer_config")));
+  const Value settings = formats::json::parse(need_text(node, "tokenizer_config"));
+  const TokenizerConfig config = config_of(settings);
   const Value file = formats::json::parse(need_text(node, "tokenizer_vocab"));
   std::string type = config.type;
   if (type.ends_with("Fast")) type.erase(type.size() - 4);
-  if (std::ranges::find(kUnigramTypes, type) != std::end(kUnigramTypes)) return make_unigram(node, config, file);
-  if (std::ranges::find(kBpeTypes, type) == std::end(kBpeTypes))
+  const bool is_bpe_file = file["model"]["type"].text() == "BPE";
+  const bool is_unigram = std::ranges::find(kUnigramTypes, type) != std::end(kUnigramTypes);
+  if (is_unigram && !is_bpe_file) return make_unigram(node, config, file);
+  if (!is_unigram && std::ranges::find(kBpeTypes, type) == std::end(kBpeTypes))
     refuse_text(node, "tokenizers of the class '" + type.substr(0, 80) + "' are not known");
-  return std::make_unique<JsonBpe>(node, config, file);
+  return std::make_unique<JsonBpe>(node, config, settings, file);
+}
+
+/// The kind of model decides how many dimensions there are; it stands in the larger of the two files.
+void infer_hf(InferContext& c) {
+  const Value settings = formats::json::parse(c.attr("tokenizer_config", "{}"));
+  std::string type(settings["tokenizer_class"].text());
+  if (type.ends_with("Fast")) type.erase(type.size() - 4);
+  if (std::ranges::find(kUnigramTypes, type) == std::end(kUnigramTypes)) infer_bpe(c);
 }
 
 void run_hf(KernelContext& c) { make_hf(c.node)->run(c); }
@@ -171,6 +183,6 @@ void run_hf(KernelContext& c) { make_hf(c.node)->run(c); }
 std::unique_ptr<TextMachine> make_hf_json(const Node& node) { return make_hf(node); }
 
 constinit const OpDef defs::contrib::HfJsonTokenizer = {
-    .name = "HfJsonTokenizer", .domain = kContrib, .infer = infer_bpe, .kernel = run_hf};
+    .name = "HfJsonTokenizer", .domain = kContrib, .infer = infer_hf, .kernel = run_hf};
 
 }  // namespace ingot::ops

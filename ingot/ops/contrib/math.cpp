@@ -1,9 +1,11 @@
 // ai.onnx.contrib: NegPos, SegmentSum, SegmentExtraction.
 #include <algorithm>
 
+#include "ingot/ops/builder.h"
 #include "ingot/ops/contrib/texts.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/pace.h"
+#include "ingot/ops/steps.h"
 #include "ingot/ops/vendor/catalog.h"
 
 namespace ingot::ops {
@@ -23,6 +25,11 @@ void run_both(KernelContext& c) {
   if (c.wants(1))
     std::ranges::transform(in, c.make(1, DType::f32, x.dims()).mutable_data<float>().begin(),
                            [](float v) { return v > 0 ? v : 0; });
+}
+
+Values both_in_onnx(DecomposeContext& c) {
+  Value* zero = c.g.scalar(0, DType::f32);
+  return {c.g.op("Min", {c.in(0), zero}), c.g.op("Max", {c.in(0), zero})};
 }
 
 void infer_sum(InferContext& c) {
@@ -82,7 +89,7 @@ void run_extraction(KernelContext& c) {
 }  // namespace
 
 constinit const OpDef defs::contrib::NegPos = {
-    .name = "NegPos", .domain = kContrib, .infer = infer_both, .kernel = run_both};
+    .name = "NegPos", .domain = kContrib, .infer = infer_both, .decompose = both_in_onnx, .kernel = run_both};
 constinit const OpDef defs::contrib::SegmentExtraction = {
     .name = "SegmentExtraction", .domain = kContrib, .infer = infer_extraction, .kernel = run_extraction};
 constinit const OpDef defs::contrib::SegmentSum = {

@@ -58,6 +58,9 @@ void SentencePieceModel::read(std::string_view bytes) {
     if (r.field() == 1) piece(r.message());
     if (r.field() == 2) trainer(r.message());
     if (r.field() == 3) normalizer(r.message());
+    if (r.field() == 5)
+      for (Reader last = r.message(); last.next();)
+        if (last.field() == 2) final_rules_ = Charsmap(last.text());
   }
 }
 
@@ -183,6 +186,17 @@ void flush(std::string& bytes, std::string& text) {
   bytes.clear();
 }
 
+std::string replaced(std::string_view text, const Charsmap& rules) {
+  std::string result;
+  while (!text.empty()) {
+    const Charsmap::Rule rule = rules.longest(text);
+    const std::size_t used = rule.length ? rule.length : first_character(text).bytes;
+    result += rule.length ? rule.by : text.substr(0, used);
+    text.remove_prefix(used);
+  }
+  return result;
+}
+
 std::string with_spaces(std::string_view piece) {
   std::string text;
   while (!piece.empty()) {
@@ -220,7 +234,7 @@ std::string SentencePieceModel::decode(const std::vector<std::int64_t>& ids) con
     text += with_spaces(piece);
   }
   flush(bytes, text);
-  return text;
+  return replaced(text, final_rules_);
 }
 
 }  // namespace ingot::ops

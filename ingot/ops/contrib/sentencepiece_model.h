@@ -67,7 +67,7 @@ class SentencePieceModel {
   std::vector<Piece> pieces_;
   std::unordered_map<std::string, std::int32_t> ids_;
   PrefixTable table_, user_defined_;
-  Charsmap rules_;
+  Charsmap rules_, final_rules_;  // before a text is cut, and after one is put together
   Kind kind_ = Kind::unigram;
   bool is_suffix_ = false, has_byte_fallback_ = false;
   bool adds_prefix_ = true, removes_spaces_ = true, escapes_spaces_ = true;

@@ -1,9 +1,11 @@
 // ai.onnx.contrib: StringUpper, StringLower, StringLength, StringStrip, StringConcat, StringEqual, MaskedFill.
 #include <algorithm>
 
+#include "ingot/ops/builder.h"
 #include "ingot/ops/contrib/texts.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/pace.h"
+#include "ingot/ops/steps.h"
 #include "ingot/ops/vendor/catalog.h"
 
 namespace ingot::ops {
@@ -93,6 +95,9 @@ void run_equal(KernelContext& c) {
 
 void infer_kept(InferContext& c) { c.out_shape(0, {c.data_dim(0, 0)}); }
 
+Values concat_in_onnx(DecomposeContext& c) { return {c.g.op("StringConcat", {c.in(0), c.in(1)})}; }
+Values kept_in_onnx(DecomposeContext& c) { return {c.g.op("Compress", {c.in(0), c.in(1)}, {{"axis", 0}})}; }
+
 /// A filter, in spite of its name.
 void run_masked_fill(KernelContext& c) {
   const Array &x = c.in(0), &mask = c.in(1);
@@ -111,10 +116,16 @@ void infer_equal(InferContext& c) {
 
 }  // namespace
 
-constinit const OpDef defs::contrib::MaskedFill = {
-    .name = "MaskedFill", .domain = kContrib, .infer = infer_kept, .kernel = run_masked_fill};
-constinit const OpDef defs::contrib::StringConcat = {
-    .name = "StringConcat", .domain = kContrib, .infer = infer_same_shape, .kernel = run_concat};
+constinit const OpDef defs::contrib::MaskedFill = {.name = "MaskedFill",
+                                                   .domain = kContrib,
+                                                   .infer = infer_kept,
+                                                   .decompose = kept_in_onnx,
+                                                   .kernel = run_masked_fill};
+constinit const OpDef defs::contrib::StringConcat = {.name = "StringConcat",
+                                                     .domain = kContrib,
+                                                     .infer = infer_same_shape,
+                                                     .decompose = concat_in_onnx,
+                                                     .kernel = run_concat};
 constinit const OpDef defs::contrib::StringEqual = {
     .name = "StringEqual", .domain = kContrib, .infer = infer_equal, .kernel = run_equal};
 constinit const OpDef defs::contrib::StringLength = {

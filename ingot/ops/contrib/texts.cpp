@@ -83,11 +83,13 @@ bool parse_int(std::string_view text, std::int64_t& value) {
 
 bool decode_base64(std::string_view text, std::string& bytes) {
   static constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  while (text.ends_with('=')) text.remove_suffix(1);
+  constexpr std::string_view kBetween = " \t\r\n";
+  while (text.ends_with('=') || (!text.empty() && kBetween.find(text.back()) != kBetween.npos)) text.remove_suffix(1);
   bytes.clear();
   std::uint32_t held = 0;
   int bits = 0;
   for (const char c : text) {
+    if (kBetween.find(c) != kBetween.npos) continue;
     const std::size_t digit = kDigits.find(c);
     if (digit == std::string_view::npos) return false;
     held = held << 6 | static_cast<std::uint32_t>(digit);

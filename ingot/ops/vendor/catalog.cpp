@@ -53,6 +53,35 @@ constexpr Reason kReasons[] = {
     {"WhisperBeamSearch", kGenerates},
 };
 
+constexpr std::string_view kVocabulary = "it looks texts up in a vocabulary";
+constexpr std::string_view kCharacters = "ONNX has no operator that sees the characters of a text";
+constexpr std::string_view kDraws = "ONNX has no operator that writes or draws images";
+constexpr std::string_view kRagged = "ONNX has no rows of different lengths";
+constexpr Reason kContribReasons[] = {
+    {"AudioDecoder", "ONNX has no operator that reads sounds"},
+    {"BasicTokenizer", kCharacters},
+    {"BlingFireSentenceBreaker", "its model is a form that only BlingFire reads: there is no kernel either"},
+    {"DecodeImage", "ONNX's ImageDecoder gives nothing where this one fails"},
+    {"DrawBoundingBoxes", kDraws},
+    {"EncodeImage", kDraws},
+    {"GaussianBlur", "its weights are computed from numbers that it reads"},
+    {"ImageDecoder", "ONNX's ImageDecoder gives nothing where this one fails"},
+    {"ImageReader", "a model does not decide which files are read: there is no kernel; ImageDecoder takes the bytes"},
+    {"Inverse", "ONNX has no operator that solves equations"},
+    {"MergeSignalSegments", kRagged},
+    {"RaggedTensorToDense", kRagged},
+    {"RaggedTensorToSparse", kRagged},
+    {"SegmentExtraction", kRagged},
+    {"SegmentSum", "the last number of an input is the size of its result"},
+    {"SplitSignalSegments", kRagged},
+    {"StftNorm", "its sizes are numbers that it reads"},
+    {"StringEqual", "it aligns dimensions from the left"},
+    {"StringMapping", kVocabulary},
+    {"StringRaggedTensorToDense", kRagged},
+    {"StringToVector", kVocabulary},
+    {"VectorToString", kVocabulary},
+};
+
 }  // namespace
 
 std::string_view vendor_domain(std::string_view domain) { return domain == kExtensions ? kContrib : domain; }
@@ -66,6 +95,13 @@ const OpDef* find_vendor(std::string_view domain, std::string_view name) {
 std::span<const OpDef* const> vendor_operators() { return kDefs; }
 
 std::string_view why_undefined(std::string_view domain, std::string_view name) {
+  domain = vendor_domain(domain);
+  if (domain == kContrib) {
+    const auto* it = std::ranges::find(kContribReasons, name, &Reason::name);
+    if (it != std::end(kContribReasons)) return it->why;
+    return name.find("okenizer") != name.npos || name.ends_with("Decoder") ? kVocabulary : kCharacters;
+  }
+  if (domain == kOwn) return kCharacters;
   if (domain != kMicrosoft) return {};
   const auto* it = std::ranges::find(kReasons, name, &Reason::name);
   return it == std::end(kReasons) ? std::string_view() : it->why;

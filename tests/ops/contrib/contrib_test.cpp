@@ -1,0 +1,192 @@
+#include <gtest/gtest.h>
+
+#include "ingot/base/error.h"
+#include "ingot/ops/catalog.h"
+#include "ingot/ops/contrib/texts.h"
+#include "ingot/ops/schema.h"
+#include "ingot/ops/vendor/catalog.h"
+#include "tests/ops/values.h"
+#include "tests/support/refusal.h"
+
+namespace ingot::ops {
+namespace {
+
+using test::ints;
+using test::run_ops;
+using test::values;
+using Strings = std::vector<std::string>;
+
+Array texts(const Strings& all) { return Array::of<std::string>({std::ssize(all)}, all); }
+Array truth(bool value) { return Array::of<bool>({1}, {value}); }
+
+Array run_contrib(std::string_view op, const std::vector<Datum>& inputs, const Attrs& attrs = {},
+                  std::size_t outputs = 1) {
+  return *run_ops(op, inputs, attrs, outputs, std::string(kContrib))[0].array();
+}
+Strings made(std::string_view op, const std::vector<Datum>& inputs, const Attrs& attrs = {}, std::size_t outputs = 1) {
+  return values<std::string>(run_contrib(op, inputs, attrs, outputs));
+}
+
+TEST(Contrib, EveryOperatorHasASchemaAndInference) {
+  std::size_t count = 0;
+  for (const Schema& schema : vendor_schemas()) {
+    if (schema.domain != kContrib) continue;
+    ++count;
+    const OpDef* def = find(schema.domain, schema.name);
+    ASSERT_NE(def, nullptr) << schema.name;
+    EXPECT_NE(def->infer, nullptr) << schema.name;
+    const bool has_none = schema.name == "BlingFireSentenceBreaker" || schema.name == "ImageReader";
+    EXPECT_EQ(def->kernel == nullptr, has_none) << schema.name;
+    EXPECT_TRUE(def->decompose || !why_undefined(schema.domain, schema.name).empty()) << schema.name;
+  }
+  EXPECT_EQ(count, 51u);
+  EXPECT_EQ(find("com.microsoft.extensions", "BertTokenizer"), find(kContrib, "BertTokenizer"));
+}
+
+TEST(Contrib, LowerCaseKnowsLatinAndRussianOnly) {
+  EXPECT_EQ(made("StringLower", {texts({"ÀBÇ×", "ЖЯ", "ΚΩ", "Ā"})}), (Strings{"àbç×", "жя", "κΩ", "Ā"}));
+  EXPECT_EQ(made("StringUpper", {texts({"aé"})}), (Strings{"Aé"}));
+}
+
+TEST(Contrib, RegexesThatMatchNothingAreRefused) {
+  EXPECT_REFUSED(Code::execution_failed,
+                 made("StringRegexSplitWithOffsets", {texts({"ab"}), texts({"(x*)"}), texts({""})}, {}, 4));
+  EXPECT_REFUSED(Code::execution_failed, made("StringRegexReplace", {texts({"ab"}), texts({"("}), texts({""})}));
+  EXPECT_REFUSED(Code::execution_failed, made("StringRegexReplace", {texts({"ab"}), texts({"a"}), texts({"\\9"})}));
+}
+
+TEST(Contrib, SplittingWithoutAGroupKeepsTheText) {
+  EXPECT_EQ(made("StringRegexSplitWithOffsets", {texts({"a b"}), texts({" "}), texts({""})}, {}, 4), (Strings{"a b"}));
+  EXPECT_EQ(made("StringRegexSplitWithOffsets", {texts({"a b"}), texts({"( )"}), texts({" "})}, {}, 4),
+            (Strings{"a", " ", "b"}));
+}
+
+TEST(Contrib, EcmaReplacementsReferToTheMatch) {
+  EXPECT_EQ(made("StringECMARegexReplace", {texts({"ab12"}), texts({"(\\d)"}), texts({"<$&$$$`>"})}),
+            (Strings{"ab<1$ab><2$ab1>"}));
+  EXPECT_EQ(made("StringECMARegexReplace", {texts({"baaac"}), texts({"a*"}), texts({"-"})}), (Strings{"-b--c-"}));
+}
+
+TEST(Contrib, RaggedRowsMustFit) {
+  EXPECT_REFUSED(Code::execution_failed,
+                 run_contrib("RaggedTensorToDense", {ints({0}), ints({1}), ints({0}), ints({0, 5})}));
+  EXPECT_REFUSED(Code::execution_failed,
+                 run_contrib("RaggedTensorToDense", {ints({0}), ints({1, 2}), ints({0}), ints({2, 0})}));
+}
+
+TEST(Contrib, BertKeepsThePiecesBeforeWhatItDoesNotKnow) {
+  const Attrs attrs{{"vocab_file", "[UNK]\n[SEP]\n[PAD]\n[CLS]\n[MASK]\nun\n##want\n##ed"}};
+  EXPECT_EQ(values<std::int64_t>(run_contrib("BertTokenizer", {texts({"unwanted unwantedx"})}, attrs, 3)),
+            (std::vector<std::int64_t>{3, 5, 6, 7, 5, 6, 7, 0, 1}));
+  EXPECT_REFUSED(Code::bad_attribute, run_contrib("BertTokenizer", {texts({"a"})}, {{"vocab_file", "a\nb"}}, 3));
+}
+
+TEST(Contrib, MergesGoByRankAndAllAtOnce) {
+  const Attrs attrs{{"vocab", R"({"a":0,"b":1,"ab":2,"abab":3,"<|endoftext|>":4})"}, {"merges", "#v\na b\nab ab\n"}};
+  EXPECT_EQ(values<std::int64_t>(run_contrib("GPT2Tokenizer", {texts({"ababab", "x"})}, attrs)),
+            (std::vector<std::int64_t>{3, 2, 0xFFFFFFFF, 0}));
+}
+
+TEST(Contrib, LongWordsAreMergedInTime) {
+  std::string vocabulary = R"({"a":0,"aa":1,"aaaa":2,"<|endoftext|>":3})";
+  const Attrs attrs{{"vocab", vocabulary}, {"merges", "a a\naa aa\n"}};
+  EXPECT_EQ(run_contrib("GPT2Tokenizer", {texts({std::string(400000, 'a')})}, attrs).size(), 100000);
+}
+
+TEST(Contrib, VocabulariesThatAreNoneAreRefused) {
+  for (const char* vocabulary : {"", "[]", "{", "{\"a\":", "1"})
+    EXPECT_THROW(run_contrib("GPT2Tokenizer", {texts({"a"})}, {{"vocab", vocabulary}, {"merges", "a b"}}), Error)
+        << vocabulary;
+  for (const char* model : {"", "!", "\x0a\xff", "AAAA"})
+    EXPECT_THROW(
+        run_ops("SentencepieceTokenizer",
+                {texts({"a"}), ints({0}), Array::of<float>({1}, {0}), truth(false), truth(false), truth(false)},
+                {{"model", model}}, 2, std::string(kContrib)),
+        Error)
+        << model;
+  for (const char* line : {"0 'a' 1", "1 'a' 2", "1 a 1", "x 'a' 1", "1 'a", "99999999999 'a' 1"})
+    EXPECT_REFUSED(Code::bad_attribute, run_contrib("TrieTokenizer", {texts({"a"})}, {{"vocab", line}}));
+  EXPECT_THROW(run_contrib("HfJsonTokenizer", {texts({"a"})}, {{"tokenizer_config", "{}"}, {"tokenizer_vocab", "{}"}}),
+               Error);
+}
+
+TEST(Contrib, ExpressionsThatLookAheadElsewhereAreRefused) {
+  const std::string file = R"x({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []},
+      "pre_tokenizer": {"type": "Split", "pattern": {"Regex": "a(?!b)"}}})x";
+  const Attrs attrs{{"tokenizer_config", R"x({"tokenizer_class": "GPT2Tokenizer"})x"}, {"tokenizer_vocab", file}};
+  EXPECT_REFUSED(Code::bad_attribute, run_contrib("HfJsonTokenizer", {texts({"a"})}, attrs));
+}
+
+TEST(Contrib, HugePaddingIsRefusedByTheBudget) {
+  const Attrs attrs{{"vocab", R"({"a":0})"}, {"merges", "a b"}, {"padding_length", std::int64_t{1} << 60}};
+  EXPECT_THROW(run_contrib("GPT2Tokenizer", {texts({"a"})}, attrs), Error);
+}
+
+TEST(Contrib, BoxesAreDrawnInsideOfTheImage) {
+  const Array image = Array(DType::u8, {8, 8, 3});
+  const Array boxes = Array::of<float>({2, 6}, {-5, -5, 3, 3, 0.5, 0, 1e30F, 1, 2, 3, 0.9F, 1});
+  const Array drawn = run_contrib("DrawBoundingBoxes", {image, boxes}, {{"thickness", 1}});
+  // The first box is yellow, the color of the second best class; the second has no size.
+  const auto pixel = drawn.data<std::uint8_t>().first(3);
+  EXPECT_EQ(std::vector<int>(pixel.begin(), pixel.end()), (std::vector<int>{0, 255, 255}));
+}
+
+Array bytes_of(const std::string& text) {
+  return Array::of<std::uint8_t>({std::ssize(text)}, std::vector<std::uint8_t>(text.begin(), text.end()));
+}
+
+std::string from_hex(std::string_view digits) {
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < digits.size(); i += 2)
+    bytes += static_cast<char>(std::stoi(std::string(digits.substr(i, 2)), nullptr, 16));
+  return bytes;
+}
+
+std::vector<int> samples_of(const std::string& file) {
+  std::vector<int> samples;
+  for (const float v : values<float>(run_contrib("AudioDecoder", {bytes_of(file)})))
+    samples.push_back(static_cast<int>(v * 32768));
+  return samples;
+}
+
+TEST(Contrib, SoundsAreReadAndDamagedOnesRefused) {
+  const std::string wav(
+      "RIFF\0\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x40\x1f\0\0\x80\x3e\0\0\2\0\x10\0data\4\0\0\0\0\x40\0\xc0", 48);
+  EXPECT_EQ(values<float>(run_contrib("AudioDecoder", {bytes_of(wav)})), (std::vector<float>{0.5F, -0.5F}));
+  for (std::size_t size = 0; size < 44; ++size)
+    EXPECT_THROW(run_contrib("AudioDecoder", {bytes_of(wav.substr(0, size))}), Error) << size;
+  EXPECT_THROW(run_contrib("AudioDecoder", {bytes_of("fLaC")}), Error);
+  EXPECT_THROW(run_contrib("AudioDecoder", {bytes_of("\xff\xfb\x90\x64")}), Error);
+}
+
+TEST(Contrib, FlacIsDecodedExactly) {
+  const std::string_view begin = "664c6143800000220010001000000000000001f4",
+                         zeros = "0000000000000000000000000000000000000000";
+  const auto file = [&](std::string_view format, std::string_view frame) {
+    return from_hex(std::string(begin) + std::string(format) + std::string(zeros) + std::string(frame));
+  };
+  EXPECT_EQ(samples_of(file("00f0", "fff8600800030012006400cc0000000d100000")), (std::vector<int>{100, 110, -5, 7}));
+  EXPECT_EQ(samples_of(file("02f0", "fff860a800030002000300030000000202fffe7fff4000c000400000")),
+            (std::vector<int>{1, 5, 2, 5, 3, -3, 4, 0}));
+  EXPECT_EQ(samples_of(file("00f0", "fff860080005004200640078720f79007cdd240000")),
+            (std::vector<int>{100, 120, 140, 150, 155, 150}));
+}
+
+TEST(Contrib, SentencePieceFindsTheBestPieces) {
+  const Attrs attrs{
+      {"model",
+       "Cg4KBTx1bms+FQAAAAAYAgoMCgM8cz4VAAAAABgDCg0KBDwvcz4VAAAAABgDCgwKA+KWgRUAAIC/GAEKCgoBYRUAAADAGAEKCgoB"
+       "YhUAACDAGAEKCwoCYWIVAADAvxgBCgwKAzx4PhUAAAAAGAQKCwoCYmIVAAAAvxgFCg8KBjwweDQzPhUAAAAAGAYSAhgB"}};
+  const auto encoded = [&](const char* text, bool ends) {
+    const std::vector<Datum> inputs{texts({text}), ints({0}),   Array::of<float>({1}, {0}),
+                                    truth(ends),   truth(ends), truth(false)};
+    const Array ids = *run_ops("SentencepieceTokenizer", inputs, attrs, 2, std::string(kContrib))[0].array();
+    return values<std::int32_t>(ids);
+  };
+  EXPECT_EQ(encoded("ab  ba", false), (std::vector<std::int32_t>{3, 6, 3, 5, 4}));
+  EXPECT_EQ(encoded("<x>zz", true), (std::vector<std::int32_t>{1, 3, 7, 0, 2}));  // unknown characters are one token
+  EXPECT_EQ(encoded("bb", false), (std::vector<std::int32_t>{3, 5, 5}));          // "bb" is not used
+}
+
+}  // namespace
+}  // namespace ingot::ops

@@ -1,0 +1,4 @@
+list(APPEND ops_tests
+  contrib/contrib_test.cpp
+  contrib/hashes_test.cpp
+  contrib/own_texts_test.cpp)
