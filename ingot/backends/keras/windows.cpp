@@ -21,10 +21,10 @@ std::size_t spatial_axes(const Node& node) {
 }
 
 /// Zeros around the data where the padding has no name; the name of what is left.
-const char* padded(LayerOut& n, const Sliding& s, std::string& input, bool counts_zeros = true) {
+const char* padded(LayerOut& n, const Sliding& s, std::string& input, bool takes_zeros = false) {
   if (s.is_valid()) return "valid";
   const bool is_named = n.node.attributes.string_or("auto_pad", "NOTSET") != "NOTSET";
-  if (s.is_same(n.shape()) && (counts_zeros || is_named)) return "same";
+  if (s.is_same(n.shape()) && (!takes_zeros || is_named)) return "same";
   input = n.before("ZeroPadding2D",
                    fmt::format(R"("padding":[[{},{}],[{},{}]],"data_format":"channels_last")", s.before[0], s.after[0],
                                s.before[1], s.after[1]),
@@ -46,6 +46,22 @@ Refused refuse_padding(const Node& node, std::size_t axes) {
 
 std::string settings(const Sliding& s, const char* padding) {
   return fmt::format(R"("strides":{},"padding":"{}","data_format":"channels_last")", list_of(s.strides), padding);
+}
+
+/// Whether explicit padding is what Keras calls 'same', for sizes that are known and channels that come first.
+bool is_same_padding(const Node& node, std::size_t axes) {
+  const Shape &x = *node.input(0)->type.shape, &y = *node.output(0)->type.shape;
+  const Ints pads = node.attributes.ints_or("pads", {}), kernel = node.attributes.ints_or("kernel_shape", {});
+  const Ints strides = node.attributes.ints_or("strides", Ints(axes, 1));
+  if (pads.size() != 2 * axes || kernel.size() != axes || strides.size() != axes) return false;
+  for (std::size_t i = 0; i < axes; ++i) {
+    if (!x[i + 2].is_known() || !y[i + 2].is_known()) return false;
+    const std::int64_t in = x[i + 2].value(), out = y[i + 2].value();
+    const std::int64_t total = std::max<std::int64_t>((out - 1) * strides[i] + kernel[i] - in, 0);
+    if (out != (in + strides[i] - 1) / strides[i] || pads[i] != total / 2 || pads[i] + pads[i + axes] != total)
+      return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -105,8 +121,10 @@ Refused refuse_pool(const Node& node) {
   // Zeros around are neither below all maxima nor left out of means.
   const Ints pads = node.attributes.ints_or("pads", {});
   if (std::ranges::any_of(pads, [](std::int64_t p) { return p != 0; }) &&
-      !(node.is("AveragePool") && node.attributes.int_or("count_include_pad", 0)))
+      !(node.is("AveragePool") && node.attributes.int_or("count_include_pad", 0))) {
+    if (is_same_padding(node, axes)) return {};
     return Refusal{Kind::attribute_value, "explicit padding of a pool"};
+  }
   return refuse_padding(node, axes);
 }
 
@@ -114,7 +132,7 @@ void emit_pool(LayerOut& n) {
   const Ints kernel = n.node.attributes.ints_or("kernel_shape", {});
   const Sliding s = sliding(n.node, kernel);
   std::string input = n.in();
-  const char* padding = padded(n, s, input, false);
+  const char* padding = padded(n, s, input, n.node.attributes.int_or("count_include_pad", 0) != 0);
   n.set(fmt::format("{}Pooling{}D", n.node.op == "MaxPool" ? "Max" : "Average", kernel.size()),
         fmt::format(R"("pool_size":{},{})", list_of(kernel), settings(s, padding)), {}, {input});
 }
