@@ -26,7 +26,7 @@ const Names kForeign = {"tflite", "tensorflow", "savedmodel", "tfjs", "keras", "
             kGraphs = {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs"},
             kAll = {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs", "keras"},
             kNetworks = {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs", "keras", "torch"},
-            kOnnx = {"onnx", "onnxtxt", "json"}, kWritten = {"tflite", "tensorflow", "savedmodel", "tfjs"},
+            kOnnx = {"onnx", "onnxtxt", "json"}, kWritten = {"tflite", "tensorflow", "savedmodel", "tfjs", "keras"},
             kCast = {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs", "torch", "torch-source", "json"};
 
 const std::map<std::string, Takers> kTakers = {

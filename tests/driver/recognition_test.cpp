@@ -199,7 +199,8 @@ TEST(FormatTable, UnknownNamesAreRefusedWithThoseKnown) {
 
 TEST(FormatTable, WhatCannotBeWrittenIsRefusedWithWhatCan) {
   for (const auto& [path, message] :
-       {std::pair{"m.h5", "m.h5: Keras files cannot be written [IG1301]\n  hint: formats that can: onnx"},
+       {std::pair{"m.pkl",
+                  "m.pkl: scikit-learn pickle files cannot be written [IG1301]\n  hint: formats that can: onnx"},
         std::pair{"m",
                   "m: the extension of the output does not name a format [IG1301]\n  hint: name it with --to: onnx"}})
     try {

@@ -403,6 +403,12 @@ case("Hashing", {"num_bins": 1000003, "output_mode": "int", "salt": None, "mask_
 # As Keras's own tests state them.
 case("Hashing", {"num_bins": 3, "output_mode": "int"}, np.array([[0], [1], [2], [3], [4]]),
      lambda x: np.array([[1], [0], [1], [0], [2]]), (), "of Keras's tests")
+five = np.array([["A"], ["B"], ["C"], ["D"], ["E"]])
+case("Hashing", {"num_bins": 3, "output_mode": "int"}, five, lambda x: np.array([[1], [0], [1], [1], [2]]), (), "of texts, of Keras's tests")
+case("Hashing", {"num_bins": 3, "output_mode": "int", "salt": [133, 137]}, five, lambda x: np.array([[1], [2], [1], [0], [2]]), (),
+     "salted, of Keras's tests")
+case("Hashing", {"num_bins": 3, "output_mode": "int", "salt": 133}, five, lambda x: np.array([[0], [0], [2], [1], [0]]), (),
+     "salted by one number, of Keras's tests")
 case("Hashing", {"num_bins": 4, "output_mode": "int", "mask_value": 7}, numbers, lambda x: np.where(x == 7, 0, hashed(x, 3) + 1), (), "with a mask")
 case("HashedCrossing", {"num_bins": 1000, "output_mode": "int"}, [numbers, numbers[::-1].copy()],
      lambda x, y: np.array([[crossed(p, 1000)] for p in zip(x[:, 0], y[:, 0])]), listed=True)

@@ -2,6 +2,7 @@
 #include "ingot/base/mapped_file.h"
 #include "ingot/driver/formats/rows.h"
 #include "ingot/driver/keras/load.h"
+#include "ingot/driver/keras/save.h"
 #include "ingot/driver/tensorflow/files.h"
 #include "ingot/formats/keras/model_file.h"
 #include "ingot/formats/tfjs/graph_model.h"
@@ -30,7 +31,10 @@ std::string why_not_verified(const ImportOptions& import) {
 
 constexpr std::string_view kExtensions[] = {".keras", ".h5", ".hdf5"};
 constexpr std::string_view kRuntimes[] = {"tfjs"};
-constexpr Vocabulary kLayers = {.name = "keras", .translated = frontends::keras::translated_layers};
+constexpr Vocabulary kLayers = {.name = "keras",
+                                .translated = frontends::keras::translated_layers,
+                                .exported = keras::exported_operators,
+                                .obstacles = keras::obstacles_of};
 
 }  // namespace
 
@@ -44,6 +48,8 @@ constinit const Format kKeras = {
     .load = keras::load_keras,
     .import_options = {Option::outputs, Option::functions, Option::map_ops, Option::keep_nhwc, Option::mode,
                        Option::weights_from, Option::allow_custom, Option::inputs_as, Option::outputs_as},
+    .save = keras::save_layers,
+    .export_options = {Option::inputs_as, Option::outputs_as},
     .why_not_verified = why_not_verified,
 };
 

@@ -115,28 +115,47 @@ IrValue* in_categories(Call& call, IrValue* index, std::int64_t bins) {
   return encoded(call, index, bins, call.text("output_mode", "int"), nullptr);
 }
 
+/// The key of a strong hash: two numbers, or one for both; empty: the hash is not strong.
+Ints salt_of(const Call& call) {
+  const Config salt = call.at("salt");
+  if (const auto one = salt.as_int()) return {*one, *one};
+  Ints key;
+  for (const Config& entry : salt.entries()) key.push_back(entry.as_int().value_or(0));
+  call.require(key.empty() || key.size() == 2, "its salt is not two numbers");
+  return key;
+}
+
+/// ONNX has no hashes of texts: those of TensorFlow are operators of the domain 'ingot'.
+IrValue* hashed_texts(Call& call, IrValue* x, std::int64_t bins, const Ints& salt) {
+  Attrs attrs{{"num_buckets", bins}};
+  if (!salt.empty()) attrs.emplace_back("key", salt);
+  const char* op = salt.empty() ? "StringToHashBucketFast" : "StringToHashBucketStrong";
+  IrValue* y = call.b.node(op, "ingot", {x}, attrs, 1)->output();
+  y->type = Type::tensor(DType::i64, x->type.shape);
+  call.import.notes.add(std::string("texts are hashed by the operator ") + op + " of the domain 'ingot'");
+  return y;
+}
+
 }  // namespace
 
 void hashing(Call& call) {
   GraphBuilder& b = call.b;
   const std::int64_t all = call.integer("num_bins");
   call.require(all > 0 && all < (std::int64_t{1} << 31), "it has no bins");
-  if (!call.at("salt").is_null())
-    call.refuse("salted hashes (SipHash) have no translation", "make the layer without a salt");
   IrValue* x = call.in();
   const Config masked = call.at("mask_value");
   const bool has_mask = !masked.is_null() && all > 1;
   const std::int64_t bins = has_mask ? all - 1 : all;
   IrValue *index = nullptr, *is_masked = nullptr;
+  const Ints salt = salt_of(call);
   if (x->type.elem == DType::string) {
     if (has_mask) is_masked = b.op("Equal", {x, b.constant(Tensor::of_strings({}, {std::string(masked.text())}))});
-    index = b.node("StringToHashBucketFast", "ai.onnx.contrib", {x, b.ints({bins})}, {}, 1)->output();
-    index->type = Type::tensor(DType::i64, x->type.shape);
-    call.import.notes.add("texts are hashed by ai.onnx.contrib's StringToHashBucketFast, which must be FarmHash");
+    index = hashed_texts(call, x, bins, salt);
   } else {
     x = b.cast(x, DType::i64);
     if (has_mask) is_masked = b.op("Equal", {x, b.index(masked.as_int().value_or(0))});
-    index = into_bins(b, fingerprint(b, x), bins);
+    index =
+        salt.empty() ? into_bins(b, fingerprint(b, x), bins) : hashed_texts(call, b.cast(x, DType::string), bins, salt);
   }
   if (has_mask) index = b.where(is_masked, b.index(0), b.add(index, b.index(1)));
   call.set(in_categories(call, index, all));
