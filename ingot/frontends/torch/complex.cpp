@@ -83,7 +83,7 @@ Value* reciprocal(GraphBuilder& g, Value* pairs) {
 }
 
 /// exp(a + bi) = exp(a) (cos b + i sin b)
-Value* exponential(GraphBuilder& g, Value* pairs) {
+Value* power_of_e(GraphBuilder& g, Value* pairs) {
   Value* size = g.op("Exp", {real_part(g, pairs)});
   Value* turn = imaginary_part(g, pairs);
   return joined_parts(g, g.mul(size, g.op("Cos", {turn})), g.mul(size, g.op("Sin", {turn})));
@@ -255,7 +255,7 @@ Item translate_complex(const Call& c) {
   if (name == "resolve_conj" || name == "resolve_neg" || name == "to" || name == "positive") return complex_item(x);
   if (name == "neg") return complex_item(g.neg(x));
   if (name == "reciprocal") return complex_item(reciprocal(g, x));
-  if (name == "exp") return complex_item(exponential(g, x));
+  if (name == "exp") return complex_item(power_of_e(g, x));
   if (name == "sum" || name == "mean") return reduced(c);
   if (name == "pow" || name == "square") return known_power(c);
   if (name == "is_complex") return true;
