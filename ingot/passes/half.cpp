@@ -120,7 +120,8 @@ class Halving {
     for (const std::string& word : options_.keep)
       if (is_called(node, word)) return "as asked for";
     if (has_subgraphs(node)) return "its subgraphs stay float";
-    if (std::ranges::find(kExact, node.op) != std::end(kExact) && node.domain.empty())
+    const bool is_known = node.domain.empty() || node.domain == "com.microsoft";
+    if (is_known && std::ranges::find(kExact, node.op) != std::end(kExact))
       return "its numbers are positions, scales or counts";
     if (!node.is("Constant") && node.attributes.has("dtype")) return "it says of what type its numbers are";
     const ops::Schema* schema = ops::schema_for(node.domain, node.op, model_.opsets.version(node.domain));

@@ -171,8 +171,8 @@ class Merger {
     for (const Connection& c : connections_) {
       std::string why;
       if (!may_match(c.output->type, c.input->type, &why))
-        problem((c.output->is_input() ? "input '" : "output '") + c.output->name() + "' is " + c.output->type.str() + ", but input '" + c.input->name() +
-                "' is " + c.input->type.str() + (why.empty() ? "" : ": " + why));
+        problem((c.output->is_input() ? "input '" : "output '") + c.output->name() + "' is " + c.output->type.str() +
+                ", but input '" + c.input->name() + "' is " + c.input->type.str() + (why.empty() ? "" : ": " + why));
     }
   }
 
@@ -233,7 +233,30 @@ class Merger {
     }
   }
 
+  /// Inputs and outputs of the second model keep their names: what is called so inside, of the first model or of any
+  /// subgraph, gets another one.
+  void free_names() {
+    std::unordered_set<std::string> wanted;
+    for (const Value* v : b_.graph->inputs())
+      if (!is_connected(v)) wanted.insert(v->name());
+    for (const Value* v : b_.graph->outputs()) wanted.insert(v->name());
+    for (const Model* model : {&a_, &b_})
+      for_each_graph(*model->graph, [&](Graph& graph) {
+        if (&graph == b_.graph.get()) return;
+        const Values outputs = graph.outputs();
+        for (Value* v : own_values(graph)) {
+          const bool is_port =
+              &graph == a_.graph.get() && (v->is_input() || std::ranges::find(outputs, v) != outputs.end());
+          if (is_port || !wanted.contains(v->name())) continue;
+          std::string name = model->graph->fresh_name(v->name());
+          while (wanted.contains(name)) name = model->graph->fresh_name(v->name());
+          graph.rename(v, name);
+        }
+      });
+  }
+
   void copy_graph() {
+    free_names();
     Graph &to = *a_.graph, &from = *b_.graph;
     for (const Connection& c : connections_) map_[c.input] = c.output;
     for (Value* v : from.inputs()) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "ingot/base/error.h"
 #include "ingot/engine/session.h"
 #include "ingot/onnx/text.h"
@@ -30,8 +32,10 @@ std::vector<std::string> inputs_of(const Model& model) {
   return names({model.graph->inputs().begin(), model.graph->inputs().end()});
 }
 
-const char* kFirst = "a (float[N, 2] x) => (float[N, 2] y, float[N, 2] z) <float[2] w = {1, 2}> { y = Mul(x, w) z = Neg(y) }";
-const char* kSecond = "b (float[M, 2] q, float[2] r) => (float[M, 2] s) <float[2] w = {3, 4}> { t = Add(q, w) s = Mul(t, r) }";
+const char* kFirst =
+    "a (float[N, 2] x) => (float[N, 2] y, float[N, 2] z) <float[2] w = {1, 2}> { y = Mul(x, w) z = Neg(y) }";
+const char* kSecond =
+    "b (float[M, 2] q, float[2] r) => (float[M, 2] s) <float[2] w = {3, 4}> { t = Add(q, w) s = Mul(t, r) }";
 
 std::vector<float> run(const Model& model, const std::vector<engine::NamedDatum>& inputs, const std::string& output) {
   const engine::Session session(model, {});
@@ -62,10 +66,9 @@ TEST(Merge, TakesTheNewerOperatorSet) {
 
 TEST(Merge, KeepsDimensionsApartThatOnlyHaveTheSameName) {
   MergeReport report;
-  const Model merged =
-      merge(parse("a (float[N] x) => (float[N] y) { y = Neg(x) }"),
-            parse("b (float[M] q, float[N] r) => (float[M] s, float[N] t) { s = Neg(q) t = Neg(r) }"),
-            {.connections = {{"y", "q"}}}, report);
+  const Model merged = merge(parse("a (float[N] x) => (float[N] y) { y = Neg(x) }"),
+                             parse("b (float[M] q, float[N] r) => (float[M] s, float[N] t) { s = Neg(q) t = Neg(r) }"),
+                             {.connections = {{"y", "q"}}}, report);
   EXPECT_EQ(merged.graph->find("s")->type.str(), "float[N]");
   EXPECT_EQ(merged.graph->find("t")->type.str(), "float[N_b]");
 }
@@ -73,14 +76,34 @@ TEST(Merge, KeepsDimensionsApartThatOnlyHaveTheSameName) {
 TEST(Merge, RefusesWithAllProblemsAtOnce) {
   MergeReport report;
   try {
-    merge(parse(kFirst), parse("b (int64[2] q, float[2] x) => (int64[2] z) { z = Neg(q) }"), {.connections = {{"y", "q"}}},
-          report);
+    merge(parse(kFirst), parse("b (int64[2] q, float[2] x) => (int64[2] z) { z = Neg(q) }"),
+          {.connections = {{"y", "q"}}}, report);
     FAIL() << "merged";
   } catch (const Error& error) {
     EXPECT_THAT(error.message(), HasSubstr("output 'y' is float[N,2], but input 'q' is int64[2]"));
     EXPECT_THAT(error.message(), HasSubstr("'x'"));
     EXPECT_THAT(error.message(), HasSubstr("'z'"));
   }
+}
+
+TEST(Merge, PortsOfTheSecondKeepTheirNames) {
+  MergeReport report;
+  const Model merged = merge(
+      parse("a (float[2] x) => (float[2] y) { z = Neg(x) w = Neg(z) z_1 = Neg(w) y = Neg(z_1) }"),
+      parse("b (float[2] y, float[2] w) => (float[2] z, float[2] z_2) { z = Add(y, w) z_2 = Neg(z) }"), {}, report);
+  EXPECT_THAT(inputs_of(merged), ElementsAre("x", "w"));
+  EXPECT_THAT(names(merged.graph->outputs()), ElementsAre("z", "z_2"));
+  std::set<std::string> all;
+  for (const Node& node : merged.graph->nodes()) EXPECT_TRUE(all.insert(node.output(0)->name()).second);
+}
+
+TEST(Merge, InputsOfTheSameNameAreOneWhereAsked) {
+  MergeReport report;
+  const Model merged =
+      merge(parse("a (float[2] x) => (float[2] y) { y = Neg(x) }"),
+            parse("b (float[2] y, float[2] x) => (float[2] z) { z = Add(y, x) }"), {.shares_inputs = true}, report);
+  EXPECT_THAT(inputs_of(merged), ElementsAre("x"));
+  EXPECT_EQ(merged.graph->find("z")->producer()->input(1), merged.graph->find("x"));
 }
 
 TEST(Merge, PrefixesKeepNamesApart) {
@@ -132,9 +155,7 @@ TEST(Split, CutsByTheSizeOfWeights) {
   EXPECT_EQ(split(whole, {.most_bytes = 1000}).size(), 1u);
 }
 
-TEST(Split, RefusesUnknownNames) {
-  EXPECT_REFUSED(Code::unknown_name, split(parse(kChain), {.cuts = {{"nothing"}}}));
-}
+TEST(Split, RefusesUnknownNames) { EXPECT_REFUSED(Code::unknown_name, split(parse(kChain), {.cuts = {{"nothing"}}})); }
 
 }  // namespace
 }  // namespace ingot::passes

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "ingot/base/error.h"
 
@@ -62,25 +63,30 @@ class Writer {
     }
   }
 
-  Value* node(GraphBuilder& g, Value* x, std::int64_t targets) const {
-    const auto numbers = [&](const std::vector<double>& values) {
+  /// Gives its arrays away: forests may have hundreds of megabytes of them.
+  Value* node(GraphBuilder& g, Value* x, std::int64_t targets) {
+    const auto numbers = [&](std::vector<double> values) {
       const Dims dims = {std::ssize(values)};
       if (elem_ == DType::f64) return Tensor::of<double>(dims, values);
       return Tensor::of<float>(dims, std::vector<float>(values.begin(), values.end()));
     };
-    Attrs attrs = {{"n_targets", targets},
-                   {"aggregate_function", 1},
-                   {"nodes_featureids", features_},
-                   {"nodes_splits", numbers(splits_)},
-                   {"nodes_modes", Tensor::of<std::uint8_t>({std::ssize(modes_)}, modes_)},
-                   {"nodes_truenodeids", yes_},
-                   {"nodes_falsenodeids", no_},
-                   {"nodes_trueleafs", yes_leafs_},
-                   {"nodes_falseleafs", no_leafs_},
-                   {"leaf_targetids", targets_},
-                   {"leaf_weights", numbers(weights_)},
-                   {"tree_roots", roots_}};
-    if (has_missing_) attrs.push_back({"nodes_missing_value_tracks_true", missing_});
+    Attrs attrs;
+    const auto give = [&](std::string_view name, std::vector<std::int64_t>& list) {
+      attrs.push_back({name, std::exchange(list, {})});
+    };
+    attrs.push_back({"n_targets", targets});
+    attrs.push_back({"aggregate_function", 1});
+    give("nodes_featureids", features_);
+    attrs.push_back({"nodes_splits", numbers(std::exchange(splits_, {}))});
+    attrs.push_back({"nodes_modes", Tensor::of<std::uint8_t>({std::ssize(modes_)}, modes_)});
+    give("nodes_truenodeids", yes_);
+    give("nodes_falsenodeids", no_);
+    give("nodes_trueleafs", yes_leafs_);
+    give("nodes_falseleafs", no_leafs_);
+    give("leaf_targetids", targets_);
+    attrs.push_back({"leaf_weights", numbers(std::exchange(weights_, {}))});
+    give("tree_roots", roots_);
+    if (has_missing_) give("nodes_missing_value_tracks_true", missing_);
     if (!members_.empty()) attrs.push_back({"membership_values", numbers(members_)});
     return g.op("TreeEnsemble", {x}, attrs);
   }
@@ -115,18 +121,36 @@ class Writer {
 
 }  // namespace
 
+struct TreeSums::State {
+  Writer writer;
+  std::size_t count = 0, width = 0;
+};
+
+TreeSums::TreeSums(DType elem) : state_(new State{Writer(elem)}) {}
+TreeSums::~TreeSums() = default;
+std::size_t TreeSums::count() const { return state_->count; }
+std::size_t TreeSums::width() const { return state_->width; }
+
+void TreeSums::add(const Tree& tree) {
+  std::size_t width = 1;
+  for (const TreeNode& node : tree.nodes)
+    if (node.rule == Rule::leaf) width = std::max(width, node.values.size());
+  for (std::size_t i = 0; i < width; ++i)
+    state_->writer.add(tree, width > 1 ? static_cast<std::int64_t>(i) : tree.group,
+                       [&](std::size_t node) { return tree.nodes[node].values[i] * tree.weight; });
+  state_->width = std::max(state_->width, width);
+  ++state_->count;
+}
+
+Value* TreeSums::finish(GraphBuilder& g, Value* x, std::int64_t groups) {
+  if (state_->writer.empty()) throw Error(Code::bad_source_graph, "the model has no trees");
+  return state_->writer.node(g, x, groups);
+}
+
 Value* tree_sums(GraphBuilder& g, Value* x, std::span<const Tree> trees, std::int64_t groups) {
-  Writer writer(x->type.elem);
-  for (const Tree& tree : trees) {
-    std::size_t width = 1;
-    for (const TreeNode& node : tree.nodes)
-      if (node.rule == Rule::leaf) width = std::max(width, node.values.size());
-    for (std::size_t i = 0; i < width; ++i)
-      writer.add(tree, width > 1 ? static_cast<std::int64_t>(i) : tree.group,
-                 [&](std::size_t node) { return tree.nodes[node].values[i] * tree.weight; });
-  }
-  if (writer.empty()) throw Error(Code::bad_source_graph, "the model has no trees");
-  return writer.node(g, x, groups);
+  TreeSums sums(x->type.elem);
+  for (const Tree& tree : trees) sums.add(tree);
+  return sums.finish(g, x, groups);
 }
 
 Value* tree_leaves(GraphBuilder& g, Value* x, std::span<const Tree> trees) {

@@ -1,10 +1,26 @@
 #pragma once
+#include <memory>
 #include <span>
 
 #include "ingot/formats/boosting/model.h"
 #include "ingot/ops/builder.h"
 
 namespace ingot::frontends::boosting {
+
+/// The same as tree_sums of trees that are told one after the other, so that not all of them are in memory at once.
+class TreeSums {
+ public:
+  explicit TreeSums(DType elem);  // of the rows
+  ~TreeSums();
+  void add(const formats::boosting::Tree& tree);
+  std::size_t count() const;  // of trees
+  std::size_t width() const;  // the most values of a leaf
+  Value* finish(GraphBuilder& g, Value* x, std::int64_t groups);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 /// The sums [N, groups] of the leaves that rows of x [N, features] reach, as one TreeEnsemble in the type of x, float
 /// or double. Thresholds are rounded so that every float goes the way that it goes by the threshold itself.

@@ -153,11 +153,15 @@ Columns chi2_features(Context& c, const Estimator& e, const Columns& x) {
   return c.columns_of(parts.size() == 1 ? parts[0] : c.g.concat(parts, 1));
 }
 
-/// Groups of features become their means.
+/// Groups of features become their means, or what is largest or least of them.
 Columns agglomeration(Context& c, const Estimator& e, const Columns& x) {
   const pickle::Ref function = e.find("pooling_func");
-  if (function && !(function->is(pickle::Kind::global) && function->symbol->name == "mean"))
-    throw Error(Code::code_refused, "its pooling function is not the mean, and is not executed");
+  const bool is_numpy = function && function->is(pickle::Kind::global) && function->symbol->module.starts_with("numpy");
+  const std::string pool = !function ? "mean" : is_numpy ? function->symbol->name : "";
+  const bool is_most = pool == "max" || pool == "amax", is_least = pool == "min" || pool == "amin";
+  if (pool != "mean" && !is_most && !is_least)
+    throw Error(Code::code_refused, "its pooling function is not executed")
+        .hint("np.mean, np.max and np.min are known");
   const auto labels = e.vector("labels_");
   std::vector<double> sizes;
   for (const double label : labels) {
@@ -165,6 +169,20 @@ Columns agglomeration(Context& c, const Estimator& e, const Columns& x) {
       throw Error(Code::bad_source_graph, "a feature has no group");
     sizes.resize(std::max(sizes.size(), static_cast<std::size_t>(label) + 1));
     ++sizes[static_cast<std::size_t>(label)];
+  }
+  if (is_most || is_least) {
+    Value* numbers = c.numbers(x);
+    Values columns;
+    for (std::size_t group = 0; group < sizes.size(); ++group) {
+      std::vector<std::int64_t> places;
+      for (std::size_t i = 0; i < labels.size(); ++i)
+        if (static_cast<std::size_t>(labels[i]) == group) places.push_back(static_cast<std::int64_t>(i));
+      if (places.empty()) throw Error(Code::bad_source_graph, "a group has no features");
+      Value* own = c.g.op("Gather", {numbers, c.g.ints(places)}, {{"axis", 1}});
+      columns.push_back(is_most ? c.g.op("ReduceMax", {own, c.g.ints({1})})
+                                : c.g.op("ReduceMin", {own, c.g.ints({1})}));
+    }
+    return c.columns_of(c.g.concat(columns, 1));
   }
   Matrix groups{std::ssize(labels), std::ssize(sizes), std::vector<double>(labels.size() * sizes.size())};
   for (std::size_t i = 0; i < labels.size(); ++i)

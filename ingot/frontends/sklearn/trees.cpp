@@ -28,28 +28,35 @@ void normalise(Tree& tree, std::size_t outputs) {
 /// Trees see floats, and then compare with doubles.
 Value* as_trees_see(Context& c, const Columns& x) { return c.g.cast(c.g.cast(c.numbers(x), DType::f32), c.elem); }
 
+template <class Use> void for_each_tree(const Estimator& e, const Use& use) {
+  if (e.has("tree_")) {
+    use(read_tree(e.child("tree_")));
+  } else {
+    for (const Estimator& one : e.list("estimators_")) use(read_tree(one.child("tree_")));
+  }
+}
+
 std::vector<Tree> trees_of(const Estimator& e) {
   std::vector<Tree> trees;
-  if (e.has("tree_")) {
-    trees.push_back(read_tree(e.child("tree_")));
-  } else {
-    for (const Estimator& one : e.list("estimators_")) trees.push_back(read_tree(one.child("tree_")));
-  }
+  for_each_tree(e, [&](Tree tree) { trees.push_back(std::move(tree)); });
   return trees;
 }
 
-std::size_t width_of_leaves(const std::vector<Tree>& trees) {
-  std::size_t width = 0;
-  for (const Tree& tree : trees)
-    for (const TreeNode& node : tree.nodes)
-      if (node.rule == Rule::leaf) width = std::max(width, node.values.size());
-  return width;
-}
+struct Mean {
+  Value* value;
+  std::size_t width;
+};
 
-Value* mean_of_trees(Context& c, const Columns& x, const std::vector<Tree>& trees) {
-  const auto width = static_cast<std::int64_t>(width_of_leaves(trees));
-  Value* sum = boosting::tree_sums(c.g, as_trees_see(c, x), trees, width);
-  return trees.size() == 1 ? sum : c.g.div(sum, static_cast<double>(trees.size()));
+/// Of the leaves that rows reach, which are counts of classes where there are outputs to tell apart.
+Mean mean_of_trees(Context& c, const Columns& x, const Estimator& e, std::optional<std::size_t> outputs) {
+  boosting::TreeSums sums(c.elem);
+  for_each_tree(e, [&](Tree tree) {
+    if (outputs) normalise(tree, *outputs);
+    sums.add(tree);
+  });
+  const auto width = static_cast<std::int64_t>(sums.width());
+  Value* sum = sums.finish(c.g, as_trees_see(c, x), width);
+  return {sums.count() == 1 ? sum : c.g.div(sum, static_cast<double>(sums.count())), sums.width()};
 }
 
 /// Which nodes lie on the way to each leaf, a digit each.
@@ -76,8 +83,9 @@ void add_paths(const Tree& tree, std::vector<std::string>& paths) {
 }
 
 /// The path of each row in each tree; null where it is not asked for.
-Value* decision_paths(Context& c, const Columns& x, const std::vector<Tree>& trees) {
+Value* decision_paths(Context& c, const Columns& x, const Estimator& e) {
   if (!c.wants_paths) return nullptr;
+  const std::vector<Tree> trees = trees_of(e);
   constexpr std::size_t kMostDigits = std::size_t{1} << 28;
   std::size_t digits = 0;
   for (const Tree& tree : trees) digits += tree.nodes.size() * tree.nodes.size();
@@ -106,20 +114,18 @@ std::vector<Labels> classes_by_output(const Estimator& e, std::size_t outputs) {
 }  // namespace
 
 Result tree_regressor(Context& c, const Estimator& e, const Columns& x) {
-  const std::vector<Tree> trees = trees_of(e);
-  return {.values = mean_of_trees(c, x, trees), .paths = decision_paths(c, x, trees)};
+  return {.values = mean_of_trees(c, x, e, std::nullopt).value, .paths = decision_paths(c, x, e)};
 }
 
 Result tree_classifier(Context& c, const Estimator& e, const Columns& x) {
-  std::vector<Tree> trees = trees_of(e);
   const auto outputs = static_cast<std::size_t>(e.integer("n_outputs_", 1));
   if (outputs < 1 || outputs > 10'000) refuse("it has no outputs");
-  for (Tree& tree : trees) normalise(tree, outputs);
-  Value* all = mean_of_trees(c, x, trees);
-  const std::size_t width = width_of_leaves(trees) / outputs;
+  const Mean mean = mean_of_trees(c, x, e, outputs);
+  Value* all = mean.value;
+  const std::size_t width = mean.width / outputs;
   const auto classes = classes_by_output(e, outputs);
   Result result = outputs == 1 ? from_probabilities(c, all, classes[0]) : several_outputs(c, all, classes, width);
-  result.paths = decision_paths(c, x, trees);
+  result.paths = decision_paths(c, x, e);
   return result;
 }
 

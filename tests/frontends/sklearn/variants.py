@@ -92,7 +92,7 @@ VARIANTS = {
     "GradientBoostingClassifier": [{"n_estimators": 5, "max_depth": 2, "subsample": 0.5}],
     "HistGradientBoostingClassifier": [{"max_iter": 9, "max_leaf_nodes": 5}, {"max_iter": 5, "learning_rate": 0.5}],
     "NearestCentroid": [{"shrink_threshold": 0.2}, {"metric": "manhattan"}],
-    "KNeighborsClassifier": [{"n_neighbors": 3, "metric": "chebyshev"}, {"n_neighbors": 7, "algorithm": "brute"}],
+    "KNeighborsClassifier": [{"n_neighbors": 3, "metric": "manhattan"}, {"n_neighbors": 7, "algorithm": "brute"}],
     "RadiusNeighborsClassifier": [{"radius": 2000.0, "weights": "distance"}],
     "NuSVC": [{"nu": 0.2, "kernel": "sigmoid"}],
     "SVC": [{"C": 10.0, "gamma": "auto"}, {"class_weight": "balanced", "coef0": 1.0, "kernel": "poly", "degree": 2}],
@@ -103,7 +103,6 @@ VARIANTS = {
     # Transformers.
     "StandardScaler": [{"with_mean": False}, {"with_std": False}],
     "MinMaxScaler": [{"feature_range": (-1, 2)}, {"clip": True}],
-    "MaxAbsScaler": [{"copy": False}],
     "RobustScaler": [{"quantile_range": (10.0, 80.0)}, {"unit_variance": True, "with_centering": False}],
     "Normalizer": [{"norm": "l1"}, {"norm": "max"}],
     "Binarizer": [{"threshold": 2.5}],
