@@ -48,8 +48,10 @@ int run(const Options& options, const Global& global) {
   } else if (!global.quiet) {
     for (const std::string& file : report.files) std::fprintf(stderr, "wrote %s\n", file.c_str());
     if (!report.why_no_test.empty()) std::fprintf(stderr, "no test program: %s\n", report.why_no_test.c_str());
-    std::fprintf(stderr, "%lld bytes of weights, %lld bytes of memory to run%s\n",
-                 static_cast<long long>(report.weight_bytes), static_cast<long long>(report.arena_bytes),
+    const bool is_c = request.emit == "c";
+    std::fprintf(stderr, "%s%lld bytes of weights, %s%lld bytes of memory to run%s\n", is_c ? "ROM: " : "",
+                 static_cast<long long>(report.weight_bytes), is_c ? "RAM: " : "",
+                 static_cast<long long>(report.arena_bytes),
                  report.is_static ? "" : ", and what the sizes of its inputs ask for");
   }
   return 0;
@@ -81,20 +83,29 @@ Command add_compile(App& program, const Global& global) {
   app->add_option("--target", options->request.target,
                   "The processor that products of matrices are made for (default: what the compiler is told)")
       ->one_of({"avx2", "avx512", "neon", "scalar"});
+  app->add_flag("--threads", options->request.has_threads,
+                "C++: share products and convolutions among the threads that set_threads() asks for");
+  app->add_flag("--no-alloc", options->request.no_alloc, "Code that never asks for memory; sizes must be fixed");
+  app->add_flag("--float16-weights", options->request.half_weights, "Store weights of float as float16");
+  app->add_flag("--profile", options->request.has_profile, "Code that calls on_step(), if it is set, around each step");
   app->add_option("--input-shape", options->input_shapes, "Fix an input's dimensions: x:1,3,224,224 (? keeps one)");
   app->add_flag("--no-test", options->no_test,
                 "C++ and C: without NAME_test, which runs the code on stored inputs, and NAME.cmake");
   app->add_flag("--json", options->json, "For programs");
-  return {app, [app, options, &global] {
-            const std::string& kind = options->request.emit;
-            const bool is_text = kind == "matlab" || kind.starts_with("mlir") || kind == "llvm";
-            const bool is_native = kind == "object" || kind == "so";
-            for (const char* name : {"--weights", "--target"})
-              if (app->count(name) > 0 && (is_text || (is_native && std::string_view(name) == "--weights")))
-                throw Error(Code::bad_usage, std::string("--emit ") + kind + " does not take " + name)
-                    .hint("it goes with --emit cpp and --emit c");
-            return run(*options, global);
-          }};
+  return {
+      app, [app, options, &global] {
+        const std::string& kind = options->request.emit;
+        const bool is_text = kind == "matlab" || kind.starts_with("mlir") || kind == "llvm";
+        const bool is_native = kind == "object" || kind == "so";
+        for (const char* name : {"--weights", "--target", "--threads", "--no-alloc", "--float16-weights", "--profile"})
+          if (app->count(name) > 0 && (is_text || (is_native && std::string_view(name) != "--target")))
+            throw Error(Code::bad_usage, std::string("--emit ") + kind + " does not take " + name)
+                .hint("it goes with --emit cpp and --emit c");
+        const bool is_c = options->is_c || options->request.emit == "c";
+        if (is_c && options->request.has_threads)
+          throw Error(Code::bad_usage, "C code has no threads").hint("--threads goes with --emit cpp");
+        return run(*options, global);
+      }};
 }
 
 }  // namespace ingot::cli

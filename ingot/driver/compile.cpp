@@ -54,7 +54,7 @@ bool rounds_coarsely(const Model& model) {
 }
 
 /// Inputs, and what the engine gives for them, as the test program reads them; throws Error if it cannot run.
-std::string made_test_data(const Model& model) {
+std::string made_test_data(const Model& model, bool has_half_weights) {
   const auto inputs = random_inputs(model, 1);
   const engine::Session session(model);
   std::vector<Array> given, results;
@@ -64,18 +64,18 @@ std::string made_test_data(const Model& model) {
         given.push_back(*datum.value.array());
   for (const auto& datum : session.run(inputs))
     if (const Array* array = datum.value.array()) results.push_back(*array);
-  return backends::cpp::test_data(given, results, rounds_coarsely(model));
+  return backends::cpp::test_data(given, results, has_half_weights || rounds_coarsely(model));
 }
 
 /// Empty: there is none, and the report says why.
-std::string test_data_of(const Model& model, CompileReport& report) {
+std::string test_data_of(const Model& model, const CompileRequest& request, CompileReport& report) {
   for (const Node& node : model.graph->nodes())
     if (node.op.starts_with("Random")) {
       report.why_no_test = "the model draws numbers";
       return "";
     }
   try {
-    return made_test_data(model);
+    return made_test_data(model, request.half_weights);
   } catch (const Error& error) {
     if (error.exit_code() == 5) throw;  // limits and interrupts
     report.why_no_test = error.message();
@@ -115,7 +115,7 @@ CompileReport compile(Model& model, const CompileRequest& request) {
   if (request.emit == "mlir-onnx") return write_onnx_dialect(model, path);
   CompileReport report;
   const bool is_source = request.emit == "cpp" || request.emit == "c";
-  const std::string test = request.has_test && is_source ? test_data_of(model, report) : "";
+  const std::string test = request.has_test && is_source ? test_data_of(model, request, report) : "";
   lower::legalize(model);
   const lower::Program program = lower::lower(model, path.name);
   if (backends::cpp::identifier_of(program) != path.name)
@@ -142,6 +142,10 @@ CompileReport compile(Model& model, const CompileRequest& request) {
   options.target = request.target;
   options.weights_in_file =
       request.weights == "file" || (request.weights.empty() && report.weight_bytes > kMostEmbedded);
+  options.no_alloc = request.no_alloc;
+  options.half_weights = request.half_weights;
+  options.has_profile = request.has_profile;
+  options.has_threads = request.has_threads;
   options.has_test = !test.empty();
   backends::cpp::Sizes sizes;
   auto files = backends::cpp::emit(program, options, &sizes);

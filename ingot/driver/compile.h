@@ -12,6 +12,7 @@ struct CompileRequest {
   std::string emit = "cpp";  // one of compile_targets()
   std::string target = "";   // avx2, avx512, neon, scalar: the processor of the matrix kernels; empty: the compiler's
   std::string weights = "";  // embed, file; empty: embed what is small
+  bool no_alloc = false, half_weights = false, has_profile = false, has_threads = false;  // backends/cpp/emit.h
   bool has_test = true;      // C++ and C: a program with inputs and results to compare with, and a file for CMake
 };
 

@@ -70,8 +70,8 @@ struct Product {
   Expr m, n, k;
   bool a_transposed = false, b_transposed = false;
   Expr a_start, b_start, out_start;
-  // A backend's own: memory that its kernel works in, whether a matrix lies in the panels that it wants, what results are
-  // held in.
+  // A backend's own: memory that its kernel works in, whether a matrix lies in the panels that it wants, what results
+  // are held in.
   int scratch = -1;
   bool a_packed = false, b_packed = false;
   std::optional<Range> range;

@@ -189,7 +189,8 @@ Lower lowering_of(const Node& node) {
 }
 
 std::string unknown_type(const Node& node) {
-  constexpr std::string_view kOfOthers[] = {"ConcatFromSequence", "Equal", "Identity", "LabelEncoder", "Loop", "SplitToSequence"};
+  constexpr std::string_view kOfOthers[] = {"ConcatFromSequence", "Equal", "Identity",
+                                            "LabelEncoder",       "Loop",  "SplitToSequence"};
   if (std::ranges::find(kOfOthers, node.op) != std::end(kOfOthers)) return {};
   if (node.op.starts_with("Sequence") || node.op.starts_with("Optional") || node.op.starts_with("String")) return {};
   for (const Value* value : node.inputs())

@@ -1,5 +1,5 @@
-// Operators on sequences and optionals. A sequence is the elements of its tensors one after the other and a table of their
-// dimensions; an optional is what it may hold, and whether it does.
+// Operators on sequences and optionals. A sequence is the elements of its tensors one after the other and a table of
+// their dimensions; an optional is what it may hold, and whether it does.
 #include <algorithm>
 
 #include "ingot/lower/rows.h"
@@ -130,8 +130,8 @@ void lower_concat_from_sequence(Lowering& l) {
   const List list = l.list_in(0);
   if (list.rank < 0) l.refuse("an empty sequence has no shape");
   const bool is_new = l.attr("new_axis", 0) != 0;
-  const auto axis = static_cast<std::size_t>(
-      l.axis(l.attr("axis", 0), static_cast<std::size_t>(list.rank) + (is_new ? 1 : 0)));
+  const auto axis =
+      static_cast<std::size_t>(l.axis(l.attr("axis", 0), static_cast<std::size_t>(list.rank) + (is_new ? 1 : 0)));
   Exprs dims = dims_of(l, list, 0);
   if (is_new) {
     dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), list.count);

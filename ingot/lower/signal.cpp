@@ -42,16 +42,18 @@ class Transform {
       const Expr zero = Expr::constant(0, DType::f64), re = l_.let(zero, true), im = l_.let(zero, true);
       l_.loop(terms, [&](Expr t) {
         const Expr turn = from_index(modulo(at[axis] * t, n), DType::f64);
-        const Expr angle = l_.let(f64(
-            Op::div, {f64(Op::mul, {turn, Expr::constant((is_inverse_ ? 2 : -2) * M_PI, DType::f64)}), from_index(n, DType::f64)}));
+        const Expr angle =
+            l_.let(f64(Op::div, {f64(Op::mul, {turn, Expr::constant((is_inverse_ ? 2 : -2) * M_PI, DType::f64)}),
+                                 from_index(n, DType::f64)}));
         const Expr cos = l_.let(f64(Op::cos, {angle})), sin = l_.let(f64(Op::sin, {angle}));
         Exprs place = at;
         place[axis] = t;
         place.back() = 0;
         // Half of a spectrum stands for all of it: what is neither first nor middle counts twice.
         const Expr is_once = either(equal(t, 0), equal(t * 2, n));
-        const Expr weight = gives_reals() ? select(is_once, Expr::constant(1, DType::f64), Expr::constant(2, DType::f64))
-                                          : Expr::constant(1, DType::f64);
+        const Expr weight = gives_reals()
+                                ? select(is_once, Expr::constant(1, DType::f64), Expr::constant(2, DType::f64))
+                                : Expr::constant(1, DType::f64);
         const Expr a = l_.let(f64(Op::mul, {weight, cast(x_.at(place), DType::f64)}));
         place.back() = 1;
         const Expr b = is_complex ? l_.let(f64(Op::mul, {weight, cast(x_.at(place), DType::f64)})) : zero;
@@ -127,9 +129,7 @@ void count_grams(Lowering& l, const View& x, const Expr& row, const Grams& grams
   const View words = l.stored(l.weight(Tensor::of<std::int64_t>({total, n}, grams.words)));
   const View ids = l.stored(l.weight(Tensor::of<std::int64_t>({total}, grams.ids)));
   const Expr size = x.dims.back();
-  const auto word = [&](const Expr& at) {
-    return cast(x.at(x.rank() == 1 ? Exprs{at} : Exprs{row, at}), DType::i64);
-  };
+  const auto word = [&](const Expr& at) { return cast(x.at(x.rank() == 1 ? Exprs{at} : Exprs{row, at}), DType::i64); };
   l.loop(n == 1 ? 1 : skips + 1, [&](Expr gap) {
     const Expr step = gap + 1;
     l.loop(max(0, size - step * (n - 1)), [&](Expr first) {

@@ -111,12 +111,13 @@ void lower_string_concat(Lowering& l) {
   for (Expr& d : dims)
     if (!d.as_int()) d = l.let(d);
   l.strings_out(0, build(l, dims, [&](const Expr& i, const Append& append) {
-    Exprs at(dims.size());
-    Expr rest = i;
-    for (std::size_t d = dims.size(); d-- > 0; rest = floor_div(rest, dims[d])) at[d] = modulo(rest, dims[d]);
-    append(piece_of(l, x, l.let(flat_index(broadcast_place(at, dims, a.ends.dims), a.ends.dims))));
-    append(piece_of(l, y, l.let(flat_index(broadcast_place(at, dims, b.ends.dims), b.ends.dims))));
-  }));
+                  Exprs at(dims.size());
+                  Expr rest = i;
+                  for (std::size_t d = dims.size(); d-- > 0; rest = floor_div(rest, dims[d]))
+                    at[d] = modulo(rest, dims[d]);
+                  append(piece_of(l, x, l.let(flat_index(broadcast_place(at, dims, a.ends.dims), a.ends.dims))));
+                  append(piece_of(l, y, l.let(flat_index(broadcast_place(at, dims, b.ends.dims), b.ends.dims))));
+                }));
 }
 
 namespace {
@@ -124,7 +125,8 @@ namespace {
 using OnToken = std::function<void(const Expr& slot, const Expr& begin, const Expr& length)>;
 
 /// The parts of a string between delimiters; `slot` counts them.
-void scan_at(Lowering& l, const Piece& text, const Piece& mark, std::int64_t most, const Expr& slot, const OnToken& on) {
+void scan_at(Lowering& l, const Piece& text, const Piece& mark, std::int64_t most, const Expr& slot,
+             const OnToken& on) {
   const Expr end = l.let(text.begin + text.length), start = l.let(text.begin, true);
   l.loop(text.length, [&](Expr k) {
     const Expr here = l.let(text.begin + k);
@@ -147,7 +149,9 @@ void scan_at_space(Lowering& l, const Piece& text, std::int64_t most, const Expr
   const Expr end = l.let(text.begin + text.length), start = l.let(-1, true);
   l.loop(text.length, [&](Expr k) {
     const Expr here = l.let(text.begin + k), c = l.let(text.bytes.at({here}));
-    const auto in = [&](std::int64_t a, std::int64_t b) { return both(less_equal(byte(a), c), less_equal(c, byte(b))); };
+    const auto in = [&](std::int64_t a, std::int64_t b) {
+      return both(less_equal(byte(a), c), less_equal(c, byte(b)));
+    };
     const Expr is_space = l.let(either(equal_bytes(c, byte(' ')), either(in(9, 13), in(28, 31))));
     l.branch(both(negate(is_space), less(start, 0)), [&] { l.set(start, here); });
     const Expr ends = both(is_space, less_equal(0, start));
@@ -209,8 +213,8 @@ void lower_string_split(Lowering& l) {
   const Expr all = l.let(count * wide);
   const View from = l.reshaped(begins, {all}), size = l.reshaped(lengths, {all});
   l.strings_out(0, build(l, dims, [&](const Expr& i, const Append& append) {
-    append({row.bytes, l.let(as_index(from.at({i}))), l.let(as_index(size.at({i})))});
-  }));
+                  append({row.bytes, l.let(as_index(from.at({i}))), l.let(as_index(size.at({i})))});
+                }));
   l.out(1, counts);
 }
 
@@ -246,8 +250,9 @@ void lower_string_normalizer(Lowering& l) {
     l.branch(less(i, found), [&] { append(piece_of(l, row, l.let(as_index(kept.at({i}))))); });
   };
   const bool is_upper = change == "UPPER";
-  l.strings_out(0, build(l, dims, pieces,
-                         change == "NONE" ? Change() : [=](const Expr& c) { return in_case(c, is_upper); }));
+  l.strings_out(
+      0, build(
+             l, dims, pieces, change == "NONE" ? Change() : [=](const Expr& c) { return in_case(c, is_upper); }));
 }
 
 namespace {

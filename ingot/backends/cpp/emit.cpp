@@ -47,7 +47,7 @@ class Emitter {
   Emitter(Program program, const Options& options)
       : program_(std::move(program)),
         options_(options),
-        support_({options.target, geometry_of(options)}),
+        support_({options.target, geometry_of(options), options.has_threads && !options.is_c}),
         printer_(program_, support_, options.weights_in_file),
         plan_(plan_memory(program_)) {
     name_ = identifier_of(program_);
@@ -61,6 +61,10 @@ class Emitter {
       if (program_.buffers[i].role == Buffer::Role::weight)
         printer_.set_buffer(static_cast<int>(i), fmt::format("w{}", i));
     arena_slot_ = program_.buffers.size();
+    if (options.has_profile) printer_.set_hook(exported("on_step"));
+    if (options.no_alloc && !is_static_)
+      throw Error(Code::not_expressible, "sizes of this model are known only when it runs, so its code must allocate")
+          .hint("--input-shape NAME:1,3,224,224 fixes the sizes of an input");
     if (options.is_c && !is_static_)
       throw Error(Code::not_expressible, "C code has fixed sizes, and this model's are known only when it runs")
           .hint("--input-shape NAME:1,3,224,224 fixes the sizes of an input");
@@ -77,12 +81,20 @@ class Emitter {
         "<stdlib.h>\n#include <string.h>\n",
         name_);
     if (options_.is_c) source += "#include <stdbool.h>\n";
+    if (has_threads())
+      source +=
+          "\n#ifndef INGOT_NO_THREADS\n#include <atomic>\n#include <condition_variable>\n#include <mutex>\n#include "
+          "<thread>\n#include <vector>\n#endif\n";
     source += opening() + "\n";
     if (!is_static_) source += kRoom;
+    if (has_threads()) source += pool_text();
+    if (options_.has_profile)
+      source += fmt::format("\nvoid (*{})(int step, const char* name, int is_end) = NULL;\n", exported("on_step"));
     source += "\n" + support_.text() + weights_text + printer_.functions();
+    weight_bytes_ = static_cast<std::int64_t>(weights_bytes.size());
     if (options_.weights_in_file)
-      source += weight_functions(exported("set_weights"), exported("load_weights"),
-                                 static_cast<std::int64_t>(weights_bytes.size()));
+      source +=
+          weight_functions(exported("set_weights"), options_.no_alloc ? "" : exported("load_weights"), weight_bytes_);
     source += fmt::format("\n{} {{\n{}{}", signature(false), declarations(weights), body);
     source += last + "  return 0;\n}\n";
     if (!is_static_) source += cleanup();
@@ -100,6 +112,11 @@ class Emitter {
   }
 
  private:
+  /// Where nothing is shared among threads, there are none.
+  bool has_threads() const {
+    return options_.has_threads && !options_.is_c && support_.text().find("for_all(") != std::string::npos;
+  }
+
   std::string opening() const { return options_.is_c ? "" : fmt::format("\nnamespace {} {{\n", name_); }
   std::string closing() const { return options_.is_c ? "" : fmt::format("\n}}  // namespace {}\n", name_); }
   /// What belongs to the interface: in C, where there are no namespaces, after the program's name.
@@ -167,9 +184,23 @@ class Emitter {
     if (options_.weights_in_file)
       text += fmt::format(
           "/// The content of {0}.bin, aligned to 64 bytes; stays the caller's and must outlive run().\nvoid "
-          "{1}(const void* bytes);\n/// The same, read from a file into memory of its own; 0 if it could be.\nint "
-          "{2}(const char* path);\n",
-          name_, exported("set_weights"), exported("load_weights"));
+          "{1}(const void* bytes);\n",
+          name_, exported("set_weights"));
+    if (options_.weights_in_file && !options_.no_alloc)
+      text += fmt::format(
+          "/// The same, read from a file into memory of its own; 0 if it could be.\nint {}(const char* path);\n",
+          exported("load_weights"));
+    if (options_.has_profile)
+      text += fmt::format(
+          "/// Called before and after each step, with its number and the node that it came from, unless it is NULL.\n"
+          "extern void (*{})(int step, const char* name, int is_end);\n",
+          exported("on_step"));
+    if (has_threads())
+      text +=
+          "/// How many threads share the work of run(), of which only one may go on at a time; 1 at first. The "
+          "results are\n"
+          "/// the same for any number. Code that is compiled with INGOT_NO_THREADS has none.\nvoid set_threads(int "
+          "count);\n";
     text += "/// 0 if it could be run; other numbers say that there is no memory.\n";
     for (const Port& port : program_.inputs) text += type_comment(port);
     for (const Port& port : program_.outputs) text += type_comment(port);
@@ -251,14 +282,23 @@ class Emitter {
   std::string name_;
   bool is_static_ = true;
   std::size_t arena_slot_ = 0;
+  std::int64_t weight_bytes_ = 0;  // of the file
 };
 
 std::string Emitter::test_program() {
   std::string load;
-  if (options_.weights_in_file)
+  if (options_.weights_in_file && options_.no_alloc)
+    load = fmt::format(
+        "  static uint64_t weights[{0}];\n  unsigned char* const aligned = (unsigned char*)weights + (64 - "
+        "(size_t)weights % "
+        "64) % 64;\n  FILE* weights_file = fopen(\"{1}.bin\", \"rb\");\n  if (!weights_file || fread(aligned, 1, {2}, "
+        "weights_file) != {2}) return 2;\n  fclose(weights_file);\n  {3}{4}(aligned);\n",
+        weight_bytes_ / 8 + 9, name_, weight_bytes_, options_.is_c ? "" : name_ + "::", exported("set_weights"));
+  else if (options_.weights_in_file)
     load = fmt::format("  if ({}{}(\"{}.bin\") != 0) return 2;\n",
                        options_.is_c ? "" : name_ + "::", exported("load_weights"), name_);
-  return test_source(name_, options_.is_c, entry("static ", "call"), load, program_.inputs.size(), program_.outputs.size());
+  return test_source(name_, options_.is_c, entry("static ", "call"), load, program_.inputs.size(),
+                     program_.outputs.size());
 }
 
 std::string Emitter::entry(std::string_view linkage, std::string_view function) {
@@ -312,7 +352,9 @@ std::string identifier_of(const Program& program) {
 }
 
 std::vector<File> emit(const Program& program, const Options& options, Sizes* sizes) {
-  return Emitter(prepared(program, geometry_of(options)), options).files(sizes);
+  Program made = prepared(program, geometry_of(options));
+  if (options.half_weights) halve_weights(made);
+  return Emitter(std::move(made), options).files(sizes);
 }
 
 }  // namespace ingot::backends::cpp

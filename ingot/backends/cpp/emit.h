@@ -10,9 +10,14 @@ namespace ingot::backends::cpp {
 struct Options {
   bool is_c = false;             // C99; else C++17
   bool weights_in_file = false;  // NAME.bin, else in the source
-  std::string target = "";       // avx2, avx512, neon, scalar: what matrices are multiplied with; empty: what the compiler is told
-  bool has_entry = false;        // a function that takes arrays of pointers, for callers that know no types
-  bool has_test = false;         // NAME_test.cpp or NAME_test.c, which reads test_data(), and NAME.cmake
+  std::string target =
+      "";  // avx2, avx512, neon, scalar: what matrices are multiplied with; empty: what the compiler is told
+  bool has_entry = false;     // a function that takes arrays of pointers, for callers that know no types
+  bool no_alloc = false;      // the code asks for no memory: sizes must be known, weights are handed to it
+  bool half_weights = false;  // weights of float are stored as float16
+  bool has_profile = false;   // a hook before and after each step
+  bool has_threads = false;   // C++: products and convolutions are shared among threads
+  bool has_test = false;      // NAME_test.cpp or NAME_test.c, which reads test_data(), and NAME.cmake
 };
 
 struct File {

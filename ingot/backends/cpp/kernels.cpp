@@ -26,8 +26,9 @@ std::string joined(const std::vector<std::string>& words) {
 
 /// Where the range of results is declared.
 std::string with_range(const Range& range, Printer& p, DType type, const std::string& text, int depth) {
-  return fmt::format("{0}{{\n{0}  static const {1} range[] = {{{2}, {3}}};\n{4}{0}}}\n", indent(depth), c_type(type).value,
-                     p.expr(Expr::constant(range.low, type)), p.expr(Expr::constant(range.high, type)), text);
+  return fmt::format("{0}{{\n{0}  static const {1} range[] = {{{2}, {3}}};\n{4}{0}}}\n", indent(depth),
+                     c_type(type).value, p.expr(Expr::constant(range.low, type)),
+                     p.expr(Expr::constant(range.high, type)), text);
 }
 
 }  // namespace
@@ -50,10 +51,22 @@ std::string print_product(Printer& p, const Product& s, const Program& program, 
   const std::string room = s.scratch >= 0 ? p.buffer(s.scratch) : "NULL";
   text += fmt::format(
       "{}{}({});\n", indent(inner), support.use("product", type),
-      joined({m, n, k, start(s.a, s.a_start), s.a_packed ? "0" : s.a_transposed ? "1" : k,
-              s.a_packed ? "0" : s.a_transposed ? m : "1", start(s.b, s.b_start), s.b_packed ? "0" : s.b_transposed ? "1" : n,
-              s.b_packed ? "0" : s.b_transposed ? k : "1", start(s.out, s.out_start), room,
-              s.b_packed || right == 0 ? room : fmt::format("{} + {}", room, right), s.range ? "range" : "NULL"}));
+      joined({m, n, k, start(s.a, s.a_start),
+              s.a_packed       ? "0"
+              : s.a_transposed ? "1"
+                               : k,
+              s.a_packed       ? "0"
+              : s.a_transposed ? m
+                               : "1",
+              start(s.b, s.b_start),
+              s.b_packed       ? "0"
+              : s.b_transposed ? "1"
+                               : n,
+              s.b_packed       ? "0"
+              : s.b_transposed ? k
+                               : "1",
+              start(s.out, s.out_start), room, s.b_packed || right == 0 ? room : fmt::format("{} + {}", room, right),
+              s.range ? "range" : "NULL"}));
   while (inner > depth) text += indent(--inner) + "}\n";
   return s.range ? with_range(*s.range, p, type, text, depth) : text;
 }
@@ -103,13 +116,12 @@ std::string print_convolution(Printer& p, const Convolution& s, const Program& p
   const std::string sizes = std::string("in, out, kernel, strides, dilations, pads, ") + (s.range ? "range" : "NULL");
   const std::string channels = std::to_string(s.channels), features = std::to_string(s.features);
   if (is_alone) {
-    text += fmt::format(
-        "{}{}({});\n", indent(depth + 1), support.use("depthwise", type),
-        joined({p.buffer(s.x), p.buffer(s.w), bias, p.buffer(s.out), room, p.expr(s.batch), channels, features, sizes}));
+    text += fmt::format("{}{}({});\n", indent(depth + 1), support.use("depthwise", type),
+                        joined({p.buffer(s.x), p.buffer(s.w), bias, p.buffer(s.out), room, p.expr(s.batch), channels,
+                                features, sizes}));
   } else {
     const std::string w = pack_weights(p, s, support, type, depth + 1, text);
-    const std::string panel =
-        s.w_packed ? room : fmt::format("{} + {}", room, packed_weights(s, support.geometry()));
+    const std::string panel = s.w_packed ? room : fmt::format("{} + {}", room, packed_weights(s, support.geometry()));
     text += fmt::format("{}{}({});\n", indent(depth + 1), support.use("convolution", type),
                         joined({p.buffer(s.x), w, bias, p.buffer(s.out), panel, std::to_string(s.kernel.size()),
                                 p.expr(s.batch), channels, features, std::to_string(s.group), sizes}));

@@ -141,7 +141,7 @@ $Astatic void tile_$N(int64_t rows, int64_t k, const $T* a, const $T* b, $T* c, 
 #undef VECTOR_BYTES
 )";
 
-constexpr std::string_view kPanels = R"(// The product of one panel of each matrix, or what of it is wanted.
+constexpr std::string_view kTiles = R"(// The product of one panel of each matrix, or what of it is wanted.
 $Astatic void tiles_$N(int64_t rows, int64_t columns, int64_t k, const $T* a, const $T* b, $T* c, int64_t c_row, const $T* bias,
                      bool adds, const $T* range) {
   for (int64_t i = 0; i < rows; i += high_$N) {
@@ -161,14 +161,39 @@ $Astatic void tiles_$N(int64_t rows, int64_t columns, int64_t k, const $T* a, co
     }
   }
 }
+)";
 
-// The same for all panels, which begin a_step and b_step numbers apart; one panel of b stays in the cache meanwhile.
+constexpr std::string_view kPanels =
+    R"(// The same for all panels, which begin a_step and b_step numbers apart; one panel of b stays in the cache meanwhile.
 static void panels_$N(int64_t m, int64_t n, int64_t k, const $T* a, int64_t a_step, const $T* b, int64_t b_step, $T* c,
                       int64_t c_row, const $T* bias, bool adds, const $T* range) {
   for (int64_t j = 0; j < n; j += $NR)
     for (int64_t i = 0; i < m; i += $MR)
       tiles_$N(m - i < $MR ? m - i : $MR, n - j < $NR ? n - j : $NR, k, a + i / $MR * a_step, b + j / $NR * b_step,
                c + i * c_row + j, c_row, bias ? bias + i : NULL, adds, range);
+}
+)";
+
+// The same by threads: a task is one panel of b and some of a.
+constexpr std::string_view kSharedPanels = R"(typedef struct {
+  int64_t m, n, k, a_step, b_step, c_row;
+  const $T *a, *b, *bias, *range;
+  $T* c;
+  bool adds;
+} panels_job_$N;
+
+static void panels_task_$N(void* what, int64_t task) {
+  const panels_job_$N* p = (const panels_job_$N*)what;
+  const int64_t blocks = (p->m + 8 * $MR - 1) / (8 * $MR), j = task / blocks * $NR, first = task % blocks * 8 * $MR;
+  for (int64_t i = first; i < p->m && i < first + 8 * $MR; i += $MR)
+    tiles_$N(p->m - i < $MR ? p->m - i : $MR, p->n - j < $NR ? p->n - j : $NR, p->k, p->a + i / $MR * p->a_step,
+             p->b + j / $NR * p->b_step, p->c + i * p->c_row + j, p->c_row, p->bias ? p->bias + i : NULL, p->adds, p->range);
+}
+
+static void panels_$N(int64_t m, int64_t n, int64_t k, const $T* a, int64_t a_step, const $T* b, int64_t b_step, $T* c,
+                      int64_t c_row, const $T* bias, bool adds, const $T* range) {
+  panels_job_$N job = {m, n, k, a_step, b_step, c_row, a, b, bias, range, c, adds};
+  for_all((n + $NR - 1) / $NR * ((m + 8 * $MR - 1) / (8 * $MR)), panels_task_$N, &job);
 }
 )";
 
@@ -209,7 +234,8 @@ static void pack_columns_$N(int64_t k, int64_t n, const $T* b, int64_t b_row, in
 )";
 
 // Few rows would leave most of a tile empty: they are bound by how fast b is read.
-constexpr std::string_view kProduct = R"($Astatic void few_rows_$N(int64_t m, int64_t n, int64_t k, const $T* a, int64_t a_row, int64_t a_column, const $T* b,
+constexpr std::string_view kProduct =
+    R"($Astatic void few_rows_$N(int64_t m, int64_t n, int64_t k, const $T* a, int64_t a_row, int64_t a_column, const $T* b,
                        int64_t b_step, $T* c, int64_t c_row, bool adds, const $T* range) {
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < n; j += 3 * lanes_$N) {
@@ -310,10 +336,45 @@ static int runs_$N(run_$N* runs, int64_t p, int64_t width, int64_t tap, int rank
   return count;
 }
 
+// What the convolution gathers: rows t to t + depth of the matrix, for windows p to p + columns.
+typedef struct {
+  int rank;
+  const int64_t *in, *out, *kernel, *strides, *dilations, *pads;
+  const $T* from;
+  $T* room;
+  int64_t plane, taps, p, columns, t, depth;
+} windows_$N;
+
+// One panel of it.
+static void gather_$N(void* what, int64_t panel) {
+  const windows_$N* s = (const windows_$N*)what;
+  const int64_t j = panel * $NR, stride = s->strides[s->rank - 1], t = s->t, depth = s->depth, taps = s->taps;
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    const int64_t first = t + (tap - t % taps + taps) % taps;
+    run_$N runs[3 * $NR];
+    if (first >= t + depth) continue;
+    const int count = runs_$N(runs, s->p + j, s->columns - j < $NR ? s->columns - j : $NR, tap, s->rank, s->in, s->out,
+                              s->kernel, s->strides, s->dilations, s->pads);
+    for (int64_t r = first; r < t + depth; r += taps) {
+      const $T* const source = s->from + r / taps * s->plane;
+      $T* const line = s->room + j * depth + (r - t) * $NR;
+      for (int i = 0; i < count; ++i) {
+        $T* const here = line + runs[i].to;
+        if (runs[i].from < 0)
+          for (int64_t q = 0; q < runs[i].count; ++q) here[q] = 0;
+        else if (stride == 1)
+          copy_$N(here, source + runs[i].from, runs[i].count);
+        else
+          for (int64_t q = 0; q < runs[i].count; ++q) here[q] = source[runs[i].from + q * stride];
+      }
+    }
+  }
+}
+
 static void convolution_$N(const $T* x, const $T* w, const $T* bias, $T* y, $T* room, int rank, int64_t batch, int64_t channels,
                            int64_t features, int64_t group, const int64_t* in, const int64_t* out, const int64_t* kernel,
                            const int64_t* strides, const int64_t* dilations, const int64_t* pads, const $T* range) {
-  const int64_t c = channels / group, m = features / group, stride = strides[rank - 1];
+  const int64_t c = channels / group, m = features / group;
   int64_t plane = 1, places = 1, taps = 1;
   for (int d = 0; d < rank; ++d) {
     plane *= in[d];
@@ -329,28 +390,8 @@ static void convolution_$N(const $T* x, const $T* w, const $T* bias, $T* y, $T* 
       const int64_t columns = places - p < $NC ? places - p : $NC;
       for (int64_t t = 0; t < k; t += $KC) {
         const int64_t depth = k - t < $KC ? k - t : $KC;
-        for (int64_t j = 0; j < columns; j += $NR)
-          for (int64_t tap = 0; tap < taps; ++tap) {
-            const int64_t first = t + (tap - t % taps + taps) % taps;
-            run_$N runs[3 * $NR];
-            if (first >= t + depth) continue;
-            const int count = runs_$N(runs, p + j, columns - j < $NR ? columns - j : $NR, tap, rank, in, out, kernel,
-                                      strides, dilations, pads);
-            for (int64_t r = first; r < t + depth; r += taps) {
-              const $T* const source = from + r / taps * plane;
-              $T* const line = room + j * depth + (r - t) * $NR;
-              for (int i = 0; i < count; ++i) {
-                $T* const here = line + runs[i].to;
-                if (runs[i].from < 0)
-                  for (int64_t q = 0; q < runs[i].count; ++q) here[q] = 0;
-                else if (stride == 1)
-                  copy_$N(here, source + runs[i].from, runs[i].count);
-                else
-                  for (int64_t q = 0; q < runs[i].count; ++q) here[q] = source[runs[i].from + q * stride];
-              }
-            }
-          }
-        panels_$N(m, columns, depth, w + g * w_step + t * $MR, k * $MR, room, depth * $NR, to + p, places,
+        windows_$N windows = {rank, in, out, kernel, strides, dilations, pads, from, room, plane, taps, p, columns, t, depth};
+$GATHER        panels_$N(m, columns, depth, w + g * w_step + t * $MR, k * $MR, room, depth * $NR, to + p, places,
                   bias && t + depth == k ? bias + g * m : NULL, t > 0, t + depth == k ? range : NULL);
       }
     }
@@ -358,9 +399,10 @@ static void convolution_$N(const $T* x, const $T* w, const $T* bias, $T* y, $T* 
 }
 )";
 
-// Each channel alone: its plane is laid out with its padding, one plane per remainder of the strides, so that every tap of
-// neighbouring windows reads neighbours.
-constexpr std::string_view kDepthwise = R"($Astatic void weigh_$N(const $T* x, const $T* w, const int64_t* offsets, int64_t taps, $T start, $T* y, int64_t count) {
+// Each channel alone: its plane is laid out with its padding, one plane per remainder of the strides, so that every tap
+// of neighbouring windows reads neighbours.
+constexpr std::string_view kDepthwise =
+    R"($Astatic void weigh_$N(const $T* x, const $T* w, const int64_t* offsets, int64_t taps, $T start, $T* y, int64_t count) {
   int64_t i = 0;
   for (; i + 3 * lanes_$N < count; i += 4 * lanes_$N) {
     vector_$N s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
@@ -427,6 +469,81 @@ static void depthwise_$N(const $T* x, const $T* w, const $T* bias, $T* y, $T* ro
 }
 )";
 
+constexpr std::string_view kPool = R"(
+#ifdef INGOT_NO_THREADS
+static void for_all(int64_t count, void (*work)(void*, int64_t), void* job) {
+  for (int64_t i = 0; i < count; ++i) work(job, i);
+}
+void set_threads(int) {}
+#else
+// Threads that wait for tasks; the one that calls run() works as well.
+struct pool_t {
+  std::mutex mutex;
+  std::condition_variable wake, done;
+  std::vector<std::thread> threads;
+  std::atomic<int64_t> next{0};
+  void (*work)(void*, int64_t) = nullptr;
+  void* job = nullptr;
+  int64_t count = 0, round = 0;
+  int busy = 0;
+  bool ends = false;
+
+  void help() {
+    for (int64_t i = next++; i < count; i = next++) work(job, i);
+  }
+  void wait() {
+    int64_t seen = 0;
+    for (;;) {
+      std::unique_lock<std::mutex> lock(mutex);
+      wake.wait(lock, [&] { return ends || round != seen; });
+      if (ends) return;
+      seen = round;
+      lock.unlock();
+      help();
+      lock.lock();
+      if (--busy == 0) done.notify_one();
+    }
+  }
+  void resize(int count_wanted) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      ends = true;
+    }
+    wake.notify_all();
+    for (std::thread& t : threads) t.join();
+    threads.clear();
+    ends = false;
+    round = 0;
+    for (int i = 1; i < count_wanted; ++i) threads.emplace_back([this] { wait(); });
+  }
+  ~pool_t() { resize(1); }
+};
+static pool_t pool;
+
+void set_threads(int count) { pool.resize(count); }
+
+static void for_all(int64_t count, void (*work)(void*, int64_t), void* job) {
+  if (pool.threads.empty() || count < 2) {
+    for (int64_t i = 0; i < count; ++i) work(job, i);
+    return;
+  }
+  {
+    const std::lock_guard<std::mutex> lock(pool.mutex);
+    pool.work = work;
+    pool.job = job;
+    pool.count = count;
+    pool.next = 0;
+    pool.busy = (int)pool.threads.size();
+    ++pool.round;
+  }
+  pool.wake.notify_all();
+  pool.help();
+  std::unique_lock<std::mutex> lock(pool.mutex);
+  pool.done.wait(lock, [] { return pool.busy == 0; });
+}
+#endif
+)";
+
 struct Text {
   std::string_view name, needs, text;
 };
@@ -434,7 +551,8 @@ struct Text {
 constexpr Text kTexts[] = {
     {"vectors", "", kVectors},
     {"tile", "vectors", kTile},
-    {"panels", "tile", kPanels},
+    {"tiles", "tile", kTiles},
+    {"panels", "tiles", kPanels},
     {"copy", "vectors", kCopy},
     {"pack_rows", "", kPackRows},
     {"pack_columns", "copy", kPackColumns},
@@ -466,6 +584,8 @@ std::string vectors_of(const MatrixTarget& target) {
 
 }  // namespace
 
+std::string_view pool_text() { return kPool; }
+
 std::string_view matrix_needs(std::string_view function) {
   for (const Text& t : kTexts)
     if (t.name == function) return t.needs;
@@ -476,7 +596,11 @@ std::string matrix_text(std::string_view function, const MatrixTarget& target, D
   const Geometry& g = target.geometry;
   for (const Text& t : kTexts) {
     if (t.name != function) continue;
-    std::string text(t.text);
+    std::string text(function == "panels" && target.has_threads ? kSharedPanels : t.text);
+    text = replaced(std::move(text), "$GATHER",
+                    target.has_threads
+                        ? "        for_all((columns + $NR - 1) / $NR, gather_$N, &windows);\n"
+                        : "        for (int64_t j = 0; j < columns; j += $NR) gather_$N(&windows, j / $NR);\n");
     if (function == "tile" || function == "vectors") text = vectors_of(target) + text;
     text = replaced(std::move(text), "$A", attribute_of(target.name));
     text = replaced(std::move(text), "$I", type == DType::f64 ? "int64_t" : "int32_t");

@@ -8,8 +8,8 @@
 
 namespace ingot::backends::cpp {
 
-/// The left matrix lies in panels of `rows` rows, the right one in panels of `bytes` bytes of each row. The layout is the
-/// same for all processors, so that weights can be laid out before the processor is known.
+/// The left matrix lies in panels of `rows` rows, the right one in panels of `bytes` bytes of each row. The layout is
+/// the same for all processors, so that weights can be laid out before the processor is known.
 struct Geometry {
   std::int64_t rows = 8, bytes = 192;
   std::int64_t depth = 256, width = 480, height = 256;  // of what is packed at once
@@ -20,18 +20,22 @@ struct Geometry {
 /// Small panels for processors with little memory.
 constexpr Geometry kSmallGeometry = {4, 48, 128, 12, 16};
 
-/// Of convolutions of each channel alone: windows of more taps are gathered like others, and what lies behind a plane is
-/// read with it.
+/// Of convolutions of each channel alone: windows of more taps are gathered like others, and what lies behind a plane
+/// is read with it.
 constexpr std::int64_t kMostDepthwiseTaps = 128, kDepthwiseSlack = 64;
 
 /// Which processor the code is for: avx2, avx512, neon, scalar; empty: what the compiler is told.
 struct MatrixTarget {
   std::string name;
   Geometry geometry;
+  bool has_threads = false;  // work is handed to for_all()
 };
 
-/// The text of tile, panels, pack_rows, pack_columns, product, convolution or depthwise, with $T for the type and $N for
-/// its suffix; empty: there is none.
+/// for_all() and set_threads(), which can be left out of the code by defining INGOT_NO_THREADS.
+std::string_view pool_text();
+
+/// The text of tile, panels, pack_rows, pack_columns, product, convolution or depthwise, with $T for the type and $N
+/// for its suffix; empty: there is none.
 std::string matrix_text(std::string_view function, const MatrixTarget& target, DType type);
 /// The functions that it calls.
 std::string_view matrix_needs(std::string_view function);

@@ -123,9 +123,10 @@ class Preparation {
       s.b_packed = true;
     }
     const std::int64_t right =
-        s.b_packed ? 0 : at_most(geometry_.depth, s.k) *
-                             round_up(at_most(std::max(geometry_.width, geometry_.columns(type)), s.n),
-                                      geometry_.columns(type));
+        s.b_packed
+            ? 0
+            : at_most(geometry_.depth, s.k) *
+                  round_up(at_most(std::max(geometry_.width, geometry_.columns(type)), s.n), geometry_.columns(type));
     s.scratch = scratch(type, right_room(s, geometry_) + right);
   }
 

@@ -4,9 +4,12 @@
 
 namespace ingot::backends::cpp {
 
-/// The program with what the kernels of generated code want: constant matrices in panels, memory to work in. Weights that
-/// nothing reads any more are left out.
+/// The program with what the kernels of generated code want: constant matrices in panels, memory to work in. Weights
+/// that nothing reads any more are left out.
 lower::Program prepared(const lower::Program& program, const Geometry& geometry);
+
+/// Weights of float become float16 where they are stored; they are widened before the statements that read them.
+void halve_weights(lower::Program& program);
 
 /// Products and convolutions whose results are only held in a range do that themselves.
 void hold_results(lower::Program& program);

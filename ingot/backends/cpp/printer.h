@@ -19,6 +19,9 @@ class Printer {
   void set_variable(int id, std::string name) { variables_[static_cast<std::size_t>(id)] = std::move(name); }
   void set_buffer(int tensor, std::string name) { buffers_[static_cast<std::size_t>(tensor)] = std::move(name); }
 
+  /// Steps call the function of this name, where it is set, before and after they run.
+  void set_hook(std::string name) { hook_ = std::move(name); }
+
   std::string expr(const lower::Expr& e);
   /// The statements, indented. `after`: text that reads variables which they declare.
   std::string body(const lower::Body& body, int depth, const std::string& after = {});
@@ -41,7 +44,7 @@ class Printer {
   std::string constant(const lower::Expr& e) const;
   std::string load(const lower::Expr& e);
   std::string stored(const lower::Expr& value, DType type);
-  std::string group(const lower::Group& group);
+  std::string group(const lower::Group& group, int depth);
   /// Names for parts of an expression that are read more than once.
   std::vector<Named> hoisted(const lower::Expr& e, int depth);
   void unname(const std::vector<Named>& made);
@@ -51,7 +54,7 @@ class Printer {
   bool weights_are_passed_;
   std::vector<std::string> buffers_, variables_;
   std::map<const lower::ExprNode*, std::string> named_;
-  std::string functions_;
+  std::string functions_, hook_;
   int next_function_ = 0, next_part_ = 0;
   const lower::Axes* flat_axes_ = nullptr;  // loops that are printed as one
 };

@@ -193,8 +193,8 @@ struct StatementPrinter {
     text += next_sum(s, sum_type, "sums[r]", inner + 2) + indent(inner + 1) + "}\n";
     p.set_variable(s.reduced.back().variable, i);
     if (whole < extent)
-      text += fmt::format("{0}for (int64_t {1} = {2}; {1} < {3}; ++{1}) {{\n{4}{0}}}\n", indent(inner), i, whole, extent,
-                          next_sum(s, sum_type, "sum", inner + 1));
+      text += fmt::format("{0}for (int64_t {1} = {2}; {1} < {3}; ++{1}) {{\n{4}{0}}}\n", indent(inner), i, whole,
+                          extent, next_sum(s, sum_type, "sum", inner + 1));
     while (inner > outer) text += indent(--inner) + "}\n";
     constexpr Op kOps[] = {Op::add, Op::mul, Op::min, Op::max};
     const Expr a = Expr::variable(-1, sum_type, false), b = Expr::variable(-2, sum_type, false);
@@ -271,7 +271,7 @@ struct StatementPrinter {
     return room(s.tensor, p.expr(product(buffer(s.tensor).dims)), false);
   }
   std::string operator()(const Grow& s) const { return room(s.tensor, p.expr(s.size), true); }
-  std::string operator()(const Group& s) const { return pad() + p.group(s) + "\n"; }
+  std::string operator()(const Group& s) const { return pad() + p.group(s, depth) + "\n"; }
 };
 
 Printer::Printer(const Program& program, Support& support, bool weights_are_passed)
@@ -300,7 +300,7 @@ std::string Printer::body(const Body& body, int depth, const std::string& after)
 }
 
 /// A function of the buffers and variables that the group uses; returns the call.
-std::string Printer::group(const Group& group) {
+std::string Printer::group(const Group& group, int depth) {
   std::map<int, bool> tensors;
   std::set<int> used, declared;
   const std::function<void(const Body&)> find = [&](const Body& body) {
@@ -347,7 +347,12 @@ std::string Printer::group(const Group& group) {
   const std::string name = fmt::format("step_{}", next_function_++);
   functions_ += fmt::format("\n// {}\nstatic void {}({}) {{\n{}}}\n", comment(group.label), name,
                             parameters.empty() ? "void" : parameters, inside);
-  return fmt::format("{}({});", name, arguments);
+  const std::string call = fmt::format("{}({});", name, arguments);
+  if (hook_.empty()) return call;
+  const auto hook = [&](int is_end) {
+    return fmt::format("if ({0}) {0}({1}, \"{2}\", {3});", hook_, next_function_ - 1, comment(group.label), is_end);
+  };
+  return fmt::format("{}\n{}{}\n{}{}", hook(0), indent(depth), call, indent(depth), hook(1));
 }
 
 }  // namespace ingot::backends::cpp

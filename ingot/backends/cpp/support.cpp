@@ -104,7 +104,8 @@ constexpr Text kOfFloats[] = {
 
 // Without branches and calls, so that loops over them become vectors.
 constexpr Text kOfSingles[] = {
-    // e^x = 2^n e^r: n from the bits of a sum so large that it has no digits after the point; the scale in two factors, as
+    // e^x = 2^n e^r: n from the bits of a sum so large that it has no digits after the point; the scale in two factors,
+    // as
     // one alone would overflow or could not make subnormal numbers.
     {"exp", R"(static inline float exp_f32(float x) {
   const float shift = 12582912.0f, c = x < -104.0f ? -104.0f : x > 89.0f ? 89.0f : x;
@@ -139,6 +140,19 @@ constexpr Text kOfSingles[] = {
   return c * p / q;
 })"},
 };
+
+// The exponent's bias is put right by a product, which also makes subnormal numbers.
+constexpr std::string_view kLoadHalf = R"(static inline float load_f16(uint16_t h) {
+  const uint32_t rest = (uint32_t)(h & 0x7fffu) << 13, sign = (uint32_t)(h & 0x8000u) << 16;
+  uint32_t bits = rest;
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  x *= 5.192296858534828e33f;
+  memcpy(&bits, &x, sizeof bits);
+  bits = (rest >= 0x0f800000u ? rest | 0x7f800000u : bits) | sign;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+})";
 
 constexpr Text kPlain[] = {
     {"floor_div",
@@ -290,6 +304,10 @@ std::string Support::use(std::string_view base, DType type) {
   const std::string name = std::string(base) + "_" + c.suffix;
   if (known_.contains(name)) return name;
   if (type == DType::f8e8m0) return use(name);
+  if (base == "load" && type == DType::f16) {
+    add(name, std::string(kLoadHalf));
+    return name;
+  }
   if (base == "load") {
     use("decode");
     add(name, fmt::format("static inline float {}({} bits) {{ return decode(bits, {}); }}", name, c.storage,

@@ -213,11 +213,14 @@ std::string cmake_file(const std::string& name, const Options& options) {
       "add_library({0} STATIC ${{CMAKE_CURRENT_LIST_DIR}}/{0}.{2})\n"
       "target_include_directories({0} PUBLIC ${{CMAKE_CURRENT_LIST_DIR}})\n"
       "target_compile_features({0} PUBLIC {3})\n"
-      "if(UNIX)\n  target_link_libraries({0} PUBLIC m)\nendif()\n"
+      "if(UNIX)\n  target_link_libraries({0} PUBLIC m)\nendif()\n{4}"
       "add_executable({0}_test ${{CMAKE_CURRENT_LIST_DIR}}/{0}_test.{2})\n"
       "target_link_libraries({0}_test {0})\n"
       "add_test(NAME {0}_test COMMAND {0}_test WORKING_DIRECTORY ${{CMAKE_CURRENT_LIST_DIR}})\n",
-      name, language, ending, options.is_c ? "c_std_99" : "cxx_std_17");
+      name, language, ending, options.is_c ? "c_std_99" : "cxx_std_17",
+      options.has_threads
+          ? fmt::format("find_package(Threads REQUIRED)\ntarget_link_libraries({} PUBLIC Threads::Threads)\n", name)
+          : "");
   return text;
 }
 

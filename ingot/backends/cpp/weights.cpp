@@ -109,11 +109,14 @@ WeightTable make_weights(const Program& program, const Printer& printer, bool in
 }
 
 std::string weight_functions(const std::string& set, const std::string& load, std::int64_t bytes) {
-  return fmt::format(R"(
+  std::string text = fmt::format(R"(
 static const unsigned char* weights = NULL;
 
 void {0}(const void* bytes) {{ weights = (const unsigned char*)bytes; }}
-
+)",
+                                 set);
+  if (load.empty()) return text;
+  return text + fmt::format(R"(
 int {1}(const char* path) {{
   FILE* file = fopen(path, "rb");
   unsigned char* bytes = (unsigned char*)malloc({2} + 64);
@@ -126,7 +129,7 @@ int {1}(const char* path) {{
   return 0;
 }}
 )",
-                     set, load, bytes);
+                            set, load, bytes);
 }
 
 }  // namespace ingot::backends::cpp
