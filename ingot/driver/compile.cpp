@@ -102,6 +102,20 @@ CompileReport write_onnx_dialect(Model& model, const SplitPath& path) {
   return report;
 }
 
+/// Native code is called with arrays.
+void require_tensors(const Model& model) {
+  std::string problems;
+  const auto look_at = [&](const char* what, const Value* value) {
+    if (!value->type.is_tensor())
+      problems += "\n  " + (what + (" '" + value->name())) + "': no native code can be made for " + value->type.str();
+  };
+  for (const Value* input : model.graph->inputs()) look_at("input", input);
+  for (const Value* output : model.graph->outputs())
+    if (output) look_at("output", output);
+  if (problems.empty()) return;
+  throw Error(Code::not_expressible, "the model cannot be compiled:" + problems).hint("--emit cpp takes sequences");
+}
+
 }  // namespace
 
 std::vector<std::string> compile_targets() {
@@ -115,6 +129,7 @@ CompileReport compile(Model& model, const CompileRequest& request) {
   if (request.emit == "mlir-onnx") return write_onnx_dialect(model, path);
   CompileReport report;
   const bool is_source = request.emit == "cpp" || request.emit == "c";
+  if (!is_source && request.emit != "matlab") require_tensors(model);
   const std::string test = request.has_test && is_source ? test_data_of(model, request, report) : "";
   lower::legalize(model);
   const lower::Program program = lower::lower(model, path.name);

@@ -47,7 +47,11 @@ void lower_shape(Lowering& l) {
   Exprs sizes;
   for (std::int64_t i = start; i < end; ++i) sizes.push_back(x.dims[static_cast<std::size_t>(i)]);
   const auto read = [sizes](const Exprs& at) {
-    if (const auto i = at[0].as_int()) return from_index(sizes[static_cast<std::size_t>(*i)], DType::i64);
+    if (const auto i = at[0].as_int()) {
+      // Who reads one of several lists asks all of them, and takes what the right one says.
+      const bool is_inside = *i >= 0 && *i < static_cast<std::int64_t>(sizes.size());
+      return from_index(is_inside ? sizes[static_cast<std::size_t>(*i)] : Expr(0), DType::i64);
+    }
     Expr y = from_index(sizes.empty() ? Expr(0) : sizes.back(), DType::i64);
     for (std::size_t i = sizes.size(); i-- > 1;)
       y = select(equal(at[0], static_cast<std::int64_t>(i - 1)), from_index(sizes[i - 1], DType::i64), y);

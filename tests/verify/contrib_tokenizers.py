@@ -25,6 +25,8 @@ COUNT = int(sys.argv[2]) if len(sys.argv) > 2 else 600
 SHARED = pathlib.Path(os.environ.get("INGOT_SHARED", ROOT.parent / "shared"))
 FOLDER = SHARED / "corpus" / "contrib" / "extensions"
 PEERS = pathlib.Path(os.environ.get("INGOT_PEERS") or ROOT / "build" / "peers")
+if PEERS.name == "node_modules":
+    PEERS = PEERS.parent
 LONGEST = 4096
 
 

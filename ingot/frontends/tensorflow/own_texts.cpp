@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ingot/frontends/tensorflow/translation.h"
+#include "ingot/ops/infer.h"
 
 namespace ingot::frontends::tensorflow {
 namespace {
@@ -13,7 +14,9 @@ constexpr std::string_view kContribDomain = "ai.onnx.contrib";
 Values made(const TfNode& n, GraphBuilder& g, std::string_view op, std::string_view domain, const Values& inputs,
             const Attrs& attrs, std::size_t outputs = 1) {
   n.translation().use_domain(std::string(domain));
-  const Node* node = g.node(op, domain, inputs, attrs, outputs);
+  Node* node = g.node(op, domain, inputs, attrs, outputs);
+  ops::InferSession session;
+  ops::infer_node(*node, session);
   Values values;
   for (Value* value : node->outputs()) values.push_back(value);
   return values;

@@ -330,7 +330,7 @@ Item decomposed_choose_qparams(const Call& c) {
   scale = g.op("Max", {scale, g.scalar(c.has(3) ? c.real(3) : 0, DType::f32)});
   Value* zero = g.sub(c.real(1), g.op("Round", {g.div(low, scale)}));
   zero = g.op("Clip", {zero, g.scalar(c.real(1), DType::f32), g.scalar(c.real(2), DType::f32)});
-  return Item::tensors({g.reshape(scale, {1}), g.reshape(g.cast(zero, DType::i64), {1})});
+  return Item::tensors({g.reshape(g.cast(scale, DType::f64), {1}), g.reshape(g.cast(zero, DType::i64), {1})});
 }
 
 }  // namespace ingot::frontends::torch

@@ -37,6 +37,11 @@ Datum run(const Model& model, const Strings& texts) {
   return engine::Session(model).run({{"x", x}}).at(0).value;
 }
 
+Strings texts_of(const Datum& datum) {
+  const auto texts = datum.array()->data<std::string>();
+  return {texts.begin(), texts.end()};
+}
+
 std::string refusal_of(const std::string& nodes) {
   try {
     (void)import_graph(graph_of(nodes), {});
@@ -57,10 +62,9 @@ TEST(TensorFlowTexts, AllowedOnesAreOperatorsThatIngotRuns) {
   ImportOptions options;
   options.custom = {"Substr", "StaticRegexReplace", "StringToHashBucketFast"};
   const Model substr = import_graph(graph_of(kSubstr), options).model;
-  const auto parts = run(substr, {"Hello", "World"}).array()->data<std::string>();
-  EXPECT_EQ(Strings(parts.begin(), parts.end()), (Strings{"el", "or"}));
+  EXPECT_EQ(texts_of(run(substr, {"Hello", "World"})), (Strings{"el", "or"}));
   const Model replace = import_graph(graph_of(kReplace), options).model;
-  EXPECT_EQ(run(replace, {"a12b3"}).array()->data<std::string>()[0], "a#b#");
+  EXPECT_EQ(texts_of(run(replace, {"a12b3"})), Strings{"a#b#"});
   const Model buckets = import_graph(graph_of(kBuckets), options).model;
   EXPECT_EQ(run(buckets, {"Hello", "TensorFlow", "2.x"}).array()->to_ints(), (std::vector<std::int64_t>{0, 2, 2}));
   EXPECT_EQ(buckets.graph->output(0)->type.str(), "int64[x_0]");
@@ -78,7 +82,7 @@ TEST(TensorFlowTexts, TheExtensionsServeWhereTheyMeanTheSame) {
   options.strings_contrib = true;
   const Model replace = import_graph(graph_of(kReplace), options).model;
   EXPECT_EQ(replace.graph->first()->domain, "ai.onnx.contrib");
-  EXPECT_EQ(run(replace, {"a12b3"}).array()->data<std::string>()[0], "a#b#");
+  EXPECT_EQ(texts_of(run(replace, {"a12b3"})), Strings{"a#b#"});
   EXPECT_THROW((void)import_graph(graph_of(kBuckets), options), Error);  // their hash changed in 2025
 }
 
