@@ -56,6 +56,9 @@ bool is_number(const Expr& e, std::int64_t n) { return e.is_index() && e.as_int(
 
 Expr truth(bool value) { return Expr::integer(value, DType::boolean); }
 
+/// The same number on both sides, and none of those that differ from themselves.
+bool is_one_integer(const Expr& a, const Expr& b) { return is_integer(a.type()) && same(a, b); }
+
 }  // namespace
 
 Expr::Expr(std::int64_t index) {
@@ -154,20 +157,20 @@ Expr min(const Expr& a, const Expr& b) { return same(a, b) && a.is_index() ? a :
 Expr max(const Expr& a, const Expr& b) { return same(a, b) && a.is_index() ? a : binary(Op::max, a, b); }
 
 Expr less(const Expr& a, const Expr& b) {
+  if (is_one_integer(a, b)) return truth(false);
   if (are_indices(a, b) && a.as_int() && b.as_int()) return truth(*a.as_int() < *b.as_int());
   return Expr::make(Op::less, DType::boolean, {a, b});
 }
 
 Expr less_equal(const Expr& a, const Expr& b) {
+  if (is_one_integer(a, b)) return truth(true);
   if (are_indices(a, b) && a.as_int() && b.as_int()) return truth(*a.as_int() <= *b.as_int());
   return Expr::make(Op::less_equal, DType::boolean, {a, b});
 }
 
 Expr equal(const Expr& a, const Expr& b) {
-  if (are_indices(a, b)) {
-    if (same(a, b)) return truth(true);
-    if (a.as_int() && b.as_int()) return truth(false);
-  }
+  if (is_one_integer(a, b)) return truth(true);
+  if (are_indices(a, b) && a.as_int() && b.as_int()) return truth(false);
   return Expr::make(Op::equal, DType::boolean, {a, b});
 }
 

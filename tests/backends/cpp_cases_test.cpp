@@ -54,6 +54,28 @@ TEST(GeneratedCpp, GivesTheNumbersOfTheOfficialTests) {
   }
 }
 
+/// Sizes of inputs become names: equal ones the same, those of 1 stay, as they may be broadcast.
+void name_sizes(Model& model) {
+  for (Value* input : model.graph->inputs()) {
+    if (input->initializer || !input->type.is_tensor() || !input->type.shape) continue;
+    for (Dim& d : *input->type.shape)
+      if (d.is_known() && d.value() > 1) d = Dim::symbol("n" + std::to_string(d.value()));
+  }
+  for (Value* output : model.graph->outputs())
+    if (output->type.is_tensor() && output->type.shape && output->producer())
+      for (Dim& d : *output->type.shape) d = Dim();
+}
+
+TEST(GeneratedCppOfNamedSizes, GivesTheNumbersOfTheOfficialTests) {
+  if (!shared_dir()) GTEST_SKIP() << "the official backend tests are not here: no shared directory";
+  std::vector<GeneratedCase> cases = cases_at_hand(48);
+  run_generated(cases, name_sizes);
+  const double passed = share(cases);
+  if (std::getenv("INGOT_WHOLE_CORPUS")) {
+    EXPECT_GE(passed, 0.90);
+  }
+}
+
 TEST(GeneratedMatlab, GivesTheNumbersOfTheOfficialTests) {
   if (!shared_dir()) GTEST_SKIP() << "the official backend tests are not here: no shared directory";
   if (std::system("octave-cli --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "Octave is not installed";

@@ -209,6 +209,15 @@ class PytorchFiles(unittest.TestCase):
         self.ingot("convert", self.path("net.pt"), "-o", self.path("net.safetensors"), "--no-verify")
         self.assertEqual(set(read_safetensors(self.path("net.safetensors"))[0]), set(Net().state_dict()))
 
+    def test_inputs_have_the_type_of_the_weights(self):
+        for dtype, kind in ((torch.float64, np.float64), (torch.float16, np.float16)):
+            net = Net().to(dtype)
+            torch.jit.script(net).save(self.path("net.pt"))
+            self.ingot("convert", self.path("net.pt"), "-o", self.path("net.onnx"), "--no-verify")
+            x = np.linspace(-1, 1, 8).reshape(2, 4).astype(kind)
+            wanted = net.double()(torch.tensor(x).double()).detach().numpy()
+            np.testing.assert_allclose(self.run_model("net.onnx", x=x), wanted, atol=1e-12 if kind == np.float64 else 5e-3)
+
     def test_another_method_and_numbers_that_are_fixed(self):
         torch.jit.script(Net()).save(self.path("net.pt"))
         self.ingot("convert", self.path("net.pt"), "-o", self.path("half.onnx"), "--no-verify", "--signature", "halved",

@@ -35,9 +35,21 @@ Item input(Translation& t, const std::string& name, DType elem, bool is_number, 
   return value;
 }
 
+/// Code does not tell the types of tensors: they are taken to be that of the weights, if those have one.
+DType type_of_weights(const Graph& graph) {
+  DType common = DType::undefined;
+  for (const Value* v : graph.initializers()) {
+    if (!v->initializer || !is_float(v->initializer->dtype())) continue;
+    const DType type = v->initializer->dtype();
+    if (common != DType::undefined && common != type) return DType::f32;
+    common = type;
+  }
+  return common == DType::undefined ? DType::f32 : common;
+}
+
 Item input_of_type(Translation& t, const std::string& name, const Expr* type, std::vector<InputFacts>& facts) {
   const std::string plain = type ? script::dotted(*type) : "Tensor";
-  if (plain == "Tensor") return input(t, name, DType::f32, false, facts);
+  if (plain == "Tensor") return input(t, name, type_of_weights(t.main()), false, facts);
   if (plain == "int") return input(t, name, DType::i64, true, facts);
   if (plain == "float") return input(t, name, DType::f64, true, facts);
   if (plain == "bool") return input(t, name, DType::boolean, true, facts);
