@@ -104,6 +104,8 @@ Expr Expr::load(int tensor, DType type, Exprs at, Exprs dims) {
 }
 
 Expr Expr::make(Op op, DType type, Exprs args) {
+  const bool compares = op == Op::equal || op == Op::less || op == Op::less_equal;
+  if (compares && is_one_integer(args[0], args[1])) return truth(op != Op::less);
   auto node = std::make_shared<ExprNode>();
   node->op = op;
   node->type = type;
@@ -157,20 +159,17 @@ Expr min(const Expr& a, const Expr& b) { return same(a, b) && a.is_index() ? a :
 Expr max(const Expr& a, const Expr& b) { return same(a, b) && a.is_index() ? a : binary(Op::max, a, b); }
 
 Expr less(const Expr& a, const Expr& b) {
-  if (is_one_integer(a, b)) return truth(false);
   if (are_indices(a, b) && a.as_int() && b.as_int()) return truth(*a.as_int() < *b.as_int());
   return Expr::make(Op::less, DType::boolean, {a, b});
 }
 
 Expr less_equal(const Expr& a, const Expr& b) {
-  if (is_one_integer(a, b)) return truth(true);
   if (are_indices(a, b) && a.as_int() && b.as_int()) return truth(*a.as_int() <= *b.as_int());
   return Expr::make(Op::less_equal, DType::boolean, {a, b});
 }
 
 Expr equal(const Expr& a, const Expr& b) {
-  if (is_one_integer(a, b)) return truth(true);
-  if (are_indices(a, b) && a.as_int() && b.as_int()) return truth(false);
+  if (are_indices(a, b) && a.as_int() && b.as_int()) return truth(same(a, b));
   return Expr::make(Op::equal, DType::boolean, {a, b});
 }
 
