@@ -229,7 +229,7 @@ class Hostile(unittest.TestCase):
         time.sleep(delay)
         ticks = pathlib.Path(f"/proc/{program.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]
         before = sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
-        program.send_signal(signal.SIGTERM)
+        os.kill(program.pid, signal.SIGTERM)  # send_signal would collect a command that is done already
         _, status, usage = os.wait4(program.pid, 0)
         program.returncode = os.waitstatus_to_exitcode(status)
         return program.returncode, usage.ru_utime + usage.ru_stime - before

@@ -209,6 +209,17 @@ class PytorchFiles(unittest.TestCase):
         self.ingot("convert", self.path("net.pt"), "-o", self.path("net.safetensors"), "--no-verify")
         self.assertEqual(set(read_safetensors(self.path("net.safetensors"))[0]), set(Net().state_dict()))
 
+    def test_what_ingot_writes_with_operators_is_read_back(self):
+        text = """<ir_version: 10, opset_import: ["" : 21]>
+g (float[2, 3] x, float[3] y) => (float[2, 3] output) { s = Add(x, y) d = Div(s, y) m = Mul(d, x) output = Sub(m, y) }
+"""
+        with open(self.path("a.onnxtxt"), "w") as file:
+            file.write(text)
+        self.ingot("convert", self.path("a.onnxtxt"), "-o", self.path("a.pt"), "--no-verify")
+        self.ingot("convert", self.path("a.pt"), "-o", self.path("back.onnx"), "--no-verify")
+        x, y = np.arange(6, dtype=np.float32).reshape(2, 3), np.array([1, 2, 3], np.float32)
+        np.testing.assert_allclose(self.run_model("back.onnx", x=x, y=y), (x + y) / y * x - y, rtol=1e-6)
+
     def test_inputs_have_the_type_of_the_weights(self):
         for dtype, kind in ((torch.float64, np.float64), (torch.float16, np.float16)):
             net = Net().to(dtype)

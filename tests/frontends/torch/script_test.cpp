@@ -52,6 +52,33 @@ TEST(TorchSyntax, ReadsLoopsAndTexts) {
   EXPECT_EQ(f.body[2]->value->text, "a\nAA");
 }
 
+/// Calls and names, nothing else.
+std::string described(const Expr& e) {
+  if (e.kind == Expr::Kind::name) return e.text;
+  if (e.kind == Expr::Kind::integer) return std::to_string(e.integer);
+  if (e.kind == Expr::Kind::negate) return "-" + described(*e.parts[0]);
+  std::string text = dotted(*e.parts.at(0)) + "(";
+  for (std::size_t i = 1; i < e.parts.size(); ++i) text += (i > 1 ? ", " : "") + described(*e.parts[i]);
+  return text + ")";
+}
+
+TEST(TorchSyntax, OperatorsAreTheCallsTheyMean) {
+  const auto meaning = [](const std::string& code) {
+    return described(*parse("def f(a, b, c):\n  return " + code + "\n").functions.at(0).body.at(0)->value);
+  };
+  EXPECT_EQ(meaning("a + b * c"), "torch.add(a, torch.mul(b, c))");
+  EXPECT_EQ(meaning("a - b - c"), "torch.sub(torch.sub(a, b), c)");
+  EXPECT_EQ(meaning("(a - b) / -c"), "torch.div(torch.sub(a, b), -c)");
+  EXPECT_EQ(meaning("-a + b"), "torch.add(-a, b)");
+  EXPECT_EQ(meaning("a < b and not c == 1"), "torch.__and__(torch.lt(a, b), torch.__not__(torch.eq(c, 1)))");
+  EXPECT_REFUSED(Code::too_deep, meaning("a" + [] {
+                   std::string more;
+                   for (int i = 0; i < 5000; ++i) more += " + a";
+                   return more;
+                 }()));
+  EXPECT_REFUSED(Code::text_syntax, meaning("a +"));
+}
+
 TEST(TorchSyntax, RefusesWhatIsNotOfTheLanguage) {
   EXPECT_REFUSED(Code::text_syntax, parse("def f(:\n"));
   EXPECT_REFUSED(Code::text_syntax, parse("import os\nos.system('x')\n"));

@@ -1,6 +1,7 @@
 // From tokens to statements.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "ingot/base/error.h"
@@ -83,12 +84,60 @@ class Parser {
     Parser& parser;
   };
 
-  ExprPtr expression() {
+  ExprPtr expression() { return infix(0); }
+
+  /// PyTorch's printer writes calls only; what people and Ingot write has operators, which mean the same calls.
+  struct Infix {
+    std::string_view symbol, function;
+    int binds;
+  };
+  static constexpr int kNot = 3, kMinus = 10;
+  static constexpr Infix kInfixes[] = {
+      {"or", "__or__", 1},   {"and", "__and__", 2}, {"==", "eq", 4},       {"!=", "ne", 4},    {"<", "lt", 4},
+      {">", "gt", 4},        {"<=", "le", 4},       {">=", "ge", 4},       {"|", "__or__", 5}, {"^", "__xor__", 6},
+      {"&", "__and__", 7},   {"+", "add", 8},       {"-", "sub", 8},       {"*", "mul", 9},    {"/", "div", 9},
+      {"%", "remainder", 9}, {"@", "matmul", 9},    {"//", "floordiv", 9}, {"**", "pow", 11},
+  };
+
+  /// torch.function(), to which arguments are added.
+  std::unique_ptr<Expr> call_of_torch(std::string_view function) const {
+    auto torch = made(ExprKind::name), callee = made(ExprKind::attribute), call = made(ExprKind::call);
+    torch->text = "torch";
+    callee->text = function;
+    callee->parts.push_back(std::move(torch));
+    call->parts.push_back(std::move(callee));
+    return call;
+  }
+
+  /// Operators that bind at least as strongly as `least`, from the left.
+  ExprPtr infix(int least) {
     const Nesting nesting(*this);
+    ExprPtr left;
+    if (peek().is("not")) {
+      auto call = call_of_torch("__not__");
+      next();
+      call->parts.push_back(infix(kNot));
+      left = std::move(call);
+    } else {
+      left = operand();
+    }
+    for (int length = 0;; ++length) {
+      if (length > kMostNesting) throw Error(Code::too_deep, "the archive's code is nested too deeply");
+      const auto* found = std::ranges::find_if(kInfixes, [&](const Infix& i) { return peek().is(i.symbol); });
+      if (found == std::end(kInfixes) || found->binds < least) return left;
+      auto call = call_of_torch(found->function);
+      next();
+      call->parts.push_back(std::move(left));
+      call->parts.push_back(infix(found->binds + 1));
+      left = std::move(call);
+    }
+  }
+
+  ExprPtr operand() {
     if (peek().is("-")) {
       auto negated = made(ExprKind::negate);
       next();
-      negated->parts.push_back(expression());
+      negated->parts.push_back(infix(kMinus));
       return negated;
     }
     ExprPtr base = primary();
