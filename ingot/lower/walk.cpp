@@ -155,4 +155,48 @@ bool is_natural(const Expr& index, const Program& program) {
   }
 }
 
+bool uses_axis(const Expr& e, const Axes& axes) {
+  bool uses = false;
+  for_each_part(e, [&](const Expr& part) {
+    uses |=
+        part->op == Op::variable && std::ranges::any_of(axes, [&](const Axis& a) { return a.variable == part->id; });
+  });
+  return uses;
+}
+
+bool is_in_step(const Exprs& at, const Exprs& dims, const Axes& axes) {
+  if (at.size() != axes.size()) return false;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (!same(dims[i], axes[i].extent)) return false;
+    if (axes[i].extent.as_int() == 1) continue;
+    if (at[i]->op != Op::variable || at[i]->id != axes[i].variable) return false;
+  }
+  return true;
+}
+
+bool can_be_one_loop(const Expr& e, const Axes& axes) {
+  if (e->op == Op::load) return is_in_step(e->args, e->dims, axes) || !uses_axis(e, axes);
+  if (e->op == Op::variable) return !uses_axis(e, axes);
+  return std::ranges::all_of(e->args, [&](const Expr& a) { return can_be_one_loop(a, axes); });
+}
+
+void find_variables(const Body& body, std::set<int>& used, std::set<int>& declared) {
+  for (const Statement& s : body) {
+    for_each_expr(s, [&](const Expr& e) {
+      for_each_part(e, [&](const Expr& part) {
+        if (part->op == Op::variable) used.insert(part->id);
+      });
+    });
+    const auto declare = [&](const Axes& axes) {
+      for (const Axis& a : axes) declared.insert(a.variable);
+    };
+    if (const auto* map = std::get_if<Map>(&s.is)) declare(map->axes);
+    if (const auto* reduce = std::get_if<Reduce>(&s.is)) declare(reduce->axes), declare(reduce->reduced);
+    if (const auto* product = std::get_if<Product>(&s.is)) declare(product->batch);
+    if (const auto* loop = std::get_if<Loop>(&s.is)) declare({loop->axis});
+    if (const auto* let = std::get_if<Let>(&s.is)) declared.insert(let->variable);
+    for_each_body(s, [&](const Body& inner) { find_variables(inner, used, declared); });
+  }
+}
+
 }  // namespace ingot::lower

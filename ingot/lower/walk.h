@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <set>
 
 #include "ingot/lower/program.h"
 
@@ -22,5 +23,14 @@ Expr flat_place(const Exprs& at, const Exprs& dims);
 
 /// Whether it is certainly not negative.
 bool is_natural(const Expr& index, const Program& program);
+
+/// Whether the expression depends on where the loops stand.
+bool uses_axis(const Expr& e, const Axes& axes);
+/// Whether a place, in the shape in which it counts, is that of the loops themselves.
+bool is_in_step(const Exprs& at, const Exprs& dims, const Axes& axes);
+/// Whether all that the loops read is at their place or does not depend on it, so that they are one loop.
+bool can_be_one_loop(const Expr& e, const Axes& axes);
+/// The variables that a body reads, and those that it declares.
+void find_variables(const Body& body, std::set<int>& used, std::set<int>& declared);
 
 }  // namespace ingot::lower

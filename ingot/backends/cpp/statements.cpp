@@ -20,33 +20,6 @@ std::string indent(int depth) { return std::string(static_cast<std::size_t>(dept
 
 namespace {
 
-bool uses_axis(const Expr& e, const Axes& axes) {
-  bool uses = false;
-  for_each_part(e, [&](const Expr& part) {
-    uses |=
-        part->op == Op::variable && std::ranges::any_of(axes, [&](const Axis& a) { return a.variable == part->id; });
-  });
-  return uses;
-}
-
-/// Whether a load reads at the place of the loops themselves.
-bool is_in_step(const Expr& load, const Axes& axes) {
-  if (load->args.size() != axes.size()) return false;
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    if (!same(load->dims[i], axes[i].extent)) return false;
-    if (axes[i].extent.as_int() == 1) continue;
-    if (load->args[i]->op != Op::variable || load->args[i]->id != axes[i].variable) return false;
-  }
-  return true;
-}
-
-/// Whether all that the loops read is at their place or does not depend on it, so that they are one loop.
-bool can_be_one_loop(const Expr& e, const Axes& axes) {
-  if (e->op == Op::load) return is_in_step(e, axes) || !uses_axis(e, axes);
-  if (e->op == Op::variable) return !uses_axis(e, axes);
-  return std::ranges::all_of(e->args, [&](const Expr& a) { return can_be_one_loop(a, axes); });
-}
-
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 /// Whether the text has the name as a word of its own.
@@ -89,9 +62,7 @@ bool reads_along(const Expr& value, const Axis& axis) {
 }  // namespace
 
 bool is_map_in_step(const Map& map) {
-  if (map.at.size() != map.axes.size()) return false;
-  const Expr target = Expr::load(map.out, DType::f32, map.at, map.dims);
-  return is_in_step(target, map.axes) && can_be_one_loop(map.value, map.axes);
+  return is_in_step(map.at, map.dims, map.axes) && can_be_one_loop(map.value, map.axes);
 }
 
 /// One statement of a body.
@@ -303,25 +274,7 @@ std::string Printer::body(const Body& body, int depth, const std::string& after)
 std::string Printer::group(const Group& group, int depth) {
   std::map<int, bool> tensors;
   std::set<int> used, declared;
-  const std::function<void(const Body&)> find = [&](const Body& body) {
-    for (const Statement& s : body) {
-      for_each_expr(s, [&](const Expr& e) {
-        for_each_part(e, [&](const Expr& part) {
-          if (part->op == Op::variable) used.insert(part->id);
-        });
-      });
-      const auto declare = [&](const Axes& axes) {
-        for (const Axis& a : axes) declared.insert(a.variable);
-      };
-      if (const auto* map = std::get_if<Map>(&s.is)) declare(map->axes);
-      if (const auto* reduce = std::get_if<Reduce>(&s.is)) declare(reduce->axes), declare(reduce->reduced);
-      if (const auto* product = std::get_if<Product>(&s.is)) declare(product->batch);
-      if (const auto* loop = std::get_if<Loop>(&s.is)) declare({loop->axis});
-      if (const auto* let = std::get_if<Let>(&s.is)) declared.insert(let->variable);
-      for_each_body(s, find);
-    }
-  };
-  find(group.body);
+  find_variables(group.body, used, declared);
   for (const Statement& s : group.body) for_each_buffer(s, [&](int tensor, bool writes) { tensors[tensor] |= writes; });
   const std::string inside = body(group.body, 1);
   // Buffers of several statements may share memory, one after the other.

@@ -77,15 +77,6 @@ bool keeps_digits(Op op) {
          op == Op::floor || op == Op::ceil || op == Op::round || op == Op::trunc;
 }
 
-bool reads_any(const Expr& e, const lower::Axes& axes) {
-  bool reads = false;
-  for_each_part(e, [&](const Expr& part) {
-    reads |= part->op == Op::variable &&
-             std::ranges::any_of(axes, [&](const lower::Axis& a) { return a.variable == part->id; });
-  });
-  return reads;
-}
-
 }  // namespace
 
 std::string class_of(DType type) {
@@ -154,7 +145,7 @@ std::string Printer::load(const Expr& e) {
     if (is_in_step) return call("reshape", fmt::format("{}, dims", name));
   }
   const Expr place = lower::flat_place(e->args, e->dims);
-  const bool varies = axes_ && reads_any(place, *axes_);
+  const bool varies = axes_ && lower::uses_axis(place, *axes_);
   if (!varies && !guarded_)
     return place.as_int() ? fmt::format("{}({})", name, *place.as_int() + 1)
                           : fmt::format("{}({} + 1)", name, expr(place));

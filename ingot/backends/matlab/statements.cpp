@@ -15,24 +15,6 @@ namespace {
 
 std::string indent(int depth) { return std::string(static_cast<std::size_t>(depth) * 2, ' '); }
 
-bool uses_axis(const Expr& e, const Axes& axes) {
-  bool uses = false;
-  for_each_part(e, [&](const Expr& part) {
-    uses |=
-        part->op == Op::variable && std::ranges::any_of(axes, [&](const Axis& a) { return a.variable == part->id; });
-  });
-  return uses;
-}
-
-bool is_in_step(const Exprs& at, const Exprs& dims, const Axes& axes) {
-  if (at.size() != axes.size()) return false;
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    if (!same(dims[i], axes[i].extent)) return false;
-    if (axes[i].extent.as_int() != 1 && (at[i]->op != Op::variable || at[i]->id != axes[i].variable)) return false;
-  }
-  return true;
-}
-
 /// Whether every read is in step with the loops or does not depend on them; `reads` says whether one is in step.
 bool is_flat(const Expr& e, const Axes& axes, bool& reads) {
   if (e->op == Op::load && is_in_step(e->args, e->dims, axes)) return reads = true;

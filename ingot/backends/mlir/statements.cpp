@@ -15,33 +15,6 @@ using namespace lower;
 
 namespace {
 
-bool uses_axis(const Expr& e, const Axes& axes) {
-  bool uses = false;
-  for_each_part(e, [&](const Expr& part) {
-    uses |=
-        part->op == Op::variable && std::ranges::any_of(axes, [&](const Axis& a) { return a.variable == part->id; });
-  });
-  return uses;
-}
-
-/// Whether a load reads at the place of the loops themselves.
-bool is_in_step(const Exprs& at, const Exprs& dims, const Axes& axes) {
-  if (at.size() != axes.size()) return false;
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    if (!same(dims[i], axes[i].extent)) return false;
-    if (axes[i].extent.as_int() == 1) continue;
-    if (at[i]->op != Op::variable || at[i]->id != axes[i].variable) return false;
-  }
-  return true;
-}
-
-/// Whether all that the loops read is at their place or does not depend on it, so that they are one loop.
-bool can_be_one_loop(const Expr& e, const Axes& axes) {
-  if (e->op == Op::load) return is_in_step(e->args, e->dims, axes) || !uses_axis(e, axes);
-  if (e->op == Op::variable) return !uses_axis(e, axes);
-  return std::ranges::all_of(e->args, [&](const Expr& a) { return can_be_one_loop(a, axes); });
-}
-
 /// Variables that statements change, without those of groups.
 void find_changed(const Body& body, std::vector<int>& changed) {
   for (const Statement& s : body) {
@@ -368,39 +341,11 @@ void Printer::body(const Body& body) {
   for (const Statement& s : body) scope([&] { std::visit(StatementPrinter{*this}, s.is); });
 }
 
-namespace {
-
-/// What a group reads from outside.
-struct Outside {
-  std::set<int> tensors, used, declared;
-
-  void find(const Body& body) {
-    for (const Statement& s : body) {
-      for_each_expr(s, [&](const Expr& e) {
-        for_each_part(e, [&](const Expr& part) {
-          if (part->op == Op::variable) used.insert(part->id);
-        });
-      });
-      const auto declare = [&](const Axes& axes) {
-        for (const Axis& a : axes) declared.insert(a.variable);
-      };
-      if (const auto* map = std::get_if<Map>(&s.is)) declare(map->axes);
-      if (const auto* reduce = std::get_if<Reduce>(&s.is)) declare(reduce->axes), declare(reduce->reduced);
-      if (const auto* product = std::get_if<Product>(&s.is)) declare(product->batch);
-      if (const auto* loop = std::get_if<Loop>(&s.is)) declare({loop->axis});
-      if (const auto* let = std::get_if<Let>(&s.is)) declared.insert(let->variable);
-      for_each_buffer(s, [&](int tensor, bool) { tensors.insert(tensor); });
-      for_each_body(s, [&](const Body& inner) { find(inner); });
-    }
-  }
-};
-
-}  // namespace
-
 /// A function of the buffers and variables that the group uses, and its call.
 void Printer::group(const Group& group) {
-  Outside outside;
-  outside.find(group.body);
+  std::set<int> tensors, used, declared;
+  find_variables(group.body, used, declared);
+  for (const Statement& s : group.body) for_each_buffer(s, [&](int tensor, bool) { tensors.insert(tensor); });
   std::vector<std::string> parameters, arguments, types;
   const auto add = [&](const std::string& inside, const std::string& around, const std::string& type) {
     parameters.push_back(inside + ": " + type);
@@ -409,20 +354,20 @@ void Printer::group(const Group& group) {
   };
   const auto buffers = buffers_, variables = variables_;
   const auto slots = slots_, changed = changed_;
-  for (const int tensor : outside.tensors) {
+  for (const int tensor : tensors) {
     const std::string inside = "%t" + std::to_string(tensor), around = buffer(tensor);
     add(inside, around, memref_of(program_.buffers[static_cast<std::size_t>(tensor)].type));
   }
-  for (const int id : outside.used) {
-    if (outside.declared.contains(id)) continue;
+  for (const int id : used) {
+    if (declared.contains(id)) continue;
     const Variable& v = program_.variables[static_cast<std::size_t>(id)];
     add("%i" + std::to_string(id), variable(id), v.is_index ? "index" : m_type(v.type).value);
   }
-  for (const int tensor : outside.tensors) {
+  for (const int tensor : tensors) {
     set_buffer(tensor, "%t" + std::to_string(tensor));
     slots_.erase(tensor);
   }
-  for (const int id : outside.used) {
+  for (const int id : used) {
     set_variable(id, "%i" + std::to_string(id));
     changed_.erase(id);
   }

@@ -32,28 +32,9 @@ Texts words_of(const std::string& text, const std::string& separators, bool skip
 }
 
 void run_split(KernelContext& c) {
-  const Array& x = c.in(0);
-  if (x.rank() != 1) c.fail("the input must be a vector");
   const std::string& separators = text_argument(c, 1);
   const bool skip_empty = bool_argument(c, 2, false);
-  Texts words;
-  std::vector<std::int64_t> indices;
-  std::int64_t row = 0, most = 0;
-  Pace pace(c.host().budget());
-  for (const std::string& text : x.data<std::string>()) {
-    pace.step(std::ssize(text) + 1);
-    std::int64_t column = 0;
-    for (std::string& word : words_of(text, separators, skip_empty)) {
-      indices.insert(indices.end(), {row, column++});
-      words.push_back(std::move(word));
-    }
-    most = std::max(most, column);
-    ++row;
-  }
-  const auto count = std::ssize(words);
-  give_ints(c, 0, {count, 2}, indices);
-  give_texts(c, 1, {count}, std::move(words));
-  give_ints(c, 2, {2}, {row, most});
+  give_words(c, [&](const std::string& text) { return words_of(text, separators, skip_empty); });
 }
 
 void infer_join(InferContext& c) {

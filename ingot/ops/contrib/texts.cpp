@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "ingot/base/error.h"
+#include "ingot/ops/pace.h"
 #include "ingot/ops/text/utf8.h"
 
 namespace ingot::ops {
@@ -139,6 +140,29 @@ void give_ints(KernelContext& c, std::size_t i, Dims dims, const std::vector<std
 void give_texts(KernelContext& c, std::size_t i, Dims dims, Texts values) {
   if (!c.wants(i)) return;
   std::ranges::move(values, c.make(i, DType::string, std::move(dims)).mutable_data<std::string>().begin());
+}
+
+void give_words(KernelContext& c, const std::function<Texts(const std::string&)>& words_of) {
+  const Array& x = c.in(0);
+  if (x.rank() != 1) c.fail("the input must be a vector");
+  Texts words;
+  std::vector<std::int64_t> indices;
+  std::int64_t row = 0, most = 0;
+  Pace pace(c.host().budget());
+  for (const std::string& text : x.data<std::string>()) {
+    pace.step(std::ssize(text) + 1);
+    std::int64_t column = 0;
+    for (std::string& word : words_of(text)) {
+      indices.insert(indices.end(), {row, column++});
+      words.push_back(std::move(word));
+    }
+    most = std::max(most, column);
+    ++row;
+  }
+  const auto count = std::ssize(words);
+  give_ints(c, 0, {count, 2}, indices);
+  give_texts(c, 1, {count}, std::move(words));
+  give_ints(c, 2, {2}, {row, most});
 }
 
 const std::string& need_text(const Node& node, std::string_view attribute) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -44,6 +45,8 @@ bool bool_argument(const KernelContext& c, std::size_t i, bool fallback);
 
 void give_ints(KernelContext& c, std::size_t i, Dims dims, const std::vector<std::int64_t>& values);
 void give_texts(KernelContext& c, std::size_t i, Dims dims, Texts values);
+/// The words of each text of the first input as a sparse matrix: places, words, sizes.
+void give_words(KernelContext& c, const std::function<Texts(const std::string&)>& words_of);
 
 /// What a text operator makes of its attributes: a vocabulary, a table. It may run on several threads at once.
 class TextMachine {
