@@ -30,7 +30,7 @@ struct NamedPair {
 };
 constexpr NamedPair kBinary[] = {
     {"Add", Binary::add},      {"Div", Binary::divide},   {"Max", Binary::maximum}, {"Min", Binary::minimum},
-    {"Mul", Binary::multiply}, {"Sub", Binary::subtract}, {"Sum", Binary::add},
+    {"Mul", Binary::multiply}, {"PRelu", Binary::prelu},  {"Sub", Binary::subtract}, {"Sum", Binary::add},
 };
 
 /// A function of two operands of which the second is a constant number, as a function of the first.
@@ -41,6 +41,7 @@ std::optional<ElementStep> unary_by(const Node& node) {
   if (!number || (constant_of(node.input(1))->rank() > 0 && !have_same_shape(node.input(0), node.output(0)))) return {};
   if (node.op == "Max" && !std::isnan(*number)) return ElementStep{.unary = Unary::clip, .a = *number, .b = kInfinity};
   if (node.op == "Min" && !std::isnan(*number)) return ElementStep{.unary = Unary::clip, .a = -kInfinity, .b = *number};
+  if (node.op == "PRelu") return ElementStep{.unary = Unary::leaky_relu, .a = *number};
   if (node.op == "Pow" && *number == 1.0f) return ElementStep{.unary = Unary::clip, .a = -kInfinity, .b = kInfinity};
   if (node.op == "Pow" && *number == 2.0f) return ElementStep{.unary = Unary::square};
   if (node.op == "Pow" && *number == 0.5f) return ElementStep{.unary = Unary::sqrt};

@@ -81,6 +81,17 @@ Model signature_of(const Model& model) {
   return inputs;
 }
 
+bool has_default(const Value* input) { return input->initializer.has_value(); }
+
+/// Defaults that nobody replaces are constants: they are folded and packed as weights are.
+Model with_constant_defaults(const Model& model) {
+  Model closed = model.clone();
+  const std::vector<Value*> inputs(closed.graph->inputs().begin(), closed.graph->inputs().end());
+  for (Value* input : inputs)
+    if (has_default(input)) closed.graph->set_is_input(input, false);
+  return closed;
+}
+
 /// Fast rewrites take what operators require for granted. A node that lacks it may still stand where nothing runs it.
 bool is_well_formed(Graph& graph) {
   try {
@@ -133,6 +144,8 @@ struct Session::State {
   Model model;                          // then the whole model, else its inputs
   std::mutex mutex;
   std::vector<std::pair<std::string, std::shared_ptr<const Plan>>> plans;  // by the inputs' types, newest last
+  std::optional<Model> with_defaults;  // the model whose defaults are constants in the plans
+  std::unique_ptr<Session> open;       // where a default was given another value
 
   /// The plan for these inputs.
   std::shared_ptr<const Plan> plan_for(const std::vector<Datum>& inputs) {
@@ -152,11 +165,33 @@ struct Session::State {
     plans.emplace_back(std::move(key), made);
     return made;
   }
+
+  /// The session that takes values for defaults, if one is given.
+  Session* open_for(const std::vector<NamedDatum>& inputs) {
+    if (!with_defaults) return nullptr;
+    const auto replaces_default = [&](const NamedDatum& given) {
+      const Value* v = with_defaults->graph->find(given.name);
+      return v && v->is_input() && has_default(v);
+    };
+    if (std::ranges::none_of(inputs, replaces_default)) return nullptr;
+    const std::lock_guard lock(mutex);
+    if (!open) open.reset(new Session(*with_defaults, options, Defaults::open));
+    return open.get();
+  }
 };
 
-Session::Session(const Model& model, const SessionOptions& options) : state_(std::make_unique<State>(options)) {
+Session::Session(const Model& model, const SessionOptions& options)
+    : Session(model, options, options.updates.empty() ? Defaults::constant : Defaults::open) {}
+
+Session::Session(const Model& source, const SessionOptions& options, Defaults defaults)
+    : state_(std::make_unique<State>(options)) {
   Missing missing;
   const BudgetScope scope(options.budget);
+  if (defaults == Defaults::constant && std::ranges::any_of(source.graph->inputs(), has_default))
+    state_->with_defaults = source.clone();
+  const std::optional<Model> closed =
+      state_->with_defaults ? std::optional(with_constant_defaults(source)) : std::nullopt;
+  const Model& model = closed ? *closed : source;
   try {
     state_->general = state_->plan(model, &missing);
   } catch (const std::bad_alloc&) {
@@ -175,6 +210,7 @@ Session::~Session() = default;
 const Model& Session::model() const { return state_->general ? state_->general->model : state_->model; }
 
 std::vector<NamedDatum> Session::run(const std::vector<NamedDatum>& inputs, const RunOptions& options) const try {
+  if (Session* open = state_->open_for(inputs)) return open->run(inputs, options);
   const std::vector<Datum> ordered = ordered_inputs(*state_->model.graph, inputs);
   const std::shared_ptr<const Plan> plan = state_->plan_for(ordered);
   const Graph& graph = *plan->model.graph;

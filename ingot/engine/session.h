@@ -45,13 +45,13 @@ class Session {
   explicit Session(const Model& model, const SessionOptions& options = {});
   ~Session();
 
-  /// Inputs by name; those with a default may be left out. Inputs are read where they are (Array::view) and never
+  /// Inputs by name; those with a default may be left out: until one is given, defaults are constants. Inputs are read where they are (Array::view) and never
   /// written, unless `in_place` allows it. Returns the graph's outputs in order; an output that the model passes
   /// through shares its input's memory. Memory is charged to the budget while the run lasts. Errors name node and
   /// operator.
   std::vector<NamedDatum> run(const std::vector<NamedDatum>& inputs, const RunOptions& options = {}) const;
 
-  /// The model as it is run.
+  /// The model as it is run, its defaults as constants.
   const Model& model() const;
 
   /// The nodes in running order, those of subgraphs after those of the graphs around them. Where plans are made by
@@ -59,6 +59,9 @@ class Session {
   std::vector<KernelChoice> kernels() const;
 
  private:
+  enum class Defaults { constant, open };
+  Session(const Model& model, const SessionOptions& options, Defaults defaults);
+
   struct State;
   std::unique_ptr<State> state_;
 };

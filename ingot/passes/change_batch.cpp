@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
@@ -59,6 +60,13 @@ void set_batch(const Values& inputs, const Dim& batch) {
       .hint("export the model with a batch that is open");
 }
 
+/// A shape that may be given by the caller is taken as its default says.
+void close_defaults(Graph& graph) {
+  const Values inputs(graph.inputs().begin(), graph.inputs().end());
+  for (Value* input : inputs)
+    if (input->initializer) graph.set_is_input(input, false);
+}
+
 /// Follows the batch through a copy in the newest operator sets, and finds what has to change.
 std::vector<BatchPatch> find_patches(const Model& model, const Values& inputs, std::int64_t old) {
   Model probe = model.clone();
@@ -66,6 +74,7 @@ std::vector<BatchPatch> find_patches(const Model& model, const Values& inputs, s
   Values marked;
   for (const Value* v : inputs) marked.push_back(probe.graph->find(v->name()));
   set_batch(marked, axis.batch);
+  close_defaults(*probe.graph);
   forget_shapes(probe);
   ops::InferSession session;
   session.on_error = [](const Node&, const Error&) {};
@@ -133,6 +142,7 @@ std::vector<std::string> change_batch(Model& model, const Dim& batch) {
   std::vector<std::optional<Shape>> outputs;
   for (std::size_t i = 0; i < graph.output_count(); ++i) outputs.push_back(graph.output(i)->type.shape);
   std::vector<std::string> lines;
+  std::unordered_set<const Value*> replaced;
   if (old.is_known() && old.value() <= 0) refuse_batch(fmt::format("the model fixes it as {}", old.str()));
   if (old.is_known() && !(old == batch))
     for (const BatchPatch& patch : find_patches(model, inputs, old.value())) {
@@ -140,10 +150,12 @@ std::vector<std::string> change_batch(Model& model, const Dim& batch) {
       Node* node = made ? made->producer() : nullptr;
       if (!node || node->op != patch.op || node->input_count() <= patch.input)
         refuse_batch(fmt::format("operator {} that makes '{}' is of an old version", patch.op, patch.output));
+      replaced.insert(node->input(patch.input));
       apply(patch, *node, inputs.front(), batch);
       lines.push_back(fmt::format("batch: {} at '{}' ({})", patch.what(), patch.output, patch.op));
     }
   set_batch(inputs, batch);
+  graph.erase_inputs_if([&](const Value& v) { return replaced.contains(&v) && v.initializer && v.uses().empty(); });
   forget_shapes(model);
   infer_outputs(model, outputs, old, batch);
   return lines;

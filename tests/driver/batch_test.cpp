@@ -49,6 +49,13 @@ TEST(Batch, IsFollowedThroughTargetsOfReshape) {
   EXPECT_EQ(ports_with(parsed(heads), Dim::symbol("N")), "float[N,5,6] -> float[N,5,6]");
 }
 
+TEST(Batch, IsFollowedThroughShapesThatAreInputsWithADefault) {
+  const char* graph = "g (float[1,4,6] x, int64[2] s = {1, 24}) => (float[1,24] y) { y = Reshape(x, s) }";
+  EXPECT_EQ(ports_with(parsed(graph), Dim(8)), "float[8,4,6] -> float[8,24]");
+  Model old = onnx::parse_text(R"(<ir_version: 3, opset_import: ["" : 8]> )" + std::string(graph));
+  EXPECT_EQ(ports_with(std::move(old), Dim::symbol("N")), "float[N,4,6] -> float[N,24]");
+}
+
 TEST(Batch, RepeatsWhatAllExamplesShare) {
   const char* token =
       R"(g (float[1,3,2] x) => (float[1,4,2] y) <float[1,1,2] w = {1, 2}> { y = Concat<axis = 1>(w, x) })";

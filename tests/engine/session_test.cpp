@@ -74,6 +74,17 @@ TEST(Session, DefaultsMayBeLeftOutOrReplaced) {
   EXPECT_THAT(floats_of(session.run({{"x", one}, {"w", one}})[0]), ElementsAre(2));
 }
 
+TEST(Session, DefaultsAreConstantsUntilOneIsGiven) {
+  // As files before IR version 4 have them: all weights are inputs too.
+  const Session session(parse(R"(g (float[1,1,2,2] x, float[1,1,1,1] w = {3}, float[1] b = {1}, int64[2] s = {1,4})
+                                 => (float[1,4] y) { c = Conv(x, w) a = Add(c, b) r = Relu(a) y = Reshape(r, s) })"));
+  const Array x = Array::of<float>({1, 1, 2, 2}, {1, 2, -3, 4});
+  EXPECT_THAT(floats_of(session.run({{"x", x}})[0]), ElementsAre(4, 7, 0, 13));
+  for (const KernelChoice& choice : session.kernels()) EXPECT_THAT(choice.op, ::testing::Not(HasSubstr("Elementwise")));
+  EXPECT_THAT(floats_of(session.run({{"x", x}, {"b", Array::of<float>({1}, {0})}})[0]), ElementsAre(3, 6, 0, 12));
+  EXPECT_THAT(floats_of(session.run({{"x", x}})[0]), ElementsAre(4, 7, 0, 13));
+}
+
 TEST(Session, MemoryOfTheCallerIsReadWhereItIsAndNotWritten) {
   const Session session(parse("g (float[2] x) => (float[2] y, float[2] z) { y = Neg(x) z = Identity(x) }"));
   std::vector<float> own = {1, 2};

@@ -59,8 +59,9 @@ class PlainPool final : public PreparedNode {
                       [&](std::int64_t begin, std::int64_t end) {
                         budget.poll();
                         std::vector<float> row(static_cast<std::size_t>(2 * s.plane.back() + s.windows.back()));
+                        std::vector<Span> outer(s.rank() - 1);
                         for (std::int64_t i = begin; i < end; ++i)
-                          line(s, spans, in + i / lines * s.plane_size, i % lines, counts_padding, row.data(),
+                          line(s, spans, outer, in + i / lines * s.plane_size, i % lines, counts_padding, row.data(),
                                out + i * s.windows.back());
                       });
   }
@@ -69,10 +70,9 @@ class PlainPool final : public PreparedNode {
   static constexpr std::int64_t kGrain = 1 << 15;
 
   /// The windows of one line of the result.
-  void line(const ops::Sliding& s, const std::vector<std::vector<Span>>& spans, const float* plane, std::int64_t at,
-            bool counts_padding, float* row, float* out) const {
+  void line(const ops::Sliding& s, const std::vector<std::vector<Span>>& spans, std::vector<Span>& outer,
+            const float* plane, std::int64_t at, bool counts_padding, float* row, float* out) const {
     const std::size_t last = s.rank() - 1;
-    std::vector<Span> outer(last);
     std::int64_t rows = 1, padded = 1;
     for (std::size_t i = last; i-- > 0; at /= s.windows[i]) {
       outer[i] = spans[i][static_cast<std::size_t>(at % s.windows[i])];

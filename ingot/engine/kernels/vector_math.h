@@ -40,7 +40,8 @@ enum class Binary : std::uint8_t {
   divide,
   maximum,
   minimum,
-  gate,  // the second where the first is above zero, else 0
+  gate,   // the second where the first is above zero, else 0
+  prelu,  // the first, times the second where it is below zero
 };
 
 /// y[i] = op(x[i]) for n elements; y may be x. `a` and `b` are the parameters of clip (low, high), leaky_relu (slope),

@@ -21,7 +21,7 @@ constexpr std::string_view kUnary[] = {"Abs",     "Ceil",     "Clip",      "Elu"
                                        "Floor",   "Gelu",     "HardSwish", "HardSigmoid", "Identity", "LeakyRelu",
                                        "Log",     "Mish",     "Neg",       "Reciprocal",  "Relu",     "Round",
                                        "Sigmoid", "Softplus", "Sqrt",      "Swish",       "Tanh"};
-constexpr std::string_view kBinary[] = {"Add", "Div", "Max", "Min", "Mul", "Sub"};
+constexpr std::string_view kBinary[] = {"Add", "Div", "Max", "Min", "Mul", "PRelu", "Sub"};
 
 template <std::size_t N> bool is_one_of(const Node& node, const std::string_view (&names)[N]) {
   return node.domain.empty() && std::ranges::find(names, node.op) != std::end(names);
@@ -158,7 +158,8 @@ class Blocking {
         const double before = old ? static_cast<double>(old->at<float>(static_cast<std::int64_t>(i))) : 0;
         offsets.push_back(static_cast<float>(before * group.affine->factor[i] + group.affine->offset[i]));
       }
-      factor = g.constant(Tensor::of<float>({weight[0]}, factors));
+      if (std::ranges::any_of(factors, [](float f) { return f != 1; }))
+        factor = g.constant(Tensor::of<float>({weight[0]}, factors));
       bias = g.constant(Tensor::of<float>({weight[0]}, offsets));
     }
     Node* fused = g.node("Conv", kEngineDomain, {x, conv.input(1), bias, residual, factor}, attrs, 1);
@@ -191,6 +192,8 @@ class Blocking {
     const std::int64_t channels = channels_of(node.output(0));
     if (inputs.size() != 2 || channels == 0) return;
     if (!twin(inputs[0]) && !twin(inputs[1])) return;
+    GraphBuilder g(graph_, &node);
+    for (Value*& input : inputs) input = of_rank(g, input, node.output(0)->type.shape->size(), channels);
     // The blocked operand must have the result's rank and channels, or broadcasting would pair other axes.
     for (const Value* input : inputs) {
       if (is_single(input, node.output(0))) continue;
@@ -198,10 +201,20 @@ class Blocking {
       if (channels_of(input) != channels) return;
     }
     if (!fill_blocks(channels) && !keeps_zero(node)) return;
-    GraphBuilder g(graph_, &node);
     for (Value*& input : inputs)
       if (!is_single(input, node.output(0))) input = blocked(g, input);
     finish_copy(node, inputs, channels);
+  }
+
+  /// A constant of one number per channel with axes of 1 in front.
+  static Value* of_rank(GraphBuilder& g, Value* v, std::size_t rank, std::int64_t channels) {
+    const Tensor* tensor = constant_of(v);
+    if (!tensor || tensor->dtype() != DType::f32 || tensor->size() == 1 || tensor->size() != channels ||
+        tensor->dims().size() >= rank || tensor->dims()[0] != channels)
+      return v;
+    Dims dims(rank - tensor->dims().size(), 1);
+    dims.insert(dims.end(), tensor->dims().begin(), tensor->dims().end());
+    return g.constant(Tensor::of<float>(dims, tensor->to_vector<float>()));
   }
 
   /// Whether the function of zeros, or of zeros and its constant number, is zero.

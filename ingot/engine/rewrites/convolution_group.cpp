@@ -26,16 +26,18 @@ ConvolutionGroup group_of(Node& conv, const std::unordered_set<const Node*>& tak
   ConvolutionGroup group;
   group.conv = &conv;
   group.nodes = {&conv};
-  const bool has_zeros = constant_of(conv.input(1))->dims()[0] % kBlock != 0;
+  const std::int64_t channels = constant_of(conv.input(1))->dims()[0];
+  const bool has_zeros = channels % kBlock != 0;
   const auto tail = [&] { return group.nodes.back()->output(0); };
   const auto next = [&] {
     Node* reader = only_reader(tail());
     return reader && !taken.contains(reader) ? reader : nullptr;
   };
-  if (Node* node = next(); node && node->is("BatchNormalization") && node->input(0) == tail()) {
-    group.affine = passes::affine_of(*node);
-    if (group.affine && std::ssize(group.affine->factor) != constant_of(conv.input(1))->dims()[0]) group.affine.reset();
-    if (group.affine) group.nodes.push_back(node);
+  while (Node* node = next()) {
+    auto affine = passes::channel_affine_of(*node, tail(), channels);
+    if (!affine) break;
+    group.affine = group.affine ? passes::joined(*group.affine, *affine) : std::move(affine);
+    group.nodes.push_back(node);
   }
   if (Node* node = next(); node && node->is("Add")) {
     Value* other = node->input(0) == tail() ? node->input(1) : node->input(0);

@@ -12,7 +12,7 @@ namespace ingot::engine {
 /// A convolution and the nodes behind it that become a part of it, in the order in which they are applied.
 struct ConvolutionGroup {
   Node* conv = nullptr;
-  std::optional<passes::Affine> affine;  // of the batch normalisation behind it
+  std::optional<passes::Affine> affine;  // of normalisation, biases and scales behind it
   Node* sum = nullptr;           // adds something else to the convolution:
   std::size_t residual = 0;      // which of its inputs
   std::optional<Limits> limits;

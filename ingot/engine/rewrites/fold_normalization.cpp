@@ -1,6 +1,8 @@
-// Batch normalisation with constant statistics: into the weights of the convolution before it, else a product and a
-// sum.
+// Batch normalisation with constant statistics, biases and scales of channels: into the weights of the convolution
+// before them, else a normalisation becomes a product and a sum.
 #include "ingot/engine/rewrites/fold_normalization.h"
+
+#include <algorithm>
 
 #include "ingot/engine/rewrites/pattern.h"
 #include "ingot/ops/builder.h"
@@ -22,36 +24,40 @@ Tensor floats(Dims dims, const std::vector<double>& values) {
   return Tensor::of<float>(std::move(dims), std::vector<float>(values.begin(), values.end()));
 }
 
-/// The convolution that could take the normalisation in.
-Node* convolution_before(const Node& normalization) {
-  Node* conv = normalization.input(0)->producer();
-  if (!conv || !conv->is("Conv") || &conv->graph() != &normalization.graph()) return nullptr;
+/// The convolution that could take in what reads its result.
+Node* convolution_before(const Node& node, const Value* x) {
+  Node* conv = x ? x->producer() : nullptr;
+  if (!conv || !conv->is("Conv") || &conv->graph() != &node.graph()) return nullptr;
   const Tensor* weight = constant_of(conv->input(1));
   if (!weight || weight->dtype() != DType::f32 || weight->rank() < 3) return nullptr;
   return only_reader(conv->output(0)) ? conv : nullptr;
 }
 
-bool fold_into_convolution(Node& normalization, const Affine& affine) {
-  Node* conv = convolution_before(normalization);
+bool fold_into_convolution(Node& node, const Value* x) {
+  Node* conv = convolution_before(node, x);
   if (!conv) return false;
+  const auto found = passes::channel_affine_of(node, x, constant_of(conv->input(1))->dims()[0]);
+  if (!found) return false;
+  const Affine& affine = *found;
   const Value* weight = conv->input(1);
-  auto values = constant_doubles(weight);
   const std::size_t channels = affine.factor.size();
-  if (static_cast<std::size_t>(weight->initializer->dims()[0]) != channels) return false;
   std::vector<double> bias(channels, 0);
   if (conv->input(2)) {
     const auto old = constant_doubles(conv->input(2));
     if (!old || old->size() != channels) return false;
     bias = *old;
   }
-  const std::size_t per_channel = values->size() / channels;
-  for (std::size_t i = 0; i < values->size(); ++i) (*values)[i] *= affine.factor[i / per_channel];
   for (std::size_t i = 0; i < channels; ++i) bias[i] = bias[i] * affine.factor[i] + affine.offset[i];
-  GraphBuilder g(normalization.graph(), conv);
-  conv->set_input(1, g.constant(floats(weight->initializer->dims(), *values)));
+  GraphBuilder g(node.graph(), conv);
+  if (std::ranges::any_of(affine.factor, [](double f) { return f != 1; })) {
+    auto values = constant_doubles(weight);
+    const std::size_t per_channel = values->size() / channels;
+    for (std::size_t i = 0; i < values->size(); ++i) (*values)[i] *= affine.factor[i / per_channel];
+    conv->set_input(1, g.constant(floats(weight->initializer->dims(), *values)));
+  }
   conv->set_input(2, g.constant(floats({static_cast<std::int64_t>(channels)}, bias)));
-  normalization.graph().replace_all_uses(normalization.output(0), conv->output(0));
-  normalization.graph().erase(&normalization);
+  node.graph().replace_all_uses(node.output(0), conv->output(0));
+  node.graph().erase(&node);
   return true;
 }
 
@@ -74,7 +80,7 @@ bool is_of_floats(const Node& node) {
 
 void lower_normalization(Graph& graph) {
   for (Node& node : graph.nodes()) {
-    if (!is_of_floats(node) || convolution_before(node)) continue;
+    if (!is_of_floats(node) || convolution_before(node, node.input(0))) continue;
     const auto& shape = node.input(0)->type.shape;
     if (!shape || shape->size() < 2) continue;
     if (const auto affine = affine_of(node)) lower(node, *affine);
@@ -83,9 +89,11 @@ void lower_normalization(Graph& graph) {
 
 void fold_normalization(Graph& graph) {
   for (Node& node : graph.nodes()) {
+    if (fold_into_convolution(node, node.input(0)) || (node.input(1) && fold_into_convolution(node, node.input(1))))
+      continue;
     if (!is_of_floats(node)) continue;
     const auto affine = affine_of(node);
-    if (!affine || fold_into_convolution(node, *affine)) continue;
+    if (!affine) continue;
     const auto& shape = node.input(0)->type.shape;
     if (shape && shape->size() >= 2) lower(node, *affine);
   }
