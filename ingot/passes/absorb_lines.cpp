@@ -35,42 +35,6 @@ Node* only_reader(const Value* v) {
   return node && &node->graph() == &v->graph() ? node : nullptr;
 }
 
-/// A constant with one number for each channel of [N, C, ...], or one for all.
-std::optional<std::vector<double>> per_channel(const Value* constant, std::size_t rank, std::size_t channels) {
-  const Tensor* tensor = ops::constant_of(constant);
-  if (!tensor || tensor->dtype() != DType::f32 || static_cast<std::size_t>(tensor->rank()) > rank) return {};
-  if (tensor->size() == 1) return std::vector<double>(channels, tensor->to_doubles()[0]);
-  const std::size_t missing = rank - static_cast<std::size_t>(tensor->rank());
-  if (missing > 1 || static_cast<std::size_t>(tensor->dims()[1 - missing]) != channels) return {};
-  return static_cast<std::size_t>(tensor->size()) == channels ? std::optional(tensor->to_doubles()) : std::nullopt;
-}
-
-/// What the node does to each channel of `y`, if that is all it does.
-std::optional<Affine> line_of(const Node& node, const Value* y, std::size_t channels) {
-  if (node.is("BatchNormalization") && node.input(0) == y) {
-    auto affine = affine_of(node);
-    return affine && affine->factor.size() == channels ? affine : std::nullopt;
-  }
-  const bool adds = node.is("Add"), subtracts = node.is("Sub") && node.input(0) == y, scales = node.is("Mul");
-  if (!adds && !subtracts && !scales) return {};
-  const Value* other = node.input(0) == y ? node.input(1) : node.input(0);
-  if (!y->type.shape || other == y) return {};
-  auto numbers = per_channel(other, y->type.shape->size(), channels);
-  if (!numbers) return {};
-  if (scales) return Affine{std::move(*numbers), std::vector<double>(channels, 0)};
-  if (subtracts)
-    for (double& n : *numbers) n = -n;
-  return Affine{std::vector<double>(channels, 1), std::move(*numbers)};
-}
-
-/// Lines that follow each other are one.
-void follow(Affine& line, const Affine& next) {
-  for (std::size_t i = 0; i < line.factor.size(); ++i) {
-    line.factor[i] *= next.factor[i];
-    line.offset[i] = line.offset[i] * next.factor[i] + next.offset[i];
-  }
-}
-
 Tensor scaled(const Tensor& weight, const std::vector<double>& factor, bool is_transposed) {
   std::vector<double> values = weight.to_doubles();
   const std::size_t channels = factor.size(), first = is_transposed ? static_cast<std::size_t>(weight.dims()[0]) : 1;
@@ -110,9 +74,9 @@ std::size_t absorb_behind(Node& conv) {
   std::vector<Node*> taken;
   const Value* y = conv.output(0);
   while (Node* reader = only_reader(y)) {
-    const auto next = line_of(*reader, y, *channels);
+    const auto next = channel_affine_of(*reader, y, static_cast<std::int64_t>(*channels));
     if (!next || !is_finite(*next) || (is_shared && has_factors(*next))) break;
-    follow(line, *next);
+    line = joined(line, *next);
     taken.push_back(reader);
     y = reader->output(0);
   }
@@ -128,11 +92,15 @@ std::size_t absorb_behind(Node& conv) {
 
 }  // namespace
 
+std::size_t absorb_own_lines(Graph& graph) {
+  std::size_t count = 0;
+  for (Node& node : graph.nodes()) count += absorb_behind(node);
+  return count;
+}
+
 std::size_t absorb_lines(Graph& root) {
   std::size_t count = 0;
-  for_each_graph(root, [&](Graph& graph) {
-    for (Node& node : graph.nodes()) count += absorb_behind(node);
-  });
+  for_each_graph(root, [&](Graph& graph) { count += absorb_own_lines(graph); });
   return count;
 }
 

@@ -8,4 +8,7 @@ namespace ingot::passes {
 /// source. Nested graphs too. Returns how many nodes were taken in.
 std::size_t absorb_lines(Graph& graph);
 
+/// The same without nested graphs.
+std::size_t absorb_own_lines(Graph& graph);
+
 }  // namespace ingot::passes

@@ -46,13 +46,14 @@ std::optional<Affine> affine_of(const Node& node) {
 }
 
 std::optional<Affine> channel_affine_of(const Node& node, const Value* x, std::int64_t channels) {
-  if (channels < 1 || !node.domain.empty() || !x->type.shape || x->type.shape->size() < 3 || x->type.elem != DType::f32) return {};
+  if (channels < 1 || !node.domain.empty()) return {};
   const auto count = static_cast<std::size_t>(channels);
   if (node.op == "BatchNormalization") {
     if (node.input(0) != x) return {};
     auto affine = affine_of(node);
     return affine && affine->factor.size() == count ? affine : std::nullopt;
   }
+  if (!x->type.shape || x->type.shape->size() < 3 || x->type.elem != DType::f32) return {};
   const bool is_sum = node.op == "Add" || node.op == "Sub", is_product = node.op == "Mul" || node.op == "Div";
   if ((!is_sum && !is_product) || node.input_count() != 2) return {};
   const bool is_first = node.input(0) == x;

@@ -14,8 +14,8 @@ struct Affine {
 /// What a BatchNormalization of floats with constant statistics does; nothing for others.
 std::optional<Affine> affine_of(const Node& normalization);
 
-/// What a node does to each of the channels of `x` [N, channels, ...], which it reads: a BatchNormalization as above, or
-/// a sum, difference, product or quotient with constant floats, one for each channel or one for all.
+/// What a node does to each of the channels of `x` [N, channels, ...], which it reads: a BatchNormalization as above,
+/// or a sum, difference, product or quotient with constant floats, one for each channel or one for all.
 std::optional<Affine> channel_affine_of(const Node& node, const Value* x, std::int64_t channels);
 
 /// First one, then the other.

@@ -77,6 +77,8 @@ TEST(AbsorbLines, NormalisationAndBiasGoIntoTheConvolution) {
   expect_absorbed("a = Conv(x, w)\n c = Add(a, each)\n y = BatchNormalization(c, scale, b, mean, variance)", "Conv");
   expect_absorbed("a = Conv(x, w, b)\n c = BatchNormalization(a, scale, b, mean, variance)\n y = Relu(c)", "Conv Relu");
   expect_absorbed("a = Conv(x, w)\n c = Mul(all, a)\n d = Sub(c, all)\n y = Add(one, d)", "Conv");
+  expect_absorbed("a = Conv(x, w)\n y = Sub(each, a)", "Conv");
+  expect_absorbed("a = Conv(x, w)\n c = Div(a, each)\n y = Sub(c, one)", "Conv");
 }
 
 TEST(AbsorbLines, AConvolutionThatEnlargesTakesThemToo) {
@@ -86,7 +88,6 @@ TEST(AbsorbLines, AConvolutionThatEnlargesTakesThemToo) {
 TEST(AbsorbLines, WhatIsReadElsewhereOrNotPerChannelStays) {
   expect_absorbed("a = Conv<pads = [1,1,1,1]>(x, w)\n y = Add(a, row)", "Conv Add");
   expect_absorbed("a = Conv(x, w)\n c = Add(a, each)\n y = Mul(a, c)", "Conv Add Mul");
-  expect_absorbed("a = Conv(x, w)\n y = Sub(each, a)", "Conv Sub");
   // Weights that two convolutions share are not copied.
   expect_absorbed("a = Conv(x, w)\n d = Conv(x, w)\n c = Mul(a, each)\n y = Add(c, d)", "Conv Conv Mul Add");
 }
