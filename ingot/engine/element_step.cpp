@@ -1,6 +1,7 @@
 // What elementwise operators do to floats, as steps that kernels walk.
 #include "ingot/engine/element_step.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -29,9 +30,18 @@ struct NamedPair {
   Binary function;
 };
 constexpr NamedPair kBinary[] = {
-    {"Add", Binary::add},      {"Div", Binary::divide},   {"Max", Binary::maximum}, {"Min", Binary::minimum},
-    {"Mul", Binary::multiply}, {"PRelu", Binary::prelu},  {"Sub", Binary::subtract}, {"Sum", Binary::add},
+    {"Add", Binary::add},      {"Div", Binary::divide},  {"Max", Binary::maximum},  {"Min", Binary::minimum},
+    {"Mul", Binary::multiply}, {"PRelu", Binary::prelu}, {"Sub", Binary::subtract}, {"Sum", Binary::add},
 };
+
+/// Whether an operand is repeated along axes of another, and adds none to it.
+bool fits_into(const Value* v, const Value* whole) {
+  if (!v->type.shape || !whole->type.shape || v->type.shape->size() > whole->type.shape->size()) return false;
+  const auto fits = [](const Dim& one, const Dim& all) {
+    return (one.is_known() && one.value() == 1) || same(one, all);
+  };
+  return std::equal(v->type.shape->rbegin(), v->type.shape->rend(), whole->type.shape->rbegin(), fits);
+}
 
 /// A function of two operands of which the second is a constant number, as a function of the first.
 std::optional<ElementStep> unary_by(const Node& node) {
@@ -52,6 +62,8 @@ std::optional<ElementStep> unary_by(const Node& node) {
 
 std::optional<ElementStep> step_for(const Node& node) {
   if (node.domain == kEngineDomain && node.op == "Gate") return ElementStep{.is_binary = true, .binary = Binary::gate};
+  if (node.domain == kEngineDomain && node.op == "PRelu")
+    return ElementStep{.is_binary = true, .binary = Binary::prelu};
   if (node.domain == kEngineDomain && node.op == "Quantized") {
     const Attributes& attributes = node.attributes;
     return ElementStep{.unary = attributes.int_or("bits", 8) == 8 ? Unary::quantize_8 : Unary::quantize_16,
@@ -64,6 +76,7 @@ std::optional<ElementStep> step_for(const Node& node) {
     if (input && (input->type.elem != DType::f32 || !input->type.is_tensor())) return {};
   if (node.input_count() == 2 && node.input(0) && node.input(1)) {
     if (const auto unary = unary_by(node)) return unary;
+    if (node.op == "PRelu" && !fits_into(node.input(1), node.input(0))) return {};
     for (const NamedPair& named : kBinary)
       if (named.op == node.op) return ElementStep{.is_binary = true, .binary = named.function};
   }

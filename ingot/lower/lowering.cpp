@@ -78,7 +78,11 @@ bool Program::is_static() const {
 
 std::optional<std::int64_t> static_size(const Buffer& buffer) { return product(buffer.dims).as_int(); }
 
-Expr View::at(const Exprs& place) const { return tensor >= 0 ? Expr::load(tensor, type, place, dims) : read(place); }
+Expr View::at(const Exprs& place) const {
+  if (place.size() != dims.size())
+    throw Error(Code::not_expressible, "an operand has another rank than the operator asks for");
+  return tensor >= 0 ? Expr::load(tensor, type, place, dims) : read(place);
+}
 
 View Lowering::in(std::size_t i) {
   if (!node_->input(i)) refuse("input " + std::to_string(i) + " is absent");

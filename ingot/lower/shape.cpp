@@ -148,8 +148,9 @@ void lower_transpose(Lowering& l) {
   std::vector<std::int64_t> perm = l.node().attributes.ints_or("perm", {});
   if (perm.empty())
     for (std::size_t i = x.rank(); i-- > 0;) perm.push_back(static_cast<std::int64_t>(i));
+  if (perm.size() != x.rank()) l.refuse("attribute 'perm' does not have one entry per dimension");
   Exprs dims;
-  for (const std::int64_t p : perm) dims.push_back(x.dims[static_cast<std::size_t>(p)]);
+  for (std::int64_t& p : perm) dims.push_back(x.dims[static_cast<std::size_t>(p = l.axis(p, x.rank()))]);
   out_moved(l, 0, x, dims, [perm](const Exprs& at) {
     Exprs place(at.size());
     for (std::size_t i = 0; i < at.size(); ++i) place[static_cast<std::size_t>(perm[i])] = at[i];

@@ -9,6 +9,7 @@
 #include "ingot/lower/lower.h"
 #include "ingot/onnx/text.h"
 #include "tests/support/files.h"
+#include "tests/support/refusal.h"
 
 namespace ingot::test {
 namespace {
@@ -75,6 +76,16 @@ strings (string[2] x, float[3] y) => (bool[2] z, float[3] r) {
     EXPECT_NE(error.message().find("RegexFullMatch"), std::string::npos);
     EXPECT_NE(error.message().find("RandomNormalLike"), std::string::npos);
   }
+}
+
+TEST(CppSource, RefusesOperandsOfAnotherRankThanTheOperatorAsksFor) {
+  const char* head = R"(<ir_version: 10, opset_import: ["" : 21]> )";
+  EXPECT_REFUSED(Code::not_expressible,
+                 compiled(std::string(head) + R"(g (float[1,1,4,1] x, float roi, int64[2] s) => (float[1,1,3,3] y) {
+    y = Resize<axes = [3, 2], coordinate_transformation_mode = "tf_crop_and_resize">(x, roi, , s) })"));
+  EXPECT_REFUSED(
+      Code::not_expressible,
+      compiled(std::string(head) + "g (float[] x) => (float[] y) { y = Transpose<perm = [1, 7]>(x) }"));
 }
 
 }  // namespace

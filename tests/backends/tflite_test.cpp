@@ -181,6 +181,14 @@ TEST(TfliteExport, NothingIsNeitherResizedNorRepeatedAtItsEdge) {
   }
 }
 
+TEST(TfliteExport, ListsOfUnknownRankAreRefused) {
+  const std::string body = "<int64[2] axes = {0, 1}> { y = Slice(x, starts, ends, axes) }";
+  EXPECT_NE(refusal_of("g (float[4,5] x, int64[] s, int64[2] ends) => (float[M,N] y) "
+                       "<int64[2] axes = {0, 1}> { starts = Identity(s) y = Slice(x, starts, ends, axes) }"),
+            "");
+  EXPECT_EQ(refusal_of("g (float[4,5] x, int64[2] starts, int64[2] ends) => (float[M,N] y) " + body), "");
+}
+
 TEST(TfliteExport, WideIntegersAreCastAndNotDequantised) {
   const Exported e = exported(R"(g (int32[4] x) => (int16[4] y) <float s = {0.5}, float t = {0.25}, int16 z = {0}> {
       a = DequantizeLinear(x, s)  y = QuantizeLinear(a, t, z) })");

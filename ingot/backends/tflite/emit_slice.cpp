@@ -146,6 +146,9 @@ Refused refuse_slice(const Node& n) {
     if (const Tensor* t = n.input(i) ? ops::constant_of(n.input(i)) : nullptr;
         t && !named.empty() && t->size() != std::ssize(named))
       return Refusal{Kind::structure, "lists of different lengths"};
+  for (const std::size_t i : {1U, 2U, 4U})
+    if (const Value* list = n.input(i); list && (!list->type.shape || list->type.shape->size() != 1))
+      return Refusal{Kind::unknown_size, "lists of unknown rank"};
   if (!axes_of(n)) {
     const auto& axes = n.input(3) ? n.input(3)->type.shape : n.input(1)->type.shape;
     if (!n.input(3) || !axes || axes->size() != 1 || !(*axes)[0].is_known())

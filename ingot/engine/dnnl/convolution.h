@@ -17,6 +17,12 @@ inline constexpr std::int64_t kBlock = 8;
 /// How many sizes of inputs one primitive is kept ready for.
 inline constexpr std::size_t kMostSizes = 64;
 
+/// Whether a window is one that people use: for huge ones the library has loops that nothing can interrupt.
+inline bool has_usual_window(const Dims& weights) {
+  constexpr std::int64_t kMostTaps = 1 << 14;
+  return tensor_size(Dims(weights.begin() + 2, weights.end())) <= kMostTaps;
+}
+
 struct ConvolutionSpec {
   Dims strides, dilations, pads_begin, pads_end;  // per spatial axis
   std::int64_t groups = 1;

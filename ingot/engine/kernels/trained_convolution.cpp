@@ -2,6 +2,7 @@
 #include "ingot/engine/dnnl/trained_convolution.h"
 
 #include "ingot/base/budget.h"
+#include "ingot/engine/dnnl/convolution.h"
 #include "ingot/engine/kernels/image_product.h"
 #include "ingot/engine/kernels/kernels.h"
 #include "ingot/ops/catalog.h"
@@ -19,8 +20,9 @@ TrainedConvolution::Host host_of(ops::KernelContext& c, ThreadPool& pool) {
 
 bool is_usual(const Array& a) { return a.dtype() == DType::f32 && a.rank() >= 3 && a.rank() <= 5 && a.size() > 0; }
 
-/// Whether the padding is what the library takes.
+/// Whether window and padding are what the library takes.
 bool is_usual(const ConvolutionShape& s) {
+  if (!has_usual_window(s.w)) return false;
   for (std::size_t i = 0; i < s.strides.size(); ++i)
     if (s.pads_begin[i] < 0 || s.pads_end[i] + s.strides[i] <= 0) return false;
   return true;

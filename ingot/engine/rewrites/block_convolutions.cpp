@@ -83,7 +83,7 @@ class Blocking {
     // Groups that do not fill blocks fall to slow paths, but for one channel each.
     const bool is_depthwise = weight->dims()[1] == 1 && out == groups;
     if (groups > 1 && !is_depthwise && (weight->dims()[1] % kBlock != 0 || out / groups % kBlock != 0)) return false;
-    return pads_of(node, weight->dims()).has_value();
+    return has_usual_window(weight->dims()) && pads_of(node, weight->dims()).has_value();
   }
 
   static Shape spatial(const Dims& weight) { return Shape(weight.begin() + 2, weight.end()); }
@@ -204,6 +204,8 @@ class Blocking {
     for (Value*& input : inputs)
       if (!is_single(input, node.output(0))) input = blocked(g, input);
     finish_copy(node, inputs, channels);
+    // Slopes in blocks no longer look like slopes of the input.
+    if (node.is("PRelu")) twin(node.output(0))->producer()->domain = kEngineDomain;
   }
 
   /// A constant of one number per channel with axes of 1 in front.

@@ -7,9 +7,21 @@
 namespace ingot::ops {
 namespace {
 
+/// Of 0, 1, ...: ONNX counts no dimensions from the end here.
+void require_permutation(const InferContext& c, const std::vector<std::int64_t>& perm) {
+  std::vector<bool> seen(perm.size(), false);
+  for (const std::int64_t axis : perm) {
+    const auto i = static_cast<std::size_t>(c.axis(axis, std::ssize(perm), "perm"));
+    c.require(axis >= 0, "perm counts a dimension from the end");
+    c.require(!seen[i], "perm names a dimension twice");
+    seen[i] = true;
+  }
+}
+
 void infer(InferContext& c) {
   const Shape* x = c.shape(0);
   const auto* perm = c.attr_ints("perm");
+  if (perm) require_permutation(c, *perm);
   if (!x) {
     if (perm) c.out_rank(0, static_cast<std::int64_t>(perm->size()));
     return;
@@ -20,13 +32,7 @@ void infer(InferContext& c) {
   } else {
     if (perm->size() != x->size())
       c.fail("perm has " + std::to_string(perm->size()) + " entries for rank " + std::to_string(x->size()));
-    std::vector<bool> seen(x->size(), false);
-    for (const std::int64_t axis : *perm) {
-      const auto i = static_cast<std::size_t>(c.axis(axis, static_cast<std::int64_t>(x->size()), "perm"));
-      c.require(!seen[i], "perm names a dimension twice");
-      seen[i] = true;
-      y.push_back((*x)[i]);
-    }
+    for (const std::int64_t axis : *perm) y.push_back((*x)[static_cast<std::size_t>(axis)]);
   }
   if (y.size() <= 1)
     if (auto known = c.ints(0)) c.out_ints(0, std::move(*known));
