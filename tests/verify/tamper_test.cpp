@@ -242,6 +242,7 @@ class Tampering {
       noise.add(a_answer.outputs, sound_answers_.back());
     }
     noise_ = noise.values();
+    noise_.resize(sound_answers_[0].size());  // where no other runtime runs the source, there is none
   }
 
   bool is_visible(const Model& changed) const {
