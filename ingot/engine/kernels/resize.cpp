@@ -4,6 +4,7 @@
 
 #include "ingot/base/budget.h"
 #include "ingot/base/threads.h"
+#include "ingot/engine/dnnl/convolution.h"
 #include "ingot/engine/kernels/channel_math.h"
 #include "ingot/engine/kernels/index_maps.h"
 #include "ingot/engine/kernels/kernels.h"
@@ -92,12 +93,13 @@ class Resize final : public PreparedNode {
     const Weights w(axis, mode);
     const float* in = x.data<float>().data();
     float* out = y.mutable_data<float>().data();
-    if (b.inner == 1)
-      return pool.parallel_for(b.outer, std::max<std::int64_t>(1, kGrain / axis.to),
+    if (b.inner == 1 || b.inner == kBlock)
+      return pool.parallel_for(b.outer, std::max<std::int64_t>(1, kGrain / (axis.to * b.inner)),
                                [&](std::int64_t begin, std::int64_t end) {
                                  budget.poll();
+                                 const auto make = b.inner == 1 ? row : row_of_blocks;
                                  for (std::int64_t i = begin; i < end; ++i)
-                                   row(in + i * axis.from, w, out + i * axis.to, axis.to);
+                                   make(in + i * axis.from * b.inner, w, out + i * axis.to * b.inner, axis.to);
                                });
     pool.parallel_for(b.outer * axis.to, std::max<std::int64_t>(1, kGrain / b.inner),
                       [&](std::int64_t begin, std::int64_t end) {
@@ -118,18 +120,35 @@ class Resize final : public PreparedNode {
     }
   }
 
+  /// The same where each position is a block of channels.
+  static void row_of_blocks(const float* in, const Weights& w, float* out, std::int64_t n) {
+    using Block = float __attribute__((vector_size(kBlock * sizeof(float)), aligned(sizeof(float)), may_alias));
+    const auto* from = reinterpret_cast<const Block*>(in);
+    auto* to = reinterpret_cast<Block*>(out);
+    const std::int64_t* place = w.places.data();
+    const float* weight = w.weights.data();
+    for (std::int64_t k = 0; k < n; ++k, place += w.taps, weight += w.taps) {
+      Block sum = {};
+      for (std::size_t t = 0; t < w.taps; ++t)
+        if (weight[t] != 0) sum += weight[t] * from[place[t]];
+      to[k] = sum;
+    }
+  }
+
   /// A row of the result out of rows of the source.
   static void mix(const float* in, const Weights& w, std::int64_t k, float* out, std::int64_t n) {
-    const std::size_t first = static_cast<std::size_t>(k) * w.taps;
-    std::vector<std::size_t> used;
-    for (std::size_t t = first; t < first + w.taps; ++t)
-      if (w.weights[t] != 0) used.push_back(t);
+    const std::size_t begin = static_cast<std::size_t>(k) * w.taps;
     const auto source = [&](std::size_t t) { return in + w.places[t] * n; };
-    if (used.empty()) return void(std::fill_n(out, n, 0.0f));
-    if (used.size() == 1)
-      return line_of_channel({0, w.weights[used[0]], 0, -HUGE_VALF, HUGE_VALF}, source(used[0]), nullptr, out, n);
-    blend(source(used[0]), w.weights[used[0]], source(used[1]), w.weights[used[1]], out, n);
-    for (std::size_t t = 2; t < used.size(); ++t) blend(source(used[t]), w.weights[used[t]], out, 1, out, n);
+    std::size_t used = 0, first = begin;
+    for (std::size_t t = begin; t < begin + w.taps; ++t) {
+      if (w.weights[t] == 0) continue;
+      if (used == 0) first = t;
+      if (used == 1) blend(source(first), w.weights[first], source(t), w.weights[t], out, n);
+      if (used > 1) blend(source(t), w.weights[t], out, 1, out, n);
+      ++used;
+    }
+    if (used == 0) std::fill_n(out, n, 0.0f);
+    if (used == 1) line_of_channel({0, w.weights[first], 0, -HUGE_VALF, HUGE_VALF}, source(first), nullptr, out, n);
   }
 };
 

@@ -113,6 +113,7 @@ class Blocking {
     if ((node.is("MaxPool") || node.is("AveragePool")) && twin(node.input(0))) return visit_pool(node);
     if (node.is("GlobalAveragePool") && twin(node.input(0))) return average(node, true);
     if (node.is("ReduceMean") && twin(node.input(0))) return visit_mean(node);
+    if (node.is("Resize") && twin(node.input(0))) return visit_resize(node);
     if (node.is("Concat")) visit_concat(node);
   }
 
@@ -308,6 +309,46 @@ class Blocking {
     for (std::int64_t i = 0; i < rank - 2; ++i)
       if (sorted[static_cast<std::size_t>(i)] != i + 2) return;
     average(node, node.attributes.int_or("keepdims", 1) != 0);
+  }
+
+  /// Sizes of planes that are constant change on blocks as they do without.
+  void visit_resize(Node& node) {
+    const Attributes& attributes = node.attributes;
+    if (!is_float_of_rank_3_to_5(node.output(0)) ||
+        attributes.string_or("coordinate_transformation_mode", "") == "tf_crop_and_resize" ||
+        attributes.string_or("keep_aspect_ratio_policy", "stretch") != "stretch")
+      return;
+    const bool has_scales = node.input(2) && !(constant_of(node.input(2)) && constant_of(node.input(2))->size() == 0);
+    const Tensor* given = constant_of(node.input(has_scales ? 2 : 3));
+    const Shape& shape = *node.input(0)->type.shape;
+    const std::int64_t rank = std::ssize(shape);
+    Dims axes = attributes.ints_or("axes", {}), kept;
+    if (axes.empty())
+      for (std::int64_t i = 0; i < rank; ++i) axes.push_back(i);
+    if (!given || given->rank() != 1 || given->size() != std::ssize(axes)) return;
+    const std::vector<double> numbers = given->to_doubles();
+    std::vector<double> wanted;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      const std::int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
+      if (axis < 0 || axis >= rank) return;
+      const Dim& size = shape[static_cast<std::size_t>(axis)];
+      const bool is_same = has_scales ? numbers[i] == 1 : size == Dim(static_cast<std::int64_t>(numbers[i]));
+      if (axis < 2 && !is_same) return;
+      if (axis < 2) continue;
+      kept.push_back(axis);
+      wanted.push_back(numbers[i]);
+    }
+    GraphBuilder g(graph_, &node);
+    const std::vector<float> scales(wanted.begin(), wanted.end());
+    Value* list = has_scales ? g.constant(Tensor::of<float>({std::ssize(scales)}, scales))
+                             : g.ints(Dims(wanted.begin(), wanted.end()));
+    finish_copy(node, {twin(node.input(0)), node.input(1), node.input(2), node.input(3)},
+                twins_.at(node.input(0)).channels);
+    Node* copy = twin(node.output(0))->producer();
+    copy->set_input(1, nullptr);
+    copy->set_input(2, has_scales ? list : nullptr);
+    copy->set_input(3, has_scales ? nullptr : list);
+    copy->attributes.set({"axes", kept});
   }
 
   void visit_concat(Node& node) {

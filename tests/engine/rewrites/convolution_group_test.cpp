@@ -58,5 +58,27 @@ TEST(ConvolutionGroup, SlopesOfChannelsKeepBlocks) {
   }
 }
 
+TEST(ConvolutionGroup, PlanesAreResizedInBlocks) {
+  for (unsigned seed = 0; seed < 24; ++seed) {
+    Random random(seed);
+    const std::int64_t channels = seed % 2 ? 16 : 12;
+    Model model = empty_model();
+    Value* x = model.graph->add_input("x", Type::tensor(DType::f32, Shape{2, 8, 5, 6}));
+    GraphBuilder g(*model.graph);
+    Value* y = g.op("Conv", {x, g.constant(random.floats({channels, 8, 1, 1}, -1, 1))});
+    const char* const modes[] = {"nearest", "linear", "cubic"};
+    const char* const coordinates[] = {"half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel"};
+    const Attrs attrs = {{"mode", modes[seed % 3]}, {"coordinate_transformation_mode", coordinates[seed % 4]}};
+    const Tensor scales = Tensor::of<float>({4}, {1, 1, 2, static_cast<float>(random.below(3)) / 2 + 0.5f});
+    y = seed % 5 < 3 ? g.op("Resize", {y, nullptr, g.constant(scales)}, attrs)
+                     : g.op("Resize", {y, nullptr, nullptr, g.ints({2, channels, 3, 11})}, attrs);
+    model.graph->add_output(g.op("Conv", {y, g.constant(random.floats({8, channels, 1, 1}, -1, 1))}));
+    expect_same(model, Array::from(random.floats({2, 8, 5, 6}, -1, 1)), 1e-5f);
+    EXPECT_EQ(operators_of(model), (std::vector<std::string>{"ingot.engine.Block", "ingot.engine.Conv", "Resize",
+                                                             "ingot.engine.Conv", "ingot.engine.Unblock"}))
+        << seed;
+  }
+}
+
 }  // namespace
 }  // namespace ingot::engine
