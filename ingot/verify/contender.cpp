@@ -91,6 +91,10 @@ bool Contender::try_next_runtime() {
   return true;
 }
 
+Contender Contender::in_ingot() const {
+  return Contender(state_->file, {Runtime::ingot}, state_->load, state_->peers, Role::candidate);
+}
+
 std::vector<Point> Contender::points() const { return state_->runner->points(); }
 
 }  // namespace ingot::verify

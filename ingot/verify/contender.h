@@ -38,6 +38,9 @@ class Contender {
   /// what this one refuses. False if there is none left.
   bool try_next_runtime();
 
+  /// The same file, run by Ingot.
+  Contender in_ingot() const;
+
   /// The values inside that can be asked for, in running order.
   std::vector<Point> points() const;
 

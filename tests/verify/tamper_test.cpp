@@ -28,6 +28,7 @@ constexpr const char* kModels[] = {
     "frozen_pb/tf2onnx/fc-layers/frozen.pb",
     "onnx/hand_gesture/point_history_classifier/point_history_classifier.onnx",
     "tfjs/human/antispoof/antispoof.json",
+    "keras/hand_gesture/keypoint_classifier/keypoint_classifier.hdf5",
     "onnx/hand_gesture/keypoint_classifier/keypoint_classifier.onnx",
     "onnx/hand_gesture/point_history_classifier/point_history_classifier_lstm.onnx",
     "onnx/ml_small/tutorials/external-models/pytorch_cnn_mnist.onnx",
@@ -71,13 +72,12 @@ constexpr const char* kModels[] = {
     "onnx/dtln/model_2.onnx",
     "onnx/openwakeword/hey_mycroft_v0.1.onnx",
     "onnx/openwakeword/hey_jarvis_v0.1.onnx",
-    "keras/hand_gesture/keypoint_classifier/keypoint_classifier.hdf5",
     "keras/hand_gesture/point_history_classifier/point_history_classifier.hdf5",
     "keras/face_classification/emotion_models/tiny_XCEPTION_KDEF.hdf5",
     "tfjs/tfjs_examples/angular-predictive-prefetching/client/src/assets/model.json",
     "tfjs/tfjs_repo/tfjs-react-native/integration_rn59/assets/graph_model/model.json",
 };
-constexpr std::size_t kSample = 4;
+constexpr std::size_t kSample = 5;
 constexpr int kOpsets[] = {13, 17, 21};
 constexpr std::uint32_t kSeeds = 3;
 constexpr double kVisible = 5;  // times the pair's noise
