@@ -120,8 +120,8 @@ class Blocking {
   /// Whether the result of a convolution is made in blocks. Where its channels do not fill them, zeros do.
   bool makes_blocks(const ConvolutionGroup& group, const Dims& weight, bool is_depthwise) const {
     if (fill_blocks(weight[0])) return true;
-    return is_depthwise ? channels_of(group.conv->input(0)) > 0
-                        : weight[0] >= kLeastPadded || twin(group.conv->input(0));
+    const Value* x = group.conv->input(0);
+    return is_depthwise ? channels_of(x) > 0 : weight[0] >= kLeastPadded || twin(x) || fill_blocks(channels_of(x));
   }
 
   void emit(const ConvolutionGroup& group) {
