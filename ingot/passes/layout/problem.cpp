@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "ingot/ops/infer.h"
+#include "ingot/ops/schema.h"
+#include "ingot/ops/well_formed.h"
 
 namespace ingot::passes {
 namespace {
@@ -15,6 +17,12 @@ constexpr std::int64_t kPerByte = 1 << 16;
 
 bool is_constant(const Value* value) { return ops::constant_of(value) != nullptr; }
 bool can_vary(const Value* value) { return layout_rank(value) && !is_constant(value); }
+
+/// Rules take what operators require for granted.
+bool has_flaw(const Node& node) {
+  const ops::Schema* schema = ops::newest_schema(node.domain, node.op);
+  return schema && !ops::flaw_of(node, *schema).empty();
+}
 
 /// The values of tied ports that have a choice.
 std::vector<const Value*> tied_values(const Node& node, const Ports& ports) {
@@ -115,7 +123,7 @@ void LayoutProblem::plan_transpose(Node& node, NodeRole& role) {
 
 void LayoutProblem::plan(Node& node) {
   NodeRole& role = roles_[&node];
-  if (role.kind != Kind::opaque) return;
+  if (role.kind != Kind::opaque || has_flaw(node)) return;
   if ((node.is("Shape") || node.is("Size")) && can_vary(node.input(0))) {
     role.kind = Kind::adapting;
     role.ports.tie_in(0);

@@ -55,6 +55,15 @@ TEST(Layout, AChainOfConvolutionsKeepsOneTransposeAtEachEnd) {
   expect_types_hold(m);
 }
 
+TEST(Layout, NodesThatLackInputsStayAsTheyAre) {
+  const Model m =
+      parsed("g (float[1,4,8,8] x) => (float[1,4,8,8] y, int64[1,1,8,8] z) { y = Relu(x) z = ArgMax<axis = 1>(x) }");
+  for (Node& node : m.graph->nodes()) node.set_input(0, nullptr);
+  EXPECT_NO_THROW(choose_layout(*m.graph));
+  for (Node& node : m.graph->nodes()) node.resize_inputs(0);
+  EXPECT_NO_THROW(choose_layout(*m.graph));
+}
+
 TEST(Layout, AResidualNetworkHasNoTransposeInside) {
   Model m =
       parsed(std::string("g (float[N,8,8,4] x, float[4,4,3,3] w) => (float[N,4] y) {") +  //
