@@ -76,7 +76,11 @@ using Rule = Value* (*)(Update&);
 
 void add_decay(Update& u) {
   const double decay = u.options.weight_decay.value_or(0);
-  if (decay != 0) u.dx = u.g.add(u.dx, u.g.mul(u.x, decay));
+  if (decay == 0) return;
+  if (u.flavour == "keras")  // beside the gradient, as AdamW does
+    u.base = u.g.mul(u.x, u.rounded(u.g.sub(1, u.g.mul(u.lr_double(), decay))));
+  else
+    u.dx = u.g.add(u.dx, u.g.mul(u.x, decay));
 }
 
 Value* sgd(Update& u) {
@@ -92,7 +96,7 @@ Value* with_momentum(Update& u, bool looks_ahead) {
   if (u.flavour == "keras") {
     Value* pull = g.mul(u.dx, u.lr());
     Value* next = u.keep(v, g.sub(g.mul(v, m), pull));
-    return looks_ahead ? g.add(u.x, g.sub(g.mul(next, m), pull)) : g.add(u.x, next);
+    return looks_ahead ? g.add(u.base, g.sub(g.mul(next, m), pull)) : g.add(u.base, next);
   }
   Value* fresh = u.dx;
   if (u.options.dampening != 0) {
@@ -213,10 +217,10 @@ Value* adamax(Update& u) {
 Value* nadam(Update& u) {
   add_decay(u);
   GraphBuilder& g = u.g;
-  constexpr double kMomentumDecay = 4e-3;
+  const double fading = u.flavour == "keras" ? 1 : 4e-3;
   const Moments m = moments(u);
   const auto schedule = [&](Value* t) {
-    Value* fade = g.op("Pow", {g.scalar(0.96, DType::f64), g.mul(t, kMomentumDecay)});
+    Value* fade = g.op("Pow", {g.scalar(0.96, DType::f64), g.mul(t, fading)});
     return g.mul(g.sub(1, g.mul(fade, 0.5)), m.beta1);
   };
   Value* product = g.graph().add_initializer(g.graph().fresh_name("train/" + u.x->name() + "/momentum_product"),
@@ -234,7 +238,7 @@ Value* nadam(Update& u) {
   Value *gradient_rate = u.rounded(of_gradient), *moment_rate = u.rounded(of_moment);
   Value* first = g.mul(g.div(u.dx, size), gradient_rate);
   Value* second = g.mul(g.div(m.first, size), moment_rate);
-  return g.sub(g.sub(u.x, first), second);
+  return g.sub(g.sub(u.base, first), second);
 }
 
 Value* lamb(Update& u) {

@@ -53,13 +53,18 @@ CASES = {
                     0.2 * (0.9 * 0.5 * (1 + math.cos(math.pi * min(s - 9, 12) / 12)) + 0.1)),
     "momentum": ("SGD", {"learning_rate": 0.05, "momentum": 0.9}, fixed(0.05)),
     "adam": ("Adam", {"learning_rate": 0.02, "beta_1": 0.9, "beta_2": 0.99, "epsilon": 1e-7}, fixed(0.02)),
+    "sgd, weight decay": ("SGD", {"learning_rate": 0.1, "weight_decay": 0.3}, fixed(0.1)),
+    "momentum, weight decay": ("SGD", {"learning_rate": 0.05, "momentum": 0.9, "weight_decay": 0.3}, fixed(0.05)),
+    "adam, weight decay": ("Adam", {"learning_rate": 0.02, "beta_1": 0.9, "beta_2": 0.99, "epsilon": 1e-7, "weight_decay": 0.3},
+                           fixed(0.02)),
+    "nadam": ("Nadam", {"learning_rate": 0.02, "beta_1": 0.9, "beta_2": 0.99, "epsilon": 1e-7}, fixed(0.02)),
     "rmsprop": ("RMSprop", {"learning_rate": 0.01, "rho": 0.9, "epsilon": 1e-7}, fixed(0.01)),
 }
 
 
 def write(path, optimizer, config):
     names = [f"d/{n}:0" for n in ("kernel", "bias")]
-    slots = {"Adam": [("m", FIRST), ("v", SECOND)], "RMSprop": [("rms", SECOND)]}.get(optimizer, [])
+    slots = {"Adam": [("m", FIRST), ("v", SECOND)], "Nadam": [("m", FIRST), ("v", SECOND)], "RMSprop": [("rms", SECOND)]}.get(optimizer, [])
     if config.get("momentum"):
         slots = [("momentum", FIRST)]
     with h5py.File(path, "w") as file:
@@ -95,10 +100,18 @@ def expected(optimizer, config, rate):
         losses.append((error ** 2).mean())
         gradients = [2 * x.T @ error / error.size, 2 * error.sum(0) / error.size]
         for k, g in enumerate(gradients):
+            parameters[k] -= lr * config.get("weight_decay", 0) * parameters[k]
             if optimizer == "Adam":
                 m[k], v[k] = 0.9 * m[k] + 0.1 * g, 0.99 * v[k] + 0.01 * g * g
                 step = DONE + i + 1
                 parameters[k] -= lr * math.sqrt(1 - 0.99 ** step) / (1 - 0.9 ** step) * m[k] / (np.sqrt(v[k]) + 1e-7)
+            elif optimizer == "Nadam":
+                m[k], v[k] = 0.9 * m[k] + 0.1 * g, 0.99 * v[k] + 0.01 * g * g
+                step = DONE + i + 1
+                share = [0.9 * (1 - 0.5 * 0.96 ** s) for s in range(1, step + 2)]
+                ahead, now = math.prod(share), math.prod(share[:-1])
+                direction = share[-1] * m[k] / (1 - ahead) + (1 - share[-2]) * g / (1 - now)
+                parameters[k] -= lr * direction / (np.sqrt(v[k] / (1 - 0.99 ** step)) + 1e-7)
             elif optimizer == "RMSprop":
                 v[k] = 0.9 * v[k] + 0.1 * g * g
                 parameters[k] -= lr * g / np.sqrt(v[k] + 1e-7)
@@ -123,6 +136,42 @@ def trained(ingot, scratch):
     return [line["loss"] for line in lines if "loss" in line][:STEPS], ""
 
 
+NOISE = {"GaussianNoise": {"stddev": 0.5}, "GaussianDropout": {"rate": 0.4}, "AlphaDropout": {"rate": 0.3},
+         "Dropout": {"rate": 0.4}}
+
+
+def noise_lives(ingot, name, config):
+    """What is random while training: the first losses differ from the quiet model's and from each other, the running model
+    is the quiet one."""
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = pathlib.Path(folder)
+        write(scratch / "m.h5", "SGD", {"learning_rate": 0.0})
+        with h5py.File(scratch / "m.h5", "a") as file:
+            model = json.loads(file.attrs["model_config"])
+            shape = {"batch_input_shape": model["config"]["layers"][0]["config"].pop("batch_input_shape")}
+            model["config"]["layers"].insert(0, {"class_name": name, "config": {"name": "noise", **config, **shape}})
+            file.attrs["model_config"] = json.dumps(model)
+        np.savez(scratch / "data.npz", noise_input=X, target=Y)
+        losses, log = [], scratch / "log.jsonl"
+        for words in (["convert", scratch / "m.h5", "-o", scratch / "m.onnx", "--mode", "both", "--no-verify"],
+                      ["train", scratch / "m.onnx", "--data", scratch / "data.npz", "--target", "target", "--batch", str(ROWS), "--steps",
+                       "4", "--keep-order", "--log", log],
+                      ["run", scratch / "m.onnx", "--in", f"noise_input={scratch / 'x.npy'}", "--out", scratch / "out"]):
+            np.save(scratch / "x.npy", X)
+            done = subprocess.run([ingot, *words], capture_output=True, text=True, check=False)
+            if done.returncode:
+                return done.stderr
+        losses = [json.loads(line).get("loss") for line in log.read_text().splitlines()]
+        losses = [loss for loss in losses if loss is not None][:4]
+        quiet = ((X @ KERNEL + BIAS - Y) ** 2).mean()
+        given = np.load(next((scratch / "out").glob("*.npy")))
+        if np.abs(given - (X @ KERNEL + BIAS)).max() > 1e-5:
+            return "the running model is not quiet"
+        if len(set(losses)) < 4 or min(abs(loss - quiet) for loss in losses) < 1e-6:
+            return f"losses {losses} beside {quiet} without noise"
+    return ""
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ingot", required=True)
@@ -136,6 +185,10 @@ def main():
         worst = max(abs(a - b) for a, b in zip(got, losses)) if got and len(got) == STEPS else float("inf")
         print(f"{name}: loss {losses[0]:.6f} -> {losses[-1]:.6f}, at most {worst:.2e} apart{why and ': ' + why}")
         failed |= not worst <= 1e-5
+    for name, config in NOISE.items():
+        why = noise_lives(options.ingot, name, config)
+        print(f"{name}: {why or 'lives while training'}")
+        failed |= bool(why)
     return 1 if failed else 0
 
 

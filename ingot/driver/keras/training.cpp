@@ -1,5 +1,6 @@
 // From the arguments of compile() to training information.
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "ingot/base/error.h"
@@ -27,6 +28,7 @@ const Optimizer kOptimizers[] = {
     {"adamax", "adamax", {"first_moment", "largest"}},
     {"adamw", "adamw", {"first_moment", "second_moment"}},
     {"lion", "lion", {"moment"}},
+    {"nadam", "nadam", {"first_moment", "second_moment"}},
     {"rmsprop", "rmsprop", {"square_average"}},
     {"sgd", "sgd", {}},
 };
@@ -128,6 +130,15 @@ class Slots {
   std::size_t slots_;
 };
 
+/// What Nadam has multiplied up by a step. Keras does not save it, though it follows from the count.
+double momentum_product(const train::OptimizerOptions& options, std::int64_t steps) {
+  constexpr std::int64_t kEnough = 100'000;  // nothing is left by then
+  double product = 1;
+  for (std::int64_t i = 1; i <= std::min(steps, kEnough); ++i)
+    product *= options.beta1.value_or(0.9) * (1 - 0.5 * std::pow(0.96, static_cast<double>(i)));
+  return product;
+}
+
 /// Puts the stored variables into the algorithm; false: the file has none that fit.
 bool restore(TrainingInfo& info, const files::WeightTree& optimizer, const Compiled& compiled,
              const std::vector<std::string>& trained) {
@@ -145,8 +156,12 @@ bool restore(TrainingInfo& info, const files::WeightTree& optimizer, const Compi
       }
       variable->initializer = Tensor(stored->value.dtype, stored->value.dims, stored->value.data);
     }
-  if (Value* step = algorithm.find("train/step"); step && restored)
+  if (Value* step = algorithm.find("train/step"); step && restored) {
     step->initializer = Tensor::scalar<std::int64_t>(slots.iterations());
+    for (const std::string& name : trained)
+      if (Value* product = algorithm.find("train/" + name + "/momentum_product"))
+        product->initializer = Tensor::scalar(momentum_product(compiled.training.optimizer, slots.iterations()));
+  }
   return restored;
 }
 

@@ -53,7 +53,9 @@ void simple_attention(Call& call, bool is_additive) {
     scores = b.reduce_sum(sum, {-1}, false);
     if (weight) scores = b.mul(scores, weight);
   } else {
-    scores = b.op("MatMul", {query, b.transpose(key, {0, 2, 1})});
+    // Without an axis of steps, the examples of a batch attend to each other.
+    const bool has_steps = rank_of(key) != 2;
+    scores = b.op("MatMul", {query, b.transpose(key, has_steps ? Dims{0, 2, 1} : Dims{1, 0})});
     if (call.flag("use_scale", false)) scores = b.mul(scores, call.weight("scale"));
   }
   IrValue* counts = call.mask(1) ? b.unsqueeze(call.mask(1), {1}) : nullptr;

@@ -1,4 +1,6 @@
 // Layers that are random while training and nothing else while running.
+#include <cmath>
+
 #include "ingot/frontends/keras/translators.h"
 
 namespace ingot::frontends::keras {
@@ -31,7 +33,56 @@ void spatial_dropout(Call& call) {
   call.set(b.mul(x, mask));
 }
 
-/// Noise, and images that are changed at random.
+namespace {
+
+/// Whether the graph is one that trains: a Dropout of ONNX leaves a one alone only where it does nothing.
+IrValue* trains(GraphBuilder& b) {
+  IrValue* one = b.scalar(1, DType::f32);
+  IrValue* kept = b.op("Dropout", {one, b.scalar(0.5, DType::f32), b.scalar(0, DType::boolean)});
+  return b.op("Not", {b.op("Equal", {kept, one})});
+}
+
+/// Normal numbers in the shape of a value, from which no gradient goes back.
+IrValue* noise_like(GraphBuilder& b, IrValue* x, double mean, double deviation) {
+  IrValue* zeros = b.op("Expand", {b.scalar(0, x->type.elem), b.shape(x)});
+  return b.op("RandomNormalLike", {zeros},
+              {{"mean", static_cast<float>(mean)}, {"scale", static_cast<float>(deviation)}});
+}
+
+}  // namespace
+
+void gaussian_noise(Call& call) {
+  const double deviation = call.number("stddev", 1);
+  if (!call.import.options.is_training || deviation <= 0) return identity(call);
+  GraphBuilder& b = call.b;
+  IrValue* noisy = b.add(call.in(), noise_like(b, call.in(), 0, deviation));
+  call.set(b.where(trains(b), noisy, call.in()));
+}
+
+void gaussian_dropout(Call& call) {
+  const double rate = call.number("rate", 0.5);
+  if (!call.import.options.is_training || rate <= 0 || rate >= 1) return identity(call);
+  GraphBuilder& b = call.b;
+  IrValue* noisy = b.mul(call.in(), noise_like(b, call.in(), 1, std::sqrt(rate / (1 - rate))));
+  call.set(b.where(trains(b), noisy, call.in()));
+}
+
+/// What is dropped becomes SELU's least value, and mean and variance stay what they were.
+void alpha_dropout(Call& call) {
+  const double rate = call.number("rate", 0.5);
+  if (!call.import.options.is_training || rate <= 0 || rate >= 1) return identity(call);
+  GraphBuilder& b = call.b;
+  constexpr double kLeast = -1.6732632423543772 * 1.0507009873554805;
+  const double scale = 1 / std::sqrt((1 - rate) * (1 + rate * kLeast * kLeast)), offset = -scale * kLeast * rate;
+  IrValue* ones = b.op("Expand", {b.scalar(1, call.elem()), b.shape(call.in())});
+  IrValue* mask = b.op("Dropout", {ones, b.scalar(rate, DType::f32), b.scalar(0, DType::boolean)});
+  IrValue* is_kept = b.op("Greater", {mask, b.scalar(0, call.elem())});
+  IrValue* dropped = b.where(is_kept, call.in(), b.scalar(kLeast, call.elem()));
+  IrValue* noisy = b.add(b.mul(dropped, scale), offset);
+  call.set(b.where(trains(b), noisy, call.in()));
+}
+
+/// Images that are changed at random.
 void regularization(Call& call) {
   if (call.import.options.is_training)
     call.import.notes.add("layer '" + call.layer.scope + "' (" + call.layer.class_name +
