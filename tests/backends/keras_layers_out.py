@@ -42,6 +42,38 @@ CASES = {
                       "s = Mul(a, b)  t = Add(s, k)  u = Max(t, a)  y = Concat<axis = 1>(u, t)  z = Tanh(u)"),
     "sequence": model("float[N,9,4] x", "float[N,7] y", [weight("w", 5, 4, 3), weight("v", 35, 7)],
                       """t = Transpose<perm = [0, 2, 1]>(x)  c = Conv(t, w)  e = Elu(c)  f = Flatten(e)  y = MatMul(f, v)"""),
+    "lstm": model("float[N,5,3] x", "float[N,4] y", [weight("w", 1, 16, 3), weight("r", 1, 16, 4), weight("b", 1, 32)],
+                  """t = Transpose<perm = [1, 0, 2]>(x)  a, h, c = LSTM<hidden_size = 4>(t, w, r, b)  axes = Constant<value_ints = [0]>()
+                     y = Squeeze(h, axes)"""),
+    "lstm, all steps": model(
+        "float[N,T,3] x", "float[N,T,4] y", [weight("w", 1, 16, 3), weight("r", 1, 16, 4), weight("b", 1, 32)],
+        """t = Transpose<perm = [1, 0, 2]>(x)  a, h, c = LSTM<hidden_size = 4>(t, w, r, b)  axes = Constant<value_ints = [1]>()
+           s = Squeeze(a, axes)  y = Transpose<perm = [1, 0, 2]>(s)"""),
+    "gru": model("float[N,5,3] x", "float[N,2] y", [weight("w", 1, 12, 3), weight("r", 1, 12, 4), weight("b", 1, 24), weight("v", 4, 2)],
+                 """t = Transpose<perm = [1, 0, 2]>(x)  a, h = GRU<hidden_size = 4>(t, w, r, b)  axes = Constant<value_ints = [0]>()
+                    s = Squeeze(h, axes)  y = MatMul(s, v)"""),
+    "rnn, backwards": model("float[N,5,3] x", "float[N,4] y", [weight("w", 1, 4, 3), weight("r", 1, 4, 4), weight("b", 1, 8)],
+                            """t = Transpose<perm = [1, 0, 2]>(x)  a, h = RNN<hidden_size = 4, direction = "reverse">(t, w, r, b)
+                               axes = Constant<value_ints = [0]>()  y = Squeeze(h, axes)"""),
+    "both directions": model(
+        "float[N,5,3] x", "float[N,5,8] y", [weight("w", 2, 16, 3), weight("r", 2, 16, 4), weight("b", 2, 32)],
+        """t = Transpose<perm = [1, 0, 2]>(x)  a, h, c = LSTM<hidden_size = 4, direction = "bidirectional">(t, w, r, b)
+           p = Transpose<perm = [0, 2, 1, 3]>(a)  sizes = Constant<value_ints = [0, 0, -1]>()  j = Reshape(p, sizes)
+           y = Transpose<perm = [1, 0, 2]>(j)"""),
+    "transposed": model(
+        "float[N,3,5,4] x", "float[N,2,10,8] y, float[N,2,10,8] z, float[N,2,12,10] q, float[N,2,11,9] u",
+        [weight("w", 3, 2, 4, 4), weight("b", 2), weight("v", 3, 2, 3, 3), weight("o", 3, 2, 3, 3)],
+        """y = ConvTranspose<strides = [2, 2], pads = [1, 1, 1, 1]>(x, w, b)
+           z = ConvTranspose<strides = [2, 2], pads = [1, 1, 1, 1], output_padding = [1, 1]>(x, v, b)
+           q = ConvTranspose<strides = [2, 2]>(x, w)  u = ConvTranspose<strides = [2, 2]>(x, o, b)"""),
+    "larger": model("float[N,3,5,4] x", "float[N,2,10,12] y", [weight("w", 2, 3, 1, 1), "float[4] s = {1, 1, 2, 3}"],
+                    """u = Resize<mode = "nearest", coordinate_transformation_mode = "asymmetric", nearest_mode = "floor">(x, , s)
+                       y = Conv(u, w)"""),
+    "attention": model(
+        "float[N,5,8] x", "float[N,5,8] y", [weight("q", 8, 8), weight("k", 8, 8), weight("v", 8, 8), weight("s", 8), weight("o", 8)],
+        """a = MatMul(x, q)  b = MatMul(x, k)  c = MatMul(x, v)  t = Transpose<perm = [0, 2, 1]>(b)  d = MatMul(a, t)
+           scale = Constant<value_float = 0.35>()  e = Mul(d, scale)  f = Softmax(e)  g = MatMul(f, c)  h = Add(g, x)
+           y = LayerNormalization<axis = -1, epsilon = 0.001>(h, s, o)"""),
 }
 
 

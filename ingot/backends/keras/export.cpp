@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ingot/backends/keras/layer_out.h"
+#include "ingot/backends/keras/rewrites.h"
 #include "ingot/base/error.h"
 #include "ingot/ops/infer.h"
 #include "ingot/passes/legalize/target.h"
@@ -14,7 +15,7 @@ namespace {
 using passes::legalize::Refusal;
 using passes::legalize::Target;
 
-constexpr std::string_view kSpatial[] = {"AveragePool", "Conv", "MaxPool"};
+constexpr std::string_view kSpatial[] = {"AveragePool", "Conv", "ConvTranspose", "MaxPool", "Resize"};
 constexpr std::string_view kRewrites[] = {"batch-normalization-as-line", "global-pool-by-reduction"};
 
 Refused refusal(const Node& node) {
@@ -34,6 +35,9 @@ Target target_of() {
     return type.is_tensor() && type.shape && !type.shape->empty() &&
            (type.elem == DType::f32 || type.elem == DType::i32 || type.elem == DType::i64);
   };
+  target.own_rewrites = recurrent_rewrites();
+  // Whole operators are layers; what they are made of is not.
+  target.keeps_whole = [](const Node& n) { return n.is("LSTM") || n.is("GRU") || n.is("RNN"); };
   target.rewrites.assign(std::begin(kRewrites), std::end(kRewrites));
   target.has_defaults = false;
   target.layout.wanted = [](const Node& n) {

@@ -70,5 +70,13 @@ Refused refuse_conv(const Node& node);
 void emit_conv(LayerOut& n);
 Refused refuse_pool(const Node& node);
 void emit_pool(LayerOut& n);
+Refused refuse_conv_transpose(const Node& node);
+void emit_conv_transpose(LayerOut& n);
+Refused refuse_resize(const Node& node);
+void emit_resize(LayerOut& n);
+
+// Of recurrent operators.
+Refused refuse_recurrent(const Node& node);
+void emit_recurrent(LayerOut& n);
 
 }  // namespace ingot::backends::keras

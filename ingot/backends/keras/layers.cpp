@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ingot/backends/keras/layer_out.h"
+#include "ingot/backends/keras/rewrites.h"
 #include "ingot/ir/transpose.h"
 #include "ingot/ops/infer.h"
 #include "ingot/passes/layout/layout.h"
@@ -90,11 +91,37 @@ void gemm(LayerOut& n) {
 }
 Refused refuse_matmul(const Node& n) {
   const Tensor* w = ops::constant_of(n.input(1));
+  if (!w && !ops::constant_of(n.input(0)) && dims_in(n.input(0)) == 3 && dims_in(n.input(1)) == 3) return {};
   return w && w->rank() == 2 && dims_in(n.input(0)) >= 2
              ? Refused()
              : Refusal{Kind::not_constant, "a layer's weights are constant"};
 }
-void matmul(LayerOut& n) { dense(n, *n.constant(1), nullptr); }
+void matmul(LayerOut& n) {
+  if (const Tensor* w = n.constant(1)) return dense(n, *w, nullptr);
+  n.set("Dot", R"("axes":[2,1],"normalize":false)", {}, {n.in(0), n.in(1)});
+}
+
+Refused refuse_layer_normalization(const Node& n) {
+  const std::int64_t axis = n.attributes.int_or("axis", -1), rank = dims_in(n.input(0));
+  if ((axis < 0 ? axis + rank : axis) == 0) return Refusal{Kind::attribute_value, "over the batch"};
+  for (std::size_t i = 1; i < n.input_count(); ++i)
+    if (n.input(i) && !ops::constant_of(n.input(i)))
+      return Refusal{Kind::not_constant, "a layer's weights are constant"};
+  for (std::size_t i = 1; i < n.output_count(); ++i)
+    if (n.output(i) && !n.output(i)->uses().empty()) return Refusal{Kind::structure, "means and deviations are asked for"};
+  return n.output(0)->type.elem == DType::f32 ? Refused() : Refusal{Kind::element_type, "layers compute floats"};
+}
+void layer_normalization(LayerOut& n) {
+  const std::int64_t rank = dims_in(n.node.input(0)), axis = n.node.attributes.int_or("axis", -1);
+  Ints axes;
+  for (std::int64_t i = axis < 0 ? axis + rank : axis; i < rank; ++i) axes.push_back(i);
+  std::vector<std::pair<std::string, Tensor>> weights{{"gamma", *n.constant(1)}};
+  if (n.constant(2)) weights.emplace_back("beta", *n.constant(2));
+  n.set("LayerNormalization",
+        fmt::format(R"("axis":{},"epsilon":{},"center":{},"scale":true)", list_of(axes),
+                    n.node.attributes.float_or("epsilon", 1e-5F), n.constant(2) != nullptr),
+        weights);
+}
 
 Refused refuse_gather(const Node& n) {
   const Tensor* table = ops::constant_of(n.input(0));
@@ -186,6 +213,8 @@ void concat(LayerOut& n) {
 // ---- shapes
 /// The batch stays, and at most one other size is open.
 Refused refuse_reshape(const Node& n) {
+  if (is_of_cells(n.input(0))) return {};
+  if (has_moved_batch(n.input(0))) return Refusal{Kind::structure, "the batch is not first"};
   const auto &x = n.input(0)->type.shape, &y = n.output(0)->type.shape;
   if (!x || !y || x->empty() || y->empty() || !same((*x)[0], (*y)[0]))
     return Refusal{Kind::dimensions, "the batch does not stay as it is"};
@@ -194,6 +223,7 @@ Refused refuse_reshape(const Node& n) {
   return {};
 }
 void reshape(LayerOut& n) {
+  if (is_of_cells(n.node.input(0))) return n.model.bind(n.node.output(0), n.in());
   Ints sizes;
   for (std::size_t i = 1; i < n.out_shape().size(); ++i) sizes.push_back(n.out_shape()[i].value());
   n.set("Reshape", fmt::format(R"("target_shape":{})", list_of(sizes)));
@@ -250,14 +280,18 @@ const std::vector<Row>& all_rows() {
       {"Clip", refuse_clip, clip},
       {"Concat", refuse_concat, concat},
       {"Conv", refuse_conv, emit_conv},
+      {"ConvTranspose", refuse_conv_transpose, emit_conv_transpose},
       {"Div", refuse_arithmetic, arithmetic},
       {"Dropout", never, identity},
       {"Elu", only_plain_elu, elu},
       {"Flatten", refuse_reshape, reshape},
+      {"GRU", refuse_recurrent, emit_recurrent},
       {"Gather", refuse_gather, gather},
       {"Gemm", refuse_gemm, gemm},
       {"HardSigmoid", only_plain_hard_sigmoid, hard_sigmoid},
       {"Identity", never, identity},
+      {"LSTM", refuse_recurrent, emit_recurrent},
+      {"LayerNormalization", refuse_layer_normalization, layer_normalization},
       {"LeakyRelu", never, leaky_relu},
       {"MatMul", refuse_matmul, matmul},
       {"Max", refuse_arithmetic, arithmetic},
@@ -267,10 +301,12 @@ const std::vector<Row>& all_rows() {
       {"Mish", never, mish},
       {"Mul", refuse_arithmetic, arithmetic},
       {"PRelu", refuse_prelu, prelu},
+      {"RNN", refuse_recurrent, emit_recurrent},
       {"ReduceMax", refuse_reduce, reduce},
       {"ReduceMean", refuse_reduce, reduce},
       {"Relu", never, relu},
       {"Reshape", refuse_reshape, reshape},
+      {"Resize", refuse_resize, emit_resize},
       {"Selu", never, selu},
       {"Sigmoid", never, sigmoid},
       {"Softmax", refuse_softmax, softmax},
