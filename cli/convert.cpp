@@ -21,7 +21,7 @@ namespace {
 struct Options {
   driver::ConvertRequest request;
   // As the command line has them.
-  std::optional<std::string> from, to, auto_cast, mode, precision, weights, quantize, inputs_as, outputs_as, threshold,
+  std::optional<std::string> from, to, auto_cast, mode, precision, weights, quantize, sequences, inputs_as, outputs_as, threshold,
       batch;
   std::vector<std::string> input_shapes, input_types, input_values, renames, inputs;
   std::optional<std::uint32_t> seed, seeds;
@@ -39,6 +39,7 @@ driver::ConvertRequest request_of(const Options& options, const Global& global) 
   if (options.precision) request.precision = driver::parse_precision(*options.precision);
   if (options.weights) request.weights = driver::parse_weights(*options.weights);
   if (options.quantize) request.quantize = driver::parse_quantize(*options.quantize);
+  if (options.sequences) request.sequences = driver::parse_sequences(*options.sequences);
   if (options.inputs_as) request.layout.inputs_as = driver::parse_layout(*options.inputs_as);
   if (options.outputs_as) request.layout.outputs_as = driver::parse_layout(*options.outputs_as);
   if (options.batch) request.batch = driver::parse_batch(*options.batch);
@@ -205,6 +206,8 @@ void add_result_options(App& app, Options& options) {
                  "Store large float weights of a TF.js model in fewer bits: float16, uint8 or uint16");
   app.add_flag("--variables", options.request.variables,
                "Keep parameters as variables of a SavedModel, to be trained on in TensorFlow");
+  app.add_option("--sequences", options.sequences,
+                 "Sequences in TensorFlow: lists (default), or ragged, which inputs and outputs may be too");
   app.add_option("--inputs-as", options.inputs_as,
                  "Layout of inputs with channels: nchw or nhwc (default: as the source has them)");
   app.add_option("--outputs-as", options.outputs_as, "Layout of outputs with channels");

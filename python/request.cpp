@@ -95,6 +95,7 @@ constexpr Row kRows[] = {
        for (const auto& [from, to] : v.template cast<py::dict>()) r.renames.emplace_back(word(from), word(to));
      }},
     {"schema", [](auto& r, const auto& v) { r.schema = to_schema(v); }},
+    {"sequences", [](auto& r, const auto& v) { r.sequences = driver::parse_sequences(word(v)); }},
     {"signature", set<&ConvertRequest::signature>},
     {"standard", set<&ConvertRequest::standard>},
     {"strings", set<&ConvertRequest::strings>},

@@ -14,6 +14,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "ingot/backends/tensorflow"
 ALWAYS = ["Placeholder"]
+# What TF.js has and TensorFlow has not.
+OF_TFJS = ['{"Prelu", "x:T alpha:T", "activations:T", "T:type{float}"},\n']
 
 
 def parse(text):
@@ -67,7 +69,8 @@ def main():
     used = set(ALWAYS)
     for source in FOLDER.glob("*.cpp"):
         used.update(re.findall(r'"([A-Z_][A-Za-z0-9_]*)"', source.read_text()))
-    lines = ["// Made by tools/generate_tensorflow_operators.py from TensorFlow's list of operators; sorted.\n"]
+    head = "// Made by tools/generate_tensorflow_operators.py from TensorFlow's list of operators; sorted.\n"
+    lines = list(OF_TFJS)
     for name in sorted(used & known.keys()):
         message = known[name]
         parts = [
@@ -76,7 +79,7 @@ def main():
             " ".join(attribute(m) for key, m in message if key == "attr"),
         ]
         lines.append("{" + ", ".join(f'"{text}"' for text in [name, *parts]) + "},\n")
-    (FOLDER / "definitions.inc").write_text("".join(lines))
+    (FOLDER / "definitions.inc").write_text(head + "".join(sorted(lines, key=lambda line: line.split('"')[1])))
 
 
 if __name__ == "__main__":

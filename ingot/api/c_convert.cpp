@@ -89,6 +89,8 @@ constexpr Row kOptions[] = {
     {"rename",
      [](ConvertRequest& r, const std::string&, const std::string& v) { r.renames.push_back(driver::parse_rename(v)); }},
     {"schema", text<&ConvertRequest::schema>},
+    {"sequences",
+     [](ConvertRequest& r, const std::string&, const std::string& v) { r.sequences = driver::parse_sequences(v); }},
     {"signature", text<&ConvertRequest::signature>},
     {"standard", flag<&ConvertRequest::standard>},
     {"strings", text<&ConvertRequest::strings>},

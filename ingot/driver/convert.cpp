@@ -212,6 +212,7 @@ SaveOptions save_part(const ConvertRequest& request) {
   save.native_lstm = request.native_lstm;
   save.quantize = request.quantize;
   save.variables = request.variables;
+  save.sequences = request.sequences;
   save.layout = request.layout;
   save.allow_custom = request.allow_custom;
   return save;

@@ -56,6 +56,7 @@ struct ConvertRequest {
   // Of the result: see SaveOptions.
   std::optional<WeightForm> weights{};
   std::optional<Quantize> quantize{};
+  std::optional<Sequences> sequences{};
   bool native_lstm = false, variables = false, external_data = false;
   std::optional<std::uint64_t> external_threshold{};
 

@@ -125,6 +125,7 @@ OptionSet given(const SaveOptions& options) {
   set.add(Option::native_lstm, options.native_lstm);
   set.add(Option::quantize, options.quantize.has_value());
   set.add(Option::variables, options.variables);
+  set.add(Option::sequences, options.sequences.has_value());
   set.add(Option::allow_custom, !options.allow_custom.empty());
   set.add(Option::inputs_as, options.layout.inputs_as.has_value());
   set.add(Option::outputs_as, options.layout.outputs_as.has_value());

@@ -100,6 +100,7 @@ struct SaveOptions {
   bool native_lstm = false;                           // TFLite: LSTM as one operator, which LiteRT does not load
   std::optional<Quantize> quantize{};                 // TF.js: nothing: weights as they are
   bool variables = false;                             // SavedModels: parameters stay variables
+  std::optional<Sequences> sequences{};               // TensorFlow: nothing: lists, which cannot be inputs or outputs
   LayoutWish layout{};                                // of inputs and outputs
   std::vector<std::string> allow_custom{};            // "Op" or "Op:domain": the runtime must bring it
 };

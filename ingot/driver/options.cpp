@@ -64,6 +64,7 @@ constexpr Flags kFlags = {"--signature",
                           "--native-lstm",
                           "--quantize",
                           "--variables",
+                          "--sequences",
                           "--external-data",
                           "--external-threshold",
                           "--float16",
@@ -121,6 +122,11 @@ Quantize parse_quantize(std::string_view word) {
   constexpr Word<Quantize> kWords[] = {
       {"float16", Quantize::float16}, {"uint8", Quantize::uint8}, {"uint16", Quantize::uint16}};
   return parsed(word, kWords, "no form of weights", "float16, uint8 or uint16");
+}
+
+Sequences parse_sequences(std::string_view word) {
+  constexpr Word<Sequences> kWords[] = {{"lists", Sequences::lists}, {"ragged", Sequences::ragged}};
+  return parsed(word, kWords, "no form of sequences", "lists or ragged");
 }
 
 std::pair<std::string, Shape> parse_input_shape(const std::string& text) {

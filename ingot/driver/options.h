@@ -24,6 +24,8 @@ enum class Mode : std::uint8_t { inference, training, both };
 enum class WeightForm : std::uint8_t { as_is, float16 };
 /// How weights are stored in fewer bits, for runtimes that make floats of them again.
 enum class Quantize : std::uint8_t { float16, uint8, uint16 };
+/// How sequences whose members are not known leave for TensorFlow.
+enum class Sequences : std::uint8_t { lists, ragged };
 
 /// What models of classic libraries compute in: double, as they do, or float.
 enum class Precision : std::uint8_t { float64, float32 };
@@ -47,6 +49,7 @@ Mode parse_mode(std::string_view word);
 WeightForm parse_weights(std::string_view word);
 Precision parse_precision(std::string_view word);
 Quantize parse_quantize(std::string_view word);
+Sequences parse_sequences(std::string_view word);
 /// "x:1,3,224,224" -> name and dimensions; a word is a symbolic dimension, "?" or -1 keeps what the model says.
 std::pair<std::string, Shape> parse_input_shape(const std::string& text);
 /// "x:int64" -> name and element type.
@@ -100,6 +103,7 @@ enum class Option : std::uint8_t {
   native_lstm,
   quantize,
   variables,
+  sequences,
   external_data,
   external_threshold,
   half,

@@ -249,6 +249,9 @@ ConvertRequest with(Option option, ConvertRequest request) {
     case Option::variables:
       request.variables = true;
       break;
+    case Option::sequences:
+      request.sequences = Sequences::ragged;
+      break;
     case Option::external_data:
       request.external_data = true;
       break;

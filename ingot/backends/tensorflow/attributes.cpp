@@ -14,6 +14,7 @@ tf::Attr list(const char* name, tf::AttrList values) {
 
 AttrArg::AttrArg(const char* name, DType value) : attr{name, word_for(value)} {}
 AttrArg::AttrArg(const char* name, const Ints& value) : attr(list(name, {.ints = value})) {}
+AttrArg::AttrArg(const char* name, const std::vector<float>& value) : attr(list(name, {.floats = value})) {}
 AttrArg::AttrArg(const char* name, std::vector<tf::DataType> value) : attr(list(name, {.types = std::move(value)})) {}
 AttrArg::AttrArg(const char* name, std::vector<tf::TensorShape> value)
     : attr(list(name, {.shapes = std::move(value)})) {}

@@ -23,6 +23,7 @@ struct AttrArg {
   AttrArg(const char* name, DType value);
   AttrArg(const char* name, tf::TensorShape value) : attr{name, std::move(value)} {}
   AttrArg(const char* name, const Ints& value);
+  AttrArg(const char* name, const std::vector<float>& value);
   AttrArg(const char* name, std::vector<tf::DataType> value);
   AttrArg(const char* name, std::vector<tf::TensorShape> value);
 

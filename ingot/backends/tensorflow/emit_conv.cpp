@@ -1,6 +1,7 @@
 // Convolutions over data with channels last.
 #include <algorithm>
 
+#include "ingot/backends/tensorflow/quantized.h"
 #include "ingot/backends/tensorflow/rows.h"
 #include "ingot/backends/tensorflow/spatial.h"
 #include "ingot/base/mapped_file.h"
@@ -51,6 +52,24 @@ Ref weights_as(NodeOut& n, const Ints& perm, const Ints& dilations = {}, std::in
     const Ref made = n.e.constant(turned, n.node.input(1)->name());
     drop_pages(w->bytes());
     return made;
+  }
+  if (const auto quantized = quantized_weights(n.node.input(1))) {
+    Tensor turned = passes::transposed(widened(quantized->floats), perm);
+    const Dims wanted = multiplier > 1 ? split_last(turned.dims()) : turned.dims();
+    FakeGrid grid = quantized->grid;
+    const auto last = static_cast<std::int64_t>(wanted.size()) - 1;
+    if (grid.axis >= 0) {
+      const bool moves = n.rank(1) == 3 && grid.axis == 2;  // where widened puts another axis
+      grid.axis = passes::moved_axis(perm, grid.axis + (moves ? 1 : 0));
+    }
+    if (grid.axis == last - 1 && turned.dims().back() == 1) {  // one filter for each channel: FakeQuant has those last
+      Dims dims = turned.dims();
+      std::swap(dims.back(), dims[dims.size() - 2]);
+      turned = turned.reshaped(dims);
+      grid.axis = last;
+    }
+    const Ref w = fake_quantized(n.e, n.e.constant(turned, n.node.input(1)->name()), wanted.size(), grid);
+    return turned.dims() == wanted ? w : reshaped(n.e, w, wanted);
   }
   Ref w = n.in(1);
   if (n.rank(1) == 3) w = n.e.add("ExpandDims", {w, n.e.index(2)});

@@ -39,6 +39,11 @@ void emit_div(NodeOut& n) {
   if (is_unsigned(n.elem())) return emit_plain(n, "FloorDiv");
   // Of the sizes, with the sign that the quotient has: TF.js rounds down.
   const Ref a = n.in(0), b = n.in(1);
+  const Tensor* divisor = n.constant(1);
+  if (divisor && std::ranges::all_of(divisor->to_ints(), [](std::int64_t i) { return i > 0; })) {
+    const Ref size = n.e.add("FloorDiv", {n.e.add("Abs", {a}), b});
+    return n.set(n.e.add("Mul", {size, n.e.add("Sign", {a})}));
+  }
   const Ref size = n.e.add("FloorDiv", {n.e.add("Abs", {a}), n.e.add("Abs", {b})});
   n.set(n.e.add("Mul", {size, n.e.add("Mul", {n.e.add("Sign", {a}), n.e.add("Sign", {b})})}));
 }
@@ -79,6 +84,14 @@ void emit_clip(NodeOut& n) {
   if (n.has(1)) x = n.e.add("Maximum", {x, n.in(1)});
   if (n.has(2)) x = n.e.add("Minimum", {x, n.in(2)});
   n.set(x);
+}
+
+/// An operator of TF.js alone.
+void emit_prelu(NodeOut& n) { n.set(n.e.add("Prelu", n.all_inputs())); }
+Refused refuse_prelu(const Node& n, Dialect dialect) {
+  if (dialect != Dialect::tfjs) return Refusal{Kind::unknown_operator, "TensorFlow has no such operator"};
+  if (n.input(0)->type.elem != DType::f32) return Refusal{Kind::element_type, "TF.js has it of floats"};
+  return {};
 }
 
 void emit_leaky_relu(NodeOut& n) { n.set(n.e.add("LeakyRelu", {n.in(0)}, {{"alpha", n.attr("alpha", 0.01f)}})); }

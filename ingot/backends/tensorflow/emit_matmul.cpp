@@ -1,8 +1,10 @@
 // Matrix products.
 #include <algorithm>
 
+#include "ingot/backends/tensorflow/quantized.h"
 #include "ingot/backends/tensorflow/rows.h"
 #include "ingot/ops/infer.h"
+#include "ingot/passes/layout/axes.h"
 
 namespace ingot::backends::tensorflow {
 
@@ -12,11 +14,26 @@ Refused refuse_gemm(const Node& n, Dialect) {
   return {};
 }
 
+namespace {
+
+/// The second factor. Quantised weights with their channels first are turned, as TensorFlow has channels last.
+Ref turned_weights(NodeOut& n, bool& turns) {
+  auto weights = turns ? quantized_weights(n.node.input(1)) : std::nullopt;
+  if (!weights || weights->grid.axis != 0) return n.in(1);
+  turns = false;
+  weights->grid.axis = 1;
+  const Tensor turned = passes::transposed(weights->floats, {1, 0});
+  return fake_quantized(n.e, n.e.constant(turned, n.node.input(1)->name()), 2, weights->grid);
+}
+
+}  // namespace
+
 void emit_gemm(NodeOut& n) {
   Emitter& e = n.e;
   const float alpha = n.attr("alpha", 1.f), beta = n.attr("beta", 1.f);
-  Ref y = e.add("MatMul", {n.in(0), n.in(1)},
-                {{"transpose_a", n.attr("transA", 0) != 0}, {"transpose_b", n.attr("transB", 0) != 0}});
+  bool turns_b = n.attr("transB", 0) != 0;
+  const Ref b = turned_weights(n, turns_b);
+  Ref y = e.add("MatMul", {n.in(0), b}, {{"transpose_a", n.attr("transA", 0) != 0}, {"transpose_b", turns_b}});
   if (alpha != 1) y = e.add("Mul", {y, e.scalar(alpha, n.elem())});
   if (n.has(2) && beta != 0) {
     Ref c = n.in(2);

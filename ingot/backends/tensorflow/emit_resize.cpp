@@ -19,13 +19,19 @@ bool takes_directly(const NodeOut& n, bool is_linear) {
   return n.e.is_tfjs() ? n.elem() == DType::f32 : takes("ResizeNearestNeighbor", n.elem());
 }
 
+bool are_known_or_stay(const Shape& x, const Shape& y) {
+  for (std::size_t i = 0; i < x.size(); ++i)
+    if ((!x[i].is_known() || !y[i].is_known()) && !same(x[i], y[i])) return false;
+  return x.size() == y.size();
+}
+
 }  // namespace
 
 Refused refuse_resize(const Node& n, Dialect) {
   if (Refused why = needs_rank(n)) return why;
   const auto& y = n.output(0)->type.shape;
   if (!y || y->size() < 3) return Refusal{Kind::dimensions, "no spatial dimensions"};
-  if (!is_fixed(*y) || !is_fixed(*n.input(0)->type.shape))
+  if (!are_known_or_stay(*n.input(0)->type.shape, *y))
     return Refusal{Kind::unknown_size, "sizes that are not known before running"};
   if (std::ranges::any_of(*n.input(0)->type.shape, [](const Dim& d) { return same(d, 0); }))
     return Refusal{Kind::dimensions, "there is nothing to resize"};

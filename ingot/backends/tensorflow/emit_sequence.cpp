@@ -40,6 +40,45 @@ Ref place_in(NodeOut& n, std::size_t input, Ref list) {
 
 }  // namespace
 
+namespace {
+
+bool holds_numbers(const Type& sequence) { return sequence.element->shape && sequence.element->shape->empty(); }
+
+/// All elements one behind the other.
+Type joined(const Type& sequence) {
+  Type type = *sequence.element;
+  if (!type.shape) return type;
+  if (type.shape->empty()) type.shape->push_back(Dim());
+  type.shape->front() = Dim();
+  return type;
+}
+
+}  // namespace
+
+std::vector<ListPart> parts_of_list(Emitter& e, const Type& sequence, Ref list) {
+  const Type& element = *sequence.element;
+  const Type values = joined(sequence);
+  if (holds_numbers(sequence)) return {{"", values, stacked(e, list, element)}};
+  const Ref none = e.constant(Tensor::of<std::int64_t>({0}, std::vector<std::int64_t>{}));
+  const Ref all = e.add("TensorListConcatV2", {list, element_shape(e, values), none}, {{"element_dtype", element.elem}});
+  const Ref ends = e.add("Cumsum", {Ref{all.node, 1}, e.index(0)});
+  const Ref first = e.constant(Tensor::of<std::int64_t>({1}, {0}));
+  const Ref splits = e.add("ConcatV2", {first, ends, e.index(0)});
+  return {{"/values", values, all}, {"/row_splits", Type::tensor(DType::i64, Shape{Dim()}), splits}};
+}
+
+Ref list_of_parts(Emitter& e, const Type& sequence, const std::function<Ref(const char*, const Type&)>& feed) {
+  if (holds_numbers(sequence))
+    return e.add("TensorListFromTensor", {feed("", joined(sequence)), e.ints({})});
+  const Ref values = feed("/values", joined(sequence));
+  const Ref splits = feed("/row_splits", Type::tensor(DType::i64, Shape{Dim()}));
+  const auto part = [&](std::int64_t begin, std::int64_t end, const char* mask) {
+    return e.add("StridedSlice", {splits, e.ints({begin}), e.ints({end}), e.ints({1})}, {{mask, 1}});
+  };
+  const Ref lengths = e.add("Sub", {part(1, 0, "end_mask"), part(0, -1, "begin_mask")});
+  return e.add("TensorListSplit", {values, open_shape(e), lengths});
+}
+
 void emit_sequence_empty(NodeOut& n) { n.set(new_list(n.e, element_of(n.node.output(0)).elem)); }
 
 void emit_sequence_construct(NodeOut& n) {

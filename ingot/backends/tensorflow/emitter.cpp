@@ -217,13 +217,24 @@ Ref Emitter::argument(tf::DataType type) {
   return {add_item(std::move(item))};
 }
 
-Ref Emitter::placeholder(const Value& value, const std::string& name) {
+Ref Emitter::placeholder(const Type& type, const std::string& name) {
   Item item;
   item.name = name;
   item.op = "Placeholder";
-  item.attrs = {{"dtype", word_for(value.type)}, {"shape", shape_word(value.type.shape)}};
-  item.types = {word_for(value.type)};
+  item.attrs = {{"dtype", word_for(type)}, {"shape", shape_word(type.shape)}};
+  item.types = {word_for(type)};
   item.is_settled = true;
+  return {add_item(std::move(item))};
+}
+
+Ref Emitter::table(const Tensor& keys, const Tensor& values) {
+  Item item;
+  item.name = output_.unique(scope_ + "/table");
+  item.op = "Placeholder";
+  item.attrs = {{"dtype", tf::DataType::resource}, {"shape", tf::TensorShape{}}};
+  item.types = {tf::DataType::resource};
+  item.is_settled = true;
+  output_.tables.push_back({item.name, keys, values});
   return {add_item(std::move(item))};
 }
 

@@ -24,6 +24,7 @@ struct Output {
   Dialect dialect = Dialect::tensorflow;
   tf::GraphDef graph;
   std::vector<std::string> notes;
+  std::vector<Table> tables;
   std::set<std::string, std::less<>> names;  // of nodes and functions; TF.js knows constants by theirs alone
 
   /// A name that TensorFlow takes and nothing has yet.
@@ -67,7 +68,9 @@ class Emitter {
 
   /// The next argument of the function that is being made.
   Ref argument(tf::DataType type);
-  Ref placeholder(const Value& value, const std::string& name);
+  Ref placeholder(const Type& type, const std::string& name);
+  /// The handle of a table with these entries.
+  Ref table(const ingot::Tensor& keys, const ingot::Tensor& values);
   /// The node of that very name which gives the tensor, an Identity if need be.
   Ref named(Ref tensor, const std::string& name);
 

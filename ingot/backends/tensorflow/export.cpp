@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ingot/backends/tensorflow/operators.h"
+#include "ingot/backends/tensorflow/sequences.h"
 #include "ingot/backends/tensorflow/target.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/infer.h"
@@ -14,13 +15,47 @@ namespace {
 /// The version of graphs that TensorFlow 2.7 writes, whose operators are meant.
 constexpr std::int64_t kProducer = 898;
 
-tf::TensorInfo info_of(const std::string& node, const Value* v) {
+tf::TensorInfo info_of(const std::string& node, const Type& type) {
   tf::TensorInfo info;
   info.name = node + ":0";
-  info.dtype = word_for(v->type);
-  info.shape = shape_word(v->type.shape);
+  info.dtype = word_for(type);
+  info.shape = shape_word(type.shape);
   return info;
 }
+
+/// What goes into the graph and comes out of it, by the model's own names.
+class Borders {
+ public:
+  Borders(Emitter& e, tf::Signature& signature) : e_(e), signature_(signature) {}
+
+  void add_input(const Value* v) {
+    e_.bind(v, v->type.is_tensor() ? fed(v->name(), v->type)
+                                   : list_of_parts(e_, v->type, [&](const char* part, const Type& type) {
+                                       return fed(v->name() + part, type);
+                                     }));
+  }
+
+  void add_output(const Value* v) {
+    if (v->type.is_tensor()) return give(v->name(), e_.ref(v), v->type);
+    for (const ListPart& part : parts_of_list(e_, v->type, e_.ref(v))) give(v->name() + part.name, part.tensor, part.type);
+  }
+
+  Refs results;
+
+ private:
+  Ref fed(const std::string& name, const Type& type) {
+    const std::string node = e_.output().unique(name);
+    signature_.inputs.emplace_back(name, info_of(node, type));
+    return e_.placeholder(type, node);
+  }
+  void give(const std::string& name, Ref tensor, const Type& type) {
+    results.push_back(e_.named(tensor, node_name(name)));
+    signature_.outputs.emplace_back(name, info_of(e_.name_of(results.back()), type));
+  }
+
+  Emitter& e_;
+  tf::Signature& signature_;
+};
 
 }  // namespace
 
@@ -47,21 +82,14 @@ Exported to_tensorflow(const Model& source, const ExportOptions& options) {
   output.graph.producer = kProducer;
   output.names.insert(options.taken.begin(), options.taken.end());
   Emitter main(output);
-  for (const Value* v : graph.inputs()) {
-    if (v->initializer) continue;
-    const std::string name = output.unique(v->name());
-    main.bind(v, main.placeholder(*v, name));
-    result.signature.inputs.emplace_back(v->name(), info_of(name, v));
-  }
+  Borders borders(main, result.signature);
+  for (const Value* v : graph.inputs())
+    if (!v->initializer) borders.add_input(v);
   main.emit_nodes(graph);
-  Refs results;
-  for (const Value* v : graph.outputs()) {
-    const Ref made = main.named(main.ref(v), node_name(v->name()));
-    results.push_back(made);
-    result.signature.outputs.emplace_back(v->name(), info_of(main.name_of(made), v));
-  }
-  output.graph.nodes = main.graph_nodes(results);
+  for (const Value* v : graph.outputs()) borders.add_output(v);
+  output.graph.nodes = main.graph_nodes(borders.results);
   result.notes.insert(result.notes.end(), output.notes.begin(), output.notes.end());
+  result.tables = std::move(output.tables);
   result.signature.key = "serving_default";
   result.signature.method = "tensorflow/serving/predict";
   result.graph = std::move(output.graph);

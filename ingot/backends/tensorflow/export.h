@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "ingot/backends/tensorflow/tables.h"
 #include "ingot/formats/tensorflow/saved_model.h"
 #include "ingot/ir/model.h"
 #include "ingot/passes/layout/layout.h"
@@ -14,6 +15,10 @@ enum class Dialect : std::uint8_t { tensorflow, tfjs };
 
 struct ExportOptions : passes::legalize::Options {
   Dialect dialect = Dialect::tensorflow;
+  /// Texts are looked up in tables, which the file can fill when it is loaded.
+  bool has_tables = false;
+  /// Sequences may be inputs and outputs: as the parts of ragged tensors, `name/values` and `name/row_splits`.
+  bool has_ragged_ports = false;
   /// Names that functions must not have: those of another graph that goes into the same file.
   std::vector<std::string> taken{};
 };
@@ -23,6 +28,7 @@ struct Exported {
   formats::tensorflow::Signature signature;  // the model's own names -> tensors of the graph, in the model's order
   std::vector<std::string> notes;            // each cast, approximation and change of layout
   passes::LayoutReport layout;
+  std::vector<Table> tables;
 };
 
 /// Expresses an ONNX model in TensorFlow's operators. Throws one Error that lists everything that cannot be expressed.

@@ -53,6 +53,7 @@ constexpr Row kRows[] = {
     {"Cosh", plain<"Cosh">, "Cosh"},
     {"CumSum", emit_cum_sum, "Cumsum"},
     {"DepthToSpace", emit_depth_to_space, "", refuse_depth_to_space},
+    {"DequantizeLinear", emit_dequantize, "", refuse_dequantize, kNotInTfjs},
     {"Det", emit_det, "MatrixDeterminant", nullptr, kNotInTfjs},
     {"Div", emit_div, "RealDiv"},
     {"Elu", plain<"Elu">, "Elu", refuse_elu},
@@ -73,6 +74,7 @@ constexpr Row kRows[] = {
     {"IsInf", emit_is_inf, "IsInf"},
     {"IsNaN", plain<"IsNan">, "IsNan"},
     {"LRN", emit_lrn, "LRN", refuse_lrn},
+    {"LabelEncoder", emit_label_encoder, "", refuse_label_encoder, kNotInTfjs},
     {"LeakyRelu", emit_leaky_relu, "LeakyRelu"},
     {"Less", plain<"Less">, "Less"},
     {"LessOrEqual", plain<"LessEqual">, "LessEqual"},
@@ -91,8 +93,10 @@ constexpr Row kRows[] = {
     {"Not", plain<"LogicalNot">},
     {"OneHot", emit_one_hot, "", refuse_one_hot},
     {"Or", plain<"LogicalOr">},
+    {"PRelu", emit_prelu, "", refuse_prelu},
     {"Pad", emit_pad, "", refuse_pad},
     {"Pow", emit_pow, "Pow"},
+    {"QuantizeLinear", emit_quantize, "", refuse_quantize, kNotInTfjs},
     {"RandomNormal", random<"RandomStandardNormal">, "", refuse_random},
     {"RandomNormalLike", random<"RandomStandardNormal">, "", refuse_random},
     {"RandomUniform", random<"RandomUniform">, "", refuse_random},
@@ -161,7 +165,8 @@ Refused refuse_type(const Type& type, const Row& row) {
 std::span<const Row> all_rows() { return kRows; }
 
 const Row* row_of(const Node& node) {
-  if (!node.domain.empty() && node.domain != passes::kChannelsLastDomain) return nullptr;
+  if (!node.domain.empty() && node.domain != passes::kChannelsLastDomain && !node.is("LabelEncoder", "ai.onnx.ml"))
+    return nullptr;
   const auto* found = std::ranges::lower_bound(kRows, std::string_view(node.op), {}, &Row::op);
   return found != std::end(kRows) && found->op == node.op ? found : nullptr;
 }

@@ -26,6 +26,7 @@ INGOT_TF_ROW(mod)
 INGOT_TF_EMIT(pow)
 INGOT_TF_EMIT(clip)
 INGOT_TF_EMIT(leaky_relu)
+INGOT_TF_ROW(prelu)
 INGOT_TF_REFUSE(elu)
 INGOT_TF_REFUSE(selu)
 INGOT_TF_EMIT(where)
@@ -98,6 +99,9 @@ INGOT_TF_ROW(split_to_sequence)
 // emit_random.cpp
 INGOT_TF_FAMILY(random)
 INGOT_TF_REFUSE(random)
+// emit_quantize.cpp
+INGOT_TF_ROW(quantize)
+INGOT_TF_ROW(dequantize)
 // emit_unique.cpp
 INGOT_TF_ROW(unique)
 // emit_detection.cpp
@@ -105,6 +109,8 @@ INGOT_TF_ROW(non_max_suppression)
 // emit_text.cpp
 INGOT_TF_EMIT(string_concat)
 INGOT_TF_EMIT(regex_full_match)
+// emit_table.cpp
+INGOT_TF_ROW(label_encoder)
 
 #undef INGOT_TF_EMIT
 #undef INGOT_TF_FAMILY

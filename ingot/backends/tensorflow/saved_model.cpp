@@ -9,6 +9,7 @@
 
 #include "ingot/backends/tensorflow/definitions.h"
 #include "ingot/backends/tensorflow/emitter.h"
+#include "ingot/backends/tensorflow/saved_tables.h"
 #include "ingot/backends/tensorflow/saver.h"
 #include "ingot/base/error.h"
 #include "ingot/formats/tensorflow/writer.h"
@@ -48,6 +49,7 @@ bool is_parameter(const tf::NodeDef& n) {
   return is_float && !value.shape.dims.empty() && tf::element_count(value.shape) > 1;
 }
 
+std::string table_argument(std::size_t i) { return fmt::format("table_{}", i); }
 std::string variable_argument(std::size_t i) { return fmt::format("variable_{}", i); }
 
 /// One graph on its way into a function.
@@ -63,6 +65,11 @@ class Body {
     while (is_node() || !names_.insert(name).second) name += "_";
     function.inputs.push_back({name, input.second.dtype, {}, {}, {}});
     arguments_[node_in(input.second.name)] = std::move(name);
+  }
+
+  /// Handles follow the user's arguments, as those of variables do.
+  void bind_table(const std::string& placeholder, std::string argument) {
+    arguments_[placeholder] = std::move(argument);
   }
 
   void add_nodes() {
@@ -164,6 +171,8 @@ class Builder {
     add_start();
     add_saver();
     SavedParts parts;
+    for (SavedTable& table : tables_)
+      if (!table.asset.empty()) parts.assets.emplace_back(table.filename, std::move(table.text));
     for (Variable& v : variables_) parts.checkpoint.emplace_back(v.key, std::move(v.value));
     tf::TensorProto graph;
     graph.dtype = tf::DataType::string;
@@ -238,6 +247,8 @@ class Builder {
       given.push_back(input.second.dtype);
       input.second.name = feed + ":0";
     }
+    for (std::size_t i = 0; i < graph.exported.tables.size(); ++i)
+      body.bind_table(graph.exported.tables[i].node, table_argument(i));
     body.add_nodes();
     std::vector<std::int32_t> bound = assign_outputs(graph, body, reads);
     for (const std::int32_t i : bound) {
@@ -245,6 +256,13 @@ class Builder {
       body.function.inputs.push_back({variable_argument(at), tf::DataType::resource, {}, {}, {}});
       feeds.push_back(variables_[at].node);
       given.push_back(tf::DataType::resource);
+    }
+    tables_of_.push_back({});
+    for (std::size_t i = 0; i < graph.exported.tables.size(); ++i) {
+      body.function.inputs.push_back({table_argument(i), tf::DataType::resource, {}, {}, {}});
+      feeds.push_back(add_table(graph.exported.tables[i]));
+      given.push_back(tf::DataType::resource);
+      tables_of_.back().push_back(tables_.size() - 1);
     }
     if (signature.outputs.empty()) signature.outputs.push_back(body.count_of_assigned());
     const std::string name = call ? fmt::format("StatefulPartitionedCall_{}", call) : "StatefulPartitionedCall";
@@ -261,6 +279,14 @@ class Builder {
     signature.key = graph.key;
     signature.method = "tensorflow/serving/predict";
     meta_.signatures.push_back(signature);
+  }
+
+  /// Returns the node of the main graph.
+  const std::string& add_table(const Table& table) {
+    std::string node = table.node;
+    for (int i = 1; !nodes_.insert(node).second; ++i) node = fmt::format("{}_{}", table.node, i);
+    tables_.emplace_back(table, std::move(node), tables_.size());
+    return tables_.back().node;
   }
 
   /// Returns the variables that the function works with.
@@ -292,7 +318,26 @@ class Builder {
     nothing.shape.unknown_rank = true;
     init.outputs.emplace_back(init.key, nothing);
     meta_.signatures.push_back(std::move(init));
-    meta_.graph.nodes.push_back(node_of("NoOp", "NoOp", {}));
+    meta_.graph.nodes.push_back(node_of("NoOp", "NoOp", fill_tables()));
+  }
+
+  /// Calls what fills the tables; returns what has to be waited for.
+  std::vector<std::string> fill_tables() {
+    std::vector<std::string> done;
+    for (SavedTable& table : tables_) {
+      for (tf::NodeDef& n : table.nodes) meta_.graph.nodes.push_back(std::move(n));
+      std::vector<std::string> inputs{table.node};
+      std::vector<tf::DataType> given{tf::DataType::resource};
+      if (!table.asset.empty()) {
+        inputs.push_back(table.asset);
+        given.push_back(tf::DataType::string);
+      }
+      const std::string name = fmt::format("StatefulPartitionedCall_{}", kFirstCall + graphs_.size() + done.size());
+      meta_.graph.nodes.push_back(call_of(name, table.fill.name, inputs, given, {tf::DataType::i32}));
+      for (const tf::FunctionDef* f : {&table.create, &table.fill, &table.destroy}) meta_.graph.functions.push_back(*f);
+      done.push_back("^" + name);
+    }
+    return done;
   }
 
   static tf::NodeDef call_of(const std::string& name, const std::string& function,
@@ -330,9 +375,22 @@ class Builder {
       stored[first + i] = {{}, variables_[i].node, variables_[i].key};
     }
     root.children.emplace_back("signatures", 1);
-    stored[0].children = root.children;
     graph.functions = std::move(functions_);
+    add_tables_to(graph);
+    stored.resize(graph.objects.size());
+    stored[0].children = graph.objects[0].children;
     object_text_ = tf::object_graph_text(stored);
+  }
+
+  /// Behind all other objects.
+  void add_tables_to(tf::ObjectGraph& graph) {
+    std::vector<std::int32_t> numbers;
+    for (const SavedTable& table : tables_) {
+      numbers.push_back(table.add_objects(meta_));
+      graph.objects[0].children.emplace_back(table_argument(numbers.size() - 1), numbers.back());
+    }
+    for (std::size_t i = 0; i < tables_of_.size(); ++i)
+      for (const std::size_t table : tables_of_[i]) graph.functions[i].bound_inputs.push_back(numbers[table]);
   }
 
   void add_saver() {
@@ -360,6 +418,8 @@ class Builder {
   std::map<std::string, std::size_t> by_name_;
   std::vector<tf::ConcreteFunction> functions_;
   std::vector<tf::NodeDef> calls_;
+  std::vector<SavedTable> tables_;
+  std::vector<std::vector<std::size_t>> tables_of_;  // the tables of each function
   std::set<std::string> locals_, nodes_;
   std::string object_text_;
 };

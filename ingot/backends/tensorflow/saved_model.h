@@ -11,6 +11,7 @@ namespace ingot::backends::tensorflow {
 struct SavedParts {
   formats::tensorflow::SavedModel model;
   std::vector<std::pair<std::string, formats::tensorflow::TensorProto>> checkpoint;
+  std::vector<std::pair<std::string, std::string>> assets{};  // files, and what is in them
 };
 
 /// A variable, with the value that the checkpoint has of it.

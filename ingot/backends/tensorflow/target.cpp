@@ -5,6 +5,7 @@
 
 #include "ingot/backends/channels_last.h"
 #include "ingot/backends/tensorflow/operators.h"
+#include "ingot/backends/tensorflow/quantized.h"
 #include "ingot/ops/infer.h"
 #include "ingot/passes/legalize/rewrites.h"
 
@@ -54,9 +55,15 @@ Target target_for(const ExportOptions& options) {
   const Dialect dialect = options.dialect;
   Target target;
   target.title = dialect == Dialect::tfjs ? "TF.js" : "TensorFlow";
-  target.refuses = [dialect](const Node& node) { return refusal(node, dialect); };
-  target.has_port = [](const Type& type) {
-    return type.is_tensor() && tf::data_type_of(type.elem) != tf::DataType::invalid;
+  target.refuses = [dialect, has_tables = options.has_tables](const Node& node) -> std::optional<Refusal> {
+    if (!has_tables && node.is("LabelEncoder", "ai.onnx.ml"))
+      return Refusal{Kind::unknown_operator, "the file cannot fill a table"};
+    return refusal(node, dialect);
+  };
+  target.has_port = [is_ragged = options.has_ragged_ports](const Type& type) {
+    const bool is_list = is_ragged && type.kind == Type::Kind::sequence && type.element;
+    const Type& tensor = is_list ? *type.element : type;
+    return tensor.is_tensor() && tf::data_type_of(tensor.elem) != tf::DataType::invalid;
   };
   target.rewrites.assign(std::begin(kRewrites), std::end(kRewrites));
   if (dialect == Dialect::tensorflow) target.rewrites.push_back("small-floats-by-cast");
@@ -67,6 +74,7 @@ Target target_for(const ExportOptions& options) {
                   {DType::u8, DType::i32, false},  {DType::i16, DType::i32, false},  {DType::u16, DType::i32, false},
                   {DType::u32, DType::i64, false}, {DType::u64, DType::i64, true},   {DType::f64, DType::f32, true}};
   target.has_defaults = false;
+  if (dialect == Dialect::tensorflow) target.keeps_computed = holds_weights;
   target.layout.wanted = [](const Node& n) {
     return is_spatial(n) ? passes::Layout::channels_last : passes::Layout::channels_first;
   };

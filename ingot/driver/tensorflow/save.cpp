@@ -24,23 +24,26 @@ namespace back = backends::tensorflow;
 namespace tf = formats::tensorflow;
 namespace tfjs = formats::tfjs;
 
-back::ExportOptions export_options(const SaveOptions& options, back::Dialect dialect) {
+back::ExportOptions export_options(const SaveOptions& options, back::Dialect dialect, bool has_tables = false) {
   back::ExportOptions export_as;
   export_as.dialect = dialect;
+  export_as.has_tables = has_tables;
+  export_as.has_ragged_ports = options.sequences == Sequences::ragged;
   export_as.auto_cast = options.auto_cast.value_or(AutoCast::none);
   return export_as;
 }
 
 /// The model with its inputs and outputs in the layouts that are wished.
-back::Exported exported_as_wished(const Model& model, const SaveOptions& options, back::Dialect dialect) {
+back::Exported exported_as_wished(const Model& model, const SaveOptions& options,
+                                  const back::ExportOptions& export_as) {
   std::vector<std::string> notes;
   back::Exported made;
   if (options.layout.inputs_as || options.layout.outputs_as) {
     Model settled = model.clone();
     wish_layout(settled, options.layout, notes);
-    made = back::to_tensorflow(settled, export_options(options, dialect));
+    made = back::to_tensorflow(settled, export_as);
   } else {
-    made = back::to_tensorflow(model, export_options(options, dialect));
+    made = back::to_tensorflow(model, export_as);
   }
   made.notes.insert(made.notes.begin(), notes.begin(), notes.end());
   if (made.layout.transposes_before || made.layout.transposes_after)
@@ -96,7 +99,7 @@ std::string directory_of(const std::string& path) {
 std::vector<std::string> save_graph(const Model& model, const std::string& path, const SaveOptions& options) {
   if (path.ends_with(".pbtxt") || path.ends_with(".meta"))
     throw Error(Code::not_writable, "graphs are written in their binary form only").hint("name a .pb file");
-  back::Exported made = exported_as_wished(model, options, back::Dialect::tensorflow);
+  back::Exported made = exported_as_wished(model, options, export_options(options, back::Dialect::tensorflow));
   for (const auto* ports : {&made.signature.inputs, &made.signature.outputs})
     for (const auto& [name, info] : *ports)
       if (info.name != name + ":0") made.notes.push_back("'" + name + "' is '" + info.name + "' in the graph");
@@ -113,9 +116,10 @@ std::vector<std::string> save_saved_model(const Model& model, const std::string&
   if (!model.training.empty()) variables = training_variables(model);
   graphs[0].key = "serving_default";
   graphs[0].keeps_variables = options.variables;
-  graphs[0].exported = variables.empty()
-                           ? exported_as_wished(model, options, back::Dialect::tensorflow)
-                           : exported_as_wished(with_inputs_for(model, variables), options, back::Dialect::tensorflow);
+  // Only this format says what is to be done when it is loaded.
+  const back::ExportOptions export_as = export_options(options, back::Dialect::tensorflow, true);
+  graphs[0].exported = variables.empty() ? exported_as_wished(model, options, export_as)
+                                         : exported_as_wished(with_inputs_for(model, variables), options, export_as);
   notes = std::move(graphs[0].exported.notes);
   if (!variables.empty()) add_training(model, export_options(options, back::Dialect::tensorflow), graphs, notes);
   back::SavedParts parts = back::to_saved_model(std::move(graphs), variables);
@@ -127,6 +131,11 @@ std::vector<std::string> save_saved_model(const Model& model, const std::string&
     data.commit();
     index.commit();
   }
+  for (const auto& [name, text] : parts.assets) {
+    AtomicFile asset(files.path_of("assets/" + name));
+    asset.write(text);
+    asset.commit();
+  }
   AtomicFile file(files.path_of("saved_model.pb"));
   tf::write_saved_model(parts.model, file);
   file.commit();
@@ -135,7 +144,7 @@ std::vector<std::string> save_saved_model(const Model& model, const std::string&
 }
 
 std::vector<std::string> save_tfjs(const Model& model, const std::string& path, const SaveOptions& options) {
-  back::Exported made = exported_as_wished(model, options, back::Dialect::tfjs);
+  back::Exported made = exported_as_wished(model, options, export_options(options, back::Dialect::tfjs));
   tfjs::GraphModelOptions how;
   how.signature = &made.signature;
   if (options.quantize) how.weights = stored_as(*options.quantize);

@@ -54,6 +54,49 @@ void write_references(Writer& w, const std::vector<std::pair<std::string, std::i
     });
 }
 
+/// The description of a Python function that takes nothing.
+void write_no_arguments(Writer& w) {
+  const auto field = [&](const char* name, std::uint32_t kind) {
+    w.message(2, [&] {
+      w.string(1, name);
+      w.message(2, [&] { w.message(kind, [] {}); });
+    });
+  };
+  constexpr std::uint32_t kNone = 1, kList = 51, kDictionary = 53, kNamedTuple = 54;
+  w.message(1, [&] {
+    w.message(kNamedTuple, [&] {
+      w.string(1, "FullArgSpec");
+      field("args", kList);
+      field("varargs", kNone);
+      field("varkw", kNone);
+      field("defaults", kNone);
+      field("kwonlyargs", kList);
+      field("kwonlydefaults", kNone);
+      field("annotations", kDictionary);
+    });
+  });
+  w.message(5, [&] { w.message(kNone, [] {}); });
+}
+
+/// What a function of no signature takes, nothing, and gives.
+void write_plain_function(Writer& w, const MetaGraph& meta, const std::string& name) {
+  const auto function = std::ranges::find(meta.graph.functions, name, &FunctionDef::name);
+  if (function == meta.graph.functions.end() || function->outputs.size() != 1) return;
+  w.message(3, [&] {
+    w.message(52, [&] {
+      w.message(1, [&] { w.message(52, [] {}); });
+      w.message(1, [&] { w.message(53, [] {}); });
+    });
+  });
+  w.message(4, [&] {
+    w.message(33, [&] {
+      w.string(1, function->outputs.front().name);
+      w.message(2, [] {});
+      w.int32(3, static_cast<std::int32_t>(function->outputs.front().type));
+    });
+  });
+}
+
 /// The signature whose function an object is, by the name that it has among the signatures; null: of none.
 const Signature* signature_of(const MetaGraph& meta, std::int32_t object) {
   for (const SavedObject& parent : meta.objects.objects)
@@ -75,6 +118,13 @@ void write_object(Writer& w, const MetaGraph& meta, std::int32_t number) {
         w.int32(2, 1);
       });
     });
+  if (object.kind == SavedObject::Kind::asset) w.message(5, [&] { w.int32(1, object.asset_index); });
+  if (object.kind == SavedObject::Kind::function)
+    w.message(6, [&] {
+      w.string(1, object.name);
+      w.message(2, [&] { write_no_arguments(w); });
+    });
+  if (object.kind == SavedObject::Kind::resource) w.message(10, [] {});
   if (object.kind == SavedObject::Kind::variable)
     w.message(7, [&] {
       w.int32(1, static_cast<std::int32_t>(object.dtype));
@@ -100,7 +150,7 @@ void write_objects(Writer& w, const MetaGraph& meta) {
       const auto object = std::ranges::find(graph.objects, function.name, &SavedObject::name);
       const Signature* signature =
           signature_of(meta, static_cast<std::int32_t>(std::distance(graph.objects.begin(), object)));
-      if (!signature) return;
+      if (!signature) return write_plain_function(w, meta, function.name);
       // Arguments by place, of which there are none, and by name.
       w.message(3, [&] {
         w.message(52, [&] {

@@ -123,14 +123,10 @@ Values floor_div(const TfNode& n, GraphBuilder& g) {
   Value* quotient = g.div(x, y);
   if (is_float(n.elem(0))) return {g.op("Floor", {quotient})};
   if (!is_signed_integer(n.elem(0))) return {quotient};
-  // Cut off towards zero: one too many where a remainder has another sign than the divisor.
+  // Cut off towards zero: one too many where what is left is not what is left of rounding down.
   Value* rest = g.sub(x, g.mul(quotient, y));
-  Value* has_rest = g.op("Not", {g.op("Equal", {rest, zero_of(g, x)})});
-  Value* rest_is_negative = g.op("Less", {rest, zero_of(g, x)});
-  Value* divisor_is_negative = g.op("Less", {y, zero_of(g, y)});
-  Value* differ = g.op("Xor", {rest_is_negative, divisor_is_negative});
-  Value* correction = g.cast(g.op("And", {has_rest, differ}), n.elem(0));
-  return {g.sub(quotient, correction)};
+  Value* is_right = g.op("Equal", {rest, g.op("Mod", {x, y})});
+  return {g.sub(quotient, g.cast(g.op("Not", {is_right}), n.elem(0)))};
 }
 Values floor_mod(const TfNode& n, GraphBuilder& g) {
   Value *x = n.input(0), *y = n.input(1);

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ingot/base/elements.h"
 #include "ingot/frontends/tensorflow/node.h"
 
 namespace ingot::frontends::tensorflow {
@@ -13,12 +14,25 @@ struct Grid {
 
 /// The range moved a little so that zero is on the grid.
 Grid nudged(double min, double max, double first, double last) {
-  const float scale = static_cast<float>((max - min) / (last - first));
+  // In floats, as TensorFlow does it: the last bit tells the scale that was meant.
+  const float scale = (static_cast<float>(max) - static_cast<float>(min)) / static_cast<float>(last - first);
   const float from_min = static_cast<float>(first) - static_cast<float>(min) / scale;
   const float zero = from_min < first  ? static_cast<float>(first)
                      : from_min > last ? static_cast<float>(last)
                                        : std::round(from_min);
   return {scale, zero, (static_cast<float>(first) - zero) * scale, (static_cast<float>(last) - zero) * scale};
+}
+
+/// Zero points in an integer type, counted from its least number.
+Tensor zero_points(const Dims& dims, const std::vector<float>& zeros, DType type) {
+  const double least = is_signed_integer(type) ? -std::exp2(static_cast<double>(bits_of(type)) - 1) : 0;
+  std::vector<std::byte> bytes(static_cast<std::size_t>(*byte_count(type, zeros.size())));
+  dispatch(type, Any{}, [&]<class T>() {
+    if constexpr (kIsPacked<T> || std::is_integral_v<T>)
+      for (std::size_t i = 0; i < zeros.size(); ++i)
+        store_element<T>(bytes.data(), i, T(static_cast<int>(static_cast<double>(zeros[i]) + least)));
+  });
+  return Tensor(type, dims, Bytes::own(std::move(bytes)));
 }
 
 Values fake_quant(const TfNode& n, GraphBuilder& g, const std::vector<double>& min, const std::vector<double>& max) {
@@ -34,20 +48,23 @@ Values fake_quant(const TfNode& n, GraphBuilder& g, const std::vector<double>& m
     lows.push_back(static_cast<float>(grid.low));
     highs.push_back(static_cast<float>(grid.high));
   }
+  if (const std::vector<double> stated = n.reals("_quantized_scale"); stated.size() == scales.size())
+    scales.assign(stated.begin(), stated.end());
   const Dims dims = min.size() == 1 ? Dims{} : Dims{static_cast<std::int64_t>(min.size())};
   Value* scale = g.constant(Tensor::of<float>(dims, scales));
   Value* low = g.constant(Tensor::of<float>(dims, lows));
-  Value* above = g.op("Max", {n.input(0), low});
-  Value* clipped = g.op("Min", {above, g.constant(Tensor::of<float>(dims, highs))});
-  if (bits == 8) {
-    std::vector<std::uint8_t> points;
-    for (const float z : zeros) points.push_back(static_cast<std::uint8_t>(z));
-    Value* zero = g.constant(Tensor::of<std::uint8_t>(dims, points));
+  const DType type = n.dtype("_quantized_type", bits == 8 ? DType::u8 : DType::undefined);
+  if (is_integer(type) && bits_of(type) == static_cast<unsigned>(bits)) {
+    // Integers end where the range does, but for the one that a narrow range leaves out.
+    Value* x = first > 0 ? g.op("Max", {n.input(0), low}) : n.input(0);
+    Value* zero = g.constant(zero_points(dims, zeros, type));
     Attrs attrs;
     if (!dims.empty()) attrs.emplace_back("axis", n.rank(0) - 1);
-    Value* q = g.op("QuantizeLinear", {clipped, scale, zero}, attrs);
+    Value* q = g.op("QuantizeLinear", {x, scale, zero}, attrs);
     return {g.op("DequantizeLinear", {q, scale, zero}, attrs)};
   }
+  Value* above = g.op("Max", {n.input(0), low});
+  Value* clipped = g.op("Min", {above, g.constant(Tensor::of<float>(dims, highs))});
   Value* steps = g.op("Floor", {g.add(g.div(g.sub(clipped, low), scale), 0.5)});
   return {g.add(g.mul(steps, scale), low)};
 }

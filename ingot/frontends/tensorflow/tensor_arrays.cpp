@@ -229,7 +229,7 @@ Values tensor_array_scatter(const TfNode& n, GraphBuilder& g) {
   return {scattered(g, list, n.input(1), n.input(2))};
 }
 Values tensor_array_size(const TfNode& n, GraphBuilder& g) { return {g.cast(length(g, n.input(1)), DType::i32)}; }
-/// All elements one behind the other, and how many rows each has (not where the list is a sequence).
+/// All elements one behind the other, and how many rows each has.
 Values concatenated(GraphBuilder& g, Value* list) {
   if (const auto items = all_items(list)) {
     Values sizes;
@@ -239,7 +239,10 @@ Values concatenated(GraphBuilder& g, Value* list) {
   }
   if (is_list(list)) {
     Value* joined = g.op("ConcatFromSequence", {list}, {{"axis", 0}, {"new_axis", 0}});
-    return {joined};
+    const Values sizes = repeat(g, g.op("SequenceLength", {list}), {}, [&](GraphBuilder& b, Value* k, const Values&) {
+      return Values{size_of(b, b.op("SequenceAt", {list, k}), 0)};
+    });
+    return {joined, g.reshape(sizes[0], {-1})};
   }
   Value* dims = g.shape(list);
   Value* rest = g.op("Slice", {dims, g.ints({2}), g.ints({std::numeric_limits<std::int64_t>::max()})});

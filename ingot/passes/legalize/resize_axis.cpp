@@ -9,7 +9,9 @@ std::vector<ResizeAxis> resize_axes(const Node& n) {
   const Shape &x = *n.input(0)->type.shape, &y = *n.output(0)->type.shape;
   std::vector<ResizeAxis> axes;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const std::int64_t in = x[i].value(), out = y[i].value();
+    // A size that is open but stays, as a batch's, is as good as one.
+    const bool is_open = !x[i].is_known() && same(x[i], y[i]);
+    const std::int64_t in = is_open ? 1 : x[i].value(), out = is_open ? 1 : y[i].value();
     axes.push_back({in, out, static_cast<double>(out) / static_cast<double>(in)});
   }
   const Tensor* scales = n.input(2) ? ops::constant_of(n.input(2)) : nullptr;

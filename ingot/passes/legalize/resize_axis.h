@@ -6,7 +6,7 @@
 
 namespace ingot::passes::legalize {
 
-/// One axis of a Resize whose sizes are known.
+/// One axis of a Resize whose sizes are known, or open and the same (then both are 1).
 struct ResizeAxis {
   std::int64_t in, out;
   double scale;

@@ -1,0 +1,174 @@
+// What TensorFlow has other words for: quantised numbers, sequences, texts that are looked up.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <filesystem>
+#include <map>
+
+#include "ingot/backends/tensorflow/export.h"
+#include "ingot/base/error.h"
+#include "ingot/driver/load.h"
+#include "ingot/engine/session.h"
+#include "ingot/onnx/text.h"
+#include "ingot/ops/infer.h"
+#include "tests/backends/agreement.h"
+#include "tests/support/files.h"
+
+namespace ingot {
+namespace {
+
+namespace tf = formats::tensorflow;
+using backends::tensorflow::Exported;
+using backends::tensorflow::to_tensorflow;
+
+std::size_t count_of(const Exported& e, std::string_view op) {
+  return static_cast<std::size_t>(std::ranges::count(e.graph.nodes, op, &tf::NodeDef::op));
+}
+
+std::vector<Tensor> run(const Model& model, const std::vector<engine::NamedDatum>& inputs) {
+  std::vector<Tensor> outputs;
+  for (const auto& output : engine::Session(model).run(inputs)) outputs.push_back(output.value.array()->to_tensor());
+  return outputs;
+}
+
+/// Written and read again.
+Model again(const Model& model, const std::string& path, const char* format, driver::SaveOptions options = {}) {
+  options.to = &driver::format_by_name(format);
+  driver::save(model, path, options);
+  return std::move(driver::load(path).model);
+}
+
+/// Scales and zero points of all quantised tensors, in the order of the nodes.
+std::vector<std::string> parameters(const Model& model) {
+  std::vector<std::string> all;
+  for (const Node& n : model.graph->nodes()) {
+    if (!n.is("DequantizeLinear")) continue;
+    const Tensor &scale = *ops::constant_of(n.input(1)), &zero = *ops::constant_of(n.input(2));
+    std::string text(name_of(zero.dtype()));
+    for (const float s : scale.to_vector<float>()) text += " " + std::to_string(std::bit_cast<std::uint32_t>(s));
+    for (const double z : zero.to_doubles()) text += " " + std::to_string(static_cast<int>(z));
+    all.push_back(text);
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
+const char* const kQuantised = R"(<ir_version: 10, opset_import: ["" : 21]>
+g (float[N,3,4,4] x) => (float[N,4] y)
+<float sx = {0.0173}, int8 zx = {-7}, float[2] sw = {0.011, 0.0234}, int8[2] zw = {0, 0},
+ int8[2,3,1,1] w = {100, -128, 127, 3, -2, 1}, float[2] b = {0.5, -0.25},
+ float sy = {0.31}, uint8 zy = {113}, float[2] sd = {0.07, 0.0123}, int8[2] zd = {0, 0},
+ int8[2,1,3,3] d = {1,2,3,4,5,6,7,8,9, -1,-2,-3,-4,-5,-6,-7,-8,-9},
+ float[4] sm = {0.01, 0.02, 0.03, 0.07}, uint8[4] zm = {128, 127, 3, 200}, uint8[4,2] m = {1,2,3,4,250,255,0,9},
+ float sz = {0.0005}, uint16 zz = {40000}> {
+  q = QuantizeLinear(x, sx, zx)  dq = DequantizeLinear(q, sx, zx)
+  wd = DequantizeLinear<axis = 0>(w, sw, zw)  c = Conv(dq, wd, b)
+  r = Relu(c)  qr = QuantizeLinear(r, sy, zy)  dr = DequantizeLinear(qr, sy, zy)
+  dd = DequantizeLinear<axis = 0>(d, sd, zd)  e = Conv<group = 2, pads = [1,1,1,1]>(dr, dd)
+  p = GlobalAveragePool(e)  f = Flatten(p)  qf = QuantizeLinear(f, sz, zz)  df = DequantizeLinear(qf, sz, zz)
+  md = DequantizeLinear<axis = 0>(m, sm, zm)  y = Gemm<transB = 1>(df, md) })";
+
+Tensor ramp(const Dims& dims) {
+  std::int64_t count = 1;
+  for (const std::int64_t d : dims) count *= d;
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 23) * 0.13F - 1;
+  return Tensor::of<float>(dims, values);
+}
+
+TEST(TensorflowExport, QuantisedNetworksRoundToTheSameGrids) {
+  const Model model = onnx::parse_text(kQuantised);
+  const Exported e = to_tensorflow(model);
+  EXPECT_EQ(count_of(e, "FakeQuantWithMinMaxVars"), 3U);
+  EXPECT_EQ(count_of(e, "FakeQuantWithMinMaxVarsPerChannel"), 3U);
+  EXPECT_EQ(count_of(e, "Round") + count_of(e, "Cast"), 0U) << "nothing is computed by hand";
+  const test::TempDir directory;
+  const std::vector<engine::NamedDatum> inputs{{"x", Array::from(ramp({2, 3, 4, 4}))}};
+  for (const char* format : {"tensorflow", "savedmodel"}) {
+    const Model read = again(model, directory / (std::string(format) + ".pb"), format);
+    EXPECT_EQ(parameters(read), parameters(model)) << format;
+    EXPECT_EQ(test::difference(run(read, inputs), run(model, inputs)), "") << format;
+  }
+}
+
+TEST(TensorflowExport, IntegersThatOthersReadStayIntegers) {
+  const Exported e = to_tensorflow(onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>
+      g (float[4] x) => (uint8[4] q, float[4] y) <float s = {0.1}, uint8 z = {3}> {
+        q = QuantizeLinear(x, s, z)  y = DequantizeLinear(q, s, z) })"));
+  EXPECT_EQ(count_of(e, "FakeQuantWithMinMaxVars"), 0U);
+}
+
+TEST(TensorflowExport, SequencesAreRaggedTensorsOutside) {
+  const Model model = onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>
+      g (seq(float[?,2]) s, float[N,2] x) => (seq(float[?,2]) t, int64 n) {
+        t = SequenceInsert(s, x)  n = SequenceLength(t) })");
+  EXPECT_THROW(to_tensorflow(model), Error) << "lists are no inputs";
+  const test::TempDir directory;
+  driver::SaveOptions options;
+  options.sequences = driver::Sequences::ragged;
+  const Tensor values = ramp({5, 2}), splits = Tensor::of<std::int64_t>({4}, {0, 2, 2, 5}), x = ramp({1, 2});
+  for (const char* format : {"tensorflow", "savedmodel", "tfjs"}) {
+    const Model read = again(model, directory / (std::string(format) + ".pb"), format, options);
+    std::vector<engine::NamedDatum> inputs;
+    for (const Value* v : read.graph->inputs())
+      inputs.push_back({v->name(), Array::from(v->name() == "s/values"       ? values
+                                               : v->name() == "s/row_splits" ? splits
+                                                                             : x)});
+    ASSERT_EQ(inputs.size(), 3U) << format;
+    std::map<std::string, Tensor> given;
+    for (const auto& output : engine::Session(read).run(inputs))
+      given.emplace(output.name, output.value.array()->to_tensor());
+    EXPECT_EQ(given.at("t/row_splits").to_ints(), (std::vector<std::int64_t>{0, 2, 2, 5, 6})) << format;
+    std::vector<float> all = values.to_vector<float>();
+    for (const float last : x.to_vector<float>()) all.push_back(last);
+    EXPECT_EQ(given.at("t/values").to_vector<float>(), all) << format;
+    EXPECT_EQ(given.at("n").to_ints()[0], 4) << format;
+  }
+}
+
+TEST(TensorflowExport, SequencesOfNumbersAreLists) {
+  const Model model = onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>
+      g (seq(float) s, int64 i) => (float y) { y = SequenceAt(s, i) })");
+  backends::tensorflow::ExportOptions options;
+  options.has_ragged_ports = true;
+  const Exported e = to_tensorflow(model, options);
+  ASSERT_EQ(e.signature.inputs.size(), 2U);
+  EXPECT_EQ(e.signature.inputs[0].first, "s");
+  EXPECT_EQ(e.signature.inputs[0].second.shape.dims, (std::vector<std::int64_t>{-1}));
+}
+
+TEST(TensorflowExport, TextsAreLookedUpInTablesWithFiles) {
+  const Model model = onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21, "ai.onnx.ml" : 4]>
+      g (string[N] x, int64[N] k) => (int64[N] a, int64[N] b, string[N] c, int64[N] d) {
+        a = ai.onnx.ml.LabelEncoder<keys_strings = ["cat", "dog", "a b"], values_int64s = [0, 1, 2], default_int64 = -5>(x)
+        b = ai.onnx.ml.LabelEncoder<keys_strings = ["cat", "dog"], values_int64s = [7, 3]>(x)
+        c = ai.onnx.ml.LabelEncoder<keys_int64s = [0, 1], values_strings = ["no", "yes"], default_string = "?">(k)
+        d = ai.onnx.ml.LabelEncoder<keys_strings = ["two
+lines", "dog"], values_int64s = [0, 1]>(x) })");
+  const test::TempDir directory;
+  const Model read = again(model, directory / "saved", "savedmodel");
+  EXPECT_EQ(test::read_text(directory / "saved/assets/vocabulary_0.txt"), "cat\ndog\na b\n");
+  EXPECT_EQ(test::read_text(directory / "saved/assets/vocabulary_1.txt"), "cat\t7\ndog\t3\n");
+  EXPECT_EQ(test::read_text(directory / "saved/assets/vocabulary_2.txt"), "no\nyes\n");
+  EXPECT_FALSE(std::filesystem::exists(directory / "saved/assets/vocabulary_3.txt")) << "a line is no text of two";
+  const std::vector<engine::NamedDatum> inputs{
+      {"x", Array::from(Tensor::of_strings({4}, {"dog", "a b", "two\nlines", ""}))},
+      {"k", Array::from(Tensor::of<std::int64_t>({4}, {1, 0, 2, -1}))}};
+  EXPECT_EQ(test::difference(run(read, inputs), run(model, inputs)), "");
+}
+
+TEST(TensorflowExport, FrozenGraphsHaveNothingThatFillsTables) {
+  const Model model = onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21, "ai.onnx.ml" : 4]>
+      g (string[N] x) => (int64[N] a) {
+        a = ai.onnx.ml.LabelEncoder<keys_strings = ["cat", "dog"], values_int64s = [0, 1]>(x) })");
+  try {
+    to_tensorflow(model);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(error.message().find("the file cannot fill a table"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace ingot
