@@ -230,7 +230,9 @@ void reshape(LayerOut& n) {
 }
 Refused refuse_transpose(const Node& n) {
   const Ints perm = n.attributes.ints_or("perm", {});
-  return !perm.empty() && perm[0] == 0 ? Refused() : Refusal{Kind::attribute_value, "the batch does not stay first"};
+  return !perm.empty() && perm[0] == 0 && !has_moved_batch(n.input(0))
+             ? Refused()
+             : Refusal{Kind::attribute_value, "the batch does not stay first"};
 }
 void transpose(LayerOut& n) {
   const Ints perm = n.node.attributes.ints_or("perm", {});
