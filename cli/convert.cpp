@@ -21,8 +21,8 @@ namespace {
 struct Options {
   driver::ConvertRequest request;
   // As the command line has them.
-  std::optional<std::string> from, to, auto_cast, mode, precision, weights, quantize, sequences, inputs_as, outputs_as, threshold,
-      batch;
+  std::optional<std::string> from, to, auto_cast, mode, precision, weights, quantize, sequences, inputs_as, outputs_as,
+      threshold, batch;
   std::vector<std::string> input_shapes, input_types, input_values, renames, inputs;
   std::optional<std::uint32_t> seed, seeds;
   std::string report, peers;

@@ -108,7 +108,8 @@ Refused refuse_layer_normalization(const Node& n) {
     if (n.input(i) && !ops::constant_of(n.input(i)))
       return Refusal{Kind::not_constant, "a layer's weights are constant"};
   for (std::size_t i = 1; i < n.output_count(); ++i)
-    if (n.output(i) && !n.output(i)->uses().empty()) return Refusal{Kind::structure, "means and deviations are asked for"};
+    if (n.output(i) && !n.output(i)->uses().empty())
+      return Refusal{Kind::structure, "means and deviations are asked for"};
   return n.output(0)->type.elem == DType::f32 ? Refused() : Refusal{Kind::element_type, "layers compute floats"};
 }
 void layer_normalization(LayerOut& n) {

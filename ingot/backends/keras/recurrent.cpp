@@ -31,7 +31,9 @@ bool is_counted(const Ints& perm) {
   return true;
 }
 
-Value* transposed_by(GraphBuilder& g, Value* x, const Ints& perm) { return is_counted(perm) ? x : g.transpose(x, perm); }
+Value* transposed_by(GraphBuilder& g, Value* x, const Ints& perm) {
+  return is_counted(perm) ? x : g.transpose(x, perm);
+}
 
 /// Transpose(Transpose(x, p), q) = Transpose(x, p o q)
 Values join_transposes(Rewriting& r) {
@@ -63,8 +65,7 @@ Values squeeze_before_transpose(Rewriting& r) {
   for (std::size_t i = 0; i < p.size(); ++i)
     (std::ranges::find(axes, static_cast<std::int64_t>(i)) != axes.end() ? gone : rest).push_back(p[i]);
   if (std::ranges::find(gone, 0) != gone.end()) return {};
-  for (std::int64_t& axis : rest)
-    axis -= std::ranges::count_if(gone, [&](std::int64_t g) { return g < axis; });
+  for (std::int64_t& axis : rest) axis -= std::ranges::count_if(gone, [&](std::int64_t g) { return g < axis; });
   Value* x = r.g.squeeze(moved->input(0), gone);
   return {is_counted(rest) ? x : r.g.transpose(x, rest)};
 }
@@ -217,8 +218,8 @@ Tensor turned_gates(const Tensor& w, const std::vector<std::int64_t>& order) {
 Tensor part_of(const Tensor& all, std::int64_t direction, const Dims& dims) {
   const std::vector<float> values = all.to_vector<float>();
   const auto count = static_cast<std::int64_t>(values.size()) / all.dims()[0];
-  return Tensor::of<float>(dims, std::vector<float>(values.begin() + direction * count,
-                                                    values.begin() + (direction + 1) * count));
+  return Tensor::of<float>(
+      dims, std::vector<float>(values.begin() + direction * count, values.begin() + (direction + 1) * count));
 }
 
 /// kernel, recurrent_kernel and bias of one direction.
@@ -237,7 +238,9 @@ std::vector<std::pair<std::string, Tensor>> cell_weights(LayerOut& n, std::int64
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = both[i] + both[i + sum.size()];
   }
   const Tensor bias = Tensor::of<float>({w.dims()[1]}, sum);
-  return {{prefix + "kernel", kernel(w)}, {prefix + "recurrent_kernel", kernel(u)}, {prefix + "bias", turned_gates(bias, order)}};
+  return {{prefix + "kernel", kernel(w)},
+          {prefix + "recurrent_kernel", kernel(u)},
+          {prefix + "bias", turned_gates(bias, order)}};
 }
 
 }  // namespace
@@ -261,7 +264,8 @@ void emit_recurrent(LayerOut& n) {
   auto weights = cell_weights(n, 0, "forward_cell/");
   for (auto& w : cell_weights(n, 1, "backward_cell/")) weights.push_back(std::move(w));
   const std::string both = fmt::format(
-      R"("layer":{{"class_name":"{}","config":{{"name":"cell","trainable":true,{}}}}},"merge_mode":"concat")", kind, config);
+      R"("layer":{{"class_name":"{}","config":{{"name":"cell","trainable":true,{}}}}},"merge_mode":"concat")", kind,
+      config);
   n.model.bind(given, n.model.add("Bidirectional", both, {n.in()}, given->name(), weights));
 }
 

@@ -219,10 +219,11 @@ Refused refuse_resize(const Node& node) {
   const auto& a = node.attributes;
   const std::string from = a.string_or("coordinate_transformation_mode", "half_pixel"),
                     to = a.string_or("nearest_mode", "round_prefer_floor");
-  const bool repeats = (from == "asymmetric" && to == "floor") ||
-                       (from.starts_with("half_pixel") && to.starts_with("round_prefer"));
+  const bool repeats =
+      (from == "asymmetric" && to == "floor") || (from.starts_with("half_pixel") && to.starts_with("round_prefer"));
   if (a.string_or("mode", "nearest") != "nearest" || !repeats || a.has("axes") || !repeats_of(node, false))
-    return Refusal{Kind::attribute_value, "only rows and columns that are repeated are a layer in TF.js and Keras alike"};
+    return Refusal{Kind::attribute_value,
+                   "only rows and columns that are repeated are a layer in TF.js and Keras alike"};
   return {};
 }
 

@@ -61,13 +61,11 @@ bool is_weight(const Use& use) {
   if (!use.node || use.index != 1) return false;
   if (use.node->is("MatMul") || use.node->is("Gemm")) return true;
   // Convolutions are of another domain once their layout is chosen.
-  return use.node->op == "Conv" && std::ranges::all_of(use.node->attributes.ints_or("dilations", {}),
-                                                     [](std::int64_t d) { return d == 1; });
+  return use.node->op == "Conv" &&
+         std::ranges::all_of(use.node->attributes.ints_or("dilations", {}), [](std::int64_t d) { return d == 1; });
 }
 
-std::int64_t least_of(DType type) {
-  return is_signed_integer(type) ? -(std::int64_t{1} << (bits_of(type) - 1)) : 0;
-}
+std::int64_t least_of(DType type) { return is_signed_integer(type) ? -(std::int64_t{1} << (bits_of(type) - 1)) : 0; }
 
 ingot::Tensor floats_of(const ingot::Tensor& stored, const FakeGrid& grid, const std::vector<double>& zeros) {
   std::int64_t inner = 1;
@@ -122,8 +120,7 @@ std::optional<FakeGrid> fake_grid(const Node& node) {
 
 bool holds_weights(const Node& dequantize) {
   return dequantize.is("DequantizeLinear") && ops::constant_of(dequantize.input(0)) && fake_grid(dequantize) &&
-         dequantize.output(0)->type.elem == DType::f32 &&
-         std::ranges::all_of(dequantize.output(0)->uses(), is_weight);
+         dequantize.output(0)->type.elem == DType::f32 && std::ranges::all_of(dequantize.output(0)->uses(), is_weight);
 }
 
 std::optional<QuantizedWeights> quantized_weights(const Value* value) {

@@ -60,7 +60,8 @@ std::vector<ListPart> parts_of_list(Emitter& e, const Type& sequence, Ref list) 
   const Type values = joined(sequence);
   if (holds_numbers(sequence)) return {{"", values, stacked(e, list, element)}};
   const Ref none = e.constant(Tensor::of<std::int64_t>({0}, std::vector<std::int64_t>{}));
-  const Ref all = e.add("TensorListConcatV2", {list, element_shape(e, values), none}, {{"element_dtype", element.elem}});
+  const Ref all =
+      e.add("TensorListConcatV2", {list, element_shape(e, values), none}, {{"element_dtype", element.elem}});
   const Ref ends = e.add("Cumsum", {Ref{all.node, 1}, e.index(0)});
   const Ref first = e.constant(Tensor::of<std::int64_t>({1}, {0}));
   const Ref splits = e.add("ConcatV2", {first, ends, e.index(0)});
@@ -68,8 +69,7 @@ std::vector<ListPart> parts_of_list(Emitter& e, const Type& sequence, Ref list) 
 }
 
 Ref list_of_parts(Emitter& e, const Type& sequence, const std::function<Ref(const char*, const Type&)>& feed) {
-  if (holds_numbers(sequence))
-    return e.add("TensorListFromTensor", {feed("", joined(sequence)), e.ints({})});
+  if (holds_numbers(sequence)) return e.add("TensorListFromTensor", {feed("", joined(sequence)), e.ints({})});
   const Ref values = feed("/values", joined(sequence));
   const Ref splits = feed("/row_splits", Type::tensor(DType::i64, Shape{Dim()}));
   const auto part = [&](std::int64_t begin, std::int64_t end, const char* mask) {

@@ -34,8 +34,8 @@ bool counts(const Tensor& t) {
 
 /// Whether texts can stand in lines, of one column or of two.
 bool fit_lines(const Tensor& texts, const char* separators) {
-  return std::ranges::none_of(
-      texts.strings(), [&](const std::string& s) { return s.empty() || s.find_first_of(separators) != s.npos; });
+  return std::ranges::none_of(texts.strings(),
+                              [&](const std::string& s) { return s.empty() || s.find_first_of(separators) != s.npos; });
 }
 
 Strings words_of(const Tensor& t) {
@@ -60,7 +60,8 @@ std::optional<TableText> text_of(const Table& table) {
   constexpr const char* kLines = "\r\n";
   constexpr const char* kColumns = "\r\n\t";
   TableText made;
-  const bool has_text_keys = table.keys.dtype() == DType::string, has_text_values = table.values.dtype() == DType::string;
+  const bool has_text_keys = table.keys.dtype() == DType::string,
+             has_text_values = table.values.dtype() == DType::string;
   if (has_text_keys && counts(table.values) && fit_lines(table.keys, kLines)) {
     made.key_index = -2;
     made.value_index = -1;

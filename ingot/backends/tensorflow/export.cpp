@@ -37,7 +37,8 @@ class Borders {
 
   void add_output(const Value* v) {
     if (v->type.is_tensor()) return give(v->name(), e_.ref(v), v->type);
-    for (const ListPart& part : parts_of_list(e_, v->type, e_.ref(v))) give(v->name() + part.name, part.tensor, part.type);
+    for (const ListPart& part : parts_of_list(e_, v->type, e_.ref(v)))
+      give(v->name() + part.name, part.tensor, part.type);
   }
 
   Refs results;

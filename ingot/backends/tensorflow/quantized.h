@@ -14,7 +14,8 @@ struct FakeGrid {
   friend bool operator==(const FakeGrid&, const FakeGrid&) = default;
 };
 
-/// Of a QuantizeLinear or DequantizeLinear; nothing: parameters are computed, or of a form that FakeQuant does not have.
+/// Of a QuantizeLinear or DequantizeLinear; nothing: parameters are computed, or of a form that FakeQuant does not
+/// have.
 std::optional<FakeGrid> fake_grid(const Node& node);
 
 /// Whether a DequantizeLinear makes the weights of products, and of nothing else, from a constant.

@@ -33,11 +33,12 @@ void give_number(tf::FunctionDef& f, const std::string& after) {
 }
 
 tf::NodeDef table_node(const std::string& name, const std::string& shared_name, const Table& table) {
-  return node_of(name, "HashTableV2", {}, {{"container", ""},
-                                           {"shared_name", shared_name},
-                                           {"use_node_name_sharing", true},
-                                           {"key_dtype", table.keys.dtype()},
-                                           {"value_dtype", table.values.dtype()}});
+  return node_of(name, "HashTableV2", {},
+                 {{"container", ""},
+                  {"shared_name", shared_name},
+                  {"use_node_name_sharing", true},
+                  {"key_dtype", table.keys.dtype()},
+                  {"value_dtype", table.values.dtype()}});
 }
 
 }  // namespace
