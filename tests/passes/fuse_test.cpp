@@ -56,16 +56,21 @@ TEST(Fuse, LeavesASumThatWidensTheRows) {
 }
 
 TEST(Fuse, MakesAttentionOfOneInputOrOfHeads) {
-  const std::string after = "s = MatMul(q, k) d = Div(s, r) e = Add(d, m) f = Softmax<axis=-1>(e) o = MatMul(f, v) "
-                            "p = Transpose<perm=[0,2,1,3]>(o) y = Reshape(p, whole) }";
-  const std::string heads = "g (float[B,3,4] x, float[B,1,1,3] m) => (float[B,3,4] y) "
-                            "<float r = {1.4142135}, int64[4] cut = {0, 0, 2, 2}, int64[3] whole = {0, 0, 4}";
-  EXPECT_THAT(fused(heads + ", float[4,4] w = {1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7}> { a = MatMul(x, w) b = Reshape(a, cut) "
-                            "q = Transpose<perm=[0,2,1,3]>(b) k = Transpose<perm=[0,2,3,1]>(b) v = Transpose<perm=[0,2,1,3]>(b) " +
-                    after),
-              testing::AllOf(Contains("Attention"), Not(Contains("Softmax")), Not(Contains("MatMul"))));
-  EXPECT_THAT(fused(heads + "> { b = Reshape(x, cut) q = Transpose<perm=[0,2,1,3]>(b) k = Transpose<perm=[0,2,3,1]>(b) "
-                            "v = Transpose<perm=[0,2,1,3]>(b) " +
+  const std::string after =
+      "s = MatMul(q, k) d = Div(s, r) e = Add(d, m) f = Softmax<axis=-1>(e) o = MatMul(f, v) "
+      "p = Transpose<perm=[0,2,1,3]>(o) y = Reshape(p, whole) }";
+  const std::string heads =
+      "g (float[B,3,4] x, float[B,1,1,3] m) => (float[B,3,4] y) "
+      "<float r = {1.4142135}, int64[4] cut = {0, 0, 2, 2}, int64[3] whole = {0, 0, 4}";
+  EXPECT_THAT(
+      fused(heads +
+            ", float[4,4] w = {1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7}> { a = MatMul(x, w) b = Reshape(a, cut) "
+            "q = Transpose<perm=[0,2,1,3]>(b) k = Transpose<perm=[0,2,3,1]>(b) v = Transpose<perm=[0,2,1,3]>(b) " +
+            after),
+      testing::AllOf(Contains("Attention"), Not(Contains("Softmax")), Not(Contains("MatMul"))));
+  EXPECT_THAT(fused(heads +
+                    "> { b = Reshape(x, cut) q = Transpose<perm=[0,2,1,3]>(b) k = Transpose<perm=[0,2,3,1]>(b) "
+                    "v = Transpose<perm=[0,2,1,3]>(b) " +
                     after),
               testing::AllOf(Contains("MultiHeadAttention"), Not(Contains("Softmax")), Not(Contains("Transpose"))));
 }
@@ -85,13 +90,21 @@ TEST(Fuse, JoinsTranspositionsAndNumbersWithProducts) {
               ElementsAre("FusedMatMul"));
 }
 
+TEST(Fuse, JoinsWhatRoundsAndScalesWithTheProductOfIntegers) {
+  EXPECT_THAT(fused("g (float[2,2] x) => (float[2,2] y) <int8[2,2] w = {1,2,3,4}, float s = {0.5}, int8 z = {0}, "
+                    "float[2] b = {1,2}> { q, qs, qz = DynamicQuantizeLinear(x) p = MatMulInteger(q, w, qz, z) "
+                    "f = Cast<to=1>(p) t = Mul(qs, s) m = Mul(f, t) y = Add(m, b) }"),
+              ElementsAre("DynamicQuantizeMatMul"));
+}
+
 TEST(Fuse, JoinsActivationsWithConvolutionsThatNothingElseReads) {
   const std::string conv = "<float[1,1,1,1] w = {2}> { c = Conv(x, w) ";
-  EXPECT_THAT(fused("g (float[1,1,3,3] x, float[1,1,3,3] z) => (float[1,1,3,3] y) " + conv +
-                    "s = Add(z, c) y = Relu(s) }"),
-              ElementsAre("FusedConv"));
-  EXPECT_THAT(fused("g (float[1,1,3,3] x) => (float[1,1,3,3] y, float[1,1,3,3] n) " + conv + "y = Relu(c) n = Neg(c) }"),
-              ElementsAre("Conv", "Relu", "Neg"));
+  EXPECT_THAT(
+      fused("g (float[1,1,3,3] x, float[1,1,3,3] z) => (float[1,1,3,3] y) " + conv + "s = Add(z, c) y = Relu(s) }"),
+      ElementsAre("FusedConv"));
+  EXPECT_THAT(
+      fused("g (float[1,1,3,3] x) => (float[1,1,3,3] y, float[1,1,3,3] n) " + conv + "y = Relu(c) n = Neg(c) }"),
+      ElementsAre("Conv", "Relu", "Neg"));
 }
 
 }  // namespace

@@ -45,14 +45,14 @@ Value* whole_rows(const Value* heads) {
   const Node* cut = maker(turn->input(0), "Reshape");
   Value* rows = cut ? cut->input(0) : nullptr;
   const std::int64_t width = size_of(heads, 1) * size_of(heads, 3);
-  if (rank_of(rows) != 3 || size_of(rows, 2) != width || !may_be_same(dim_of(rows, 0), dim_of(heads, 0))) return nullptr;
+  if (rank_of(rows) != 3 || size_of(rows, 2) != width || !may_be_same(dim_of(rows, 0), dim_of(heads, 0)))
+    return nullptr;
   return may_be_same(dim_of(rows, 1), dim_of(heads, 2)) ? rows : nullptr;
 }
 
 class Writer {
  public:
-  Writer(Node& mix, SpelledAttention found)
-      : mix_(mix), found_(std::move(found)), g_(mix.graph(), &mix) {
+  Writer(Node& mix, SpelledAttention found) : mix_(mix), found_(std::move(found)), g_(mix.graph(), &mix) {
     g_.name_after(mix);
   }
 
@@ -78,8 +78,8 @@ class Writer {
       found_.k = g_.transpose(turn->input(0), {0, 2, 1, 3});
       return;
     }
-    found_.k = g_.transpose(found_.k, is_flat ? std::vector<std::int64_t>{0, 2, 1}
-                                              : std::vector<std::int64_t>{0, 1, 3, 2});
+    found_.k =
+        g_.transpose(found_.k, is_flat ? std::vector<std::int64_t>{0, 2, 1} : std::vector<std::int64_t>{0, 1, 3, 2});
   }
 
   /// Heads that are rows of the batch: each is an attention of one head.
@@ -109,9 +109,11 @@ class Writer {
     const bool is_flat = found_.has_rank_3();
     while (rank_of(all) < (is_flat ? 3 : 4)) all = g_.unsqueeze(all, {0});
     const std::int64_t rows = is_flat ? 1 : 2;
-    const bool is_whole = same(dim_of(all, rows), dim_of(found_.q, rows)) && same(dim_of(all, -1), dim_of(found_.k, rows));
+    const bool is_whole =
+        same(dim_of(all, rows), dim_of(found_.q, rows)) && same(dim_of(all, -1), dim_of(found_.k, rows));
     if (!is_whole) {
-      Value* ones = g_.constant(Tensor::of<std::int64_t>({rows}, std::vector<std::int64_t>(static_cast<std::size_t>(rows), 1)));
+      Value* ones =
+          g_.constant(Tensor::of<std::int64_t>({rows}, std::vector<std::int64_t>(static_cast<std::size_t>(rows), 1)));
       all = g_.op("Expand", {all, g_.concat({ones, length(found_.q, rows), length(found_.k, rows)}, 0)});
     }
     return is_flat ? g_.unsqueeze(all, {1}) : all;
@@ -137,10 +139,10 @@ class Writer {
       k = found_.k;
       v = found_.v;
     }
-    Node* made = add_microsoft(g_, "MultiHeadAttention",
-                               {q, k, v, nullptr, nullptr, added, has_past ? keys.past : nullptr,
-                                has_past ? values.past : nullptr},
-                               {{"num_heads", heads_}, {"scale", found_.scale}}, has_past ? 3 : 1);
+    Node* made = add_microsoft(
+        g_, "MultiHeadAttention",
+        {q, k, v, nullptr, nullptr, added, has_past ? keys.past : nullptr, has_past ? values.past : nullptr},
+        {{"num_heads", heads_}, {"scale", found_.scale}}, has_past ? 3 : 1);
     finish(*made, has_past ? keys.join : nullptr, has_past ? values.join : nullptr);
   }
 
@@ -157,12 +159,12 @@ class Writer {
     Value *all = length(k, 2), *batch = length(found_.q, 0);
     Value* total = g_.squeeze(g_.cast(all, DType::i32), {0});
     Value* lengths = g_.op("Expand", {g_.cast(g_.op("Sub", {all, g_.ints({1})}), DType::i32), batch});
-    Node* made = add_microsoft(
-        g_, "GroupQueryAttention",
-        {rows_of(found_.q), rows_of(has_past ? keys.now : k), rows_of(has_past ? values.now : v),
-         has_past ? keys.past : nullptr, has_past ? values.past : nullptr, lengths, total, nullptr, nullptr, nullptr,
-         bias()},
-        {{"num_heads", heads_}, {"kv_num_heads", shared}, {"scale", found_.scale}, {"causal", 0}}, 3);
+    Node* made =
+        add_microsoft(g_, "GroupQueryAttention",
+                      {rows_of(found_.q), rows_of(has_past ? keys.now : k), rows_of(has_past ? values.now : v),
+                       has_past ? keys.past : nullptr, has_past ? values.past : nullptr, lengths, total, nullptr,
+                       nullptr, nullptr, bias()},
+                      {{"num_heads", heads_}, {"kv_num_heads", shared}, {"scale", found_.scale}, {"causal", 0}}, 3);
     finish(*made, has_past ? keys.join : nullptr, has_past ? values.join : nullptr);
     return true;
   }
@@ -226,9 +228,9 @@ bool ask_before_scores(Node& shape) {
   if (!node->is("MatMul") || rank_of(node->input(0)) != 4 || rank_of(node->input(1)) != 4) return false;
   for (const std::int64_t axis : {0, 1})
     if (!may_be_same(dim_of(node->input(0), axis), dim_of(node->input(1), axis))) return false;
-  replace_node(shape, {g.concat({g.op("Shape", {node->input(0)}, {{"end", 3}}),
-                                 g.op("Shape", {node->input(1)}, {{"start", 3}})},
-                                0)});
+  replace_node(
+      shape,
+      {g.concat({g.op("Shape", {node->input(0)}, {{"end", 3}}), g.op("Shape", {node->input(1)}, {{"start", 3}})}, 0)});
   return true;
 }
 

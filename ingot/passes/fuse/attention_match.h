@@ -10,9 +10,9 @@ struct SpelledAttention {
   Value *q = nullptr, *k = nullptr, *v = nullptr;  // [batch, heads, row, width], or [batch, row, width]
   bool is_k_turned = false;                        // k has its last two axes swapped
   double scale = 1;
-  Values biases;                                   // added to the scores, each of rank 1 to q's
+  Values biases;  // added to the scores, each of rank 1 to q's
   struct Choice {
-    Value* keeps;     // a condition
+    Value* keeps;      // a condition
     double otherwise;  // what stands where it does not hold
     bool is_inverted;  // it stands where it holds
   };

@@ -15,9 +15,16 @@ constexpr int kMostRounds = 8;
 
 // What a later stage would take apart comes first: the scores of an attention are products too.
 constexpr std::span<const fuse::Fusion> (*const kStages[])() = {
-    fuse::shape_fusions,         fuse::gelu_fusions, fuse::rotary_fusions,    fuse::attention_fusions,
-    fuse::packed_attention_fusions, fuse::normalization_fusions, fuse::bias_fusions, fuse::quantized_fusions,
-    fuse::product_fusions,       fuse::activation_fusions,
+    fuse::shape_fusions,
+    fuse::gelu_fusions,
+    fuse::rotary_fusions,
+    fuse::attention_fusions,
+    fuse::packed_attention_fusions,
+    fuse::normalization_fusions,
+    fuse::bias_fusions,
+    fuse::quantized_fusions,
+    fuse::product_fusions,
+    fuse::activation_fusions,
 };
 
 using Counts = std::vector<std::pair<std::string, std::size_t>>;

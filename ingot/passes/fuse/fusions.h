@@ -39,7 +39,7 @@ Node* add_microsoft(GraphBuilder& g, std::string_view op, const Values& inputs, 
 void replace_by_microsoft(Node& node, std::string_view op, const Values& inputs, const Attrs& attrs);
 
 bool is_float_tensor(const Value* v);
-std::int64_t rank_of(const Value* v);  // -1: not known
+std::int64_t rank_of(const Value* v);                  // -1: not known
 const Dim& dim_of(const Value* v, std::int64_t axis);  // of a known rank; from the end where negative
 /// The size, or -1.
 std::int64_t size_of(const Value* v, std::int64_t axis);

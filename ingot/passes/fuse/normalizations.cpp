@@ -161,14 +161,13 @@ bool fuse_embedding(Node& norm) {
   if (!may_be_same(dim_of(positions, -2), dim_of(norm.input(0), 1)) && !found->position.ids) return false;
   if (rank_of(positions) == 3) positions = g.squeeze(positions, {0});
   Value* beta = norm.input(2);
-  if (!beta)
-    beta = g.constant(Tensor::of<float>({width}, std::vector<float>(static_cast<std::size_t>(width), 0.0f)));
-  Node* made = add_microsoft(
-      g, "EmbedLayerNormalization",
-      {small_ids(g, found->word.ids), found->segment ? small_ids(g, found->segment->ids) : nullptr, found->word.table,
-       positions, found->segment ? found->segment->table : nullptr, norm.input(1), beta, nullptr,
-       small_ids(g, found->position.ids)},
-      {{"epsilon", epsilon_of(norm)}});
+  if (!beta) beta = g.constant(Tensor::of<float>({width}, std::vector<float>(static_cast<std::size_t>(width), 0.0f)));
+  Node* made =
+      add_microsoft(g, "EmbedLayerNormalization",
+                    {small_ids(g, found->word.ids), found->segment ? small_ids(g, found->segment->ids) : nullptr,
+                     found->word.table, positions, found->segment ? found->segment->table : nullptr, norm.input(1),
+                     beta, nullptr, small_ids(g, found->position.ids)},
+                    {{"epsilon", epsilon_of(norm)}});
   made->add_output("");
   const bool keeps_sum = is_read_besides(sum->output(), norm);
   Value* rest = keeps_sum ? add_late_output(*made, 2, sum->output()) : nullptr;

@@ -28,8 +28,8 @@ std::optional<Linear> linear_gemm(const Value* v) {
   for (std::int64_t axis : {0, 1})
     if (!may_be_same(dim_of(flat->input(0), axis), dim_of(v, axis))) return std::nullopt;
   const Attributes& a = gemm->attributes;
-  const bool is_plain = a.float_or("alpha", 1) == 1 && a.float_or("beta", 1) == 1 && !a.int_or("transA", 0) &&
-                        !a.int_or("transB", 0);
+  const bool is_plain =
+      a.float_or("alpha", 1) == 1 && a.float_or("beta", 1) == 1 && !a.int_or("transA", 0) && !a.int_or("transB", 0);
   const Tensor *weight = float_constant(gemm->input(1), 2), *bias = float_constant(gemm->input(2), 1);
   if (!is_plain || !weight || (gemm->input(2) && !bias) || !same(dim_of(flat->input(0), 2), Dim(weight->dims()[0])))
     return std::nullopt;
@@ -79,8 +79,10 @@ Tensor row_of(const std::vector<Linear>& parts) {
 }
 
 Attrs attributes_of(const Node& node, std::int64_t width, std::int64_t value_width) {
-  Attrs attrs = {{"num_heads", node.attributes.int_or("num_heads", 1)}, {"scale", node.attributes.float_or("scale", 0)}};
-  if (width != value_width) attrs.emplace_back("qkv_hidden_sizes", std::vector<std::int64_t>{width, width, value_width});
+  Attrs attrs = {{"num_heads", node.attributes.int_or("num_heads", 1)},
+                 {"scale", node.attributes.float_or("scale", 0)}};
+  if (width != value_width)
+    attrs.emplace_back("qkv_hidden_sizes", std::vector<std::int64_t>{width, width, value_width});
   return attrs;
 }
 
@@ -102,10 +104,10 @@ bool pack_split(Node& node) {
   const auto linear = linear_of(split->input(0));
   if (!linear || size_of(node.input(0), 2) < 0 || size_of(node.input(0), 2) != size_of(node.input(1), 2)) return false;
   GraphBuilder g(node.graph(), &node);
-  replace_by_microsoft(node, "Attention",
-                       {linear->rows, g.constant(*linear->weight), g.constant(row_of({*linear})), nullptr, nullptr,
-                        node.input(5)},
-                       attributes_of(node, size_of(node.input(0), 2), size_of(node.input(2), 2)));
+  replace_by_microsoft(
+      node, "Attention",
+      {linear->rows, g.constant(*linear->weight), g.constant(row_of({*linear})), nullptr, nullptr, node.input(5)},
+      attributes_of(node, size_of(node.input(0), 2), size_of(node.input(2), 2)));
   return true;
 }
 

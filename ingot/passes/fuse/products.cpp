@@ -39,11 +39,10 @@ bool fuse_number(Node& node) {
   const Node* product = parts.other->producer();
   if (!is_product(product) || !is_read_only_by(parts.other, node) || !is_float_tensor(parts.other)) return false;
   const Attributes& old = product->attributes;
-  replace_by_microsoft(
-      node, "FusedMatMul", {product->input(0), product->input(1)},
-      {{"transA", old.int_or("transA", 0)},
-       {"transB", old.int_or("transB", 0)},
-       {"alpha", static_cast<float>(static_cast<double>(old.float_or("alpha", 1)) * parts.number)}});
+  replace_by_microsoft(node, "FusedMatMul", {product->input(0), product->input(1)},
+                       {{"transA", old.int_or("transA", 0)},
+                        {"transB", old.int_or("transB", 0)},
+                        {"alpha", static_cast<float>(static_cast<double>(old.float_or("alpha", 1)) * parts.number)}});
   return true;
 }
 
@@ -104,7 +103,8 @@ bool fuse_gemm(Node& node) {
   Attrs attrs = attributes_of(*gemm);
   attrs.emplace_back("activation", activation->name);
   const char* const names[] = {"activation_alpha", "activation_beta"};
-  for (std::size_t i = 0; i < activation->parameters.size(); ++i) attrs.emplace_back(names[i], activation->parameters[i]);
+  for (std::size_t i = 0; i < activation->parameters.size(); ++i)
+    attrs.emplace_back(names[i], activation->parameters[i]);
   replace_by_microsoft(node, "FusedGemm", {gemm->input(0), gemm->input(1), gemm->input(2)}, attrs);
   return true;
 }
@@ -115,10 +115,12 @@ constexpr Fusion kProducts[] = {
     {"FusedMatMul", "Div", fuse_number},
 };
 constexpr Fusion kActivations[] = {
-    {"FusedConv", "Relu", fuse_conv},        {"FusedConv", "Tanh", fuse_conv},        {"FusedConv", "Sigmoid", fuse_conv},
-    {"FusedConv", "LeakyRelu", fuse_conv},   {"FusedConv", "Clip", fuse_conv},        {"FusedConv", "HardSigmoid", fuse_conv},
-    {"FusedGemm", "Relu", fuse_gemm},        {"FusedGemm", "Tanh", fuse_gemm},        {"FusedGemm", "Sigmoid", fuse_gemm},
-    {"FusedGemm", "LeakyRelu", fuse_gemm},   {"FusedGemm", "HardSigmoid", fuse_gemm},
+    {"FusedConv", "Relu", fuse_conv},        {"FusedConv", "Tanh", fuse_conv},
+    {"FusedConv", "Sigmoid", fuse_conv},     {"FusedConv", "LeakyRelu", fuse_conv},
+    {"FusedConv", "Clip", fuse_conv},        {"FusedConv", "HardSigmoid", fuse_conv},
+    {"FusedGemm", "Relu", fuse_gemm},        {"FusedGemm", "Tanh", fuse_gemm},
+    {"FusedGemm", "Sigmoid", fuse_gemm},     {"FusedGemm", "LeakyRelu", fuse_gemm},
+    {"FusedGemm", "HardSigmoid", fuse_gemm},
 };
 
 }  // namespace

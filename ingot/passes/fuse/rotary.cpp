@@ -92,8 +92,9 @@ Value* before_views(Value* v) {
 /// What the angles are computed from, if both halves come from one Concat; null: they do not.
 Value* before_doubling(const Value* v) {
   const Node* join = maker(v, "Concat");
-  const bool is_double = join && join->input_count() == 2 && join->input(0) == join->input(1) &&
-                         (join->attributes.int_or("axis", 0) == -1 || join->attributes.int_or("axis", 0) == rank_of(v) - 1);
+  const bool is_double =
+      join && join->input_count() == 2 && join->input(0) == join->input(1) &&
+      (join->attributes.int_or("axis", 0) == -1 || join->attributes.int_or("axis", 0) == rank_of(v) - 1);
   return is_double ? join->input(0) : nullptr;
 }
 
@@ -105,7 +106,8 @@ class Rotary {
     if (rank_of(v) != 4 || size_of(v, 1) != 1 || size_of(v, 3) != size_of(x_, 3)) return std::nullopt;
     Value* inner = before_views(v);
     if (const Tensor* table = ops::constant_of(inner); table && table->dtype() == DType::f32) {
-      if (size_of(v, 0) != 1 || !may_be_same(dim_of(v, 2), dim_of(x_, 2)) || !has_equal_halves(*table)) return std::nullopt;
+      if (size_of(v, 0) != 1 || !may_be_same(dim_of(v, 2), dim_of(x_, 2)) || !has_equal_halves(*table))
+        return std::nullopt;
       return Table{g_.constant(first_halves(*table)), nullptr};
     }
     if (const Node* gather = maker(inner, "Gather")) return gathered(*gather, v);

@@ -319,7 +319,8 @@ bool fuse_attention(RuleContext& c) {
     k = g.transpose(turned->input(0), {0, 2, 1, 3});
   else
     return false;
-  const Shape &q_shape = *product->input(0)->type.shape, &k_shape = *k->type.shape, &v_shape = *mix.input(1)->type.shape;
+  const Shape &q_shape = *product->input(0)->type.shape, &k_shape = *k->type.shape,
+              &v_shape = *mix.input(1)->type.shape;
   if (!same(q_shape[1], k_shape[1]) || !same(k_shape[1], v_shape[1]) || !same(q_shape[0], k_shape[0]) ||
       !same(k_shape[0], v_shape[0]))
     return false;

@@ -60,7 +60,8 @@ bool may_have_same_shape(const Value* a, const Value* b) {
 }
 
 bool is_same_type(const Value* a, const Value* b) {
-  if (!a || !b || !a->type.is_tensor() || a->type.elem != b->type.elem || a->type.elem == DType::undefined) return false;
+  if (!a || !b || !a->type.is_tensor() || a->type.elem != b->type.elem || a->type.elem == DType::undefined)
+    return false;
   const auto &x = a->type.shape, &y = b->type.shape;
   return x && y && std::ranges::equal(*x, *y, [](const Dim& p, const Dim& q) { return same(p, q); });
 }
