@@ -32,7 +32,7 @@ std::span<const Fusion> quantized_fusions();
 std::span<const Fusion> product_fusions();
 std::span<const Fusion> activation_fusions();
 
-/// Adds a node of com.microsoft; outputs whose bit of `produced` is not set have no name.
+/// Adds a node of com.microsoft; inputs at the end that are null are left out.
 Node* add_microsoft(GraphBuilder& g, std::string_view op, const Values& inputs, const Attrs& attrs,
                     std::size_t outputs = 1);
 /// The same, in place of a node with one output.
