@@ -15,7 +15,7 @@ namespace ingot::cli {
 namespace {
 
 struct Options {
-  std::string model, output, level = "extended", peers;
+  std::string model, output, level = "extended", fuse, peers;
   std::vector<std::string> with, input_shapes;
   std::int64_t opset = 0;
   bool ignores_nan = false, no_verify = false, json = false;
@@ -53,6 +53,7 @@ int run(const Options& options, const Global& global) {
   request.level = driver::parse_level(options.level);
   request.ignores_nan = options.ignores_nan;
   request.opset = options.opset;
+  request.fuse = options.fuse;
   request.budget = global.budget;
   driver::OptimizeReport report;
   try {
@@ -108,11 +109,14 @@ Command add_optimize(App& program, const Global& global) {
       "run\n"
       "beside the source; the exit code is 1, and the file stays, if they differ.\n\n"
       "  ingot optimize model.onnx -o small.onnx\n"
-      "  ingot optimize model.onnx -o small.onnx --level all --opset 23 --with ort");
+      "  ingot optimize model.onnx -o small.onnx --level all --opset 23 --with ort\n"
+      "  ingot optimize model.onnx -o fused.onnx --fuse com.microsoft --with ort");
   app->add_option("MODEL", options->model, "The model")->required();
   app->add_option("-o,--output", options->output, "The file to write")->required();
   app->add_option("--level", options->level, "basic, extended (default) or all")->one_of({"basic", "extended", "all"});
   app->add_option("--opset", options->opset, "The operator set to write (default: the model's own)")->positive();
+  app->add_option("--fuse", options->fuse, "com.microsoft: make ONNX Runtime's own operators (implies --level all)")
+      ->one_of({"com.microsoft"});
   app->add_flag("--ignore-nan", options->ignores_nan, "Take x * 0 and x - x for 0 whatever x is");
   app->add_option("--with", options->with, "Runtimes to compare source and result in (default: ingot)")->delimiter(',');
   app->add_option("--input-shape", options->input_shapes, "Sizes to compare with: x:1,3,224,224");

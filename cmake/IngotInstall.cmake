@@ -16,7 +16,7 @@ configure_package_config_file(cmake/IngotConfig.cmake.in ${PROJECT_BINARY_DIR}/I
 # 0.x: any minor version may break its users.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/IngotConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/IngotConfig.cmake ${PROJECT_BINARY_DIR}/IngotConfigVersion.cmake
-              cmake/FindLZ4.cmake cmake/FindOpenJPEG.cmake cmake/FindWebP.cmake
+              cmake/FindLZ4.cmake cmake/FindMPG123.cmake cmake/FindOpenJPEG.cmake cmake/FindWebP.cmake
         DESTINATION ${ingot_package_dir} COMPONENT development)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 install(FILES ingot/ingot.h ingot/ingot_c.h ingot/ingot_plugin.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot COMPONENT development)

@@ -11,6 +11,7 @@
 #include "ingot/passes/convert_version.h"
 #include "ingot/passes/extract.h"
 #include "ingot/passes/fit_ir_version.h"
+#include "ingot/passes/fuse/fuse.h"
 #include "ingot/passes/rename.h"
 
 namespace ingot::driver {
@@ -105,7 +106,39 @@ void bring_to(Model& model, const OpsetImports& opsets, std::int64_t ir_version)
   if (need.version > model.ir_version) passes::fit_ir_version(model, need.version);
 }
 
+namespace {
+
+/// Rows are normalised by one operator since this set; ONNX Runtime's attention needs nothing newer.
+constexpr std::int64_t kNormalizesRows = 17;
+/// The set whose operators fusions are made from; those of the next one, Swish, have no kernel of their own there.
+constexpr std::int64_t kForFusions = 23;
+
+bool has_row_normalization(const Model& model) {
+  for (const GraphPlace& place : all_graphs(model))
+    for (const Node& node : place.graph->nodes())
+      if (node.is("LayerNormalization")) return true;
+  return false;
+}
+
+/// Operators of ONNX Runtime, from ONNX's own of any set: those that are left must be in the set that is written.
+void fuse(Model& model, passes::OptimizeOptions options, OptimizeReport& report) {
+  for (const auto& [made, count] : passes::fuse_for_onnx_runtime(model, options.budget))
+    report.rules.emplace_back("fused into " + made, count);
+  options.lays_out = true;
+  for (auto& [rule, count] : passes::optimize(model, options).rules) {
+    const auto found = std::ranges::find(report.rules, rule, [](const auto& row) { return row.first; });
+    if (found != report.rules.end())
+      found->second += count;
+    else
+      report.rules.emplace_back(rule, count);
+  }
+}
+
+}  // namespace
+
 OptimizeReport optimize(Model& model, const OptimizeRequest& request) {
+  if (!request.fuse.empty() && request.fuse != "com.microsoft")
+    throw Error(Code::bad_usage, "there are no fusions for the domain '" + request.fuse + "'").hint("com.microsoft");
   OpsetImports wanted = all_opsets(model);
   if (request.opset) wanted.set("", request.opset);
   passes::take_defaults_for_constants(model);
@@ -116,7 +149,20 @@ OptimizeReport optimize(Model& model, const OptimizeRequest& request) {
   options.ignores_nan = request.ignores_nan;
   options.opset = wanted.version("");
   options.budget = request.budget;
+  if (!request.fuse.empty()) {
+    options.level = OptimizeLevel::all;
+    options.opset = kForFusions;
+    options.makes_attention = options.lays_out = false;
+  }
   OptimizeReport report = passes::optimize(model, options);
+  if (!request.fuse.empty()) {
+    fuse(model, options, report);
+    if (model.opsets.version(request.fuse)) wanted.set(request.fuse, 1);
+    if (!request.opset && has_row_normalization(model) && wanted.version("") < kNormalizesRows) {
+      wanted.set("", kNormalizesRows);
+      ir_version = std::max<std::int64_t>(ir_version, ops::ir_version_for(wanted));
+    }
+  }
   bring_to(model, wanted, ir_version);
   report.nodes_after = 0;
   for (const GraphPlace& place : all_graphs(model)) report.nodes_after += place.graph->node_count();

@@ -87,7 +87,8 @@ Format recognise(Bytes data) {
 Sound decode(Bytes data, Format format, Budget& budget) {
   if (format == Format::wav) return decode_wav(data, budget);
   if (format == Format::flac) return decode_flac(data, budget);
-  refuse_sound(format == Format::mp3 ? "is MP3, which is not decoded here" : "is of no format that is known");
+  if (format == Format::mp3) return decode_mp3(data, budget);
+  refuse_sound("is of no format that is known");
 }
 
 }  // namespace ingot::formats::audio

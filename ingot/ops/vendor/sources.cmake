@@ -30,6 +30,7 @@ list(APPEND ops_sources
   vendor/rotary_embedding.cpp
   vendor/skip_normalization.cpp
   vendor/tensors.cpp
+  vendor/text_behind_encoder.cpp
   vendor/text_generation.cpp
   vendor/token_runs.cpp
   vendor/token_search.cpp

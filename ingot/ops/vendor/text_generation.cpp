@@ -41,21 +41,27 @@ Places places_of(const KernelContext& c) { return c.node.op == "BeamSearch" ? Pl
 }  // namespace
 
 Generation::Generation(KernelContext& c, std::int64_t copies) : c_(c), copies_(copies) {
-  if (c.attr("model_type", std::int64_t{0}) != 0) c.fail("decoders with an encoder (model_type 1, 2) are not run");
+  has_encoder_ = c.attr("model_type", std::int64_t{0}) != 0;
   if (!c.node.attributes.get<GraphPtr>("decoder")) c.fail("attribute 'decoder' is missing");
-  const Array ids = converted(c.in(0), DType::i32, c.host());
-  if (ids.rank() != 2) c.fail("input_ids must have rank 2");
-  const std::int64_t rows = ids.dims()[0];
-  length_ = ids.dims()[1];
   most_ = whole_number(c, 1, 0);
   least_ = whole_number(c, 2, 0);
+  penalty_ = real_number(c, places_of(c).penalty, 1);
+  if (has_encoder_)
+    begin_with_encoder();
+  else
+    begin_with_prompt(converted(c.in(0), DType::i32, c.host()));
   constexpr std::int64_t kLongest = 1 << 20;
   if (length_ < 1 || most_ <= length_ || most_ > kLongest) c.fail("max_length must be above the length of the prompt");
-  penalty_ = real_number(c, places_of(c).penalty, 1);
-  const auto pad = static_cast<std::int32_t>(c.attr("pad_token_id", std::int64_t{0}));
+}
+
+void Generation::begin_with_prompt(const Array& ids) {
+  if (ids.rank() != 2) c_.fail("input_ids must have rank 2");
+  const std::int64_t rows = ids.dims()[0];
+  length_ = ids.dims()[1];
+  const auto pad = static_cast<std::int32_t>(c_.attr("pad_token_id", std::int64_t{0}));
   Array given;
-  if (c.has(places_of(c).mask)) given = converted(c.in(places_of(c).mask), DType::i32, c.host());
-  if (given && given.dims() != ids.dims()) c.fail("attention_mask has another shape than input_ids");
+  if (c_.has(places_of(c_).mask)) given = converted(c_.in(places_of(c_).mask), DType::i32, c_.host());
+  if (given && given.dims() != ids.dims()) c_.fail("attention_mask has another shape than input_ids");
   for (std::int64_t row = 0; row < rows; ++row) {
     std::vector<std::int32_t> text, mask, positions;
     std::int32_t position = 0;
@@ -65,7 +71,7 @@ Generation::Generation(KernelContext& c, std::int64_t copies) : c_(c), copies_(c
       mask.push_back(given ? given.data<std::int32_t>()[at] != 0 : text.back() != pad);
       positions.push_back(mask.back() ? position++ : 0);
     }
-    for (std::int64_t copy = 0; copy < copies; ++copy) {
+    for (std::int64_t copy = 0; copy < copies_; ++copy) {
       texts_.push_back(text);
       masks_.push_back(mask);
       next_tokens_.push_back(text);
@@ -101,10 +107,15 @@ std::vector<Datum> Generation::decoder_inputs(const Graph& graph) {
 
 std::vector<std::vector<float>> Generation::scores() {
   c_.host().budget().poll();
-  const Graph& graph = graph_of(c_, is_first_ ? "init_decoder" : "decoder");
-  std::vector<Datum> made = c_.host().run_graph(graph, decoder_inputs(graph));
+  std::vector<Datum> made;
+  if (has_encoder_) {
+    made = is_first_ ? run_encoder() : run_behind_encoder();
+  } else {
+    const Graph& graph = graph_of(c_, is_first_ ? "init_decoder" : "decoder");
+    made = c_.host().run_graph(graph, decoder_inputs(graph));
+    if (!made.empty()) past_.assign(made.begin() + 1, made.end());
+  }
   if (made.empty() || !made[0].array()) c_.fail("the decoder gives no scores");
-  past_.assign(made.begin() + 1, made.end());
   const Array logits = converted(*made[0].array(), DType::f32, c_.host());
   if (logits.rank() != 3 || logits.dims()[0] != rows() || logits.dims()[1] < 1) c_.fail("scores have another shape");
   const std::int64_t steps = logits.dims()[1], all = logits.dims()[2];
@@ -173,20 +184,20 @@ void Generation::extend(const std::vector<std::int32_t>& tokens, const std::vect
     next_positions_[i] = {positions[i].back() + 1};
   }
   if (!std::ranges::is_sorted(from) || std::ranges::adjacent_find(from) != from.end())
-    for (Datum& state : past_) {
-      const Array& old = *state.array();
-      Array moved = c_.host().allocate(old.dtype(), old.dims());
-      const std::size_t half = old.byte_size() / 2, each = half / texts_.size();
-      const std::byte* source = old.bytes();
-      std::byte* target = moved.bytes();
-      for (std::size_t part = 0; part < 2; ++part)
-        for (std::size_t i = 0; i < texts_.size(); ++i)
-          std::copy_n(source + part * half + static_cast<std::size_t>(from[i]) * each, each,
-                      target + part * half + i * each);
-      state = Datum(moved);
-    }
+    for (Datum& state : past_) move_rows(state, from, has_encoder_ ? 1 : 2);
   ++length_;
   is_first_ = false;
+}
+
+void Generation::move_rows(Datum& state, const std::vector<std::int64_t>& from, std::size_t parts) const {
+  const Array& old = *state.array();
+  Array moved = c_.host().allocate(old.dtype(), old.dims());
+  const std::size_t part_size = old.byte_size() / parts, each = part_size / texts_.size();
+  for (std::size_t part = 0; part < parts; ++part)
+    for (std::size_t i = 0; i < texts_.size(); ++i)
+      std::copy_n(old.bytes() + part * part_size + static_cast<std::size_t>(from[i]) * each, each,
+                  moved.bytes() + part * part_size + i * each);
+  state = Datum(moved);
 }
 
 }  // namespace ingot::ops

@@ -5,7 +5,8 @@
 
 namespace ingot::ops {
 
-/// A text for each row, of tokens that a decoder (GPT) is asked for one by one.
+/// A text for each row, of tokens that a decoder is asked for one by one: of GPT's kind, or behind an encoder (T5),
+/// which reads another text and makes the first scores too.
 class Generation {
  public:
   /// `copies` of each row of the input.
@@ -24,7 +25,13 @@ class Generation {
   void extend(const std::vector<std::int32_t>& tokens, const std::vector<std::int64_t>& from);
 
  private:
+  void begin_with_prompt(const Array& ids);
+  void begin_with_encoder();
   std::vector<Datum> decoder_inputs(const Graph& graph);
+  std::vector<Datum> run_encoder();
+  std::vector<Datum> run_behind_encoder();
+  Datum tokens_for(const Value& input) const;
+  void move_rows(Datum& state, const std::vector<std::int64_t>& from, std::size_t parts) const;
   void forbid_repeated_runs(std::vector<float>& scores, std::int64_t row) const;
 
   KernelContext& c_;
@@ -33,6 +40,8 @@ class Generation {
   std::vector<std::vector<std::int32_t>> texts_, masks_;
   std::vector<std::vector<std::int32_t>> next_tokens_, next_positions_;  // what the decoder has not seen
   std::vector<Datum> past_;
+  bool has_encoder_ = false;
+  Datum source_, source_mask_, hidden_;  // what the encoder reads, and what it made of it
   bool is_first_ = true;
 };
 

@@ -29,6 +29,13 @@ std::size_t nodes_of(const Model& model) {
   return count;
 }
 
+/// Some files list nodes before those they read from; types are known in order only.
+void put_in_order(Graph& graph) {
+  const auto order = topological_order(graph);
+  if (!order) return;
+  for (Node* node : *order) graph.move_before(node, nullptr);
+}
+
 class Optimizer {
  public:
   Optimizer(Model& model, const OptimizeOptions& options) : model_(model), options_(options) {}
@@ -40,7 +47,7 @@ class Optimizer {
       fold();
       for_each_graph(*model_.graph, [&](Graph& graph) { run_in(graph); });
       if (options_.level >= OptimizeLevel::extended) absorb();
-      if (round == 0 && options_.level >= OptimizeLevel::extended) lay_out();
+      if (round == 0 && options_.lays_out && options_.level >= OptimizeLevel::extended) lay_out();
       if (!changes_) break;
     }
     note("nodes that nobody reads", drop_unread(*model_.graph));
@@ -133,6 +140,7 @@ OptimizeReport optimize(Model& model, const OptimizeOptions& options) {
   if (resolved.opset == 0) resolved.opset = model.opsets.version("");
   const std::size_t before = nodes_of(model);
   inline_functions(model, options.budget);
+  for_each_graph(*model.graph, put_in_order);
   canonicalize(model);
   OptimizeReport report = Optimizer(model, resolved).run();
   report.nodes_before = before;

@@ -23,6 +23,10 @@ struct OptimizeOptions {
   bool ignores_nan = false;
   /// The newest operator set of ai.onnx whose operators may be used; 0: the model's own.
   std::int64_t opset = 0;
+  /// Off: attention stays spelled out, for fusions that make another operator of it.
+  bool makes_attention = true;
+  /// Off: transposes stay where they are, between what fusions look for.
+  bool lays_out = true;
   Budget* budget = nullptr;
 };
 

@@ -9,7 +9,7 @@
 namespace ingot::passes {
 namespace {
 
-bool is_near(double a, double b) { return std::abs(a - b) <= 1e-5 * std::abs(b); }
+bool is_near(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
 
 /// The factors of a product of products that only its own nodes read: numbers joined into one, the rest listed.
 struct Factors {
@@ -92,7 +92,7 @@ bool fuse_gelu(RuleContext& c) {
   for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
     Value* x = factors.values[i];
     const Value* gate = factors.values[1 - i];
-    if (!is_same_type(x, node.output()) || gate->uses().size() != 1) continue;
+    if (!may_have_same_shape(x, node.output()) || gate->uses().size() != 1) continue;
     const Node& reader = *gate->uses()[0].node;
     const Node* erf = one_plus(gate, "Erf", reader);
     const Node* tanh = erf ? nullptr : one_plus(gate, "Tanh", reader);
@@ -181,32 +181,77 @@ Value* row_of(GraphBuilder& g, Value* value, const Value* like) {
   return tensor->rank() == 1 ? value : g.constant(tensor->reshaped({tensor->size()}));
 }
 
+/// d / root, or d * (1 / root): the dividend, with the epsilon of the root.
+struct Normalized {
+  Value* d = nullptr;
+  double epsilon = 0;
+};
+
+std::optional<Normalized> normalized_by(const Node& node) {
+  if (node.is("Div")) {
+    const auto epsilon = node.input(0) ? root_mean_square(node.input(1), node.input(0), node) : std::nullopt;
+    return epsilon ? std::optional(Normalized{node.input(0), *epsilon}) : std::nullopt;
+  }
+  if (!node.is("Mul")) return std::nullopt;
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+    Value* d = node.input(i);
+    const Node* inverse = own_maker(node.input(1 - i), "Reciprocal", node);
+    std::size_t root = 0;
+    if (const Node* quotient = inverse ? nullptr : own_maker(node.input(1 - i), "Div", node);
+        quotient && number_of(quotient->input(0)) == 1.0) {
+      inverse = quotient;
+      root = 1;
+    }
+    const auto epsilon = inverse ? root_mean_square(inverse->input(root), d, *inverse) : std::nullopt;
+    if (epsilon) return Normalized{d, *epsilon};
+  }
+  return std::nullopt;
+}
+
+/// Writes LayerNormalization or RMSNormalization in place of the node; false: the operator set has it not.
+bool write_normalization(RuleContext& c, GraphBuilder& g, const Normalized& found, Value* scale) {
+  const Node* difference = maker(found.d, "Sub");
+  const Node* mean = difference ? maker(difference->input(1), "ReduceMean") : nullptr;
+  const Attrs attrs = {{"axis", -1}, {"epsilon", found.epsilon}};
+  if (mean && mean->input(0) == difference->input(0) && is_mean_of_last_axis(*mean)) {
+    if (c.options.opset < 17) return false;
+    replace_node(c.node, {g.op("LayerNormalization", {difference->input(0), scale}, attrs)});
+    return true;
+  }
+  if (c.options.opset < 23) return false;
+  replace_node(c.node, {g.op("RMSNormalization", {found.d, scale}, attrs)});
+  return true;
+}
+
 /// (x - mean) / sqrt(mean((x - mean)^2) + epsilon) * scale, from the product with the scale; a sum may follow.
 bool fuse_normalization(RuleContext& c) {
   Node& product = c.node;
   for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
-    const Node* quotient = own_maker(product.input(i), "Div", product);
-    if (!quotient || !quotient->input(0)) continue;
-    Value* d = quotient->input(0);
-    const auto epsilon = root_mean_square(quotient->input(1), d, *quotient);
-    if (!epsilon || d->type.elem != DType::f32) continue;
+    const Node* inner = own_maker(product.input(i), "Div", product);
+    if (!inner) inner = own_maker(product.input(i), "Mul", product);
+    const auto found = inner ? normalized_by(*inner) : std::nullopt;
+    if (!found || found->d->type.elem != DType::f32) continue;
     GraphBuilder g(product.graph(), &product);
     g.name_after(product);
-    Value* scale = row_of(g, product.input(1 - i), d);
-    if (!scale) continue;
-    const Node* difference = maker(d, "Sub");
-    const Node* mean = difference ? maker(difference->input(1), "ReduceMean") : nullptr;
-    if (mean && mean->input(0) == difference->input(0) && is_mean_of_last_axis(*mean)) {
-      if (c.options.opset < 17) continue;
-      replace_node(product, {g.op("LayerNormalization", {difference->input(0), scale},
-                                  {{"axis", -1}, {"epsilon", *epsilon}})});
-    } else {
-      if (c.options.opset < 23) continue;
-      replace_node(product, {g.op("RMSNormalization", {d, scale}, {{"axis", -1}, {"epsilon", *epsilon}})});
-    }
-    return true;
+    Value* scale = row_of(g, product.input(1 - i), found->d);
+    if (scale && write_normalization(c, g, *found, scale)) return true;
   }
   return false;
+}
+
+/// The same where no product with a scale follows.
+bool fuse_bare_normalization(RuleContext& c) {
+  Node& node = c.node;
+  const auto found = normalized_by(node);
+  if (!found || found->d->type.elem != DType::f32 || !found->d->type.shape) return false;
+  const Dim& width = found->d->type.shape->back();
+  if (!width.is_known() || width.value() < 1) return false;
+  for (const Use& use : node.output()->uses())
+    if (use.node && use.node->is("Mul")) return false;
+  GraphBuilder g(node.graph(), &node);
+  g.name_after(node);
+  const std::vector<float> ones(static_cast<std::size_t>(width.value()), 1.0f);
+  return write_normalization(c, g, *found, g.constant(Tensor::of<float>({width.value()}, ones)));
 }
 
 /// A row added to what was normalised is its bias.
@@ -233,7 +278,7 @@ bool has_rank_4(const Value* v) { return v && v->type.shape && v->type.shape->si
 /// softmax(q * k^T * scale + mask) * v over heads
 bool fuse_attention(RuleContext& c) {
   Node& mix = c.node;
-  const Node* softmax = own_maker(mix.input(0), "Softmax", mix);
+  const Node* softmax = c.options.makes_attention ? own_maker(mix.input(0), "Softmax", mix) : nullptr;
   if (!softmax || !has_rank_4(softmax->input(0)) || softmax->input(0)->type.elem != DType::f32) return false;
   const std::int64_t axis = softmax->attributes.int_or("axis", -1);
   if (axis != -1 && axis != 3) return false;
@@ -274,7 +319,8 @@ bool fuse_attention(RuleContext& c) {
     k = g.transpose(turned->input(0), {0, 2, 1, 3});
   else
     return false;
-  const Shape &q_shape = *product->input(0)->type.shape, &k_shape = *k->type.shape, &v_shape = *mix.input(1)->type.shape;
+  const Shape &q_shape = *product->input(0)->type.shape, &k_shape = *k->type.shape,
+              &v_shape = *mix.input(1)->type.shape;
   if (!same(q_shape[1], k_shape[1]) || !same(k_shape[1], v_shape[1]) || !same(q_shape[0], k_shape[0]) ||
       !same(k_shape[0], v_shape[0]))
     return false;
@@ -289,6 +335,8 @@ constexpr Rule kRules[] = {
     {"Swish", "Mul", OptimizeLevel::all, fuse_swish, 24},
     {"HardSwish", "Mul", OptimizeLevel::all, fuse_hard_swish, 14},
     {"normalisation of rows", "Mul", OptimizeLevel::all, fuse_normalization, 17},
+    {"normalisation of rows", "Mul", OptimizeLevel::all, fuse_bare_normalization, 17},
+    {"normalisation of rows", "Div", OptimizeLevel::all, fuse_bare_normalization, 17},
     {"normalisation of rows", "Add", OptimizeLevel::all, fuse_normalization_bias, 17},
     {"attention", "MatMul", OptimizeLevel::all, fuse_attention, 23},
 };

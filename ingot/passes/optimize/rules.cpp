@@ -48,8 +48,20 @@ WithNumber split_number(const Node& node) {
   return {};
 }
 
+bool may_be_same(const Dim& a, const Dim& b) {
+  if (same(a, b)) return true;
+  const auto is_one = [](const Dim& d) { return d.is_known() && d.value() == 1; };
+  return (a.is_unknown() || b.is_unknown()) && !is_one(a) && !is_one(b);
+}
+
+bool may_have_same_shape(const Value* a, const Value* b) {
+  if (!a || !b || !a->type.shape || !b->type.shape || a->type.elem != b->type.elem) return false;
+  return std::ranges::equal(*a->type.shape, *b->type.shape, may_be_same);
+}
+
 bool is_same_type(const Value* a, const Value* b) {
-  if (!a || !b || !a->type.is_tensor() || a->type.elem != b->type.elem || a->type.elem == DType::undefined) return false;
+  if (!a || !b || !a->type.is_tensor() || a->type.elem != b->type.elem || a->type.elem == DType::undefined)
+    return false;
   const auto &x = a->type.shape, &y = b->type.shape;
   return x && y && std::ranges::equal(*x, *y, [](const Dim& p, const Dim& q) { return same(p, q); });
 }

@@ -49,6 +49,10 @@ struct WithNumber {
 };
 WithNumber split_number(const Node& node);
 
+/// Whether nothing tells them apart, for patterns that only make sense of equal shapes: exporters compute sizes in ways
+/// that no inference follows.
+bool may_be_same(const Dim& a, const Dim& b);
+bool may_have_same_shape(const Value* a, const Value* b);
 /// Whether both are known to have the same element type and shape.
 bool is_same_type(const Value* a, const Value* b);
 

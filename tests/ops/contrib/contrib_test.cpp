@@ -159,6 +159,30 @@ TEST(Contrib, SoundsAreReadAndDamagedOnesRefused) {
   EXPECT_THROW(run_contrib("AudioDecoder", {bytes_of("\xff\xfb\x90\x64")}), Error);
 }
 
+/// A fading tone at 8 kHz by LAME; the samples are those that another decoder gives.
+TEST(Contrib, SoundsOfMp3AreRead) {
+  const std::string file = from_hex(
+      "ffe318c4000ce892cd19480000404bbef8077777777b444444afe5dddff492c1b80b80b80b8373dc5031ac1f0ffca7407f87bdfc"
+      "1c0c7f35ff94fc0808707c1f7a322f13463fe5d2ffe318c4070e48aac801944800024d102ff10986340d50006c6a6000528764a6"
+      "0660a93e210c8a5644b7ba0a82c0d06beadc456d57f46dffd3faffffffffcad59fffdfd5fb7ff960ffe318c4080f2892c4299400"
+      "000c7a62e4a2018a4c65204088d94c5fe8ba6d29f5edc54f50fb47352b60ced79956f6348dd2761363fded2383cffd3f328bdbe9"
+      "5ca25d5e822a4d25ffe318c4060d48d2c401931000fd731302e93528800dcb4c60066312e43c59c2ca23ffb78100842857dc2b95"
+      "61efeaf7faffabfd9f7a3afeaf668ff455c427cfa3660ab55b1b2f5effe318c40b0e68c65c01cf1001c5a312790e7b22b90e514e"
+      "7e8dd1354297286a862f829d3a63a74d150c584c4ccfb509f466c14d0515905702bf1fd24c414d45332e313030aaaaaa");
+  const std::vector<float> samples = values<float>(run_contrib("AudioDecoder", {bytes_of(file)}));
+  ASSERT_EQ(samples.size(), 2880u);
+  struct {
+    std::size_t at;
+    float sample;
+  } constexpr kKnown[] = {
+      {0, 0.000000f}, {240, -0.000834f}, {480, 0.006203f}, {720, -0.009665f}, {960, -0.007744f},
+      {1200, 0.545690f}, {1440, 0.216146f}, {1680, -0.293142f}, {1920, -0.313777f}, {2160,
+      0.053677f}, {2400, 0.262312f}, {2640, 0.098577f}};
+  for (const auto& known : kKnown) EXPECT_NEAR(samples[known.at], known.sample, 1e-5) << known.at;
+  for (const std::size_t size : {3u, 50u, 71u}) EXPECT_THROW(run_contrib("AudioDecoder", {bytes_of(file.substr(0, size))}), Error) << size;
+  EXPECT_LT(values<float>(run_contrib("AudioDecoder", {bytes_of(file.substr(0, 200))})).size(), samples.size());
+}
+
 TEST(Contrib, FlacIsDecodedExactly) {
   const std::string_view begin = "664c6143800000220010001000000000000001f4",
                          zeros = "0000000000000000000000000000000000000000";
