@@ -11,6 +11,7 @@
 #include "ingot/passes/fold.h"
 #include "ingot/passes/infer.h"
 #include "ingot/passes/inline_functions.h"
+#include "ingot/passes/sort_nodes.h"
 
 namespace ingot::lower {
 namespace {
@@ -129,6 +130,7 @@ void add_outputs(Lowering& lowering, Program& program, const Graph& graph) {
 }  // namespace
 
 void legalize(Model& model) {
+  passes::sort_nodes(*model.graph);
   passes::canonicalize(model);
   passes::inline_functions(model);
   passes::fold_constants(*model.graph);

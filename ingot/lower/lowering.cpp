@@ -73,7 +73,10 @@ std::size_t highest_rank(const Node& node) {
 }  // namespace
 
 bool Program::is_static() const {
-  return std::ranges::all_of(buffers, [](const Buffer& b) { return static_size(b).has_value(); });
+  // A result without elements may have open sizes all the same: [0, n].
+  const auto is_known = [](const Expr& e) { return e.as_int().has_value(); };
+  return std::ranges::all_of(buffers, [](const Buffer& b) { return static_size(b).has_value(); }) &&
+         std::ranges::all_of(outputs, [&](const Port& p) { return std::ranges::all_of(p.dims, is_known); });
 }
 
 std::optional<std::int64_t> static_size(const Buffer& buffer) { return product(buffer.dims).as_int(); }
@@ -166,7 +169,39 @@ Exprs Lowering::ints(std::size_t i) {
   return elements;
 }
 
+std::size_t Lowering::stated_rank(std::size_t i) const {
+  const Value* value = node_->output(i);
+  if (!value || !value->type.shape) refuse("the rank of its result is only known at run time");
+  return value->type.shape->size();
+}
+
+bool Lowering::has_unknown_count(std::size_t i) {
+  if (known_ints(i)) return false;
+  const View x = in(i);
+  return x.rank() == 1 && !x.dims[0].as_int();
+}
+
+Exprs Lowering::sizes(std::size_t i) { return has_unknown_count(i) ? ints(i, stated_rank(0)) : ints(i); }
+
+Exprs Lowering::sizes_from_the_end(std::size_t i) {
+  if (!has_unknown_count(i)) return ints(i);
+  const View x = in(i);
+  Exprs elements;
+  for (auto left = static_cast<std::int64_t>(stated_rank(0)); left > 0; --left) {
+    const Expr place = x.dims[0] - left;
+    elements.push_back(let(select(less_equal(0, place), as_index(x.at({place})), 1)));
+  }
+  return elements;
+}
+
 Exprs Lowering::ints(std::size_t i, std::size_t count) {
+  if (has_unknown_count(i)) {
+    const View x = in(i);
+    Exprs elements;
+    for (std::int64_t k = 0; k < static_cast<std::int64_t>(count); ++k)
+      elements.push_back(let(select(less(k, x.dims[0]), as_index(x.at({k})), 0)));
+    return elements;
+  }
   Exprs elements = ints(i);
   if (elements.size() != count)
     refuse("input " + std::to_string(i) + " has " + std::to_string(elements.size()) + " elements, not " +
