@@ -4,6 +4,8 @@
 #include <map>
 
 #include "ingot/base/error.h"
+#include "ingot/ir/drop_unread.h"
+#include "ingot/lower/integer_products.h"
 #include "ingot/lower/lowering.h"
 #include "ingot/passes/absorb_lines.h"
 #include "ingot/passes/canonicalize.h"
@@ -127,12 +129,20 @@ void add_outputs(Lowering& lowering, Program& program, const Graph& graph) {
   throw Error(Code::not_expressible, text);
 }
 
+bool is_quantized_product(const Node& node) {
+  return node.op == "QLinearConv" || node.op == "QLinearMatMul" || node.op == "QGemm";
+}
+
 }  // namespace
 
 void legalize(Model& model) {
   passes::sort_nodes(*model.graph);
   passes::canonicalize(model);
   passes::inline_functions(model);
+  // Before constants are folded: bytes would become floats.
+  passes::decompose(model, [](const Node& node) { return !is_quantized_product(node); });
+  use_integer_products(*model.graph);
+  drop_unread(model);
   passes::fold_constants(*model.graph);
   passes::absorb_lines(*model.graph);
   const auto is_native = [](const Node& node) { return lowering_of(node) != nullptr; };

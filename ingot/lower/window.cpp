@@ -1,31 +1,11 @@
 // Operators whose kernel slides over spatial axes.
-#include "ingot/ops/nn/window.h"
+#include "ingot/lower/window.h"
 
 #include "ingot/lower/rows.h"
 
 namespace ingot::lower {
-namespace {
 
-/// A window with sizes of the run.
-struct Sliding {
-  std::vector<std::int64_t> strides, dilations;
-  Exprs kernel, in, out, before, after;  // spatial sizes and paddings
-
-  std::size_t rank() const { return kernel.size(); }
-  /// Where element `inner` of the window at `at` lies along axis i.
-  Expr place(std::size_t i, const Expr& at, const Expr& inner) const {
-    return at * strides[i] - before[i] + inner * dilations[i];
-  }
-  /// How many elements of a window at `at` lie between `low` and `high` along axis i.
-  Expr count(std::size_t i, const Expr& at, const Expr& low, const Expr& high) const {
-    const Expr start = at * strides[i] - before[i];
-    const Expr last = min(kernel[i], ceil_div(high - start, dilations[i]));
-    return max(0, last - max(0, ceil_div(low - start, dilations[i])));
-  }
-};
-
-/// `kernel`: its sizes, where the window itself does not know them.
-Sliding sliding_of(Lowering& l, const View& x, const ops::Window& w, const Exprs& kernel = {}) {
+Sliding sliding_of(Lowering& l, const View& x, const ops::Window& w, const Exprs& kernel) {
   Sliding s;
   s.strides = w.strides;
   s.dilations = w.dilations;
@@ -74,6 +54,8 @@ Shape kernel_shape(const View& w) {
   return shape;
 }
 
+namespace {
+
 /// The sizes of a kernel, if all are known.
 std::optional<std::vector<std::int64_t>> known_kernel(const Sliding& s) {
   std::vector<std::int64_t> sizes;
@@ -84,7 +66,8 @@ std::optional<std::vector<std::int64_t>> known_kernel(const Sliding& s) {
   return sizes;
 }
 
-/// What is read at a place: the element, or `outside` beyond the edges.
+}  // namespace
+
 Expr guarded(const Sliding& s, const View& x, const Expr& n, const Expr& c, const Exprs& at, const Exprs& inner,
              const Expr& outside) {
   Exprs place = {n, c};
@@ -102,6 +85,8 @@ Expr guarded(const Sliding& s, const View& x, const Expr& n, const Expr& c, cons
 Exprs tail(const Exprs& at, std::size_t from) {
   return Exprs(at.begin() + static_cast<std::ptrdiff_t>(from), at.end());
 }
+
+namespace {
 
 /// [N, C, ...] * [M, C / group, ...] by plain loops, in the type of the views.
 View convolved(Lowering& l, const View& x, const View& w, const Sliding& s, const Expr& group) {
@@ -199,28 +184,6 @@ void lower_causal_conv_with_state(Lowering& l) {
   l.out(1, l.computed(type, {x.dims[0], x.dims[1], kept}, [=](const Exprs& at) {
     return history(at[0], at[1], at[2] + x.dims[2]);
   }));
-}
-
-void lower_conv_integer(Lowering& l) {
-  const auto centred = [&](std::size_t i, std::size_t zero_point) {
-    const View v = l.in(i);
-    const bool has_zero = l.has(zero_point);
-    const View zero = has_zero ? l.in(zero_point) : View{};
-    return l.stored(l.computed(
-        DType::i32, v.dims,
-        [=](const Exprs& at) {
-          const Expr number = cast(v.at(at), DType::i32);
-          if (!has_zero) return number;
-          Exprs place(zero.rank(), 0);
-          if (zero.rank() && zero.dims[0].as_int() != 1) place[0] = at[0];
-          return Expr::make(Op::sub, DType::i32, {number, cast(zero.at(place), DType::i32)});
-        },
-        1));
-  };
-  const View x = centred(0, 2), w = centred(1, 3);
-  const Shape kernel = kernel_shape(w);
-  const Sliding s = sliding_of(l, x, ops::Window::read(l.node().attributes, x.rank() - 2, &kernel), tail(w.dims, 2));
-  l.out(0, convolved(l, x, w, s, l.attr("group", 1)));
 }
 
 void lower_conv_transpose(Lowering& l) {
