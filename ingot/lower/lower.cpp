@@ -7,12 +7,16 @@
 #include "ingot/ir/drop_unread.h"
 #include "ingot/lower/integer_products.h"
 #include "ingot/lower/lowering.h"
+#include "ingot/ops/infer.h"
 #include "ingot/passes/absorb_lines.h"
 #include "ingot/passes/canonicalize.h"
 #include "ingot/passes/decompose.h"
 #include "ingot/passes/fold.h"
 #include "ingot/passes/infer.h"
 #include "ingot/passes/inline_functions.h"
+#include "ingot/passes/legalize/rewrite.h"
+#include "ingot/passes/legalize/rewrites.h"
+#include "ingot/passes/legalize/target.h"
 #include "ingot/passes/sort_nodes.h"
 
 namespace ingot::lower {
@@ -129,6 +133,26 @@ void add_outputs(Lowering& lowering, Program& program, const Graph& graph) {
   throw Error(Code::not_expressible, text);
 }
 
+/// An If whose condition is known is one of its branches; what follows then has a rank, which may decide others.
+void take_known_branches(Graph& graph) {
+  static const passes::legalize::Target kTarget;
+  static constexpr passes::legalize::Rewrite kRewrite = {"known branches", "If", passes::legalize::rewrite_known_if};
+  constexpr int kMostRounds = 32;
+  std::vector<std::string> notes;
+  for (int round = 0; round < kMostRounds; ++round) {
+    std::size_t taken = 0;
+    for_each_graph(graph, [&](Graph& g) {
+      for (Node& node : g.nodes())
+        if (node.is("If")) taken += passes::legalize::apply(kRewrite, node, kTarget, notes);
+    });
+    if (taken == 0) return;
+    ops::InferSession session;
+    session.on_error = [](const Node&, const Error&) {};
+    ops::infer_graph(graph, session);
+    passes::fold_constants(graph);
+  }
+}
+
 bool is_quantized_product(const Node& node) {
   return node.op == "QLinearConv" || node.op == "QLinearMatMul" || node.op == "QGemm";
 }
@@ -144,6 +168,7 @@ void legalize(Model& model) {
   use_integer_products(*model.graph);
   drop_unread(model);
   passes::fold_constants(*model.graph);
+  take_known_branches(*model.graph);
   passes::absorb_lines(*model.graph);
   const auto is_native = [](const Node& node) { return lowering_of(node) != nullptr; };
   for (int round = 0; round < 4; ++round) {
