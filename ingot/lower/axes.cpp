@@ -24,7 +24,9 @@ NamedAxes named_axes(Lowering& l, std::size_t input, std::size_t rank, bool all)
   if (known ? known->empty() : l.in(input).rank() == 1 && l.in(input).dims[0].as_int() == 0) return axes;
   axes.is_named.assign(rank, truth(false));
   if (known) {
-    for (const std::int64_t a : *known) axes.is_named[static_cast<std::size_t>(l.axis(a, rank))] = truth(true);
+    for (const std::int64_t a : *known)
+      if (const auto axis = static_cast<std::size_t>(l.axis(a, rank)); axis < rank)  // a scalar has none, and may be asked
+        axes.is_named[axis] = truth(true);
     return axes;
   }
   axes.is_known = false;

@@ -1,6 +1,7 @@
 // A whole model as a program: its inputs, its graph, its outputs.
 #include "ingot/lower/lower.h"
 
+#include <algorithm>
 #include <map>
 
 #include "ingot/base/error.h"
@@ -153,6 +154,18 @@ void take_known_branches(Graph& graph) {
   }
 }
 
+/// What a model states of its results holds for the sizes that it was made with: where inputs are open, only their ranks
+/// are believed.
+void doubt_outputs(Graph& graph) {
+  const bool is_open = std::ranges::any_of(graph.inputs(), [](const Value* v) {
+    return !v->initializer && v->type.is_tensor() && !static_dims(v->type.shape);
+  });
+  if (!is_open) return;
+  for (Value* output : graph.outputs())
+    if (output->producer() && output->type.is_tensor() && output->type.shape)
+      for (Dim& d : *output->type.shape) d = Dim();
+}
+
 bool is_quantized_product(const Node& node) {
   return node.op == "QLinearConv" || node.op == "QLinearMatMul" || node.op == "QGemm";
 }
@@ -160,6 +173,7 @@ bool is_quantized_product(const Node& node) {
 }  // namespace
 
 void legalize(Model& model) {
+  doubt_outputs(*model.graph);
   passes::sort_nodes(*model.graph);
   passes::canonicalize(model);
   passes::inline_functions(model);
