@@ -25,7 +25,8 @@ NamedAxes named_axes(Lowering& l, std::size_t input, std::size_t rank, bool all)
   axes.is_named.assign(rank, truth(false));
   if (known) {
     for (const std::int64_t a : *known)
-      if (const auto axis = static_cast<std::size_t>(l.axis(a, rank)); axis < rank)  // a scalar has none, and may be asked
+      if (const auto axis = static_cast<std::size_t>(l.axis(a, rank));
+          axis < rank)  // a scalar has none, and may be asked
         axes.is_named[axis] = truth(true);
     return axes;
   }
@@ -91,7 +92,8 @@ Exprs ByAxis::of(Lowering& l, const Exprs& fallback) const {
   const Exprs axes = has_axes ? l.ints(axes_input, count) : Exprs();
   Exprs all = fallback;
   for (std::size_t k = 0; k < count; ++k) {
-    const Expr axis = has_axes ? place_of(axes[k], static_cast<std::int64_t>(all.size())) : Expr(static_cast<std::int64_t>(k));
+    const Expr axis =
+        has_axes ? place_of(axes[k], static_cast<std::int64_t>(all.size())) : Expr(static_cast<std::int64_t>(k));
     for (std::size_t i = 0; i < all.size(); ++i) {
       all[i] = select(equal(axis, static_cast<std::int64_t>(i)), given[part * count + k], all[i]);
       if (!all[i].as_int() && all[i]->op == Op::select) all[i] = l.let(all[i]);

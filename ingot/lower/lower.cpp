@@ -154,8 +154,8 @@ void take_known_branches(Graph& graph) {
   }
 }
 
-/// What a model states of its results holds for the sizes that it was made with: where inputs are open, only their ranks
-/// are believed.
+/// What a model states of its results holds for the sizes that it was made with: where inputs are open, only their
+/// ranks are believed.
 void doubt_outputs(Graph& graph) {
   const bool is_open = std::ranges::any_of(graph.inputs(), [](const Value* v) {
     return !v->initializer && v->type.is_tensor() && !static_dims(v->type.shape);

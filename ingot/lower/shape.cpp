@@ -110,7 +110,8 @@ void lower_squeeze(Lowering& l) {
     if (!is_named(axes, i)) dims.push_back(x.dims[i]);
   out_seen_as(l, x, dims, [axes](const Exprs& at) {
     Exprs place;
-    for (std::size_t i = 0, k = 0; i < axes.is_named.size(); ++i) place.push_back(is_named(axes, i) ? Expr(0) : at[k++]);
+    for (std::size_t i = 0, k = 0; i < axes.is_named.size(); ++i)
+      place.push_back(is_named(axes, i) ? Expr(0) : at[k++]);
     return place;
   });
 }
@@ -122,7 +123,8 @@ void lower_unsqueeze(Lowering& l) {
   const NamedAxes axes = named_axes(l, 1, known ? x.rank() + known->size() : l.stated_rank(0), false);
   if (!axes.is_known) return l.out(0, l.reshaped(x, wider_dims(l, x.dims, axes)));
   Exprs dims;
-  for (std::size_t i = 0, k = 0; i < axes.is_named.size(); ++i) dims.push_back(is_named(axes, i) ? Expr(1) : x.dims[k++]);
+  for (std::size_t i = 0, k = 0; i < axes.is_named.size(); ++i)
+    dims.push_back(is_named(axes, i) ? Expr(1) : x.dims[k++]);
   out_seen_as(l, x, dims, [axes](const Exprs& at) {
     Exprs place;
     for (std::size_t i = 0; i < at.size(); ++i)

@@ -74,8 +74,8 @@ class Walk {
     return l_.let(-1 - at);
   }
 
-  /// Whether examples can go down a tree side by side: what a step asks is one comparison, and paths are not so long that
-  /// most would wait for the last.
+  /// Whether examples can go down a tree side by side: what a step asks is one comparison, and paths are not so long
+  /// that most would wait for the last.
   bool goes_together() const {
     const bool is_any_missing = std::ranges::any_of(trees_.missing, [](std::int64_t m) { return m != 0; });
     const auto examples = x_.dims[0].as_int();
@@ -183,8 +183,8 @@ Expr f64(Op op, const Expr& a, const Expr& b) { return Expr::make(op, DType::f64
 
 constexpr std::int64_t kBlock = 256;  // examples that a tree meets while it is in the cache
 
-/// The votes of all trees for `block` examples from `first` on go into their rows. `places`: room for where each example is,
-/// if they go together.
+/// The votes of all trees for `block` examples from `first` on go into their rows. `places`: room for where each
+/// example is, if they go together.
 void add_votes(Lowering& l, Walk& walk, const Branches& trees, Aggregate aggregate, const View& totals,
                const View& counts, const View& places, const Expr& first, const Expr& block) {
   const Table roots{l.weight(Tensor::of<std::int64_t>({std::ssize(trees.roots)}, trees.roots))};

@@ -75,7 +75,8 @@ Expr guarded(const Sliding& s, const View& x, const Expr& n, const Expr& c, cons
   for (std::size_t i = 0; i < s.rank(); ++i) {
     const Expr p = s.place(i, at[i], inner[i]);
     const Expr last = (s.out[i] - 1) * s.strides[i] + (s.kernel[i] - 1) * s.dilations[i];
-    const bool stays = s.before[i].as_int() == 0 && s.in[i].as_int() && last.as_int() && *last.as_int() < *s.in[i].as_int();
+    const bool stays =
+        s.before[i].as_int() == 0 && s.in[i].as_int() && last.as_int() && *last.as_int() < *s.in[i].as_int();
     if (!stays) is_inside = both(is_inside, both(less_equal(0, p), less(p, s.in[i])));
     place.push_back(p);
   }
@@ -181,9 +182,8 @@ void lower_causal_conv_with_state(Lowering& l) {
     return cast(make(Op::mul, wide, Expr::make(Op::sigmoid, sum, {wide})), type);
   };
   l.out(0, l.computed(type, x.dims, read, 4));
-  l.out(1, l.computed(type, {x.dims[0], x.dims[1], kept}, [=](const Exprs& at) {
-    return history(at[0], at[1], at[2] + x.dims[2]);
-  }));
+  l.out(1, l.computed(type, {x.dims[0], x.dims[1], kept},
+                      [=](const Exprs& at) { return history(at[0], at[1], at[2] + x.dims[2]); }));
 }
 
 void lower_conv_transpose(Lowering& l) {

@@ -17,9 +17,24 @@ namespace {
 
 // Each would be a call of EVIL if it stood outside comments and strings.
 constexpr const char* kHostile[] = {
-    "\nEVIL();//",        "*/ EVIL(); /*",     "\");EVIL();(\"",     "');EVIL();('",      "\r\nEVIL();%",
-    "x\\\nEVIL();",       "x?" "?/\nEVIL();",  "\xe2\x80\xa8" "EVIL();", "\xe2\x80\xae" "EVIL();", "\nend\nEVIL();\nfunction f()\n%",
-    "\n#define x EVIL()", "%{\nEVIL();\n%}",   "\\22EVIL();",        "\\\"EVIL();",       "\v\fEVIL();\x1b[2J",
+    "\nEVIL();//",
+    "*/ EVIL(); /*",
+    "\");EVIL();(\"",
+    "');EVIL();('",
+    "\r\nEVIL();%",
+    "x\\\nEVIL();",
+    "x?"
+    "?/\nEVIL();",
+    "\xe2\x80\xa8"
+    "EVIL();",
+    "\xe2\x80\xae"
+    "EVIL();",
+    "\nend\nEVIL();\nfunction f()\n%",
+    "\n#define x EVIL()",
+    "%{\nEVIL();\n%}",
+    "\\22EVIL();",
+    "\\\"EVIL();",
+    "\v\fEVIL();\x1b[2J",
 };
 
 /// A model in which everything that has a name has this one.
@@ -107,12 +122,13 @@ TEST(GeneratedNames, LeaveCodeThatCompilesWithoutAWarning) {
     backends::cpp::Options options;
     options.has_profile = true;
     const std::string name = "net_" + std::to_string(i);
-    for (const auto& f : backends::cpp::emit(lower::lower(model, name), options)) write_text(directory / f.name, f.content);
+    for (const auto& f : backends::cpp::emit(lower::lower(model, name), options))
+      write_text(directory / f.name, f.content);
     sources += "#include \"" + name + ".cpp\"\n";
   }
   write_text(directory / "all.cpp", sources);
-  const std::string command = "cd " + directory.path().string() +
-                              " && g++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only all.cpp > log 2>&1";
+  const std::string command =
+      "cd " + directory.path().string() + " && g++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only all.cpp > log 2>&1";
   EXPECT_EQ(std::system(command.c_str()), 0) << read_text(directory / "log");
 }
 

@@ -55,7 +55,8 @@ Values decompose(DecomposeContext& c) {
   std::vector<std::int64_t> padding(unknown.size());
   for (std::size_t i = 0; i < padding.size(); ++i) padding[i] = window.pads[i] + window.pads[i + padding.size()];
 
-  Value *image = g.reshape(c.in(1), {*axes}), *block = g.reshape(c.in(2), {*axes}), *one = g.ints({1}), *strides = g.ints(window.strides);
+  Value *image = g.reshape(c.in(1), {*axes}), *block = g.reshape(c.in(2), {*axes}), *one = g.ints({1}),
+        *strides = g.ints(window.strides);
   Value* taps = g.op("ReduceProd", {block}, {{"keepdims", 1}});
   Value* extent = g.add(g.mul(g.sub(block, one), g.ints(window.dilations)), one);
   Value* padded = g.add(image, g.ints(padding));
