@@ -53,9 +53,9 @@ void lower_gather_nd(Lowering& l) {
   const View x = l.in(0), indices = l.in(1);
   const auto batch = static_cast<std::size_t>(l.attr("batch_dims", 0));
   const auto depth = indices.dims.back().as_int();
-  if (!depth) l.refuse("the depth of the indices is only known at run time");
-  const auto n = static_cast<std::size_t>(*depth);
   const std::size_t outer = indices.rank() - 1;
+  const std::size_t n = depth ? static_cast<std::size_t>(*depth) : x.rank() + outer - batch - l.stated_rank(0);
+  if (n > x.rank() - std::min(x.rank(), batch)) l.refuse("indices that are deeper than what they lead into");
   Exprs dims = joined(part(indices.dims, 0, outer), part(x.dims, batch + n, x.rank()));
   l.settle(0, dims);
   const auto read = [=](const Exprs& at) {
@@ -85,9 +85,9 @@ void lower_scatter_elements(Lowering& l) {
 void lower_scatter_nd(Lowering& l) {
   const View x = l.in(0), indices = l.in(1), updates = l.in(2);
   const auto depth = indices.dims.back().as_int();
-  if (!depth) l.refuse("the depth of the indices is only known at run time");
-  const auto n = static_cast<std::size_t>(*depth);
   const std::size_t outer = indices.rank() - 1;
+  const std::size_t n = depth ? static_cast<std::size_t>(*depth) : x.rank() + outer - updates.rank();
+  if (n > x.rank()) l.refuse("indices that are deeper than what they lead into");
   const std::string how = l.node().attributes.string_or("reduction", "none");
   const View y = l.copied(x);
   l.loops(updates.dims, [&](const Exprs& at) {

@@ -1,16 +1,24 @@
 // A whole model as a program: its inputs, its graph, its outputs.
 #include "ingot/lower/lower.h"
 
+#include <algorithm>
 #include <map>
 
 #include "ingot/base/error.h"
+#include "ingot/ir/drop_unread.h"
+#include "ingot/lower/integer_products.h"
 #include "ingot/lower/lowering.h"
+#include "ingot/ops/infer.h"
 #include "ingot/passes/absorb_lines.h"
 #include "ingot/passes/canonicalize.h"
 #include "ingot/passes/decompose.h"
 #include "ingot/passes/fold.h"
 #include "ingot/passes/infer.h"
 #include "ingot/passes/inline_functions.h"
+#include "ingot/passes/legalize/rewrite.h"
+#include "ingot/passes/legalize/rewrites.h"
+#include "ingot/passes/legalize/target.h"
+#include "ingot/passes/sort_nodes.h"
 
 namespace ingot::lower {
 namespace {
@@ -126,12 +134,55 @@ void add_outputs(Lowering& lowering, Program& program, const Graph& graph) {
   throw Error(Code::not_expressible, text);
 }
 
+/// An If whose condition is known is one of its branches; what follows then has a rank, which may decide others.
+void take_known_branches(Graph& graph) {
+  static const passes::legalize::Target kTarget;
+  static constexpr passes::legalize::Rewrite kRewrite = {"known branches", "If", passes::legalize::rewrite_known_if};
+  constexpr int kMostRounds = 32;
+  std::vector<std::string> notes;
+  for (int round = 0; round < kMostRounds; ++round) {
+    std::size_t taken = 0;
+    for_each_graph(graph, [&](Graph& g) {
+      for (Node& node : g.nodes())
+        if (node.is("If")) taken += passes::legalize::apply(kRewrite, node, kTarget, notes);
+    });
+    if (taken == 0) return;
+    ops::InferSession session;
+    session.on_error = [](const Node&, const Error&) {};
+    ops::infer_graph(graph, session);
+    passes::fold_constants(graph);
+  }
+}
+
+/// What a model states of its results holds for the sizes that it was made with: where inputs are open, only their
+/// ranks are believed.
+void doubt_outputs(Graph& graph) {
+  const bool is_open = std::ranges::any_of(graph.inputs(), [](const Value* v) {
+    return !v->initializer && v->type.is_tensor() && !static_dims(v->type.shape);
+  });
+  if (!is_open) return;
+  for (Value* output : graph.outputs())
+    if (output->producer() && output->type.is_tensor() && output->type.shape)
+      for (Dim& d : *output->type.shape) d = Dim();
+}
+
+bool is_quantized_product(const Node& node) {
+  return node.op == "QLinearConv" || node.op == "QLinearMatMul" || node.op == "QGemm";
+}
+
 }  // namespace
 
 void legalize(Model& model) {
+  doubt_outputs(*model.graph);
+  passes::sort_nodes(*model.graph);
   passes::canonicalize(model);
   passes::inline_functions(model);
+  // Before constants are folded: bytes would become floats.
+  passes::decompose(model, [](const Node& node) { return !is_quantized_product(node); });
+  use_integer_products(*model.graph);
+  drop_unread(model);
   passes::fold_constants(*model.graph);
+  take_known_branches(*model.graph);
   passes::absorb_lines(*model.graph);
   const auto is_native = [](const Node& node) { return lowering_of(node) != nullptr; };
   for (int round = 0; round < 4; ++round) {

@@ -13,7 +13,6 @@ namespace {
 /// Elements that are cheaper to compute again than to keep.
 constexpr int kFree = 0;
 constexpr int kDeepest = 32, kMostFused = 64;
-constexpr std::int64_t kMostInts = 256;   // sizes and axes that are only known at run time
 constexpr std::size_t kHighestRank = 64;  // expressions of places grow with it
 
 /// Whether all readers of a computed value can be one loop.
@@ -73,7 +72,10 @@ std::size_t highest_rank(const Node& node) {
 }  // namespace
 
 bool Program::is_static() const {
-  return std::ranges::all_of(buffers, [](const Buffer& b) { return static_size(b).has_value(); });
+  // A result without elements may have open sizes all the same: [0, n].
+  const auto is_known = [](const Expr& e) { return e.as_int().has_value(); };
+  return std::ranges::all_of(buffers, [](const Buffer& b) { return static_size(b).has_value(); }) &&
+         std::ranges::all_of(outputs, [&](const Port& p) { return std::ranges::all_of(p.dims, is_known); });
 }
 
 std::optional<std::int64_t> static_size(const Buffer& buffer) { return product(buffer.dims).as_int(); }
@@ -140,38 +142,6 @@ void Lowering::settle(std::size_t i, Exprs& dims) const {
   if (!value || !value->type.shape || value->type.shape->size() != dims.size()) return;
   for (std::size_t d = 0; d < dims.size(); ++d)
     if (const auto known = (*value->type.shape)[d].as_int(); known && !dims[d].as_int()) dims[d] = *known;
-}
-
-std::optional<std::vector<std::int64_t>> Lowering::known_ints(std::size_t i) const {
-  if (!node_->input(i)) return std::nullopt;
-  return ingot::known_ints(node_->input(i));
-}
-
-Exprs Lowering::ints(std::size_t i) {
-  if (const auto known = known_ints(i)) return Exprs(known->begin(), known->end());
-  const View x = in(i);
-  if (x.rank() == 0) return {as_index(x.at({}))};
-  if (x.rank() != 1 || !x.dims[0].as_int())
-    refuse("the number of elements of input " + std::to_string(i) + " is not known");
-  if (*x.dims[0].as_int() > kMostInts)
-    refuse("input " + std::to_string(i) + " has " + std::to_string(*x.dims[0].as_int()) + " elements");
-  Exprs elements;
-  const auto& known = node_->input(i)->known_ints;
-  for (std::int64_t k = 0; k < *x.dims[0].as_int(); ++k) {
-    const auto number = known && static_cast<std::size_t>(k) < known->size()
-                            ? (*known)[static_cast<std::size_t>(k)].as_int()
-                            : std::nullopt;
-    elements.push_back(number ? Expr(*number) : as_index(x.at({k})));
-  }
-  return elements;
-}
-
-Exprs Lowering::ints(std::size_t i, std::size_t count) {
-  Exprs elements = ints(i);
-  if (elements.size() != count)
-    refuse("input " + std::to_string(i) + " has " + std::to_string(elements.size()) + " elements, not " +
-           std::to_string(count));
-  return elements;
 }
 
 View Lowering::computed(DType type, Exprs dims, std::function<Expr(const Exprs&)> read, int cost) const {

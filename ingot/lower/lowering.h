@@ -60,8 +60,14 @@ class Lowering {
 
   /// Elements of an integer input of rank 0 or 1, numbers where they are known. Refuses an unknown count.
   Exprs ints(std::size_t i);
-  /// The same where so many are needed; refuses another count.
+  /// The same where so many are needed; refuses another count that is known.
   Exprs ints(std::size_t i, std::size_t count);
+  /// The sizes of output 0 that an input lists: as many as its rank says, where their count is not known.
+  Exprs sizes(std::size_t i);
+  /// The same where the list may be shorter: it is that of the last axes, and those before are 1.
+  Exprs sizes_from_the_end(std::size_t i);
+  /// The rank of an output that inference or the model states; refuses an unknown one.
+  std::size_t stated_rank(std::size_t i) const;
   Expr single_int(std::size_t i) { return ints(i, 1)[0]; }
   std::optional<std::vector<std::int64_t>> known_ints(std::size_t i) const;
 
@@ -119,6 +125,7 @@ class Lowering {
   int add_buffer(Buffer buffer);
 
  private:
+  bool has_unknown_count(std::size_t i);
   void lower_node(const Node& node);
   bool depends_on_unknown(const Node& node) const;
   void add_groups(const Node& node, Body body);

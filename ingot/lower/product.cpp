@@ -103,13 +103,14 @@ void lower_gemm(Lowering& l) {
   l.out(0, l.computed(y.type, dims, read, 1 + c.cost));
 }
 
-/// Numbers without their zero point, which is one or one per row or column.
-View centred(Lowering& l, std::size_t input, std::size_t zero_point, bool is_row) {
-  const View x = l.in(input);
+namespace {
+
+/// Numbers without their zero point, which is one or one per row or column. `turned`: they lie the other way round.
+View centred(Lowering& l, const View& x, std::size_t zero_point, bool is_row, bool turned = false) {
   const bool has_zero = l.has(zero_point);
   const View zero = has_zero ? l.in(zero_point) : View{};
   const auto read = [=](const Exprs& at) {
-    const Expr v = cast(x.at(at), DType::i32);
+    const Expr v = cast(x.at(turned ? Exprs{at[1], at[0]} : at), DType::i32);
     if (!has_zero) return v;
     Exprs place(zero.rank(), 0);
     if (zero.rank() == 1 && zero.dims[0].as_int() != 1) place[0] = is_row ? at[at.size() - 2] : at.back();
@@ -119,12 +120,44 @@ View centred(Lowering& l, std::size_t input, std::size_t zero_point, bool is_row
     }
     return Expr::make(Op::sub, DType::i32, {v, cast(zero.at(place), DType::i32)});
   };
-  return l.stored(l.computed(DType::i32, x.dims, read, 1));
+  return l.computed(DType::i32, turned ? Exprs{x.dims[1], x.dims[0]} : x.dims, read, 1);
 }
+
+/// A constant matrix the other way round, so that sums run along its neighbours.
+std::optional<Tensor> transposed(const Value* v) {
+  if (!v->initializer || v->initializer->rank() != 2) return std::nullopt;
+  const Tensor& t = *v->initializer;
+  const auto turn = [&]<class T>(T) {
+    const std::int64_t rows = t.dims()[0], columns = t.dims()[1];
+    const std::vector<T> from = t.to_vector<T>();
+    std::vector<T> to(from.size());
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < columns; ++j)
+        to[static_cast<std::size_t>(j * rows + i)] = from[static_cast<std::size_t>(i * columns + j)];
+    return Tensor::of<T>({columns, rows}, to);
+  };
+  if (t.dtype() == DType::i8) return turn(std::int8_t{});
+  if (t.dtype() == DType::u8) return turn(std::uint8_t{});
+  return std::nullopt;
+}
+
+}  // namespace
 
 void lower_mat_mul_integer(Lowering& l) {
   if (l.in(0).rank() < 2 || l.in(1).rank() < 2) l.refuse("an operand of rank 1");
-  l.out(0, multiplied(l, centred(l, 0, 2, true), centred(l, 1, 3, false)));
+  const auto turned = transposed(l.node().input(1));
+  const View right = turned ? l.stored(l.weight(*turned)) : l.stored(l.in(1));
+  const View a = centred(l, l.stored(l.in(0)), 2, true), b = centred(l, right, 3, false, turned.has_value());
+  const Exprs a_outer(a.dims.begin(), a.dims.end() - 2), b_outer(b.dims.begin(), b.dims.end() - 2);
+  const Exprs outer = broadcast_dims(a_outer, b_outer);
+  const Expr m = a.dims[a.rank() - 2], k = a.dims.back(), n = b.dims.back();
+  const auto value = [&](const Exprs& at, const Exprs& inner) {
+    const Exprs batch(at.begin(), at.end() - 2);
+    const Expr &i = at[at.size() - 2], &j = at.back(), &t = inner[0];
+    return times(a.at(with(broadcast_place(batch, outer, a_outer), i, t)),
+                 b.at(with(broadcast_place(batch, outer, b_outer), t, j)));
+  };
+  l.out(0, l.reduced(DType::i32, with(outer, m, n), {k}, Combine::sum, value));
 }
 
 void lower_det(Lowering& l) {

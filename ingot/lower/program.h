@@ -161,7 +161,7 @@ struct Program {
   std::vector<Port> inputs, outputs;
   Body body;
 
-  /// Whether every buffer has a constant size.
+  /// Whether every buffer has a constant size, and every output a constant shape.
   bool is_static() const;
 };
 

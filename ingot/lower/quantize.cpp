@@ -32,12 +32,12 @@ Expr make(Op op, const Expr& a, const Expr& b) { return Expr::make(op, a.type(),
 DType arithmetic_type(DType scale) { return TypeSet(Floats{}).has(scale) ? scale : DType::f32; }
 
 /// The numbers that an integer type holds.
-Expr limit(DType type, bool is_highest) {
+Expr limit(DType type, bool is_highest, DType in) {
   const int bits = static_cast<int>(bits_of(type));
   const bool is_signed = is_signed_integer(type);
   const double low = is_signed ? -static_cast<double>(std::int64_t{1} << (bits - 1)) : 0;
   const double high = static_cast<double>(std::int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
-  return Expr::constant(is_highest ? high : low, DType::f64);
+  return Expr::constant(is_highest ? high : low, in);
 }
 
 }  // namespace
@@ -51,15 +51,17 @@ void lower_quantize_linear(Lowering& l) {
   const DType precision = given ? static_cast<DType>(given) : arithmetic_type(scale.type);
   const ScalePlace place = scale_place(l, x, scale);
   const std::int64_t rounding = l.attr("saturate", 1) ? kSaturate : kOverflow;
+  // Float holds all numbers of 16 bits, and what it cannot hold lies beyond their ends.
+  const DType sum = precision == DType::f32 && is_integer(to) && bits_of(to) <= 16 ? DType::f32 : DType::f64;
   const auto read = [=](const Exprs& at) {
     const Expr q = make(Op::div, cast(x.at(at), precision), cast(scale.at(place.of(at, scale)), precision));
-    const Expr offset = has_zero ? cast(zero.at(place.of(at, zero)), DType::f64) : Expr::constant(0, DType::f64);
-    const Expr wide = cast(q, DType::f64);
+    const Expr offset = has_zero ? cast(zero.at(place.of(at, zero)), sum) : Expr::constant(0, sum);
+    const Expr wide = cast(q, sum);
     if (is_float(to)) return cast(has_zero ? make(Op::add, wide, offset) : wide, to, rounding);
-    const Expr number = Expr::make(Op::round, DType::f64, {wide});
+    const Expr number = Expr::make(Op::round, sum, {wide});
     const Expr none = Expr::make(Op::is_nan, DType::boolean, {number});
-    const Expr moved = make(Op::add, select(none, Expr::constant(0, DType::f64), number), offset);
-    return cast(make(Op::min, make(Op::max, moved, limit(to, false)), limit(to, true)), to);
+    const Expr moved = make(Op::add, select(none, Expr::constant(0, sum), number), offset);
+    return cast(make(Op::min, make(Op::max, moved, limit(to, false, sum)), limit(to, true, sum)), to);
   };
   l.out(0, l.computed(to, x.dims, read, x.cost + 6));
 }

@@ -1,62 +1,14 @@
 // Operators that make one number of many along axes.
+#include "ingot/lower/axes.h"
 #include "ingot/lower/rows.h"
 
 namespace ingot::lower {
-namespace {
-
-/// Which axes are reduced: known, or each a truth value of the run.
-struct ReducedAxes {
-  Exprs is_reduced;  // truth values, one per axis
-  bool is_known = true;
-};
-
-ReducedAxes reduced_axes(Lowering& l, std::size_t rank) {
-  ReducedAxes axes;
-  axes.is_reduced.assign(rank, Expr::integer(0, DType::boolean));
-  const bool is_empty = !l.has(1) || (l.known_ints(1) && l.known_ints(1)->empty());
-  const View given = is_empty ? View{} : l.in(1);
-  if (is_empty || (given.rank() == 1 && given.dims[0].as_int() == 0)) {
-    const bool reduces_all = l.attr("noop_with_empty_axes", 0) == 0;
-    axes.is_reduced.assign(rank, Expr::integer(reduces_all, DType::boolean));
-    return axes;
-  }
-  if (const auto known = l.known_ints(1)) {
-    for (const std::int64_t a : *known)
-      axes.is_reduced[static_cast<std::size_t>(l.axis(a, rank))] = Expr::integer(1, DType::boolean);
-    return axes;
-  }
-  axes.is_known = false;
-  for (const Expr& a : l.ints(1)) {
-    const Expr axis = place_of(a, static_cast<std::int64_t>(rank));
-    for (std::size_t i = 0; i < rank; ++i)
-      axes.is_reduced[i] = either(axes.is_reduced[i], equal(axis, static_cast<std::int64_t>(i)));
-  }
-  for (Expr& is : axes.is_reduced) is = l.let(is);
-  return axes;
-}
-
-/// The sizes of the axes that are not reduced, in order: `count` of them, known only at run time.
-Exprs left_dims(Lowering& l, const View& x, const ReducedAxes& axes, std::size_t count) {
-  Exprs dims(count, 1);
-  Expr before = 0;
-  for (std::size_t i = 0; i < x.rank(); ++i) {
-    for (std::size_t k = 0; k < count; ++k) {
-      const Expr is_here = both(negate(axes.is_reduced[i]), equal(before, static_cast<std::int64_t>(k)));
-      dims[k] = l.let(select(is_here, x.dims[i], dims[k]));
-    }
-    before = l.let(before + select(axes.is_reduced[i], 0, 1));
-  }
-  return dims;
-}
-
-}  // namespace
-
 template <Combine combine> void lower_reduction(Lowering& l) {
   const View x = l.in(0);
-  const ReducedAxes axes = reduced_axes(l, x.rank());
+  const NamedAxes axes = named_axes(l, 1, x.rank(), l.attr("noop_with_empty_axes", 0) == 0);
   Exprs kept, over, last;
   for (std::size_t i = 0; i < x.rank(); ++i) {
-    const Expr& is = axes.is_reduced[i];
+    const Expr& is = axes.is_named[i];
     kept.push_back(select(is, 1, x.dims[i]));
     if (!kept.back().as_int()) kept.back() = l.let(kept.back());
     if (is.as_int() != 0) over.push_back(select(is, x.dims[i], 1));
@@ -65,7 +17,7 @@ template <Combine combine> void lower_reduction(Lowering& l) {
   const auto value = [&](const Exprs& at, const Exprs& inner) {
     Exprs place;
     for (std::size_t i = 0, k = 0; i < x.rank(); ++i) {
-      const Expr& is = axes.is_reduced[i];
+      const Expr& is = axes.is_named[i];
       place.push_back(is.as_int() == 0 ? at[i] : select(is, inner[k++], at[i]));
     }
     return x.at(place);
@@ -75,7 +27,7 @@ template <Combine combine> void lower_reduction(Lowering& l) {
     return l.out(0, l.reshaped(y, last));
   }
   // The shape that inference or the model states is the same in the end.
-  Exprs dims = l.attr("keepdims", 1) ? kept : left_dims(l, x, axes, x.rank() - l.ints(1).size());
+  Exprs dims = l.attr("keepdims", 1) ? kept : left_dims(l, x.dims, axes, left_rank(l, 1, x.rank()));
   l.settle(0, dims);
   View y = l.fresh(x.type, dims);
   const View result = y;

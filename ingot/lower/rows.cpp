@@ -33,6 +33,7 @@ constexpr Row kRows[] = {
     {"BitwiseOr", lower_binary<Op::bit_or>},
     {"BitwiseXor", lower_binary<Op::bit_xor>},
     {"Cast", lower_cast},
+    {"CausalConvWithState", lower_causal_conv_with_state},
     {"Ceil", lower_unary<Op::ceil>},
     {"Clip", lower_clip},
     {"Compress", lower_compress},
@@ -164,6 +165,14 @@ bool has_type(const Value* value) {
   return !value || value->type.elem == DType::undefined || (value->type.is_tensor() && kTypes.has(value->type.elem));
 }
 
+bool has_known_channels(const Node& node) {
+  const auto is_known = [&](std::size_t input, std::size_t axis) {
+    const Value* v = node.input(input);
+    return v && v->type.shape && axis < v->type.shape->size() && (*v->type.shape)[axis].is_known();
+  };
+  return is_known(0, 1) || is_known(1, 0);
+}
+
 }  // namespace
 
 Lower lowering_of(const Node& node) {
@@ -176,6 +185,8 @@ Lower lowering_of(const Node& node) {
   if (node.op == "Optional" && !node.input(0)) return nullptr;
   if (node.op == "LabelEncoder" && !has_strings) return nullptr;
   if (node.op == "TfIdfVectorizer" && !node.attributes.has("pool_int64s")) return nullptr;
+  // Known channels make it a convolution in groups.
+  if (node.op == "CausalConvWithState" && has_known_channels(node)) return nullptr;
   // A known axis makes it a product of matrices.
   if (node.op == "DFT" && (!node.input(2) || ingot::known_ints(node.input(2)))) return nullptr;
   // The transforms behind softmax and logistic are written out by others.

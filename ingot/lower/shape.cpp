@@ -1,6 +1,7 @@
 // Operators that only move elements, along fixed paths.
 #include <algorithm>
 
+#include "ingot/lower/axes.h"
 #include "ingot/lower/rows.h"
 
 namespace ingot::lower {
@@ -23,19 +24,7 @@ void out_seen_as(Lowering& l, const View& x, const Exprs& dims, std::function<Ex
     out_moved(l, 0, x, dims, std::move(place));
 }
 
-/// The axes of an input of them, ascending and counted from the beginning. Refuses unknown ones.
-std::vector<std::int64_t> axes_of(Lowering& l, std::size_t input, std::size_t rank) {
-  const auto known = l.known_ints(input);
-  if (!known) l.refuse("the axes are only known at run time");
-  std::vector<std::int64_t> axes;
-  for (const std::int64_t a : *known) axes.push_back(l.axis(a, rank));
-  std::ranges::sort(axes);
-  return axes;
-}
-
-bool has_axis(const std::vector<std::int64_t>& axes, std::size_t axis) {
-  return std::ranges::find(axes, static_cast<std::int64_t>(axis)) != axes.end();
-}
+bool is_named(const NamedAxes& axes, std::size_t axis) { return axes.is_named[axis].as_int() == 1; }
 
 }  // namespace
 
@@ -78,7 +67,7 @@ std::optional<Exprs> stated_dims(Lowering& l) {
 void lower_reshape(Lowering& l) {
   const View x = l.in(0);
   if (const auto dims = stated_dims(l)) return l.out(0, l.reshaped(x, *dims));
-  Exprs dims = l.ints(1);
+  Exprs dims = l.sizes(1);
   const bool keeps_zero = l.attr("allowzero", 0) != 0;
   for (std::size_t i = 0; i < dims.size(); ++i)
     if (!keeps_zero && i < x.rank()) dims[i] = select(equal(dims[i], 0), x.dims[i], dims[i]);
@@ -105,40 +94,41 @@ void lower_flatten(Lowering& l) {
 
 void lower_squeeze(Lowering& l) {
   const View x = l.in(0);
-  std::vector<std::int64_t> axes;
   if (const auto dims = stated_dims(l); dims && l.has(1) && !l.known_ints(1)) return l.out(0, l.reshaped(x, *dims));
+  NamedAxes axes;
   if (l.has(1)) {
-    axes = axes_of(l, 1, x.rank());
+    axes = named_axes(l, 1, x.rank(), false);
   } else {
-    for (std::size_t i = 0; i < x.rank(); ++i) {
-      if (!x.dims[i].as_int()) l.refuse("which sizes are 1 is only known at run time");
-      if (*x.dims[i].as_int() == 1) axes.push_back(static_cast<std::int64_t>(i));
+    for (const Expr& d : x.dims) {
+      if (!d.as_int()) l.refuse("which sizes are 1 is only known at run time");
+      axes.is_named.push_back(equal(d, 1));
     }
   }
+  if (!axes.is_known) return l.out(0, l.reshaped(x, left_dims(l, x.dims, axes, left_rank(l, 1, x.rank()))));
   Exprs dims;
   for (std::size_t i = 0; i < x.rank(); ++i)
-    if (!has_axis(axes, i)) dims.push_back(x.dims[i]);
-  const std::size_t rank = x.rank();
-  out_seen_as(l, x, dims, [axes, rank](const Exprs& at) {
+    if (!is_named(axes, i)) dims.push_back(x.dims[i]);
+  out_seen_as(l, x, dims, [axes](const Exprs& at) {
     Exprs place;
-    for (std::size_t i = 0, k = 0; i < rank; ++i) place.push_back(has_axis(axes, i) ? Expr(0) : at[k++]);
+    for (std::size_t i = 0, k = 0; i < axes.is_named.size(); ++i)
+      place.push_back(is_named(axes, i) ? Expr(0) : at[k++]);
     return place;
   });
 }
 
 void lower_unsqueeze(Lowering& l) {
   const View x = l.in(0);
-  const auto count = l.known_ints(1);
-  if (const auto stated = stated_dims(l); stated && !count) return l.out(0, l.reshaped(x, *stated));
-  if (!count) l.refuse("the axes are only known at run time");
-  const std::vector<std::int64_t> axes = axes_of(l, 1, x.rank() + count->size());
+  const auto known = l.known_ints(1);
+  if (const auto stated = stated_dims(l); stated && !known) return l.out(0, l.reshaped(x, *stated));
+  const NamedAxes axes = named_axes(l, 1, known ? x.rank() + known->size() : l.stated_rank(0), false);
+  if (!axes.is_known) return l.out(0, l.reshaped(x, wider_dims(l, x.dims, axes)));
   Exprs dims;
-  for (std::size_t i = 0, k = 0; i < x.rank() + axes.size(); ++i)
-    dims.push_back(has_axis(axes, i) ? Expr(1) : x.dims[k++]);
+  for (std::size_t i = 0, k = 0; i < axes.is_named.size(); ++i)
+    dims.push_back(is_named(axes, i) ? Expr(1) : x.dims[k++]);
   out_seen_as(l, x, dims, [axes](const Exprs& at) {
     Exprs place;
     for (std::size_t i = 0; i < at.size(); ++i)
-      if (!has_axis(axes, i)) place.push_back(at[i]);
+      if (!is_named(axes, i)) place.push_back(at[i]);
     return place;
   });
 }
@@ -160,7 +150,7 @@ void lower_transpose(Lowering& l) {
 
 void lower_expand(Lowering& l) {
   const View x = l.in(0);
-  Exprs dims = broadcast_dims(x.dims, l.ints(1));
+  Exprs dims = broadcast_dims(x.dims, l.sizes_from_the_end(1));
   l.settle(0, dims);
   out_moved(l, 0, x, dims, [x, dims](const Exprs& at) { return broadcast_place(at, dims, x.dims); });
 }
@@ -242,39 +232,11 @@ void lower_split(Lowering& l) {
   }
 }
 
-namespace {
-
-/// Numbers that an operator gives for some axes only: one for each axis, `fallback` for the others. Which axes those
-/// are may be known only at run time.
-Exprs by_axis(Lowering& l, const Exprs& given, const Exprs& axes, const Exprs& fallback) {
-  Exprs all = fallback;
-  for (std::size_t k = 0; k < axes.size(); ++k) {
-    const Expr axis = place_of(axes[k], static_cast<std::int64_t>(fallback.size()));
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      all[i] = select(equal(axis, static_cast<std::int64_t>(i)), given[k], all[i]);
-      if (!all[i].as_int() && all[i]->op == Op::select) all[i] = l.let(all[i]);
-    }
-  }
-  return all;
-}
-
-/// The axes of an optional input; all in order where it is absent.
-Exprs given_axes(Lowering& l, std::size_t input, std::size_t count) {
-  if (l.has(input)) return l.ints(input, count);
-  Exprs axes;
-  for (std::size_t i = 0; i < count; ++i) axes.push_back(static_cast<std::int64_t>(i));
-  return axes;
-}
-
-}  // namespace
-
 void lower_slice(Lowering& l) {
   const View x = l.in(0);
-  const Exprs given = l.ints(1), axes = given_axes(l, 3, given.size());
   const std::size_t rank = x.rank();
-  const Exprs starts = by_axis(l, given, axes, Exprs(rank, 0)),
-              ends = by_axis(l, l.ints(2, given.size()), axes, x.dims);
-  const Exprs step = l.has(4) ? by_axis(l, l.ints(4, given.size()), axes, Exprs(rank, 1)) : Exprs(rank, 1);
+  const Exprs starts = ByAxis{1, 3}.of(l, Exprs(rank, 0)), ends = ByAxis{2, 3}.of(l, x.dims);
+  const Exprs step = l.has(4) ? ByAxis{4, 3}.of(l, Exprs(rank, 1)) : Exprs(rank, 1);
   Exprs dims = x.dims, first(rank, 0);
   const auto bounded = [](const Expr& i, const Expr& size, const Expr& low, const Expr& high) {
     return max(low, min(high, select(less(i, 0), i + size, i)));
@@ -297,11 +259,8 @@ void lower_slice(Lowering& l) {
 void lower_pad(Lowering& l) {
   const View x = l.in(0);
   const std::string mode = l.node().attributes.string_or("mode", "constant");
-  const Exprs pads = l.ints(1), axes = given_axes(l, 3, l.has(3) ? pads.size() / 2 : x.rank());
-  if (pads.size() != 2 * axes.size()) l.refuse("there are not two pads for each axis");
-  const auto half = static_cast<std::ptrdiff_t>(axes.size());
-  const Exprs before = by_axis(l, Exprs(pads.begin(), pads.begin() + half), axes, Exprs(x.rank(), 0));
-  const Exprs after = by_axis(l, Exprs(pads.begin() + half, pads.end()), axes, Exprs(x.rank(), 0));
+  const Exprs before = ByAxis{1, 3, 0, 2}.of(l, Exprs(x.rank(), 0));
+  const Exprs after = ByAxis{1, 3, 1, 2}.of(l, Exprs(x.rank(), 0));
   Exprs dims = x.dims;
   for (std::size_t i = 0; i < x.rank(); ++i) dims[i] = dims[i] + before[i] + after[i];
   l.settle(0, dims);
@@ -390,7 +349,7 @@ void lower_eye_like(Lowering& l) {
 void lower_constant_of_shape(Lowering& l) {
   const Tensor* value = l.node().attributes.get<Tensor>("value");
   const View one = l.weight(value ? value->reshaped({}) : Tensor::scalar(0.0f));
-  Exprs dims = l.ints(0);
+  Exprs dims = l.sizes(0);
   l.settle(0, dims);
   l.out(0, l.computed(one.type, dims, [one](const Exprs&) { return one.at({}); }));
 }

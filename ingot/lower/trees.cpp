@@ -74,7 +74,35 @@ class Walk {
     return l_.let(-1 - at);
   }
 
+  /// Whether examples can go down a tree side by side: what a step asks is one comparison, and paths are not so long
+  /// that most would wait for the last.
+  bool goes_together() const {
+    const bool is_any_missing = std::ranges::any_of(trees_.missing, [](std::int64_t m) { return m != 0; });
+    const auto examples = x_.dims[0].as_int();
+    return !has_mode(Branches::kMember) && !is_any_missing && x_.dims[1].as_int() && depth_ <= kMostTogether &&
+           (!examples || *examples >= kFewest);
+  }
+
+  /// All examples from `first` on go down from a root; `places` holds where they are, in the end -1 - leaf.
+  void descend(const View& places, const Expr& first, const Expr& count, const Expr& root) {
+    const auto all = [&](const std::function<Expr(const Exprs&)>& value) {
+      l_.map(
+          places, {count}, [](const Exprs& at) { return at; }, value);
+    };
+    all([&](const Exprs&) { return cast(root, DType::i64); });
+    l_.loop(depth_, [&](Expr) {
+      all([&](const Exprs& at) {
+        const Expr here = places.at(at), node = max(0, as_index(here));
+        const Expr number = cast(x_.at({first + at[0], as_index(features_[node])}), elem());
+        const Expr next = select(comparison(number, node), as_index(yes_[node]), as_index(no_[node]));
+        return select(less(as_index(here), 0), here, from_index(next, DType::i64));
+      });
+    });
+  }
+
  private:
+  static constexpr std::int64_t kMostTogether = 16, kFewest = 8;
+
   /// Small numbers take little room in caches.
   Table ints(const Ints& values) {
     const bool fits = std::ranges::all_of(values, [](std::int64_t v) { return v >= INT32_MIN && v <= INT32_MAX; });
@@ -155,23 +183,31 @@ Expr f64(Op op, const Expr& a, const Expr& b) { return Expr::make(op, DType::f64
 
 constexpr std::int64_t kBlock = 256;  // examples that a tree meets while it is in the cache
 
-/// The votes of all trees for `block` examples from `first` on go into their rows.
+/// The votes of all trees for `block` examples from `first` on go into their rows. `places`: room for where each
+/// example is, if they go together.
 void add_votes(Lowering& l, Walk& walk, const Branches& trees, Aggregate aggregate, const View& totals,
-               const View& counts, const Expr& first, const Expr& block) {
+               const View& counts, const View& places, const Expr& first, const Expr& block) {
   const Table roots{l.weight(Tensor::of<std::int64_t>({std::ssize(trees.roots)}, trees.roots))};
   const Table targets{l.weight(Tensor::of<std::int64_t>({std::ssize(trees.targets)}, trees.targets))};
   const Table weights{l.weight(Tensor::of<double>({std::ssize(trees.weights)}, trees.weights))};
-  l.loops({std::ssize(trees.roots), block}, [&](const Exprs& at) {
-    const Expr example = first + at[1], leaf = walk.leaf(example, as_index(roots[at[0]]));
+  const auto vote = [&](const Expr& example, const Expr& leaf) {
     const Exprs place = {example, l.let(as_index(targets[leaf]))};
-    const Expr vote = l.let(weights[leaf]), total = totals.at(place);
+    const Expr weight = l.let(weights[leaf]), total = totals.at(place);
     if (aggregate == Aggregate::min || aggregate == Aggregate::max) {
-      const Expr extreme = f64(aggregate == Aggregate::min ? Op::min : Op::max, total, vote);
-      l.store(totals, place, select(equal(as_index(counts.at(place)), 0), vote, extreme));
+      const Expr extreme = f64(aggregate == Aggregate::min ? Op::min : Op::max, total, weight);
+      l.store(totals, place, select(equal(as_index(counts.at(place)), 0), weight, extreme));
       l.store(counts, place, Expr::integer(1, DType::i64));
     } else {
-      l.store(totals, place, f64(Op::add, total, vote));
+      l.store(totals, place, f64(Op::add, total, weight));
     }
+  };
+  l.loop(std::ssize(trees.roots), [&](Expr tree) {
+    const Expr root = as_index(roots[tree]);
+    if (places.tensor >= 0) walk.descend(places, first, block, root);
+    l.loop(block, [&](Expr i) {
+      const Expr example = first + i;
+      vote(example, places.tensor >= 0 ? l.let(-1 - as_index(places.at({i}))) : walk.leaf(example, root));
+    });
   });
 }
 
@@ -218,10 +254,11 @@ void lower_tree_ensemble(Lowering& l) {
   const bool is_extreme = how == Aggregate::min || how == Aggregate::max;
   const View totals = zeros(DType::f64), counts = is_extreme ? zeros(DType::i64) : View{};
   Walk walk(l, trees, x);
+  const View places = walk.goes_together() ? l.fresh(DType::i64, {kBlock}) : View{};
   l.loop(ceil_div(x.dims[0], kBlock), [&](Expr block) {
     const Expr first = block * kBlock;
     const Expr count = x.dims[0].as_int() && *x.dims[0].as_int() <= kBlock ? x.dims[0] : min(kBlock, x.dims[0] - first);
-    add_votes(l, walk, trees, how, totals, counts, first, count.as_int() ? count : l.let(count));
+    add_votes(l, walk, trees, how, totals, counts, places, first, count.as_int() ? count : l.let(count));
   });
   View scores = totals;
   if (how == Aggregate::average) {

@@ -1,38 +1,20 @@
 // Operators whose kernel slides over spatial axes.
-#include "ingot/ops/nn/window.h"
+#include "ingot/lower/window.h"
 
 #include "ingot/lower/rows.h"
 
 namespace ingot::lower {
-namespace {
 
-/// A window with sizes of the run.
-struct Sliding {
-  std::vector<std::int64_t> kernel, strides, dilations;
-  Exprs in, out, before, after;  // spatial sizes and paddings
-
-  std::size_t rank() const { return kernel.size(); }
-  /// Where element `inner` of the window at `at` lies along axis i.
-  Expr place(std::size_t i, const Expr& at, const Expr& inner) const {
-    return at * strides[i] - before[i] + inner * dilations[i];
-  }
-  /// How many elements of a window at `at` lie between `low` and `high` along axis i.
-  Expr count(std::size_t i, const Expr& at, const Expr& low, const Expr& high) const {
-    const Expr start = at * strides[i] - before[i];
-    const Expr last = min(kernel[i], ceil_div(high - start, dilations[i]));
-    return max(0, last - max(0, ceil_div(low - start, dilations[i])));
-  }
-};
-
-Sliding sliding_of(Lowering& l, const View& x, const ops::Window& w) {
+Sliding sliding_of(Lowering& l, const View& x, const ops::Window& w, const Exprs& kernel) {
   Sliding s;
   s.strides = w.strides;
   s.dilations = w.dilations;
   for (std::size_t i = 0; i < w.rank(); ++i) {
-    if (!w.kernel[i].is_known()) l.refuse("the size of the kernel is only known at run time");
-    s.kernel.push_back(w.kernel[i].value());
+    if (!w.kernel[i].is_known() && kernel.empty()) l.refuse("the size of the kernel is only known at run time");
+    s.kernel.push_back(w.kernel[i].is_known() ? Expr(w.kernel[i].value()) : kernel[i]);
     const Expr in = x.dims[i + 2];
-    const std::int64_t stride = w.strides[i], reach = (s.kernel[i] - 1) * w.dilations[i] + 1;
+    const std::int64_t stride = w.strides[i];
+    const Expr reach = (s.kernel[i] - 1) * w.dilations[i] + 1;
     Expr out, before = 0, after = 0;
     if (w.is_same()) {
       out = ceil_div(in, stride);
@@ -72,17 +54,29 @@ Shape kernel_shape(const View& w) {
   return shape;
 }
 
-Exprs kernel_exprs(const Sliding& s) { return Exprs(s.kernel.begin(), s.kernel.end()); }
+namespace {
 
-/// What is read at a place: the element, or `outside` beyond the edges.
+/// The sizes of a kernel, if all are known.
+std::optional<std::vector<std::int64_t>> known_kernel(const Sliding& s) {
+  std::vector<std::int64_t> sizes;
+  for (const Expr& k : s.kernel) {
+    if (!k.as_int()) return std::nullopt;
+    sizes.push_back(*k.as_int());
+  }
+  return sizes;
+}
+
+}  // namespace
+
 Expr guarded(const Sliding& s, const View& x, const Expr& n, const Expr& c, const Exprs& at, const Exprs& inner,
              const Expr& outside) {
   Exprs place = {n, c};
   Expr is_inside = Expr::integer(1, DType::boolean);
   for (std::size_t i = 0; i < s.rank(); ++i) {
     const Expr p = s.place(i, at[i], inner[i]);
-    const bool stays = s.before[i].as_int() == 0 && s.in[i].as_int() && s.out[i].as_int() &&
-                       (*s.out[i].as_int() - 1) * s.strides[i] + (s.kernel[i] - 1) * s.dilations[i] < *s.in[i].as_int();
+    const Expr last = (s.out[i] - 1) * s.strides[i] + (s.kernel[i] - 1) * s.dilations[i];
+    const bool stays =
+        s.before[i].as_int() == 0 && s.in[i].as_int() && last.as_int() && *last.as_int() < *s.in[i].as_int();
     if (!stays) is_inside = both(is_inside, both(less_equal(0, p), less(p, s.in[i])));
     place.push_back(p);
   }
@@ -93,12 +87,13 @@ Exprs tail(const Exprs& at, std::size_t from) {
   return Exprs(at.begin() + static_cast<std::ptrdiff_t>(from), at.end());
 }
 
+namespace {
+
 /// [N, C, ...] * [M, C / group, ...] by plain loops, in the type of the views.
 View convolved(Lowering& l, const View& x, const View& w, const Sliding& s, const Expr& group) {
   Exprs dims = {x.dims[0], w.dims[0]}, over = {w.dims[1]};
   dims.insert(dims.end(), s.out.begin(), s.out.end());
-  const Exprs kernel = kernel_exprs(s);
-  over.insert(over.end(), kernel.begin(), kernel.end());
+  over.insert(over.end(), s.kernel.begin(), s.kernel.end());
   return l.reduced(x.type, dims, over, Combine::sum, [&](const Exprs& at, const Exprs& inner) {
     const Expr of = floor_div(at[1], floor_div(w.dims[0], group));
     Exprs weight = {at[1]};
@@ -109,7 +104,9 @@ View convolved(Lowering& l, const View& x, const View& w, const Sliding& s, cons
   });
 }
 
+/// In float, or double where it is that.
 View widened(Lowering& l, const View& x) {
+  if (x.type == DType::f32 || x.type == DType::f64) return l.stored(x);
   return l.stored(l.computed(
       DType::f32, x.dims, [x](const Exprs& at) { return cast(x.at(at), DType::f32); }, 1));
 }
@@ -120,12 +117,13 @@ void lower_conv(Lowering& l) {
   const View x = l.in(0), w = l.in(1);
   const Shape kernel = kernel_shape(w);
   const ops::Window window = ops::Window::read(l.node().attributes, x.rank() - 2, &kernel);
-  const Sliding s = sliding_of(l, x, window);
+  const Sliding s = sliding_of(l, x, window, tail(w.dims, 2));
+  const auto known = known_kernel(s);
   const std::int64_t group = l.attr("group", 1);
   const auto channels = x.dims[1].as_int(), features = w.dims[0].as_int();
   Exprs dims = {x.dims[0], w.dims[0]};
   dims.insert(dims.end(), s.out.begin(), s.out.end());
-  if ((x.type == DType::f32 || x.type == DType::f64) && channels && features) {
+  if ((x.type == DType::f32 || x.type == DType::f64) && channels && features && known) {
     const View source = l.stored(x), weights = l.stored(w), bias = l.has(2) ? l.stored(l.in(2)) : View{};
     const View y = l.fresh(x.type, dims);
     Convolution c;
@@ -139,7 +137,7 @@ void lower_conv(Lowering& l) {
     c.group = group;
     c.in = s.in;
     c.outs = Exprs(y.dims.begin() + 2, y.dims.end());
-    c.kernel = s.kernel;
+    c.kernel = *known;
     c.strides = s.strides;
     c.dilations = s.dilations;
     c.pads = s.before;
@@ -159,26 +157,33 @@ void lower_conv(Lowering& l) {
                1));
 }
 
-void lower_conv_integer(Lowering& l) {
-  const auto centred = [&](std::size_t i, std::size_t zero_point) {
-    const View v = l.in(i);
-    const bool has_zero = l.has(zero_point);
-    const View zero = has_zero ? l.in(zero_point) : View{};
-    return l.stored(l.computed(
-        DType::i32, v.dims,
-        [=](const Exprs& at) {
-          const Expr number = cast(v.at(at), DType::i32);
-          if (!has_zero) return number;
-          Exprs place(zero.rank(), 0);
-          if (zero.rank() && zero.dims[0].as_int() != 1) place[0] = at[0];
-          return Expr::make(Op::sub, DType::i32, {number, cast(zero.at(place), DType::i32)});
-        },
-        1));
+/// Of channels whose number is only known at run time; else it is a convolution in groups.
+void lower_causal_conv_with_state(Lowering& l) {
+  const View x = l.in(0), w = l.stored(l.in(1));
+  const bool has_bias = l.has(2), has_past = l.has(3);
+  const View bias = has_bias ? l.in(2) : View{}, past = has_past ? l.stored(l.in(3)) : View{}, now = l.stored(x);
+  const std::string activation = l.node().attributes.string_or("activation", "none");
+  const DType type = x.type, sum = type == DType::f64 ? type : DType::f32;
+  const Expr kept = l.let(w.dims[2] - 1);
+  const auto history = [=](const Expr& n, const Expr& c, const Expr& t) {
+    const Expr before = has_past ? past.at({n, c, t}) : Expr::constant(0, type);
+    return select(less(t, kept), before, now.at({n, c, t - kept}));
   };
-  const View x = centred(0, 2), w = centred(1, 3);
-  const Shape kernel = kernel_shape(w);
-  const Sliding s = sliding_of(l, x, ops::Window::read(l.node().attributes, x.rank() - 2, &kernel));
-  l.out(0, convolved(l, x, w, s, l.attr("group", 1)));
+  const auto make = [&](Op op, const Expr& a, const Expr& b) { return Expr::make(op, sum, {a, b}); };
+  const View sums = l.reduced(sum, x.dims, {w.dims[2]}, Combine::sum, [&](const Exprs& at, const Exprs& k) {
+    return make(Op::mul, cast(history(at[0], at[1], at[2] + k[0]), sum), cast(w.at({at[1], 0, k[0]}), sum));
+  });
+  const auto read = [=](const Exprs& at) {
+    Expr y = sums.at(at);
+    if (has_bias) y = make(Op::add, y, cast(bias.at({at[1]}), sum));
+    y = cast(y, type);
+    if (activation == "none") return y;
+    const Expr wide = cast(y, sum);
+    return cast(make(Op::mul, wide, Expr::make(Op::sigmoid, sum, {wide})), type);
+  };
+  l.out(0, l.computed(type, x.dims, read, 4));
+  l.out(1, l.computed(type, {x.dims[0], x.dims[1], kept},
+                      [=](const Exprs& at) { return history(at[0], at[1], at[2] + x.dims[2]); }));
 }
 
 void lower_conv_transpose(Lowering& l) {
@@ -254,7 +259,7 @@ void lower_max_pool_with_places(Lowering& l, const View& x, const Sliding& s, co
   const bool is_column_major = l.attr("storage_order", 0) != 0;
   l.loops(dims, [&](const Exprs& at) {
     const Expr best = l.let(lowest(x.type), true), place = l.let(-1, true);
-    l.loops(kernel_exprs(s), [&](const Exprs& inner) {
+    l.loops(s.kernel, [&](const Exprs& inner) {
       Exprs here = {at[0], at[1]};
       Expr is_inside = Expr::integer(1, DType::boolean), flat = at[0] * x.dims[1] + at[1];
       for (std::size_t i = 0; i < s.rank(); ++i) {
@@ -295,7 +300,7 @@ void lower_max_pool(Lowering& l) {
   const Exprs dims = pooled_dims(x, s);
   if (l.wants(1)) return lower_max_pool_with_places(l, x, s, dims);
   const Expr outside = lowest(x.type);
-  l.out(0, l.reduced(x.type, dims, kernel_exprs(s), Combine::max, [&](const Exprs& at, const Exprs& inner) {
+  l.out(0, l.reduced(x.type, dims, s.kernel, Combine::max, [&](const Exprs& at, const Exprs& inner) {
     return guarded(s, x, at[0], at[1], tail(at, 2), inner, outside);
   }));
 }
@@ -306,7 +311,7 @@ void lower_average_pool(Lowering& l) {
   const bool counts_padding = l.attr("count_include_pad", 0) != 0;
   const DType type = x.type == DType::f64 ? DType::f64 : DType::f32;
   const View sums =
-      l.reduced(type, pooled_dims(x, s), kernel_exprs(s), Combine::sum, [&](const Exprs& at, const Exprs& inner) {
+      l.reduced(type, pooled_dims(x, s), s.kernel, Combine::sum, [&](const Exprs& at, const Exprs& inner) {
         return cast(guarded(s, x, at[0], at[1], tail(at, 2), inner, Expr::constant(0, x.type)), type);
       });
   l.out(0, l.computed(

@@ -5,6 +5,7 @@ usage: compile_test.py PATH_TO_INGOT
 """
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -36,6 +37,50 @@ int main(void) {
   return 0;
 }
 """
+
+# A convolution between QuantizeLinear and DequantizeLinear, and a product whose operands are integers by themselves.
+BYTES = """<ir_version: 8, opset_import: ["" : 17]>
+net (float[1, 2, 6, 6] x, uint8[3, 8] a) => (float[1, 8, 6, 6] y, uint8[3, 16] b)
+<float s = {0.05}, uint8 z = {128}, int8[8, 2, 3, 3] w = {%s}, float[8] ws = {0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08},
+ int8[8] wz = {0, 0, 0, 0, 0, 0, 0, 0}, float[8] bias = {1, 2, 3, 4, 5, 6, 7, 8}, float ys = {0.1},
+ int8[8, 16] v = {%s}, int8 vz = {3}, float vs = {0.02}>
+{
+  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  f = DequantizeLinear<axis = 0>(w, ws, wz)
+  c = Conv<pads = [1, 1, 1, 1]>(d, f, bias)
+  r = QuantizeLinear(c, ys, z)
+  y = DequantizeLinear(r, ys, z)
+  b = QLinearMatMul(a, s, z, v, vs, vz, ys, z)
+}
+""" % tuple(", ".join(str(i * 37 % 255 - 127) for i in range(n)) for n in (144, 128))
+
+
+def numbers(count):
+    return ", ".join(f"{(i * 7919 % 2001 - 1000) / 5000:g}" for i in range(count))
+
+
+LENET = """<ir_version: 8, opset_import: ["" : 17]>
+lenet (float[1, 1, 28, 28] x) => (float[1, 10] y)
+<float[6, 1, 5, 5] w1 = {%s}, float[6] b1 = {%s}, float[16, 6, 5, 5] w2 = {%s}, float[16] b2 = {%s},
+ float[400, 120] w3 = {%s}, float[120] b3 = {%s}, float[120, 84] w4 = {%s}, float[84] b4 = {%s},
+ float[84, 10] w5 = {%s}, float[10] b5 = {%s}>
+{
+  c1 = Conv<pads = [2, 2, 2, 2]>(x, w1, b1)
+  t1 = Tanh(c1)
+  p1 = AveragePool<kernel_shape = [2, 2], strides = [2, 2]>(t1)
+  c2 = Conv(p1, w2, b2)
+  t2 = Tanh(c2)
+  p2 = AveragePool<kernel_shape = [2, 2], strides = [2, 2]>(t2)
+  f = Flatten(p2)
+  h3 = Gemm(f, w3, b3)
+  t3 = Tanh(h3)
+  h4 = Gemm(t3, w4, b4)
+  t4 = Tanh(h4)
+  h5 = Gemm(t4, w5, b5)
+  y = Softmax(h5)
+}
+""" % tuple(numbers(n) for n in (150, 6, 2400, 16, 48000, 120, 10080, 84, 840, 10))
 
 WARNINGS = ["-O1", "-Wall", "-Wextra", "-Werror"]
 
@@ -108,6 +153,26 @@ class CompileTest(unittest.TestCase):
         done = self.ingot("compile", "strings.onnxtxt", "-o", "net", code=4)
         self.assertIn("RandomNormalLike", done.stderr)
         self.assertFalse((self.folder / "net.cpp").exists())
+
+    def test_weights_of_a_byte_stay_bytes(self):
+        (self.folder / "bytes.onnxtxt").write_text(BYTES)
+        for arguments, compiler, ending in (([], ["g++", "-std=c++17"], "cpp"), (["--c"], ["gcc", "-std=c99"], "c")):
+            done = json.loads(self.ingot("compile", "bytes.onnxtxt", "-o", "net", "--json", *arguments).stdout)
+            self.assertLess(done["weight_bytes"], 144 + 128 + 4 * 8 * 3 + 64)
+            source = (self.folder / f"net.{ending}").read_text()
+            self.assertIn("static const int8_t", source)
+            for count in re.findall(r"static const float \w+\[(\d+)\]", source):
+                self.assertLess(int(count), 128)
+            self.assertEqual(self.built(compiler, [f"net_test.{ending}", f"net.{ending}"]).count("right"), 2)
+
+    def test_lenet_is_small(self):
+        (self.folder / "lenet.onnxtxt").write_text(LENET)
+        done = json.loads(self.ingot("compile", "lenet.onnxtxt", "-o", "net", "--c", "--json", "--weights", "embed").stdout)
+        self.assertIn("output 0: right", self.built(["gcc", "-std=c99"], ["net_test.c", "net.c"]))
+        subprocess.run(["gcc", "-std=c99", "-Os", "-c", "net.c"], check=True, cwd=self.folder, timeout=120)
+        sizes = subprocess.run(["size", "net.o"], check=True, cwd=self.folder, capture_output=True, text=True).stdout
+        text, data, bss = (int(n) for n in sizes.splitlines()[1].split()[:3])
+        self.assertLess(text + data + bss - done["weight_bytes"], 60_000)
 
     def test_a_name_must_be_one(self):
         self.ingot("compile", "net.onnxtxt", "-o", "my-net", code=2)

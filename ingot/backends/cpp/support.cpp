@@ -85,6 +85,10 @@ constexpr Text kOfIntegers[] = {
      "static inline $T whole_$N(double x) {\n  if (!(x == x)) return 0;\n  if (x <= $LOW) return $MIN;\n  if (x >= "
      "$HIGH) "
      "return $MAX;\n  return ($T)x;\n}"},
+    // The same for types whose ends are numbers of double, without branches: compilers make vectors of it.
+    {"narrow",
+     "static inline $T whole_$N(double x) {\n  const double a = x == x ? x : 0, b = a < $LOW ? $LOW : a;\n  return "
+     "($T)($W)(b > $HIGH ? $HIGH : b);\n}"},
 };
 
 constexpr Text kOfFloats[] = {
@@ -264,6 +268,7 @@ std::string for_type(std::string_view text, DType type) {
     low = "-9223372036854775808.0", min = "INT64_MIN", high = "9223372036854775808.0", max = "INT64_MAX";
   if (name == "u64") high = "18446744073709551616.0", max = "UINT64_MAX";
   std::string result = replaced(std::string(text), "$LOW", low);
+  result = replaced(result, "$W", name == "u32" ? "int64_t" : "int32_t");
   result = replaced(replaced(replaced(result, "$MIN", min), "$HIGH", high), "$MAX", max);
   result = replaced(replaced(replaced(result, "$T", c.value), "$S", c.storage), "$N", c.suffix);
   return replaced(result, "$F", type == DType::f64 ? "" : "f");
@@ -328,8 +333,9 @@ std::string Support::use(std::string_view base, DType type) {
     return name;
   }
   const auto find = [&](std::span<const Text> table) {
+    const bool is_narrow = base == "whole" && bits_of(type) <= 32;
     for (const Text& t : table)
-      if (t.name == base) {
+      if (t.name == (is_narrow ? "narrow" : base)) {
         add(name, for_type(t.text, type));
         return true;
       }

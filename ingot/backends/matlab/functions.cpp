@@ -45,25 +45,36 @@ function y = convolution_(x, w, bias, batch, channels, features, group, in, outs
   rank = numel(in);
   places = prod(outs);
   taps = prod(kernel);
-  at = zeros(places, taps);
-  inside = true(places, taps);
-  for d = 1:rank
-    o = repmat(reshape(repmat(0:outs(d) - 1, prod(outs(d + 1:end)), 1), [], 1), prod(outs(1:d - 1)), 1);
-    k = repmat(reshape(repmat(0:kernel(d) - 1, prod(kernel(d + 1:end)), 1), [], 1), prod(kernel(1:d - 1)), 1);
-    p = o * strides(d) - pads(d) + (k * dilations(d)).';
-    inside = inside & p >= 0 & p < in(d);
-    at = at * in(d) + min(max(p, 0), in(d) - 1);
-  end
-  all_inside = all(inside(:));
   plane = prod(in);
+  is_plain = all(kernel == 1) && all(strides == 1) && ~any(pads) && isequal(in, outs);
+  need = max((outs - 1) .* strides + (kernel - 1) .* dilations + 1, 0);
+  from = cell(1, rank + 1);
+  to = cell(1, rank + 1);
+  for d = 1:rank
+    kept = max(0, -pads(d)):min(in(d), need(d) - pads(d)) - 1;
+    from{rank + 1 - d} = kept + 1;
+    to{rank + 1 - d} = kept + pads(d) + 1;
+  end
+  from{rank + 1} = 1:c;
+  to{rank + 1} = 1:c;
   y = zeros(places, features * batch, class(x));
-  index = reshape(at, [places taps 1]) + reshape((0:c - 1) * plane, [1 1 c]) + 1;
-  index = reshape(index, places * taps * c, 1);
   for n = 0:batch - 1
     for g = 0:group - 1
-      seen = reshape(x(index + (n * channels + g * c) * plane), [places taps c]);
-      if ~all_inside
-        seen = seen .* cast(inside, class(x));
+      seen = x((n * channels + g * c) * plane + (1:c * plane));
+      if ~is_plain
+        image = reshape(seen, [in(end:-1:1) c]);
+        padded = zeros([need(end:-1:1) c], class(x));
+        padded(to{:}) = image(from{:});
+        seen = zeros(places, taps, c, class(x));
+        at = to;
+        for t = 0:taps - 1
+          rest = t;
+          for d = rank:-1:1
+            at{rank + 1 - d} = mod(rest, kernel(d)) * dilations(d) + (0:outs(d) - 1) * strides(d) + 1;
+            rest = floor(rest / kernel(d));
+          end
+          seen(:, t + 1, :) = reshape(padded(at{:}), [places 1 c]);
+        end
       end
       weights = reshape(w(g * m * c * taps + (1:m * c * taps)), [taps * c m]);
       y(:, n * features + g * m + (1:m)) = reshape(seen, [places taps * c]) * weights;
@@ -80,9 +91,8 @@ end
      "y(half) "
      "= 2 * round(x(half) / 2);\nend\n"},
     {"greatest_",
-     "% The larger; NaN if one is.\nfunction y = greatest_(a, b)\n  y = max(a, b);\n  y((isnan(a) | isnan(b)) & "
-     "true(size(y))) = "
-     "NaN;\nend\n"},
+     "% The larger; NaN if one is.\nfunction y = greatest_(a, b)\n  y = max(a, b);\n  if any(isnan(a(:))) || "
+     "any(isnan(b(:)))\n    y((isnan(a) | isnan(b)) & true(size(y))) = NaN;\n  end\nend\n"},
     {"largest_", R"(function y = largest_(x, n, m, name)
   x = reshape(x, [n m]);
   if n == 0
@@ -90,16 +100,15 @@ end
     return;
   end
   y = max(x, [], 1);
-  if isfloat(x)
+  if isfloat(x) && any(isnan(x(:)))
     y(any(isnan(x), 1)) = NaN;
   end
   y = cast(y(:), name);
 end
 )"},
     {"least_",
-     "% The smaller; NaN if one is.\nfunction y = least_(a, b)\n  y = min(a, b);\n  y((isnan(a) | isnan(b)) & "
-     "true(size(y))) = "
-     "NaN;\nend\n"},
+     "% The smaller; NaN if one is.\nfunction y = least_(a, b)\n  y = min(a, b);\n  if any(isnan(a(:))) || "
+     "any(isnan(b(:)))\n    y((isnan(a) | isnan(b)) & true(size(y))) = NaN;\n  end\nend\n"},
     {"log_", "function y = log_(x)\n  x(x < 0) = NaN;\n  y = log(x);\nend\n"},
     {"order_", R"(% Places along the middle dimension in the order of their numbers.
 function places = order_(x, inner, n, outer, direction)
@@ -113,7 +122,10 @@ function y = pick_(x, at)
     y = zeros(size(at), class(x));
     return;
   end
-  y = reshape(x(min(max(at(:), 0), numel(x) - 1) + 1), size(at));
+  if ~isempty(at) && (min(at(:)) < 0 || max(at(:)) >= numel(x))
+    at = min(max(at, 0), numel(x) - 1);
+  end
+  y = reshape(x(at + 1), size(at));
 end
 )"},
     {"place_", R"(% Negative indices count from the end; none leads outside.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "ingot/backends/cpp/names.h"
 #include "ingot/backends/matlab/printer.h"
@@ -20,6 +21,28 @@ bool is_flat(const Expr& e, const Axes& axes, bool& reads) {
   if (e->op == Op::load && is_in_step(e->args, e->dims, axes)) return reads = true;
   if (e->op == Op::load || e->op == Op::variable) return !uses_axis(e, axes);
   return std::ranges::all_of(e->args, [&](const Expr& a) { return is_flat(a, axes, reads); });
+}
+
+/// Where a map begins that fills one run of its tensor in order, as each part of a concatenation does along the first
+/// axis that is longer than 1.
+std::optional<Expr> start_of_run(const Map& s) {
+  if (s.at.size() != s.axes.size()) return std::nullopt;
+  const auto is_axis = [&](std::size_t i) { return s.at[i]->op == Op::variable && s.at[i]->id == s.axes[i].variable; };
+  std::size_t first = 0;
+  while (first < s.at.size() && s.dims[first].as_int() == 1) ++first;
+  if (first == s.at.size()) return std::nullopt;
+  for (std::size_t i = first + 1; i < s.at.size(); ++i) {
+    if (!same(s.dims[i], s.axes[i].extent)) return std::nullopt;
+    if (s.axes[i].extent.as_int() != 1 && !is_axis(i)) return std::nullopt;
+  }
+  const Expr inner = product(Exprs(s.dims.begin() + static_cast<std::ptrdiff_t>(first) + 1, s.dims.end()));
+  const Expr& at = s.at[first];
+  if (is_axis(first)) return Expr(0);
+  if (at.as_int()) return at * inner;
+  const Axes one = {s.axes[first]};
+  const bool is_moved = at->op == Op::add && at->args[0]->op == Op::variable &&
+                        at->args[0]->id == s.axes[first].variable && !uses_axis(at->args[1], one);
+  return is_moved ? std::optional(at->args[1] * inner) : std::nullopt;
 }
 
 }  // namespace
@@ -55,6 +78,13 @@ struct StatementPrinter {
     if (is_whole && is_flat(s.value, s.axes, reads) && reads) {
       p.is_flat_ = true;
       text = fmt::format("{}{} = {};\n", pad(), name, p.expr(s.value));
+      p.is_flat_ = false;
+    } else if (const auto start = start_of_run(s); start && is_flat(s.value, s.axes, reads) && reads) {
+      Exprs extents;
+      for (const Axis& a : s.axes) extents.push_back(a.extent);
+      p.is_flat_ = true;
+      text = fmt::format("{}{}({} + (1:{})) = {};\n", pad(), name, p.expr(*start), p.expr(product(extents)),
+                         p.expr(s.value));
       p.is_flat_ = false;
     } else {
       Exprs used = s.at;

@@ -45,7 +45,9 @@ void infer(InferContext& c) {
 Values decompose(DecomposeContext& c) {
   GraphBuilder& g = c.g;
   const DType elem = c.elem(0);
-  const auto axes = c.constant(2) ? std::optional(c.constant(2)->size()) : stated_size(c.in(2), 0).as_int();
+  auto axes = c.constant(2) ? std::optional(c.constant(2)->size()) : stated_size(c.in(2), 0).as_int();
+  if (const auto& image = c.node.output(0)->type.shape; !axes && image)
+    axes = static_cast<std::int64_t>(image->size()) - 2;
   if (!c.in(0) || !c.in(1) || elem == DType::undefined || !TypeSet(Floats{}).has(elem)) return {};
   if (!axes || *axes < 1 || *axes > kMostDims - 2) return {};
   const Shape unknown(static_cast<std::size_t>(*axes));
@@ -53,7 +55,8 @@ Values decompose(DecomposeContext& c) {
   std::vector<std::int64_t> padding(unknown.size());
   for (std::size_t i = 0; i < padding.size(); ++i) padding[i] = window.pads[i] + window.pads[i + padding.size()];
 
-  Value *image = c.in(1), *block = c.in(2), *one = g.ints({1}), *strides = g.ints(window.strides);
+  Value *image = g.reshape(c.in(1), {*axes}), *block = g.reshape(c.in(2), {*axes}), *one = g.ints({1}),
+        *strides = g.ints(window.strides);
   Value* taps = g.op("ReduceProd", {block}, {{"keepdims", 1}});
   Value* extent = g.add(g.mul(g.sub(block, one), g.ints(window.dilations)), one);
   Value* padded = g.add(image, g.ints(padding));

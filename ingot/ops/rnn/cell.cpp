@@ -157,7 +157,9 @@ Values recurrent_by_scan(DecomposeContext& c, std::int64_t gates, bool with_cell
   if (Values wider = bfloat16_in_float(c); !wider.empty()) return wider;
   GraphBuilder& g = c.g;
   const auto rank = c.rank(kX), recurrence = c.rank(kR);
-  const Dim units = recurrence == 3 ? (*c.in(kR)->type.shape)[2] : Dim();
+  Dim units = recurrence == 3 ? (*c.in(kR)->type.shape)[2] : Dim();
+  if (const auto* stated = c.node.attributes.get<std::int64_t>("hidden_size"); stated && !units.is_known())
+    units = *stated;
   if (!c.has(kW) || rank != 3 || !units.is_known() || c.elem(kX) == DType::undefined) return {};
   const std::string way = c.attr("direction", "forward");
   const std::int64_t directions = way == "bidirectional" ? 2 : 1;

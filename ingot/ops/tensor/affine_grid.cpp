@@ -42,12 +42,14 @@ Values decompose(DecomposeContext& c) {
   if (theta_type.shape && theta_type.shape->size() == 3) dims = (*theta_type.shape)[1].as_int();
   if (!dims && size_type.shape && size_type.shape->size() == 1 && size_type.shape->front().is_known())
     dims = size_type.shape->front().value() - 2;
+  const auto& grid = c.node.output(0)->type.shape;
+  if (!dims && grid) dims = static_cast<std::int64_t>(grid->size()) - 2;
   const DType elem = c.elem(0);
   if (!dims || (*dims != 2 && *dims != 3) || elem == DType::undefined) return {};
   GraphBuilder& g = c.g;
   const bool aligns = c.attr("align_corners", std::int64_t{0}) != 0;
   const auto count = static_cast<std::size_t>(*dims);
-  Value* sizes = g.op("Slice", {c.in(1), g.ints({2}), g.ints({*dims + 2})});
+  Value* sizes = g.reshape(g.op("Slice", {c.in(1), g.ints({2}), g.ints({*dims + 2})}), {*dims});
   Value* last = g.ints({-1});
   Values coordinates(count + 1);
   for (std::size_t i = 0; i < count; ++i) {

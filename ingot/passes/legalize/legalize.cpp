@@ -20,19 +20,11 @@
 #include "ingot/passes/legalize/narrow.h"
 #include "ingot/passes/legalize/rewrites.h"
 #include "ingot/passes/legalize/sequences.h"
+#include "ingot/passes/sort_nodes.h"
 #include "ingot/passes/widen.h"
 
 namespace ingot::passes::legalize {
 namespace {
-
-/// Targets have operators in the order in which they run; files may have them in any.
-void sort_nodes(Graph& graph) {
-  for_each_graph(graph, [](Graph& g) {
-    const auto order = topological_order(g);
-    if (!order) throw Error(Code::cyclic_graph, "the nodes of graph '" + g.name + "' depend on each other");
-    for (Node* node : *order) g.move_before(node, nullptr);
-  });
-}
 
 /// Types and sizes that nobody knew: of nodes that stood before what they read, or behind what is a constant now.
 void infer_again(Graph& graph) {
