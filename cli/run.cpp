@@ -2,9 +2,11 @@
 #include "ingot/driver/run.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <numeric>
 
 #include "command.h"
@@ -12,11 +14,14 @@
 #include "ingot/base/error.h"
 #include "ingot/base/json.h"
 #include "ingot/base/progress.h"
+#include "ingot/base/threads.h"
 #include "ingot/driver/answers.h"
 #include "ingot/driver/options.h"
 #include "ingot/driver/predictions.h"
 #include "ingot/driver/score.h"
+#include "ingot/driver/score_parts.h"
 #include "ingot/measure/statistics.h"
+#include "ingot/train/distributed/mpi.h"
 #include "ingot/verify/plan.h"
 #include "operator_times.h"
 #include "terminal.h"
@@ -160,6 +165,27 @@ Json to_json(const std::vector<Ranking>& rows) {
   return json;
 }
 
+/// The rows of a file, shared out among the processes that mpirun started; the first tells of all of them.
+driver::ScoreReport score_among(train::Ranks& ranks, driver::ScoreRequest request) {
+  const std::string out = request.out;
+  if (!out.ends_with(".csv"))
+    throw Error(Code::bad_usage, "several processes write a .csv file together, not '" + out + "'");
+  driver::refuse_overwriting(request.model, out);
+  if (std::filesystem::is_regular_file(request.data)) driver::refuse_overwriting(request.data, out);
+  request.part = ranks.rank();
+  request.parts = ranks.count();
+  request.out = driver::part_name(out, ranks.rank());
+  if (!ranks.is_first()) request.on_progress = nullptr;
+  if (request.threads == 0) request.threads = std::max(1, hardware_threads() / train::ranks_on_this_machine());
+  driver::ScoreReport report = driver::score(request);
+  std::array<double, 2> counts = {static_cast<double>(report.rows), static_cast<double>(report.batches)};
+  ranks.add(std::span<double>(counts));  // when all have their part
+  report.rows = static_cast<std::uint64_t>(counts[0]);
+  report.batches = static_cast<std::uint64_t>(counts[1]);
+  if (ranks.is_first()) driver::join_parts(out, ranks.count());
+  return report;
+}
+
 /// All rows of a file, to a file.
 int run_rows(const Options& options, const Global& global) {
   if (options.out.empty()) throw Error(Code::bad_usage, "--data needs --out, such as --out predictions.csv");
@@ -185,8 +211,11 @@ int run_rows(const Options& options, const Global& global) {
       progress.emplace("running", total, ProgressOptions::for_terminal(global.quiet || options.json, unit));
     progress->update(done);
   };
-  const driver::ScoreReport report = driver::score(request);
+  const std::unique_ptr<train::Ranks> ranks = train::join_ranks();
+  const bool is_shared = ranks && ranks->count() > 1;
+  const driver::ScoreReport report = is_shared ? score_among(*ranks, request) : driver::score(request);
   progress.reset();
+  if (ranks && !ranks->is_first()) return 0;
   if (options.json) {
     std::printf("%s\n", Json{{"model", options.model},
                              {"file", options.out},

@@ -43,6 +43,7 @@ constexpr const char* kStepOptions[] = {"--label-smoothing", "--ignore-index",  
 
 struct Options {
   std::string model, from, data, validation_data, log, plot, output, training_output, profile;
+  bool shards_optimizer = false;
   train::DatasetOptions dataset;
   StepOptions step;
   train::LoopOptions loop;
@@ -228,11 +229,13 @@ train::Trainer trainer_of(const Options& options, const Model& model, bool is_st
   engine::SessionOptions session;
   session.budget = global.budget;
   session.threads = options.threads;
-  if (options.loop.ranks && options.threads == 0)
-    session.threads = std::max(1, hardware_threads() / train::ranks_on_this_machine());
-  train::Trainer trainer = is_stored            ? train::Trainer::stored(model, options.algorithms, session)
-                           : options.loop.ranks ? train::Trainer::shared(model, options.step.load(global), session)
-                                                : train::Trainer(model, options.step.load(global), session);
+  const train::Ranks* ranks = options.loop.ranks;
+  if (ranks && options.threads == 0) session.threads = std::max(1, hardware_threads() / train::ranks_on_this_machine());
+  train::Division division;
+  if (ranks && options.shards_optimizer) division = {ranks->rank(), ranks->count()};
+  train::Trainer trainer = is_stored ? train::Trainer::stored(model, options.algorithms, session)
+                           : ranks   ? train::Trainer::shared(model, options.step.load(global), session, division)
+                                     : train::Trainer(model, options.step.load(global), session);
   if (is_stored && trainer.graphs().size() > 1)
     note(global, std::to_string(trainer.graphs().size()) + " algorithms take turns in each step");
   for (const train::TrainingGraph& graph : trainer.graphs())
@@ -466,6 +469,8 @@ Command add_train(App& program, const Global& global) {
   app->add_option("--algorithm", options->algorithms, "Which of the model's algorithms run, in this order: 0,1")
       ->delimiter(',');
   app->add_flag("--initialize", options->initializes, "Begin with the model's own initialization");
+  app->add_flag("--shard-optimizer", options->shards_optimizer,
+                "Processes of mpirun divide the optimizer's variables among them: each holds its part");
   app->add_option("--threads", options->threads, "Threads; default: as many as the machine runs at once")->positive();
   app->add_option("--classes", options->classes, "Give the model a new last layer for so many classes")->positive();
   app->add_option_function<std::string>(

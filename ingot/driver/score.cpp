@@ -63,8 +63,11 @@ class Scoring {
     const Answers answers(model_, options_.preparation(), request_.is_raw);
     const std::unique_ptr<Predictions> out = open_predictions(request_.out);
     for (;;) {
+      const int part = part_at(rows_->done());
+      if (part > request_.part) break;
       const train::Dataset data = next_rows();
       if (data.count == 0) break;
+      if (part < request_.part) continue;
       if (is_coupled_ && report_.batches > 0)
         throw Error(Code::bad_input, "what a row gives depends on the others, and the model takes only " +
                                          std::to_string(report_.batch) + " rows at a time")
@@ -74,14 +77,23 @@ class Scoring {
       ++report_.batches;
       if (request_.on_progress) request_.on_progress(rows_->done(), rows_->total());
     }
-    if (report_.rows == 0) throw Error(Code::bad_input, "there are no rows").in_file(request_.data);
-    out->commit();
+    if (report_.rows == 0 && request_.part == 0)
+      throw Error(Code::bad_input, "there are no rows").in_file(request_.data);
+    if (report_.rows > 0) out->commit();
     if (is_coupled_) report_.batch = report_.rows;
     add_notes();
     return report_;
   }
 
  private:
+  /// The part of the data that begins so far into it; what cannot be divided is one.
+  int part_at(std::uint64_t done) const {
+    const double total = static_cast<double>(rows_->total());
+    if (is_coupled_ || total == 0) return 0;
+    return std::min(request_.parts - 1,
+                    static_cast<int>(static_cast<double>(done) / total * static_cast<double>(request_.parts)));
+  }
+
   train::Dataset next_rows() try { return rows_->next(report_.batch); } catch (Error& error) {
     error.in_file(request_.data);
     throw;

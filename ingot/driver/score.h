@@ -23,6 +23,7 @@ struct ScoreRequest {
   bool is_raw = false;            // the model's own outputs only
   int threads = 0;
   bool is_fast = true;
+  int part = 0, parts = 1;  // of neighbouring rows, of which only these are run
   std::function<void(std::uint64_t done, std::uint64_t total)> on_progress;
 };
 

@@ -58,6 +58,8 @@ std::vector<Datum> Executor::run_graph(const Graph& graph, const std::vector<Dat
       --e.depth_;
     }
   } const entered(*this, frame);
+  if (on_output_ && depth_ == 1)
+    for (std::size_t i = 0; i < program.outputs.size(); ++i) announced_.emplace(program.outputs[i].slot, i);
   const std::span steps(program.steps);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (in_place_ && i == program.first_update && !can_update(steps.subspan(i), frame)) {
@@ -96,7 +98,13 @@ void Executor::run_step(const Step& step, Frame& frame) {
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (step.outputs[i] != kNoSlot) frame.values[step.outputs[i]] = std::move(outputs[i]);
   if (profile_) note(step, frame, start);
+  if (on_output_ && depth_ == 1) announce(step, frame);
   for (const std::uint32_t slot : step.dead) frame.values[slot] = {};
+}
+
+void Executor::announce(const Step& step, const Frame& frame) {
+  for (const std::uint32_t slot : step.outputs)
+    for (auto [it, end] = announced_.equal_range(slot); it != end; ++it) on_output_(it->second, frame.values[slot]);
 }
 
 bool Executor::can_update(std::span<const Step> updates, const Frame& frame) {

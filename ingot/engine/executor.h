@@ -1,4 +1,7 @@
 #pragma once
+#include <functional>
+#include <unordered_map>
+
 #include "ingot/base/error.h"
 #include "ingot/engine/in_place.h"
 #include "ingot/engine/ledger.h"
@@ -17,13 +20,14 @@ namespace ingot::engine {
 class Executor final : public FastHost, public ops::DrawingHost {
  public:
   Executor(const Programs& programs, Budget& budget, ThreadPool& pool, Recycler& recycler, Profile* profile,
-           InPlace* in_place, std::uint64_t draw)
+           InPlace* in_place, std::uint64_t draw, std::function<void(std::size_t, const Datum&)> on_output)
       : programs_(programs),
         budget_(budget),
         pool_(pool),
         profile_(profile),
         in_place_(in_place),
         draw_(draw),
+        on_output_(std::move(on_output)),
         ledger_(budget, &recycler) {}
 
   Array allocate(DType dtype, Dims dims) override { return ledger_.allocate(dtype, std::move(dims)); }
@@ -44,6 +48,7 @@ class Executor final : public FastHost, public ops::DrawingHost {
   void run_step(const Step& step, Frame& frame);
   /// Whether the updates may begin: what they read, and do not replace, is finite.
   bool can_update(std::span<const Step> updates, const Frame& frame);
+  void announce(const Step& step, const Frame& frame);
   void note(const Step& step, const Frame& frame, std::chrono::steady_clock::time_point start);
 
   const Programs& programs_;
@@ -52,6 +57,8 @@ class Executor final : public FastHost, public ops::DrawingHost {
   Profile* profile_;
   InPlace* in_place_;
   std::uint64_t draw_;
+  std::function<void(std::size_t, const Datum&)> on_output_;  // of the outermost graph; may be empty
+  std::unordered_multimap<std::uint32_t, std::size_t> announced_;  // outputs by their slots
   Ledger ledger_;
   const Frame* frame_ = nullptr;  // the innermost
   int depth_ = 0;

@@ -217,7 +217,7 @@ std::vector<NamedDatum> Session::run(const std::vector<NamedDatum>& inputs, cons
   std::vector<Datum> results;
   {
     Executor executor(plan->programs, state_->budget, state_->pool, state_->recycler, options.profile, options.in_place,
-                      options.draw);
+                      options.draw, options.on_output);
     results = executor.run_graph(graph, ordered);
   }
   check_mapped_files();

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -28,6 +29,8 @@ struct RunOptions {
   Profile* profile = nullptr;   // filled with what each node did
   InPlace* in_place = nullptr;  // null: nothing that comes in is written over
   std::uint64_t draw = 0;       // each number gives other random numbers, the same number the same ones
+  /// Told of each output that a node makes as soon as it is made; the others are inputs and constants.
+  std::function<void(std::size_t output, const Datum& value)> on_output = {};
 };
 
 /// Which kernel a node got.

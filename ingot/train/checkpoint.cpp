@@ -110,13 +110,14 @@ LoopState loop_of(const formats::npy::NpyArray& npy) {
   return {count(n[0]), n[1], n[2], count(n[3]), count(n[4]), n[5], count(n[6])};
 }
 
-void write(const std::string& path, const LoopState& loop, const StepRunner& runner, const RunSettings& settings) {
+void write(const std::string& path, const LoopState& loop, const StepRunner& runner, const RunSettings& settings,
+           const Fetch& fetch) {
   Arrays arrays;
   arrays.emplace_back("ingot.loop", to_npy(numbers_of(loop)));
   arrays.emplace_back("ingot.settings", to_npy(text_array(text_of(settings))));
   const std::vector<std::string>& names = runner.state_names();
   for (std::size_t i = 0; i < names.size(); ++i)
-    arrays.emplace_back("state." + std::to_string(i), to_npy(runner.state(names[i])));
+    arrays.emplace_back("state." + std::to_string(i), to_npy(fetch ? fetch(names[i]) : runner.state(names[i])));
   AtomicFile file(path);
   formats::npy::write_npz(arrays, file);
   file.commit();
@@ -137,6 +138,10 @@ std::vector<Array> state_in(const Arrays& arrays, const StepRunner& runner, cons
   std::vector<Array> state;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto& npy = arrays[i + 2].second;
+    if (!runner.has_state(names[i])) {
+      state.emplace_back();
+      continue;
+    }
     const Array now = runner.state(names[i]);
     if (npy.dtype != now.dtype() || npy.dims != now.dims())
       throw Error(Code::bad_training_data, "the checkpoint holds another '" + names[i] + "'").in_file(path);
@@ -148,11 +153,11 @@ std::vector<Array> state_in(const Arrays& arrays, const StepRunner& runner, cons
 }  // namespace
 
 void save_checkpoint(const std::string& directory, const LoopState& loop, const StepRunner& runner,
-                     const RunSettings& settings, std::uint64_t keep) {
+                     const RunSettings& settings, std::uint64_t keep, const Fetch& fetch) {
   make_directory(directory);
   char name[64];
   std::snprintf(name, sizeof name, "step-%08llu.npz", static_cast<unsigned long long>(loop.step));
-  write((fs::path(directory) / name).string(), loop, runner, settings);
+  write((fs::path(directory) / name).string(), loop, runner, settings, fetch);
   collect_unfinished(directory);
   const auto all = checkpoints_in(directory);
   std::error_code failed;
@@ -160,9 +165,9 @@ void save_checkpoint(const std::string& directory, const LoopState& loop, const 
 }
 
 void save_best(const std::string& directory, const LoopState& loop, const StepRunner& runner,
-               const RunSettings& settings) {
+               const RunSettings& settings, const Fetch& fetch) {
   make_directory(directory);
-  write((fs::path(directory) / kBest).string(), loop, runner, settings);
+  write((fs::path(directory) / kBest).string(), loop, runner, settings, fetch);
 }
 
 std::optional<LoopState> load_checkpoint(const std::string& directory, StepRunner& runner, const RunSettings& settings,
@@ -188,7 +193,8 @@ std::optional<LoopState> load_checkpoint(const std::string& directory, StepRunne
       notes.push_back("the run was meant to take " + was + " and now takes " + is +
                       "; a schedule of the learning rate follows the new length");
     const std::vector<Array> state = state_in(arrays, runner, path);
-    for (std::size_t i = 0; i < state.size(); ++i) runner.set_state(runner.state_names()[i], state[i]);
+    for (std::size_t i = 0; i < state.size(); ++i)
+      if (state[i]) runner.set_state(runner.state_names()[i], state[i]);
     return loop;
   }
   return std::nullopt;

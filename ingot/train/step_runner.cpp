@@ -34,6 +34,8 @@ StepRunner::StepRunner(const TrainingGraph& training, const engine::SessionOptio
             one[0].norm = training.norm;
             one[0].lr = training.lr;
             one[0].shared = training.shared;
+            one[0].owners = training.owners;
+            one[0].own_rank = training.own_rank;
             return one;
           }(),
           options) {}
@@ -51,15 +53,20 @@ StepRunner::StepRunner(const std::vector<TrainingGraph>& trainings, const engine
         state_[v->name()] = Array::from(*variable->initializer);
     }
     engine::SessionOptions own = options;
+    // The state is what the graph gives last; a name may have been taken.
+    const auto moved = std::ranges::count_if(
+        training.state, [&](const TrainingGraph::State& state) { return moves(training, state.name); });
+    const std::size_t first = part.step.graph->output_count() - static_cast<std::size_t>(moved);
     for (std::size_t i = 0; i < training.state.size(); ++i) {
       const std::string& name = training.state[i].name;
-      part.changes.push_back(name);
+      const bool is_moved = moves(training, name);
+      if (is_moved) part.changes.push_back(name);
       if (std::ranges::find(training.passing, name) != training.passing.end()) continue;
       auto& list = i < training.parameter_count ? parameters_ : others;
       if (std::ranges::find(list, name) == list.end()) list.push_back(name);
-      // The state is what the graph gives last; a name may have been taken.
-      const std::size_t output = part.step.graph->output_count() - training.state.size() + i;
-      own.updates.push_back({name, part.step.graph->output(output)->name(), i < training.parameter_count});
+      if (!is_moved) continue;
+      const Value* next = part.step.graph->output(first + part.changes.size() - 1);
+      own.updates.push_back({name, next->name(), i < training.parameter_count});
     }
     part.lr = training.lr;
     part.loss = training.loss;
@@ -125,6 +132,13 @@ std::vector<engine::NamedDatum> StepRunner::step(const std::vector<engine::Named
   before_ = state_;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const Part& part = parts_[p];
+    how.on_output = nullptr;
+    if (watch_ && p == 0) {
+      const std::size_t before = part.step.graph->output_count() - part.changes.size();
+      how.on_output = [&, before](std::size_t i, const Datum& value) {
+        if (i >= before && value.array()) watch_(part.changes[i - before], *value.array());
+      };
+    }
     results = part.session->run(feed(part, batch, state_), how);
     const std::size_t first = results.size() - part.changes.size();
     for (std::size_t i = 0; i < part.changes.size() && !in_place.was_refused; ++i) {
@@ -142,6 +156,7 @@ std::vector<engine::NamedDatum> StepRunner::step(const std::vector<engine::Named
     }
     if (exchange_ && p + 1 < parts_.size()) exchange_();
   }
+  if (after_) after_();
   ++draw_;
   was_refused_ = in_place.was_refused;
   has_written_well_ = in_place.is_finite;

@@ -36,6 +36,11 @@ class StepRunner {
   void set_draw(std::uint64_t draw) { draw_ = draw; }
   /// Called between two algorithms of a step, when the first has moved its state; it may change that.
   void set_exchange(std::function<void()> exchange) { exchange_ = std::move(exchange); }
+  /// Told of what the first algorithm of a step makes of its state as soon as it is known.
+  using Watch = std::function<void(const std::string& name, const Array& next)>;
+  void set_watch(Watch watch) { watch_ = std::move(watch); }
+  /// Called at the end of a step, when all state has moved; it may change that.
+  void set_after(std::function<void()> after) { after_ = std::move(after); }
   /// Filled by the steps from now on with what each node did; null: no more.
   void set_profile(engine::Profile* profile) { profile_ = profile; }
 
@@ -43,7 +48,7 @@ class StepRunner {
   /// Whether an algorithm has a learning rate that is known by name.
   bool has_learning_rate() const;
 
-  /// All that changes, parameters first.
+  /// All that changes, parameters first; of what several processes divide among them, also what others hold.
   const std::vector<std::string>& state_names() const { return names_; }
   bool has_state(const std::string& name) const { return state_.contains(name); }
   Array state(const std::string& name) const { return state_.at(name); }
@@ -75,7 +80,8 @@ class StepRunner {
   engine::Profile* profile_ = nullptr;
   std::vector<double> losses_;
   std::size_t loss_part_ = 0;
-  std::function<void()> exchange_;
+  std::function<void()> exchange_, after_;
+  Watch watch_;
   double norm_ = 0;
   std::uint64_t draw_ = 1;
 };

@@ -10,6 +10,7 @@
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
 #include "ingot/train/distributed/exchange.h"
+#include "ingot/train/distributed/shards.h"
 #include "ingot/train/schedule.h"
 #include "ingot/train/training_info.h"
 
@@ -106,6 +107,15 @@ class Loop {
                fixed_batch(trainings.front().model).has_value(), options),
         rhythm_(options.every, order_.per_epoch()) {
     progress_.step_count = options.steps ? options.steps : options.epochs * order_.per_epoch();
+    if (options.ranks) shards_.emplace(runner, *options.ranks, trainings.back());
+  }
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+  /// The runner may live longer.
+  ~Loop() {
+    runner_.set_watch(nullptr);
+    runner_.set_exchange(nullptr);
+    runner_.set_after(nullptr);
   }
 
   LoopReport run() {
@@ -116,38 +126,69 @@ class Loop {
       const bool is_last = at_.step == progress_.step_count;
       if (at_.step % order_.per_epoch() == 0) end_epoch(epoch);
       const bool is_due = rhythm_.is_due(at_.step);
-      if (writes_checkpoints() && (is_due || is_last || report_.was_stopped || report_.ended_early))
-        save_checkpoint(options_.checkpoints, at_, runner_, options_.settings, options_.keep);
+      if (is_decided(is_due || is_last || report_.was_stopped || report_.ended_early))
+        save([&](const Fetch& fetch) {
+          save_checkpoint(options_.checkpoints, at_, runner_, options_.settings, options_.keep, fetch);
+        });
     }
     if (options_.restores_best && !best_.empty() && !report_.was_stopped) {
-      for (std::size_t i = 0; i < best_.size(); ++i) runner_.set_state(runner_.state_names()[i], best_[i]);
+      for (std::size_t i = 0; i < best_.size(); ++i)
+        if (best_[i]) runner_.set_state(runner_.state_names()[i], best_[i]);
       report_.restored = at_.best;
     }
     return std::move(report_);
   }
 
  private:
-  /// All ranks have the same state: one writes it.
-  bool writes_checkpoints() const {
-    return !options_.checkpoints.empty() && (!options_.ranks || options_.ranks->is_first());
+  bool is_divided() const { return shards_ && shards_->are_divided(); }
+
+  /// What the first rank decides, where the others must take part.
+  bool is_decided(bool own) const { return is_divided() ? agreed(own ? 1 : 0) > 0 : own; }
+
+  /// One rank writes a file; if the ranks divide the state among them, it asks the others for theirs.
+  void save(const std::function<void(const Fetch&)>& write) {
+    if (options_.checkpoints.empty()) return;
+    const auto fetch = [this](const std::string& name) { return shards_->fetch(name); };
+    if (!options_.ranks || options_.ranks->is_first())
+      write(is_divided() ? Fetch(fetch) : Fetch());
+    else if (is_divided())
+      for (const std::string& name : runner_.state_names()) fetch(name);
   }
 
   /// A number that the first rank decides.
   double agreed(double own) const {
     if (!options_.ranks) return own;
     double number = options_.ranks->is_first() ? own : 0;
-    options_.ranks->add({&number, 1});
+    options_.ranks->add(std::span(&number, 1));
     return number;
   }
 
   /// What this process takes of a batch; where there are fewer examples than ranks, one that does not count.
   std::vector<std::int64_t> own_examples(const std::vector<std::int64_t>& examples) {
-    if (!options_.ranks) return examples;
+    if (!options_.ranks || options_.ranks->count() == 1) return examples;
     std::vector<std::int64_t> own = share_of(examples, *options_.ranks);
-    const double weight = static_cast<double>(own.size()) / static_cast<double>(examples.size());
     if (own.empty()) own.push_back(examples.front());
-    runner_.set_exchange([this, weight] { exchange(runner_, *options_.ranks, trainings_.front(), weight); });
+    exchange_with(weights_of(examples.size(), *options_.ranks));
     return own;
+  }
+
+  /// Has the next step's gradients, statistics and loss made those of the whole batch.
+  void exchange_with(const std::vector<double>& weights) {
+    // The last layers' gradients are known first.
+    std::vector<std::string> names;
+    for (const TrainingGraph::State& state : trainings_.front().state) names.push_back(state.name);
+    std::ranges::reverse(names);
+    exchange_ = std::make_unique<Exchange>(*options_.ranks, names, weights);
+    runner_.set_watch([this](const std::string& name, const Array& next) { exchange_->give(name, next); });
+    runner_.set_exchange([this, names, weights] {
+      for (const std::string& name : names)
+        if (!exchange_->has(name)) exchange_->give(name, runner_.state(name));
+      for (const auto& [name, mean] : exchange_->finish()) runner_.set_state(name, mean);
+      double loss = runner_.loss();
+      options_.ranks->add(std::span(&loss, 1), weights);
+      runner_.set_loss(loss);
+    });
+    if (is_divided()) runner_.set_after([this] { shards_->share_parameters(); });
   }
 
   void resume() {
@@ -197,7 +238,7 @@ class Loop {
     if (options_.ranks) {
       // A signal may reach one of them first.
       double stops = report_.was_stopped ? 1 : 0;
-      options_.ranks->add({&stops, 1});
+      options_.ranks->add(std::span(&stops, 1));
       report_.was_stopped = stops > 0;
     }
   }
@@ -223,8 +264,9 @@ class Loop {
       at_.since_best = at_.since_drop = 0;
       if (options_.restores_best) {
         best_.clear();
-        for (const std::string& name : runner_.state_names()) best_.push_back(runner_.state(name));
-        if (writes_checkpoints()) save_best(options_.checkpoints, at_, runner_, options_.settings);
+        for (const std::string& name : runner_.state_names())
+          best_.push_back(runner_.has_state(name) ? runner_.state(name) : Array());
+        save([&](const Fetch& fetch) { save_best(options_.checkpoints, at_, runner_, options_.settings, fetch); });
       }
     }
     if (schedule_.waits_for_plateaus() && at_.since_drop >= schedule_.plateau_epochs()) {
@@ -246,6 +288,8 @@ class Loop {
   Progress progress_;
   LoopReport report_;
   std::vector<Array> best_;
+  std::optional<Shards> shards_;
+  std::unique_ptr<Exchange> exchange_;
 };
 
 }  // namespace
@@ -296,8 +340,9 @@ Trainer::Trainer(const Model& model, const TrainingOptions& options, const engin
   lr_ = learning_rate(options.optimizer);
 }
 
-Trainer Trainer::shared(const Model& model, const TrainingOptions& options, const engine::SessionOptions& session) {
-  Trainer made(model, make_separate_graphs(model, options), session);
+Trainer Trainer::shared(const Model& model, const TrainingOptions& options, const engine::SessionOptions& session,
+                        const Division& division) {
+  Trainer made(model, make_separate_graphs(model, options, division), session);
   made.lr_ = learning_rate(options.optimizer);
   return made;
 }

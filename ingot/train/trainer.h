@@ -32,8 +32,10 @@ class Trainer {
  public:
   /// Use 1: loss, gradients and optimizer are derived.
   Trainer(const Model& model, const TrainingOptions& options, const engine::SessionOptions& session = {});
-  /// The same for one of several processes that share each batch (LoopOptions::ranks).
-  static Trainer shared(const Model& model, const TrainingOptions& options, const engine::SessionOptions& session = {});
+  /// The same for one of several processes that share each batch (LoopOptions::ranks), and, if they are to divide the
+  /// optimizer's state among them, for which.
+  static Trainer shared(const Model& model, const TrainingOptions& options, const engine::SessionOptions& session = {},
+                        const Division& division = {});
   /// Use 2: the training infos that the model carries, in this order; none named: all.
   static Trainer stored(const Model& model, const std::vector<std::size_t>& algorithms = {},
                         const engine::SessionOptions& session = {});

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "ingot/base/error.h"
+#include "ingot/ir/drop_unread.h"
 #include "ingot/ops/builder.h"
 #include "ingot/ops/well_formed.h"
 #include "ingot/passes/canonicalize.h"
@@ -323,6 +324,30 @@ void put_outputs(GraphBuilder& g, TrainingGraph& training, Value* norm) {
   graph.add_output(out);
 }
 
+/// Gives each parameter, with the optimizer's variables that belong to it, to the rank that has least so far.
+void divide(TrainingGraph& training, const Division& division) {
+  const Graph& graph = *training.model.graph;
+  std::vector<std::uint64_t> sizes(static_cast<std::size_t>(division.count));
+  for (std::size_t i = 0; i < training.parameter_count; ++i) {
+    const std::string& name = training.state[i].name;
+    const auto least = std::ranges::min_element(sizes);
+    *least += graph.find(name)->initializer->bytes().size();
+    training.owners[name] = static_cast<int>(least - sizes.begin());
+    if (training.owners[name] != division.rank) training.shared.push_back(name);
+  }
+  const std::unordered_map<std::string, int> by_parameter = training.owners;
+  for (std::size_t i = training.parameter_count; i < training.state.size(); ++i) {
+    const std::string& name = training.state[i].name;
+    // Variables are called train/<parameter>/<what>; sums of several batches' gradients all need for its length.
+    const std::size_t end = name.rfind('/');
+    constexpr std::string_view kPrefix = "train/";
+    if (!name.starts_with(kPrefix) || end <= kPrefix.size() || name.ends_with("/gradient_sum")) continue;
+    const auto found = by_parameter.find(name.substr(kPrefix.size(), end - kPrefix.size()));
+    if (found != by_parameter.end()) training.owners[name] = found->second;
+  }
+  training.own_rank = division.rank;
+}
+
 }  // namespace
 
 std::string next_name(const std::string& state) { return state + ".next"; }
@@ -338,7 +363,13 @@ TrainingGraph make_training_graph(const Model& model, const TrainingOptions& opt
   return training;
 }
 
-std::vector<TrainingGraph> make_separate_graphs(const Model& model, const TrainingOptions& options) {
+bool moves(const TrainingGraph& training, const std::string& name) {
+  const auto owner = training.owners.find(name);
+  return owner == training.owners.end() || owner->second == training.own_rank;
+}
+
+std::vector<TrainingGraph> make_separate_graphs(const Model& model, const TrainingOptions& options,
+                                                const Division& division) {
   if (options.keeps_gradient_op) throw Error(Code::bad_usage, "the operator Gradient cannot be taken apart");
   std::vector<TrainingGraph> made(2);
   TrainingGraph &first = made[0], &second = made[1];
@@ -371,6 +402,7 @@ std::vector<TrainingGraph> make_separate_graphs(const Model& model, const Traini
     second.norm = out->name();
     updates.add_output(out);
   }
+  if (division.count > 1) divide(second, division);
   return made;
 }
 
@@ -378,7 +410,10 @@ Model step_graph(const TrainingGraph& training) {
   Model model = training.model.clone();
   Graph& graph = *model.graph;
   GraphBuilder g(graph);
-  for (const TrainingGraph::State& state : training.state) {
+  std::vector<TrainingGraph::State> moved;
+  for (const TrainingGraph::State& state : training.state)
+    if (moves(training, state.name)) moved.push_back(state);
+  for (const TrainingGraph::State& state : moved) {
     Value* next = graph.find(state.next);
     const std::string wanted = next_name(state.name);
     if (next->name() != wanted || !next->producer()) next = named(g, next, wanted);
@@ -386,7 +421,7 @@ Model step_graph(const TrainingGraph& training) {
   }
   // What nobody changes but somebody may want to, such as the learning rate, comes in too.
   std::vector<std::string> inputs;
-  for (const TrainingGraph::State& state : training.state) inputs.push_back(state.name);
+  for (const TrainingGraph::State& state : moved) inputs.push_back(state.name);
   std::unordered_set<std::string> known(inputs.begin(), inputs.end());
   const auto add = [&](const std::string& name) {
     if (!name.empty() && known.insert(name).second) inputs.push_back(name);
@@ -403,6 +438,8 @@ Model step_graph(const TrainingGraph& training) {
   }
   graph.erase_initializers_if([&](const Value& v) { return replaced.contains(&v); });
   for (std::size_t i = 0; i < made.size(); ++i) graph.rename(made[i], inputs[i]);
+  // What moves the variables of others.
+  if (!training.owners.empty()) drop_unread(graph);
   return model;
 }
 

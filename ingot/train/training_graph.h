@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ingot/ir/opaque_model.h"
@@ -44,16 +45,28 @@ struct TrainingGraph {
   std::string lr, step;              // variables of the algorithm; empty: it has none that are known
   std::vector<std::string> shared;   // initializers that other algorithms of the same model change
   std::vector<std::string> passing;  // variables that mean nothing after the step
+  /// Where several processes divide the state among them: whose each variable is (others are everybody's), and who this
+  /// is. Only the owner moves a variable; an optimizer's own variables nobody else holds.
+  std::unordered_map<std::string, int> owners;
+  int own_rank = 0;
   std::vector<ParameterChoice> parameters;
   std::vector<std::string> notes;  // what a user should know
 };
+
+/// Whether the process that the graph is for moves a variable.
+bool moves(const TrainingGraph& training, const std::string& name);
 
 /// Use 1: the model in training mode, with loss, gradients and optimizer.
 TrainingGraph make_training_graph(const Model& model, const TrainingOptions& options);
 
 /// The same in two: the first gives loss, statistics and gradients, which are variables, the second
 /// moves the parameters by these. Between the two, gradients can be changed, such as by those of other processes.
-std::vector<TrainingGraph> make_separate_graphs(const Model& model, const TrainingOptions& options);
+/// If these divide the optimizer's state among them, each moves parameters of about the same size in all.
+struct Division {
+  int rank = 0, count = 1;
+};
+std::vector<TrainingGraph> make_separate_graphs(const Model& model, const TrainingOptions& options,
+                                                const Division& division = {});
 
 /// The same as one ordinary graph that any runtime runs: the state comes in under its names and goes out under these
 /// with ".next" at the end, after loss and prediction.

@@ -4,6 +4,7 @@
 #include "ingot/base/budget.h"
 #include "ingot/base/threads.h"
 #include "ingot/engine/dnnl/convolution.h"
+#include "ingot/engine/kernels/depthwise.h"
 #include "ingot/engine/kernels/kernels.h"
 #include "ingot/engine/kernels/pointwise.h"
 #include "ingot/engine/kernels/transpose_tiles.h"
@@ -33,16 +34,20 @@ Dims with_blocks(Dims dims) {
 
 class FusedConvolution final : public PreparedNode {
  public:
-  FusedConvolution(const ConvolutionSpec& spec, Tensor weights)
+  /// `has_any_length`: the input is a row whose length may be another in each run.
+  FusedConvolution(const ConvolutionSpec& spec, Tensor weights, bool has_any_length)
       : input_is_blocked_(spec.input_is_blocked),
         output_is_blocked_(spec.output_is_blocked),
         convolution_(spec, weights) {
     const Dims& dims = weights.dims();
     const Dims ones = {1, 1};
     spec_ = spec;
-    if (is_pointwise(spec, dims)) {
+    if (is_pointwise(spec, dims) || Depthwise::is_for(spec, dims) || (has_any_length && is_row(spec, dims))) {
       spec_.bias.resize(spec.bias.empty() ? 0 : static_cast<std::size_t>((dims[0] + kBlock - 1) / kBlock * kBlock));
-      pointwise_ = std::make_unique<Pointwise>(std::move(weights), spec.factor);
+      if (spec.groups > 1)
+        depthwise_ = std::make_unique<Depthwise>(spec, weights);
+      else
+        pointwise_ = std::make_unique<Pointwise>(std::move(weights), spec.factor, filter_of(spec, dims));
       convolution_.forget_weights();
       return;
     }
@@ -67,8 +72,10 @@ class FusedConvolution final : public PreparedNode {
     Array y = make_raw(c, 0, DType::f32, std::move(out));
     if (y.size() == 0) return;
     if (pointwise_)
-      pointwise_->run(x.data<float>().data(), dims[0], y.size() / (dims[0] * y.dims()[1] * kBlock),
-                      y.mutable_data<float>().data(), epilogue_of(residual), spec_.functions, pool, c.host().budget());
+      run_pointwise(x, dims, residual, y, pool, c.host().budget());
+    else if (depthwise_)
+      depthwise_->run(x.data<float>().data(), dims, y.mutable_data<float>().data(), without_blocks(y.dims()),
+                      epilogue_of(residual), spec_.functions, pool, c.host().budget());
     else if (winograd_ && Winograd::is_for(dims[1], y.dims()[1] * kBlock, y.dims()[2], y.dims()[3]))
       run_winograd(c, x, dims, residual, y, pool);
     else
@@ -86,6 +93,23 @@ class FusedConvolution final : public PreparedNode {
     return spec.input_is_blocked && spec.output_is_blocked && spec.groups == 1 && are_all(1, spec.strides) &&
            are_all(0, spec.pads_begin) && are_all(0, spec.pads_end) &&
            std::all_of(weights.begin() + 2, weights.end(), [](std::int64_t d) { return d == 1; });
+  }
+
+  /// Along one axis, in blocks. The library would make a kernel for each length.
+  static bool is_row(const ConvolutionSpec& spec, const Dims& weights) {
+    return weights.size() == 3 && spec.groups == 1 && spec.input_is_blocked && spec.output_is_blocked;
+  }
+
+  static RowFilter filter_of(const ConvolutionSpec& spec, const Dims& weights) {
+    if (weights.size() != 3) return {};
+    return {weights[2], spec.strides[0], spec.dilations[0], spec.pads_begin[0]};
+  }
+
+  void run_pointwise(const Array& x, const Dims& dims, const float* residual, Array& y, ThreadPool& pool,
+                     const Budget& budget) const {
+    const Pointwise::Sizes sizes{dims[0], x.size() / (dims[0] * dims[1]), y.size() / (dims[0] * y.dims()[1] * kBlock)};
+    pointwise_->run(x.data<float>().data(), sizes, y.mutable_data<float>().data(), epilogue_of(residual),
+                    spec_.functions, pool, budget);
   }
 
   BlockedEpilogue epilogue_of(const float* residual) const {
@@ -122,6 +146,7 @@ class FusedConvolution final : public PreparedNode {
   Convolution convolution_;
   ConvolutionSpec spec_;                  // of the next ones
   std::unique_ptr<Pointwise> pointwise_;  // null: the layer is not made for it
+  std::unique_ptr<Depthwise> depthwise_;
   std::unique_ptr<Winograd> winograd_;
 };
 
@@ -270,7 +295,8 @@ std::unique_ptr<PreparedNode> prepare_convolution(PrepareContext& c) {
   if (const Array* bias = c.constant(2)) spec.bias.assign(bias->data<float>().begin(), bias->data<float>().end());
   if (const Array* factor = c.constant(4))
     spec.factor.assign(factor->data<float>().begin(), factor->data<float>().end());
-  return std::make_unique<FusedConvolution>(spec, c.weights(1));
+  const Shape* shape = c.shape(0);
+  return std::make_unique<FusedConvolution>(spec, c.weights(1), !shape || !shape->back().is_known());
 }
 
 std::unique_ptr<PreparedNode> prepare_pool(PrepareContext& c) {

@@ -9,6 +9,7 @@
 
 #include "ingot/engine/kernels/fold_loops.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -101,7 +102,7 @@ template <class T, class R, class F> void fold_floats(const void* xs, std::int64
   };
   R so_far = *static_cast<R*>(result);
   std::int64_t i = 0;
-  if (n >= 4 * lanes) {
+  if (n >= (kSelects ? lanes : 4 * lanes)) {
     const auto start = hn::Set(d, F::template start<R>());
     auto a = start, b = start, c = start, e = start, odd = hn::Zero(d);  // odd: NaN once one was met
     for (; i + 4 * lanes <= n; i += 4 * lanes) {
@@ -122,14 +123,20 @@ template <class T, class R, class F> void fold_floats(const void* xs, std::int64
     }
     using Merge = std::conditional_t<std::is_base_of_v<AddAll, F>, AddAll, F>;
     auto all = Merge::vector(Merge::vector(a, b), Merge::vector(c, e));
-    if constexpr (kSelects)
-      if (i < n) {  // numbers that were met before do no harm
-        const auto end = load(x + n - lanes);
-        all = F::vector(all, end);
-        if (n - i > lanes || !hn::AllFalse(d, hn::IsNaN(end)))
-          for (std::int64_t k = i; k < n; ++k) so_far = F::template of<R>(so_far, static_cast<R>(x[k]));
-        i = n;
+    if constexpr (kSelects) {
+      // The last vector begins before the others end: numbers that were met before do no harm.
+      bool has_nan = false;
+      for (; i < n; i += lanes) {
+        const auto next = load(x + std::min(i, n - lanes));
+        all = F::vector(all, next);
+        has_nan |= !hn::AllFalse(d, hn::IsNaN(next));
       }
+      if (has_nan) {
+        *static_cast<R*>(result) = std::numeric_limits<R>::quiet_NaN();
+        return;
+      }
+      i = n;
+    }
     HWY_ALIGN R each[hn::MaxLanes(d)];
     hn::Store(all, d, each);
     for (std::int64_t k = 0; k < lanes; ++k) so_far = Merge::template of<R>(so_far, each[k]);

@@ -140,9 +140,15 @@ HWY_INLINE void dequantize_as(const T* x, std::int64_t n, const float* scales, c
   const hn::Rebind<T, decltype(d32)> bytes;
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d32));
   const auto at = [&](const float* from) { return step ? hn::LoadU(df, from) : hn::Set(df, *from); };
+  const auto as_words = [](auto v) {
+    if constexpr (sizeof(T) == sizeof(std::int32_t))
+      return v;
+    else
+      return hn::PromoteTo(d32, v);
+  };
   std::int64_t i = 0;
   for (; i + lanes <= n; i += lanes) {
-    const auto number = hn::ConvertTo(df, hn::PromoteTo(d32, hn::LoadU(bytes, x + i)));
+    const auto number = hn::ConvertTo(df, as_words(hn::LoadU(bytes, x + i)));
     hn::StoreU(hn::Mul(hn::Sub(number, at(zeros + i * step)), at(scales + i * step)), df, y + i);
   }
   for (; i < n; ++i) y[i] = (static_cast<float>(x[i]) - zeros[i * step]) * scales[i * step];
@@ -152,6 +158,7 @@ void dequantize_row(const void* x, DType type, std::int64_t n, const float* scal
                     std::int64_t step, float* y) {
   if (type == DType::i8) return dequantize_as(static_cast<const std::int8_t*>(x), n, scales, zeros, step, y);
   if (type == DType::u8) return dequantize_as(static_cast<const std::uint8_t*>(x), n, scales, zeros, step, y);
+  if (type == DType::i32) return dequantize_as(static_cast<const std::int32_t*>(x), n, scales, zeros, step, y);
   if (type == DType::i16) return dequantize_as(static_cast<const std::int16_t*>(x), n, scales, zeros, step, y);
   dequantize_as(static_cast<const std::uint16_t*>(x), n, scales, zeros, step, y);
 }

@@ -1,4 +1,5 @@
 // QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear between floats and integers, a vector at a time.
+#include <algorithm>
 #include <cmath>
 
 #include "ingot/base/budget.h"
@@ -16,6 +17,9 @@ constexpr std::int64_t kGrain = 1 << 14;
 bool is_narrow(DType type) {
   return type == DType::i8 || type == DType::u8 || type == DType::i16 || type == DType::u16;
 }
+
+/// Of these, too, where the zero point is 0: others are not exact in float.
+bool is_readable(DType type) { return is_narrow(type) || type == DType::i32; }
 
 void run_reference(ops::KernelContext& c) { ops::find(c.node)->kernel(c); }
 
@@ -35,8 +39,10 @@ struct Scales {
     scales.assign(scale.data<float>().begin(), scale.data<float>().end());
     zeros.assign(scales.size(), 0);
     if (c.has(2)) {
-      if (!is_narrow(c.in(2).dtype()) || c.in(2).dims() != scale.dims()) return false;
+      if (!is_readable(c.in(2).dtype()) || c.in(2).dims() != scale.dims()) return false;
       const std::vector<std::int64_t> ints = c.in(2).to_ints();
+      const auto is_zero = [](std::int64_t v) { return v == 0; };
+      if (c.in(2).dtype() == DType::i32 && !std::ranges::all_of(ints, is_zero)) return false;
       zeros.assign(ints.begin(), ints.end());
     }
     if (const std::int64_t size = c.attr("block_size", std::int64_t{0})) return read_blocks(c, x, size);
@@ -131,7 +137,7 @@ class Dequantize final : public PreparedNode {
   void run(ops::KernelContext& c, ThreadPool& pool) const override {
     const Array& x = c.in(0);
     Scales scales;
-    if (!is_narrow(x.dtype()) || !scales.read(c, x.dims())) return run_reference(c);
+    if (!is_readable(x.dtype()) || !scales.read(c, x.dims())) return run_reference(c);
     Array y = make_raw(c, 0, DType::f32, x.dims());
     float* to = y.mutable_data<float>().data();
     const std::int64_t width = bits_of(x.dtype()) / 8;
@@ -179,8 +185,8 @@ std::unique_ptr<PreparedNode> prepare_quantize(PrepareContext& c) {
 }
 
 std::unique_ptr<PreparedNode> prepare_dequantize(PrepareContext& c) {
-  if (!is_narrow(c.elem(0)) || c.elem(1) != DType::f32)
-    return c.refuse("it is not from 8-bit or 16-bit integers to floats");
+  if (!is_readable(c.elem(0)) || c.elem(1) != DType::f32)
+    return c.refuse("it is not from integers of 8, 16 or 32 bits to floats");
   if (!is_plain(c.node)) return c.refuse("it states a type");
   return std::make_unique<Dequantize>();
 }

@@ -102,10 +102,17 @@ template <class T> class Selection {
       const std::size_t n = std::min(kBlock, n_ - i);
       const Key<T>* keys = n == kBlock ? keys_from(i, kBlock) : keys_from(i, n);
       if (!takes_all && n == kBlock && !has_above(keys)) continue;
-      for (std::size_t j = 0; j < n; ++j)
-        if (takes_all || keys[j] > least_) best_.emplace_back(keys[j], static_cast<std::int64_t>(i + j));
+      for (std::size_t j = 0; j < n; ++j) {
+        if (!takes_all && keys[j] <= least_) continue;
+        const Entry<T> entry(keys[j], static_cast<std::int64_t>(i + j));
+        if (is_few() && !takes_all)
+          insert(entry);
+        else
+          best_.push_back(entry);
+      }
       if (best_.size() < capacity_) continue;
       keep_best();
+      if (is_few()) std::sort(best_.begin(), best_.end());
       takes_all = false;
     }
     if (best_.size() > k_) keep_best();
@@ -116,6 +123,14 @@ template <class T> class Selection {
     bool found = false;
     for (std::size_t j = 0; j < kBlock; ++j) found |= block[j] > least_;
     return found;
+  }
+  /// So few that they are kept in order, and the least of them is always known.
+  bool is_few() const { return k_ <= 32; }
+  void insert(const Entry<T>& entry) {
+    std::size_t at = k_ - 1;
+    for (; at > 0 && entry < best_[at - 1]; --at) best_[at] = best_[at - 1];
+    best_[at] = entry;
+    least_ = best_.back().key();
   }
   void keep_best() {
     std::nth_element(best_.begin(), best_.begin() + static_cast<std::ptrdiff_t>(k_) - 1, best_.end());

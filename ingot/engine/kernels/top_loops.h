@@ -8,7 +8,7 @@ namespace ingot::engine {
 
 /// Lanes of numbers of one type, `inner` of them side by side, and where the best k, at least one, of each go to.
 struct TopLanes {
-  static constexpr std::int64_t kWide = 8;  // lanes side by side that are read together: a strip
+  static constexpr std::int64_t kWide = 16;  // lanes side by side that are read together: a strip
 
   const void* x;
   std::int64_t size, inner;

@@ -31,7 +31,7 @@ Frames frames_of(KernelContext& c, std::int64_t samples, std::int64_t points, st
 /// Squared magnitudes [bins, frames] of a signal between half windows of silence.
 template <class Put>
 void power(KernelContext& c, std::span<const float> signal, std::span<const float> window, const Frames& f, Put put) {
-  Fft fft(c, f.points, false);
+  RealFft fft(c, f.points);
   std::vector<std::complex<double>> frame(static_cast<std::size_t>(f.points));
   const auto before = std::ssize(window) / 2;
   Pace pace(c.host().budget());

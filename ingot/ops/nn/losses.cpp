@@ -1,4 +1,6 @@
 // NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss: how unlikely the target classes were.
+#include "ingot/ops/nn/losses.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -113,43 +115,10 @@ std::int64_t position_count(KernelContext& c, const Dims& scores) {
   return tensor_size(std::span(scores).subspan(2));
 }
 
-/// Output 0 from log-probabilities [N, C, d...], targets [N, d...] and weights [C].
-void put_loss(KernelContext& c, const Array& log_probabilities) {
-  const std::int64_t positions = position_count(c, log_probabilities.dims()), classes = log_probabilities.dims()[1];
-  Dims each = log_probabilities.dims();
-  each.erase(each.begin() + 1);
-  const Array target = converted(c.in(1), DType::i64, c.host());
-  if (target.dims() != each) c.fail("the target does not have one class for each position");
-  Array weights;
-  if (c.has(2)) weights = converted(c.in(2), DType::f64, c.host());
-  if (weights && weights.dims() != Dims{classes}) c.fail("the weights do not have one element per class");
-  const auto* ignored = c.node.attributes.get<std::int64_t>("ignore_index");
-  const std::string reduction = c.attr("reduction", "mean");
-  if (reduction != "none" && reduction != "mean" && reduction != "sum")
-    c.fail("attribute 'reduction' is '" + reduction + "'");
-
-  Array losses = scratch(c, DType::f64, each);
-  double total = 0, total_weight = 0;
-  const std::span<double> out = losses.mutable_data<double>();
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const std::int64_t k = target.data<std::int64_t>()[i];
-    if (ignored && k == *ignored) continue;
-    if (k < 0 || k >= classes) c.fail("target class " + std::to_string(k) + " is none of " + std::to_string(classes));
-    const auto at = static_cast<std::int64_t>(i);
-    const std::int64_t from = (at / positions * classes + k) * positions + at % positions;
-    const double weight = weights ? weights.data<double>()[static_cast<std::size_t>(k)] : 1;
-    out[i] = -log_probabilities.data<double>()[static_cast<std::size_t>(from)] * weight;
-    total += out[i];
-    total_weight += weight;
-  }
-  if (reduction != "none") {
-    losses = scratch(c, DType::f64, {});
-    losses.mutable_data<double>()[0] = reduction == "sum" ? total : total / total_weight;
-  }
-  put(c, 0, losses, c.in(0).dtype());
+void run_likelihood(KernelContext& c) {
+  const Array& x = c.in(0);
+  put_loss(c, x.dtype() == DType::f32 ? x : converted(x, DType::f64, c.host()));
 }
-
-void run_likelihood(KernelContext& c) { put_loss(c, converted(c.in(0), DType::f64, c.host())); }
 
 void run_cross_entropy(KernelContext& c) {
   const Array scores = converted(c.in(0), DType::f64, c.host());
@@ -208,6 +177,46 @@ Values gradient_cross_entropy(GradContext& c) {
 }
 
 }  // namespace
+
+void put_loss(KernelContext& c, const Array& log_probabilities) {
+  const std::int64_t positions = position_count(c, log_probabilities.dims()), classes = log_probabilities.dims()[1];
+  Dims each = log_probabilities.dims();
+  each.erase(each.begin() + 1);
+  const Array target = converted(c.in(1), DType::i64, c.host());
+  if (target.dims() != each) c.fail("the target does not have one class for each position");
+  Array weights;
+  if (c.has(2)) weights = converted(c.in(2), DType::f64, c.host());
+  if (weights && weights.dims() != Dims{classes}) c.fail("the weights do not have one element per class");
+  const auto* ignored = c.node.attributes.get<std::int64_t>("ignore_index");
+  const std::string reduction = c.attr("reduction", "mean");
+  if (reduction != "none" && reduction != "mean" && reduction != "sum")
+    c.fail("attribute 'reduction' is '" + reduction + "'");
+
+  Array losses = scratch(c, DType::f64, each);
+  double total = 0, total_weight = 0;
+  const std::span<double> out = losses.mutable_data<double>();
+  const bool is_double = log_probabilities.dtype() == DType::f64;
+  const auto likelihood = [&](std::int64_t i) {
+    const auto at = static_cast<std::size_t>(i);
+    return is_double ? log_probabilities.data<double>()[at] : static_cast<double>(log_probabilities.data<float>()[at]);
+  };
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::int64_t k = target.data<std::int64_t>()[i];
+    if (ignored && k == *ignored) continue;
+    if (k < 0 || k >= classes) c.fail("target class " + std::to_string(k) + " is none of " + std::to_string(classes));
+    const auto at = static_cast<std::int64_t>(i);
+    const std::int64_t from = (at / positions * classes + k) * positions + at % positions;
+    const double weight = weights ? weights.data<double>()[static_cast<std::size_t>(k)] : 1;
+    out[i] = -likelihood(from) * weight;
+    total += out[i];
+    total_weight += weight;
+  }
+  if (reduction != "none") {
+    losses = scratch(c, DType::f64, {});
+    losses.mutable_data<double>()[0] = reduction == "sum" ? total : total / total_weight;
+  }
+  put(c, 0, losses, c.in(0).dtype());
+}
 
 constinit const OpDef defs::NegativeLogLikelihoodLoss = {
     .name = "NegativeLogLikelihoodLoss",

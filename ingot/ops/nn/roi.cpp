@@ -8,6 +8,7 @@
 #include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/nn/agree.h"
 #include "ingot/ops/nn/roi_body.h"
+#include "ingot/ops/nn/roi_samples.h"
 #include "ingot/ops/pace.h"
 #include "ingot/ops/steps.h"
 
@@ -118,67 +119,29 @@ void run_max_roi_pool(KernelContext& c) {
   put(c, 0, y, c.in(0).dtype());
 }
 
-/// A place between elements along one axis: the two around it and how near the second is.
-template <class T> struct Between {
-  std::int64_t low = 0, high = 0;
-  T part = 0;
-  bool is_outside = true;
-
-  Between(T at, std::int64_t size) {
-    if (!(at >= -1 && at <= static_cast<T>(size)) || size == 0) return;
-    is_outside = false;
-    at = std::max(at, T{0});
-    low = std::min(static_cast<std::int64_t>(at), size - 1);
-    high = std::min(low + 1, size - 1);
-    part = low == high ? T{0} : at - static_cast<T>(low);
-  }
-};
-
 void run_roi_align(KernelContext& c) {
-  const std::int64_t height = c.attr("output_height", std::int64_t{1}), width = c.attr("output_width", std::int64_t{1});
-  const std::int64_t ratio = c.attr("sampling_ratio", std::int64_t{0});
-  const std::string mode = c.attr("mode", "avg"), grid = c.attr("coordinate_transformation_mode", "half_pixel");
-  if (height < 1 || width < 1 || ratio < 0) c.fail("output_height, output_width or sampling_ratio is out of range");
-  if (mode != "avg" && mode != "max") c.fail("attribute 'mode' is '" + mode + "'");
-  if (grid != "half_pixel" && grid != "output_half_pixel")
-    c.fail("attribute 'coordinate_transformation_mode' is '" + grid + "'");
-  const bool is_half = grid == "half_pixel", is_max = mode == "max";
+  const RoiAlignment how(c);
   const Regions r(c, 4);
   if (c.in(2).dims() != Dims{r.count}) c.fail("batch_indices does not have one element per region");
   const auto images = c.in(2).data<std::int64_t>();
-  Array y = scratch(c, r.x.dtype(), {r.count, r.channels, height, width});
+  Array y = scratch(c, r.x.dtype(), {r.count, r.channels, how.height, how.width});
   Pace pace(c.host().budget());
   dispatch(r.x.dtype(), ComputeFloats{}, [&]<class T>() {
-    const T scale = static_cast<T>(c.attr("spatial_scale", 1.0f)), shift = is_half ? T{0.5} : T{0};
     T* out = y.mutable_data<T>().data();
     for (std::int64_t k = 0; y.size() > 0 && k < r.count; ++k) {
       const std::int64_t image = images[static_cast<std::size_t>(k)];
       if (image < 0 || image >= r.x.dims()[0]) c.fail("a region's batch index is out of range");
-      const T* roi = r.rois.data<T>().data() + k * 4;
-      const T left = roi[0] * scale - shift, top = roi[1] * scale - shift;
-      T spread_x = roi[2] * scale - shift - left, spread_y = roi[3] * scale - shift - top;
-      if (!is_half) {
-        spread_x = std::max(spread_x, T{1});
-        spread_y = std::max(spread_y, T{1});
-      }
-      const T bin_y = spread_y / static_cast<T>(height), bin_x = spread_x / static_cast<T>(width);
-      const std::int64_t rows = ratio ? ratio : saturate_cast<std::int64_t>(std::ceil(bin_y));
-      const std::int64_t columns = ratio ? ratio : saturate_cast<std::int64_t>(std::ceil(bin_x));
+      const AlignedRegion<T> region(how, r.rois.data<T>().data() + k * 4);
       for (std::int64_t ch = 0; ch < r.channels; ++ch) {
         const T* plane = r.x.data<T>().data() + (image * r.channels + ch) * r.height * r.width;
-        for (std::int64_t i = 0; i < height * width; ++i) {
+        for (std::int64_t i = 0; i < how.height * how.width; ++i) {
           double sum = 0, most = 0;
           bool is_first = true;
-          for (std::int64_t row = 0; row < rows; ++row) {
-            const T at_y =
-                top + (static_cast<T>(i / width) + (static_cast<T>(row) + T{0.5}) / static_cast<T>(rows)) * bin_y;
-            const Between<T> v(at_y, r.height);
-            for (std::int64_t column = 0; column < columns; ++column) {
+          for (std::int64_t row = 0; row < region.down.samples; ++row) {
+            const Between<T> v(region.down.place(i / how.width, row), r.height);
+            for (std::int64_t column = 0; column < region.across.samples; ++column) {
               pace.step(1);
-              const T at_x =
-                  left +
-                  (static_cast<T>(i % width) + (static_cast<T>(column) + T{0.5}) / static_cast<T>(columns)) * bin_x;
-              const Between<T> h(at_x, r.width);
+              const Between<T> h(region.across.place(i % how.width, column), r.width);
               const bool is_outside = v.is_outside || h.is_outside;
               const auto part = [&](std::int64_t y0, std::int64_t x0, T weight) {
                 return is_outside ? 0.0 : static_cast<double>(weight) * static_cast<double>(plane[y0 * r.width + x0]);
@@ -193,8 +156,7 @@ void run_roi_align(KernelContext& c) {
               is_first = false;
             }
           }
-          const double samples = std::max(static_cast<double>(rows) * static_cast<double>(columns), 1.0);
-          *out++ = static_cast<T>(is_max ? most : sum / samples);
+          *out++ = static_cast<T>(how.is_max ? most : sum / region.sample_count());
         }
       }
     }

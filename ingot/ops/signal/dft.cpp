@@ -1,5 +1,6 @@
 // DFT: the discrete Fourier transform along one axis. The last axis holds real and imaginary part.
 #include <algorithm>
+#include <optional>
 
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/nn/agree.h"
@@ -165,7 +166,12 @@ void run(KernelContext& c) {
   Array y = scratch(c, DType::f64, dims);
   if (y.size() == 0) return put(c, 0, y, c.in(0).dtype());
 
-  Fft transform(c, length, inverse);
+  std::optional<Fft> transform;
+  std::optional<RealFft> of_reals;
+  if (parts == 1 && !inverse)
+    of_reals.emplace(c, length);
+  else
+    transform.emplace(c, length, inverse);
   Array buffer = scratch(c, DType::c128, {length});
   const std::span<std::complex<double>> signal = buffer.mutable_data<std::complex<double>>();
   const std::int64_t taken = std::min(given, from_half ? length / 2 + 1 : length), made = dims[axis];
@@ -188,7 +194,10 @@ void run(KernelContext& c) {
         signal[i] = std::conj(signal[signal.size() - i]);
       if (length % 2 == 0) signal[signal.size() / 2] = signal[signal.size() / 2].real();
     }
-    transform(signal);
+    if (of_reals)
+      (*of_reals)(signal);
+    else
+      (*transform)(signal);
     for (std::int64_t i = 0; i < made; ++i) {
       double* v = out + ((k / inner * made + i) * inner + k % inner) * dims.back();
       v[0] = signal[static_cast<std::size_t>(i)].real();

@@ -1,5 +1,7 @@
 #pragma once
 #include <complex>
+#include <memory>
+#include <vector>
 
 #include "ingot/ops/compute.h"
 
@@ -14,12 +16,28 @@ class Fft {
   void operator()(std::span<std::complex<double>> x);
 
  private:
-  void radix2(std::span<std::complex<double>> x, bool conjugate) const;
+  void transform(std::span<std::complex<double>> x);
 
-  std::size_t length_, padded_;  // padded_: a power of two, length_ itself if it is one
+  std::size_t length_, padded_;       // padded_: a length of small factors, length_ itself if it is one
+  std::vector<std::size_t> factors_;  // of padded_
   bool inverse_;
-  Array roots_;                    // exp(-2 pi i k / padded_) for the first half
+  Array roots_;                    // exp(-2 pi i k / padded_)
+  Array room_;                     // as large as what is transformed
   Array chirp_, spectrum_, work_;  // for other lengths
+};
+
+/// The spectrum of real numbers: where their number is even, the transform of half as many complex ones.
+class RealFft {
+ public:
+  RealFft(KernelContext& c, std::int64_t length);
+
+  /// `x` holds the real numbers in its real parts; it becomes their whole spectrum.
+  void operator()(std::span<std::complex<double>> x);
+
+ private:
+  bool is_halved_;
+  Fft transform_;
+  Array roots_;  // exp(-2 pi i k / length) for the first half
 };
 
 /// Input i, one number, or what stands for it where it is absent.

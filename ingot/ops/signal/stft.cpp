@@ -1,4 +1,6 @@
 // STFT: Fourier transforms of overlapping frames of a signal [batch, length, 1 or 2].
+#include <optional>
+
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/nn/agree.h"
 #include "ingot/ops/nn/sizes.h"
@@ -93,7 +95,12 @@ void run(KernelContext& c) {
     c.fail("a frame of " + std::to_string(frame) + " is longer than the signal of " + std::to_string(length));
   const std::int64_t frames = (length - frame) / step + 1, made = onesided ? frame / 2 + 1 : frame;
   Array y = scratch(c, DType::f64, {batch, frames, made, 2});
-  Fft transform(c, frame, false);
+  std::optional<Fft> transform;
+  std::optional<RealFft> of_reals;
+  if (parts == 1)
+    of_reals.emplace(c, frame);
+  else
+    transform.emplace(c, frame, false);
   Array buffer = scratch(c, DType::c128, {frame});
   const std::span<std::complex<double>> signal = buffer.mutable_data<std::complex<double>>();
   const double* in = x.data<double>().data();
@@ -105,7 +112,10 @@ void run(KernelContext& c) {
       signal[i] = {from[i * static_cast<std::size_t>(parts)], parts == 2 ? from[2 * i + 1] : 0};
       if (window) signal[i] *= window.data<double>()[i];
     }
-    transform(signal);
+    if (of_reals)
+      (*of_reals)(signal);
+    else
+      (*transform)(signal);
     for (std::size_t i = 0; i < static_cast<std::size_t>(made); ++i) {
       *out++ = signal[i].real();
       *out++ = signal[i].imag();

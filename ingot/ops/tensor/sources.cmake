@@ -16,6 +16,7 @@ list(APPEND ops_sources
   tensor/grid_sample/body.cpp
   tensor/grid_sample/grid_sample.cpp
   tensor/grid_sample/kernel.cpp
+  tensor/grid_sample/taps.cpp
   tensor/index_maps.cpp
   tensor/matmul.cpp
   tensor/negative_axes.cpp
@@ -40,5 +41,6 @@ list(APPEND ops_sources
   tensor/tile.cpp
   tensor/transpose.cpp
   tensor/trilu.cpp
+  tensor/unique.cpp
   tensor/unsqueeze.cpp
   tensor/upsample.cpp)

@@ -14,17 +14,16 @@
 namespace ingot::train {
 namespace {
 
-constexpr std::size_t kBucket = std::size_t{1} << 16;  // numbers that travel at once
-
 class MpiRanks final : public Ranks {
  public:
   MpiRanks() {
     int level = 0;
-    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &count_);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    if (is_first()) room_.resize(kBucket * static_cast<std::size_t>(count_));
+    if (level < MPI_THREAD_SERIALIZED)
+      throw Error(Code::execution_failed, "this build of MPI does not work with threads").hint("OpenMPI does");
   }
 
   ~MpiRanks() override {
@@ -36,22 +35,27 @@ class MpiRanks final : public Ranks {
   int rank() const override { return rank_; }
   int count() const override { return count_; }
 
-  void add(std::span<double> numbers) override {
-    for (std::size_t at = 0; at < numbers.size(); at += kBucket)
-      add_bucket(numbers.subspan(at, std::min(kBucket, numbers.size() - at)));
+  void exchange(std::span<const std::byte> from, std::span<std::byte> to) override {
+    const int each = part_of(from.size());
+    require(MPI_Alltoall(from.data(), each, MPI_BYTE, to.data(), each, MPI_BYTE, MPI_COMM_WORLD));
+  }
+  void spread(std::span<std::byte> all) override {
+    require(
+        MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all.data(), part_of(all.size()), MPI_BYTE, MPI_COMM_WORLD));
+  }
+  void share(std::span<std::byte> bytes, int owner) override {
+    for (; !bytes.empty(); bytes = bytes.subspan(std::min(kPiece, bytes.size())))
+      require(
+          MPI_Bcast(bytes.data(), static_cast<int>(std::min(kPiece, bytes.size())), MPI_BYTE, owner, MPI_COMM_WORLD));
   }
 
  private:
-  void add_bucket(std::span<double> numbers) {
-    const auto n = static_cast<int>(numbers.size());
-    require(MPI_Gather(numbers.data(), n, MPI_DOUBLE, room_.data(), n, MPI_DOUBLE, 0, MPI_COMM_WORLD));
-    if (is_first())
-      for (std::size_t i = 0; i < numbers.size(); ++i) {
-        double sum = 0;
-        for (int r = 0; r < count_; ++r) sum += room_[static_cast<std::size_t>(r) * numbers.size() + i];
-        numbers[i] = sum;
-      }
-    require(MPI_Bcast(numbers.data(), n, MPI_DOUBLE, 0, MPI_COMM_WORLD));
+  static constexpr std::size_t kPiece = std::size_t{1} << 28;  // sizes are of type int
+
+  int part_of(std::size_t bytes) const {
+    const std::size_t each = bytes / static_cast<std::size_t>(count_);
+    if (each > kPiece) throw Error(Code::execution_failed, "a message to other ranks is too long");
+    return static_cast<int>(each);
   }
 
   static void require(int result) {
@@ -61,7 +65,6 @@ class MpiRanks final : public Ranks {
   }
 
   int rank_ = 0, count_ = 1;
-  std::vector<double> room_;
 };
 
 }  // namespace

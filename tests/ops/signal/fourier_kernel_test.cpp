@@ -47,6 +47,18 @@ TEST(DFTKernel, IsTheSumItStandsForAtAnyLength) {
   }
 }
 
+/// Real numbers are transformed in another way than complex ones that happen to be real.
+TEST(DFTKernel, OfRealNumbersIsThatOfComplexOnes) {
+  for (const std::int64_t n : {1, 2, 3, 4, 6, 10, 14, 22, 35, 64, 105, 210, 400}) {
+    const Array real = signal({2, n, 1});
+    Array complex(real.dtype(), {2, n, 2});
+    for (std::size_t i = 0; i < static_cast<std::size_t>(2 * n); ++i)
+      complex.mutable_data<double>()[2 * i] = real.data<double>()[i];
+    SCOPED_TRACE(n);
+    expect_near(run_op("DFT", {real}), run_op("DFT", {complex}).to_doubles());
+  }
+}
+
 TEST(DFTKernel, InvertsItself) {
   for (const std::int64_t n : {6, 7, 8}) {
     const Array x = signal({2, n, 1});

@@ -46,6 +46,18 @@ TEST(UniqueKernel, SortsOrKeepsTheOrder) {
   EXPECT_EQ(ints_of(y[2]), (Ints{0, 1, 2, 0, 1}));
 }
 
+TEST(UniqueKernel, KnowsTheOrderOfAllNumbers) {
+  const auto least = std::numeric_limits<std::int64_t>::min(), most = std::numeric_limits<std::int64_t>::max();
+  const Array ints = Array::of<std::int64_t>({7}, {300, -1, most, least, 0, -1, 256});
+  EXPECT_EQ(values<std::int64_t>(run_op("Unique", {ints})), (Ints{least, -1, 0, 256, 300, most}));
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const Array floats = Array::of<float>({8}, {2, -0.0f, kInfinity, -3, 0, -kInfinity, 1e-40f, -3});
+  const auto y = run_ops("Unique", {floats}, {}, 4);
+  EXPECT_EQ(values<float>(*y[0].array()), (Floats{-kInfinity, -3, 0, 1e-40f, 2, kInfinity}));
+  EXPECT_EQ(ints_of(y[1]), (Ints{5, 3, 1, 6, 0, 2}));
+  EXPECT_EQ(ints_of(y[3]), (Ints{1, 2, 2, 1, 1, 1}));
+}
+
 TEST(UniqueKernel, ComparesSlices) {
   const Array x = Array::of<std::int32_t>({2, 3}, {3, 1, 3, 0, 2, 0});
   const auto y = run_ops("Unique", {x}, {{"axis", -1}}, 4);
