@@ -53,6 +53,13 @@ struct DatasetOptions {
 /// Reads .npz, .npy, .csv and idx files (these also packed by gzip); the content tells which.
 Dataset load_dataset(const std::string& path, const DatasetOptions& options);
 
+/// Examples that are in memory: arrays whose first axis counts them, by the names of the model's inputs, and the
+/// targets.
+Dataset dataset_of(std::vector<std::pair<std::string, Array>> columns, const std::string& target = {});
+
+/// Refuses data without examples, and data whose columns do not have as many as it states.
+void require_examples(const Dataset& data);
+
 /// Gives columns the names of inputs, and says where examples disagree in number; the last step of loading.
 void finish(Dataset& data, const DatasetOptions& options);
 
