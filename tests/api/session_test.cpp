@@ -143,5 +143,18 @@ g (float[N, 1] x) => (float[N, 1] y) <float[1, 1] w = {0}> { y = MatMul(x, w) })
   EXPECT_REFUSED(Code::bad_usage, Trainer(model, how));
 }
 
+// Compiled with all warnings as errors: a user names the fields that matter, and the others have a value.
+TEST(PublicOptions, TakeOneFieldAlone) {
+  const LoopOptions loop{.batch = 2};
+  const TrainingOptions training{.loss = {.name = "mse"}, .optimizer = {.name = "adam"}};
+  const VerifyRequest request{.a = {.file = "a"}, .b = {.file = "b"}};
+  const GradientModelOptions gradient{.of = "y"};
+  const DatasetOptions data{.target = "kind"};
+  const EvaluationOptions evaluation{.loss = {.name = "mse"}};
+  EXPECT_EQ(loop.epochs, 1u);
+  EXPECT_EQ(training.accumulate + request.seed, 2u);
+  EXPECT_TRUE(gradient.wrt.empty() && data.columns.empty() && evaluation.prediction.empty());
+}
+
 }  // namespace
 }  // namespace ingot
