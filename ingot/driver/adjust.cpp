@@ -61,13 +61,6 @@ void note_sizes(const Shape& before, const Shape& after, std::map<std::string, D
   }
 }
 
-/// What a type says in names that have got a size.
-void put_sizes(const std::map<std::string, Dim>& sizes, Value& value) {
-  if (!value.type.is_tensor() || !value.type.shape) return;
-  for (Dim& d : *value.type.shape)
-    if (const auto size = sizes.find(d.str()); d.is_symbolic() && size != sizes.end()) d = size->second;
-}
-
 /// The versions of all standard domains that belong together.
 OpsetImports imports_of(const ops::Target& target) {
   OpsetImports imports;
@@ -155,18 +148,18 @@ void say_in_standard(Model& model, bool keeps_versions, AdjustReport& report) {
 }  // namespace
 
 void set_input_shapes(Model& model, const InputShapes& shapes) {
-  std::map<std::string, Dim> sizes;  // of dimensions that other values may name too
+  std::map<std::string, Dim> sizes;  // of dimensions that other inputs may name too
   for (const auto& [name, shape] : shapes) {
     const std::optional<Shape> before = find_input(model, name)->type.shape;
     set_input_shape(model, name, shape);
     if (before) note_sizes(*before, *find_input(model, name)->type.shape, sizes);
   }
-  if (sizes.empty()) return;
-  for (Value* v : model.graph->inputs())
-    if (std::ranges::find(shapes, v->name(), &InputShapes::value_type::first) == shapes.end()) put_sizes(sizes, *v);
-  for (Node& node : model.graph->nodes())
-    for (Value* v : node.outputs())
-      if (v) put_sizes(sizes, *v);
+  for (Value* v : model.graph->inputs()) {
+    const bool is_given = std::ranges::find(shapes, v->name(), &InputShapes::value_type::first) != shapes.end();
+    if (is_given || sizes.empty() || !v->type.is_tensor() || !v->type.shape) continue;
+    for (Dim& d : *v->type.shape)
+      if (const auto size = sizes.find(d.str()); d.is_symbolic() && size != sizes.end()) d = size->second;
+  }
 }
 
 AdjustReport adjust(Model& model, const AdjustOptions& options) {

@@ -32,7 +32,7 @@ std::int64_t parse_opset(Text word) {
   std::int64_t number = 0;
   const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), number);
   if (problem != std::errc() || end != word.data() + word.size() || number <= 0)
-    throw Error(Code::bad_usage, "'" + word + "' is no version of an operator set").hint("such as 21");
+    throw Error(Code::bad_usage, "--opset: '" + word + "' is not a number above zero");
   return number;
 }
 

@@ -175,7 +175,7 @@ TEST(CInterface, NamesWhatItDoesNotUnderstand) {
     return taken(error).text;
   };
   EXPECT_THAT(refusal("opste", "1"), HasSubstr("there is no option 'opste'"));
-  EXPECT_THAT(refusal("opset", "new"), HasSubstr("'new' is no version of an operator set"));
+  EXPECT_THAT(refusal("opset", "new"), HasSubstr("'new' is not a number above zero"));
   EXPECT_THAT(refusal("dequantize", "yes"), HasSubstr("takes no value"));
   EXPECT_THAT(refusal("half-ports", ""), HasSubstr("do nothing by themselves"));
   EXPECT_THAT(refusal("to", "pdf"), HasSubstr("there is no format 'pdf'"));

@@ -41,16 +41,6 @@ TEST_F(Convert, OnnxKeepsItsOperatorSets) {
   EXPECT_EQ(load(directory_ / "out.onnxtxt").model.opsets.version(""), 18);
 }
 
-TEST_F(Convert, ASizeIsPutWhereverItsNameStands) {
-  ConvertRequest sized = {.input = directory_ / "named.onnxtxt", .output = directory_ / "out.onnx"};
-  test::write_text(sized.input, R"(<ir_version: 8, opset_import: ["" : 17]>
-g (float[N,3] x, float[N,3] also) => (float[N,3] y) { h = Add(x, also) y = Relu(h) })");
-  sized.input_shapes = {{"x", {5, 3}}};
-  const ConvertReport done = convert(sized);
-  EXPECT_EQ(done.model.graph->inputs()[1]->type.str(), "float[5,3]");
-  EXPECT_EQ(done.model.graph->outputs()[0]->type.str(), "float[5,3]");
-}
-
 TEST_F(Convert, OtherFrameworksGetTheUsualOpsetOrTheOneAskedFor) {
   for (const char* source : {"tflite", "tensorflow", "savedmodel", "tfjs", "keras"}) {
     const ConvertReport done = convert(request(source, "out.onnx"));

@@ -78,7 +78,7 @@ TEST(Words, AreRefusedWhereTheyContradictEachOtherOrMeanNothing) {
     });
   };
   EXPECT_EQ(refused({{"opset", "17"}, {"opset", "18"}}), "option 'opset' is given twice; ");
-  EXPECT_EQ(refused({{"opset", "0"}}), "'0' is no version of an operator set; such as 21");
+  EXPECT_EQ(refused({{"opset", "0"}}), "--opset: '0' is not a number above zero; ");
   EXPECT_EQ(refused({{"float16"}, {"bfloat16"}}), "--float16 and --bfloat16 exclude each other; ");
   EXPECT_EQ(refused({{"keep-float", "Conv"}}),
             "--keep-float and --half-ports do nothing by themselves; add --float16 or --bfloat16");
