@@ -15,6 +15,8 @@ using testing::ElementsAre;
 
 constexpr const char* kDouble = R"(<ir_version: 8, opset_import: ["" : 17]>
 g (float[N] x) => (float[N] y) { y = Add(x, x) })";
+constexpr const char* kLine = R"(<ir_version: 10, opset_import: ["" : 21]>
+g (float[N, 1] x) => (float[N, 1] y) <float[1, 1] w = {0}> { y = MatMul(x, w) })";
 
 TEST(PublicSession, RunsModelsWithGradientOperators) {
   const Model model = parse_model(R"(<ir_version: 10, opset_import: ["" : 21, "ai.onnx.preview.training" : 1]>
@@ -63,8 +65,7 @@ TEST(PublicTrainer, LearnsFromBatchesAndOutlivesTheModel) {
   how.loss.name = "mse";
   how.optimizer.lr = 0.1;
   Trainer trainer = [&] {
-    const Model model = parse_model(R"(<ir_version: 10, opset_import: ["" : 21]>
-g (float[N, 1] x) => (float[N, 1] y) <float[1, 1] w = {0}> { y = MatMul(x, w) })");
+    const Model model = parse_model(kLine);
     return Trainer(model, how);
   }();
   const std::vector<NamedDatum> batch = {{"x", Array::of<float>({2, 1}, {1, 2})},
@@ -82,7 +83,7 @@ TEST(PublicSession, SaysThatItWasMovedFrom) {
   EXPECT_REFUSED(Code::bad_usage, session.run(inputs));
   TrainingOptions how;
   how.loss.name = "mse";
-  Trainer trainer(model, how);
+  Trainer trainer(parse_model(kLine), how);
   const Trainer other = std::move(trainer);
   EXPECT_REFUSED(Code::bad_usage, trainer.step({}));
   EXPECT_REFUSED(Code::bad_usage, trainer.trained());
@@ -116,8 +117,7 @@ TEST(PublicFiles, NamesEndWhereTheyEnd) {
 }
 
 TEST(PublicTrainer, TakesExamplesFromMemoryAndRefusesThoseThatContradictThemselves) {
-  const Model model = parse_model(R"(<ir_version: 10, opset_import: ["" : 21]>
-g (float[N, 1] x) => (float[N, 1] y) <float[1, 1] w = {0}> { y = MatMul(x, w) })");
+  const Model model = parse_model(kLine);
   TrainingOptions how;
   how.loss.name = "mse";
   how.optimizer.lr = 0.1;
