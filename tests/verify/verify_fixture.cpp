@@ -4,7 +4,6 @@
 #include "ingot/onnx/text.h"
 
 namespace ingot {
-namespace {
 
 std::string numbers(int count, int step) {
   std::string text;
@@ -12,8 +11,6 @@ std::string numbers(int count, int step) {
     text += (i ? ", " : "") + std::to_string(static_cast<double>((i * step) % 11 - 5) / 10);
   return "{" + text + "}";
 }
-
-}  // namespace
 
 Model network() {
   return onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>

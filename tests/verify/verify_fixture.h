@@ -16,6 +16,8 @@ using verify::Runtime;
 using verify::Verdict;
 using verify::VerifyRequest;
 
+/// "{-0.5, 0.2, ...}": weights in the text syntax, which each step draws otherwise.
+std::string numbers(int count, int step);
 /// Two convolutions, a pool and a product.
 Model network();
 /// One element of a constant is no longer what it was.
