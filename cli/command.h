@@ -60,7 +60,4 @@ Command add_verify(App& program, const Global& global);
 Command add_view(App& program, const Global& global);
 Command add_zoo_report(App& program, const Global& global);
 
-/// "4G", "512M", "1000": bytes; refuses others.
-std::uint64_t parse_size(const std::string& text);
-
 }  // namespace ingot::cli

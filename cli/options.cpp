@@ -6,7 +6,7 @@
 #include <map>
 
 #include "ingot/base/error.h"
-#include "similar_word.h"
+#include "ingot/base/similar_word.h"
 
 namespace ingot::cli {
 namespace {

@@ -12,6 +12,7 @@
 #include "ingot/driver/adjust.h"
 #include "ingot/driver/options.h"
 #include "ingot/driver/summary.h"
+#include "ingot/verify/runtime.h"
 #include "terminal.h"
 
 namespace ingot::cli {
@@ -35,8 +36,12 @@ struct Home {
   std::string runtime, extension;
 };
 Home home_of(const std::string& target) {
-  if (target.starts_with("ort-")) return {"ort", ".onnx"};
-  if (target == "tflite") return {"tflite", ".tflite"};
+  for (const verify::RuntimeInfo& info : verify::all_runtimes()) {
+    const std::string name(info.name);
+    if (info.reads.empty() || (target != name && !target.starts_with(name + "-"))) continue;  // "ort-cpu-1.30"
+    const auto extensions = driver::format_by_name(info.reads).extensions;
+    if (!extensions.empty()) return {name, std::string(extensions.front())};
+  }
   return {"ingot", ".onnx"};
 }
 

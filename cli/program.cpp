@@ -13,6 +13,7 @@
 #include "command.h"
 #include "harmless_output.h"
 #include "ingot/base/budget.h"
+#include "ingot/base/byte_size.h"
 #include "ingot/base/error.h"
 #include "ingot/base/json.h"
 #include "ingot/base/mapped_file.h"

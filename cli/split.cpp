@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "ingot/base/atomic_file.h"
+#include "ingot/base/byte_size.h"
 #include "ingot/base/error.h"
 #include "ingot/base/json.h"
 #include "ingot/driver/edit.h"

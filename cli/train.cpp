@@ -3,16 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include "command.h"
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
-#include "ingot/base/json.h"
 #include "ingot/base/peak_memory.h"
 #include "ingot/base/threads.h"
 #include "ingot/driver/dataset.h"
@@ -20,17 +17,15 @@
 #include "ingot/train/distributed/mpi.h"
 #include "ingot/train/initialization.h"
 #include "ingot/train/new_head.h"
-#include "ingot/train/plot.h"
 #include "ingot/train/preprocessing.h"
 #include "ingot/train/trainer.h"
 #include "operator_times.h"
 #include "terminal.h"
 #include "train_options.h"
+#include "training_watch.h"
 
 namespace ingot::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// How Ingot makes a step and judges it: a model that carries its training decides all of this itself.
 constexpr const char* kStepOptions[] = {"--label-smoothing", "--ignore-index",  "--delta",        "--optimizer",
@@ -56,134 +51,6 @@ struct Options {
   bool is_dry = false, keeps_order = false, initializes = false, has_loss = false, has_batch = false;
   double validation = 0;
   int threads = 0;
-};
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-std::string duration_text(double seconds) {
-  char text[32];
-  const auto whole = static_cast<long>(seconds + 0.5);
-  if (whole >= 3600)
-    std::snprintf(text, sizeof text, "%ld:%02ld h", whole / 3600, whole / 60 % 60);
-  else
-    std::snprintf(text, sizeof text, "%ld:%02ld min", whole / 60, whole % 60);
-  return text;
-}
-
-/// Shows and records how a run goes.
-class Watch {
- public:
-  Watch(const Options& options, const Global& global) : options_(options), is_quiet_(global.quiet) {
-    if (options.log.empty()) return;
-    log_.open(options.log, options.loop.resumes ? std::ios::app : std::ios::trunc);
-    if (!log_) throw Error(Code::cannot_write, "the log cannot be written").in_file(options.log);
-  }
-
-  /// Lines of steps that the run which goes on has still to do, and a line that was not finished, go.
-  void on_resume(std::uint64_t step) {
-    if (!log_.is_open() || !std::filesystem::is_regular_file(options_.log)) return;
-    log_.close();
-    continue_log_after(step);
-    log_.open(options_.log, std::ios::app);
-  }
-
-  bool on_step(const train::Progress& p) {
-    if (curves_.loss.empty()) curves_.first_step = p.step - 1;
-    curves_.loss.push_back(p.loss);
-    curves_.norm.push_back(p.norm);
-    curves_.rate.push_back(p.lr);
-    write({{"step", p.step},
-           {"epoch", p.epoch},
-           {"loss", p.loss},
-           {"gradient_norm", p.norm},
-           {"lr", p.lr},
-           {"seconds", seconds_since(begin_)}});
-    show(p);
-    return driver::Supervisor::caught_signal() == 0;
-  }
-
-  void on_epoch(const train::EpochEnd& end, const std::optional<train::Evaluation>& judged) {
-    Json line{{"epoch", end.epoch}, {"step", end.step}, {"mean_loss", end.mean_loss}};
-    std::string text = "epoch " + std::to_string(end.epoch + 1) + ": mean loss " + number(end.mean_loss);
-    if (judged) {
-      curves_.judged.emplace_back(end.step, judged->loss);
-      line["validation_loss"] = judged->loss;
-      text += "; held back: loss " + number(judged->loss);
-      if (judged->accuracy) {
-        line["accuracy"] = *judged->accuracy;
-        metric_ = "accuracy " + number(*judged->accuracy);
-      } else if (judged->root_mean_square_error) {
-        line["rmse"] = *judged->root_mean_square_error;
-        metric_ = "rmse " + number(*judged->root_mean_square_error);
-      }
-      text += ", " + metric_;
-    }
-    write(line);
-    clear();
-    if (!is_quiet_) std::fprintf(stderr, "%s\n", text.c_str());
-  }
-
-  void end() {
-    clear();
-    if (log_.is_open()) {
-      log_.close();
-      if (log_.fail()) throw Error(Code::cannot_write, "the log could not be written").in_file(options_.log);
-    }
-    if (options_.plot.empty()) return;
-    AtomicFile file(options_.plot);
-    file.write(train::plot_svg(curves_, options_.model));
-    file.commit();
-  }
-  std::string sparkline() const { return train::sparkline(curves_.loss, 60); }
-
- private:
-  static std::string number(double v) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.6g", v);
-    return text;
-  }
-  void continue_log_after(std::uint64_t step) const {
-    std::ifstream old(options_.log);
-    AtomicFile kept(options_.log);
-    constexpr std::string_view kKey = "\"step\":";
-    for (std::string line; step && std::getline(old, line) && !old.eof();) {
-      const std::size_t at = line.find(kKey);
-      if (at == std::string::npos || std::strtoull(line.c_str() + at + kKey.size(), nullptr, 10) > step) continue;
-      kept.write(line + "\n");
-    }
-    kept.commit();
-  }
-  void write(const Json& line) {
-    if (log_.is_open()) log_ << line.dump() << "\n" << std::flush;
-  }
-  void clear() {
-    if (is_drawn_) std::fputs("\r\033[K", stderr);
-    is_drawn_ = false;
-  }
-  /// A line that is redrawn on a terminal; elsewhere one every ten seconds.
-  void show(const train::Progress& p) {
-    const double now = seconds_since(begin_);
-    const bool is_terminal = isatty(STDERR_FILENO) != 0;
-    const bool is_last = p.step == p.step_count;
-    if (is_quiet_ || (!is_last && now - shown_ < (is_terminal ? 0.2 : 10))) return;
-    shown_ = now;
-    const double rate = static_cast<double>(p.examples) / std::max(now, 1e-9);
-    const double left = now / static_cast<double>(curves_.loss.size()) * static_cast<double>(p.step_count - p.step);
-    clear();
-    std::fprintf(stderr, "step %llu/%llu  epoch %llu  loss %.6g%s%s  %.0f examples/s  %s left%s",
-                 static_cast<unsigned long long>(p.step), static_cast<unsigned long long>(p.step_count),
-                 static_cast<unsigned long long>(p.epoch + 1), p.loss, metric_.empty() ? "" : "  ", metric_.c_str(),
-                 rate, duration_text(left).c_str(), is_terminal && !is_last ? "" : "\n");
-    is_drawn_ = is_terminal && !is_last;
-  }
-
-  const Options& options_;
-  bool is_quiet_, is_drawn_ = false;
-  std::ofstream log_;
-  train::Curves curves_;
-  std::string metric_;
-  Clock::time_point begin_ = Clock::now();
-  double shown_ = -10;
 };
 
 /// What must be the same when a run goes on.
@@ -243,7 +110,7 @@ train::Trainer trainer_of(const Options& options, const Model& model, bool is_st
   return trainer;
 }
 
-void print_end(const train::LoopReport& report, const Watch& watch) {
+void print_end(const train::LoopReport& report, const TrainingWatch& watch) {
   if (report.resumed_at) std::printf("resumed after step %llu\n", static_cast<unsigned long long>(report.resumed_at));
   if (report.steps) {
     std::printf("%llu steps: loss %.6g -> %.6g\n", static_cast<unsigned long long>(report.steps), report.first_loss,
@@ -355,8 +222,6 @@ int run_train(const Options& given, const Global& global) {
       print_parameters(train::make_training_graph(loaded.model, options.step.load(global)));
     return 0;
   }
-  if (options.loop.resumes && options.loop.checkpoints.empty())
-    throw Error(Code::bad_usage, "--resume needs --checkpoint, the directory to resume from");
   train::Dataset data = driver::load_dataset(options.data, options.dataset, loaded.model, global.load_options());
   if (!is_stored)
     if (const std::string text = train::require_classes(loaded.model, data, options.step.training.prediction, true);
@@ -370,7 +235,11 @@ int run_train(const Options& given, const Global& global) {
   options.loop.settings = settings_of(options, data, is_stored);
 
   train::Trainer trainer = trainer_of(options, loaded.model, is_stored, global);
-  Watch watch(options, global);
+  TrainingWatch watch({.log = options.log,
+                       .plot = options.plot,
+                       .title = options.model,
+                       .resumes = options.loop.resumes,
+                       .is_quiet = global.quiet});
   driver::Supervisor::leave_signals_to_the_work();
   train::EvaluationOptions evaluation;
   evaluation.loss = options.step.training.loss;

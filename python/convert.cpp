@@ -77,7 +77,7 @@ Report convert_file(const py::object& source, const py::object& output, const py
 Report convert_model(const HeldModel& held, const std::optional<py::object>& output, const py::dict& options) {
   const ConvertRequest request = to_request(options);
   refuse_reading(request);
-  AdjustOptions how = to_adjust(request);
+  AdjustOptions how = driver::adjust_part(request);
   SaveOptions saving = driver::save_part(request);
   saving.to = request.to;
   const std::string path = output ? to_path(*output) : "";
@@ -121,7 +121,7 @@ HeldModel changed_file(const py::object& source, const py::dict& options) {
     throw Error(Code::bad_usage, "what says how a file is written means nothing without one")
         .hint("name the output: convert(source, path, ...)");
   LoadOptions load_options = to_load(request);
-  AdjustOptions how = to_adjust(request);
+  AdjustOptions how = driver::adjust_part(request);
   how.input_shapes.clear();  // the reader takes them
   const std::string name = to_path(source);
   return unlocked([&](Budget& budget) {

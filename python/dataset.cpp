@@ -16,14 +16,12 @@ Dataset to_dataset(const py::object& data, const std::string& target, const Mode
       return load_dataset(path, options, model, load_options);
     });
   }
-  Dataset dataset;
-  dataset.target = target;
+  std::vector<std::pair<std::string, Array>> columns;
   for (const auto& [name, values] : data.cast<py::dict>()) {
     const Datum datum = to_datum(values, Type::tensor(DType::undefined), name.cast<std::string>());
-    dataset.columns.emplace_back(name.cast<std::string>(), *datum.array());
+    columns.emplace_back(name.cast<std::string>(), *datum.array());
   }
-  train::finish(dataset, options);
-  return dataset;
+  return dataset_of(std::move(columns), target);
 }
 
 }  // namespace ingot::python

@@ -3,132 +3,105 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <map>
+
 namespace ingot::python {
 namespace {
 
-using Setter = void (*)(ConvertRequest&, const py::handle&);
-
-template <auto member> void set(ConvertRequest& request, const py::handle& value) {
-  auto& field = request.*member;
-  field = value.cast<std::remove_reference_t<decltype(field)>>();
-}
-
-std::string word(const py::handle& value) { return py::str(value).cast<std::string>(); }
-
-void set_half(ConvertRequest& request, const py::handle& value, DType to) {
-  if (!value.cast<bool>()) return;
-  if (!request.half) request.half.emplace();
-  request.half->to = to;
-}
-
-passes::HalfOptions& half_of(ConvertRequest& request) {
-  if (!request.half) request.half.emplace();
-  return *request.half;
-}
+std::string spelt(const py::handle& value) { return py::str(value).cast<std::string>(); }
 
 /// "age:int,name:text", or {"age": "int", "name": "text"}
 std::string to_schema(const py::handle& value) {
-  if (!py::isinstance<py::dict>(value)) return word(value);
+  if (!py::isinstance<py::dict>(value)) return spelt(value);
   std::string text;
   for (const auto& [name, type] : value.cast<py::dict>())
-    text += (text.empty() ? "" : ",") + word(name) + ":" + word(type);
+    text += (text.empty() ? "" : ",") + spelt(name) + ":" + spelt(type);
   return text;
 }
 
+/// What Python says otherwise than the command line does: by dictionaries, and where a word is one of its own.
 struct Row {
   std::string_view name;
-  Setter set;
+  std::string_view word;  // of the command line, which this stands for; empty: of none
+  void (*set)(ConvertRequest&, const py::handle&) = nullptr;  // null: as the word does
 };
 
 constexpr Row kRows[] = {
-    {"allow_custom", set<&ConvertRequest::allow_custom>},
-    {"allow_links", set<&ConvertRequest::allow_links>},
-    {"auto_cast", [](auto& r, const auto& v) { r.auto_cast = driver::parse_auto_cast(word(v)); }},
-    {"batch", [](auto& r, const auto& v) { r.batch = driver::parse_batch(word(v)); }},
-    {"bfloat16", [](auto& r, const auto& v) { set_half(r, v, DType::bf16); }},
-    {"checked", set<&ConvertRequest::requires_valid>},
-    {"data", [](auto& r, const auto& v) { r.data = to_path(v); }},
-    {"decision_path", set<&ConvertRequest::decision_path>},
-    {"dequantize", set<&ConvertRequest::dequantize>},
-    {"external_data", set<&ConvertRequest::external_data>},
-    {"external_threshold", [](auto& r, const auto& v) { r.external_threshold = v.template cast<std::uint64_t>(); }},
-    {"float16", [](auto& r, const auto& v) { set_half(r, v, DType::f16); }},
-    {"from_format", [](auto& r, const auto& v) { r.from = &format_by_name(word(v)); }},
-    {"functions", [](auto& r, const auto& v) { r.functions = to_path(v); }},
-    {"half_ports", [](auto& r, const auto& v) { half_of(r).converts_ports = v.template cast<bool>(); }},
-    {"infer_types", set<&ConvertRequest::infer_types>},
-    {"input_shapes", [](auto& r, const auto& v) { r.input_shapes = to_input_shapes(v.template cast<py::dict>()); }},
-    {"input_types",
+    {"allow_links", "", [](auto& r, const auto& v) { r.allow_links = v.template cast<bool>(); }},
+    {"checked", "", [](auto& r, const auto& v) { r.requires_valid = v.template cast<bool>(); }},
+    {"from_format", "from"},
+    {"input_shapes", "input-shape",
+     [](auto& r, const auto& v) { r.input_shapes = to_input_shapes(v.template cast<py::dict>()); }},
+    {"input_types", "input-type",
      [](auto& r, const auto& v) {
        for (const auto& [name, type] : v.template cast<py::dict>())
-         r.input_types.emplace_back(word(name), to_dtype(type));
+         r.input_types.emplace_back(spelt(name), to_dtype(type));
      }},
-    {"input_values",
+    {"input_values", "input-value",
      [](auto& r, const auto& v) {
        for (const auto& [name, value] : v.template cast<py::dict>())
-         r.input_values.emplace_back(word(name), value.template cast<double>());
+         r.input_values.emplace_back(spelt(name), value.template cast<double>());
      }},
-    {"inputs", set<&ConvertRequest::inputs>},
-    {"inputs_as", [](auto& r, const auto& v) { r.layout.inputs_as = driver::parse_layout(word(v)); }},
-    {"keep_float", [](auto& r, const auto& v) { half_of(r).keep = v.template cast<std::vector<std::string>>(); }},
-    {"keep_functions", set<&ConvertRequest::keep_functions>},
-    {"keep_nhwc", set<&ConvertRequest::keep_nhwc>},
-    {"keep_state", set<&ConvertRequest::keep_state>},
-    {"loss", set<&ConvertRequest::loss>},
-    {"keep_state", set<&ConvertRequest::keep_state>},
-    {"loss", set<&ConvertRequest::loss>},
-    {"map_ops", [](auto& r, const auto& v) { r.map_ops = to_path(v); }},
-    {"mode", [](auto& r, const auto& v) { r.mode = driver::parse_mode(word(v)); }},
-    {"native_lstm", set<&ConvertRequest::native_lstm>},
-    {"optimizer", set<&ConvertRequest::optimizer>},
-    {"optimizer_state", [](auto& r, const auto& v) { r.optimizer_state = to_path(v); }},
-    {"opset", [](auto& r, const auto& v) { r.opset = v.template cast<std::int64_t>(); }},
-    {"optimizer", set<&ConvertRequest::optimizer>},
-    {"optimizer_state", [](auto& r, const auto& v) { r.optimizer_state = to_path(v); }},
-    {"outputs", set<&ConvertRequest::outputs>},
-    {"outputs_as", [](auto& r, const auto& v) { r.layout.outputs_as = driver::parse_layout(word(v)); }},
-    {"precision", [](auto& r, const auto& v) { r.precision = driver::parse_precision(word(v)); }},
-    {"quantize", [](auto& r, const auto& v) { r.quantize = driver::parse_quantize(word(v)); }},
-    {"raw_scores", set<&ConvertRequest::raw_scores>},
-    {"rename",
+    {"rename", "rename",
      [](auto& r, const auto& v) {
-       for (const auto& [from, to] : v.template cast<py::dict>()) r.renames.emplace_back(word(from), word(to));
+       for (const auto& [from, to] : v.template cast<py::dict>()) r.renames.emplace_back(spelt(from), spelt(to));
      }},
-    {"schema", [](auto& r, const auto& v) { r.schema = to_schema(v); }},
-    {"sequences", [](auto& r, const auto& v) { r.sequences = driver::parse_sequences(word(v)); }},
-    {"signature", set<&ConvertRequest::signature>},
-    {"standard", set<&ConvertRequest::standard>},
-    {"strings", set<&ConvertRequest::strings>},
-    {"tag", set<&ConvertRequest::tag>},
-    {"target", set<&ConvertRequest::target>},
-    {"to_format", [](auto& r, const auto& v) { r.to = &format_by_name(word(v)); }},
-    {"variables", set<&ConvertRequest::variables>},
-    {"weights", [](auto& r, const auto& v) { r.weights = driver::parse_weights(word(v)); }},
-    {"weights_from", [](auto& r, const auto& v) { r.weights_from = to_path(v); }},
-    {"zipmap", set<&ConvertRequest::zipmap>},
+    {"schema", "schema", [](auto& r, const auto& v) { r.schema = to_schema(v); }},
+    {"target", "for"},
+    {"to_format", "to"},
 };
+
+/// All that convert() takes: the command line's words, but for those that Python says in its own.
+std::map<std::string, Row> all_rows() {
+  std::map<std::string, Row> rows;
+  for (const Row& row : kRows) rows.emplace(row.name, row);
+  for (const driver::ConvertWord& word : driver::convert_words()) {
+    if (std::ranges::find(kRows, word.name, &Row::word) != std::end(kRows)) continue;
+    std::string name(word.name);
+    std::ranges::replace(name, '-', '_');
+    rows.emplace(name, Row{word.name, word.name});
+  }
+  return rows;
+}
+
+/// A value as the command line would have it.
+void say(std::vector<driver::WordGiven>& words, const driver::ConvertWord& word, const py::handle& value) {
+  using Takes = driver::ConvertWord::Takes;
+  const std::string name(word.name);
+  if (word.takes == Takes::nothing) {
+    if (value.cast<bool>()) words.push_back({name});
+  } else if (word.takes == Takes::one) {
+    words.push_back({name, py::hasattr(value, "__fspath__") ? to_path(value) : spelt(value)});
+  } else {
+    for (std::string& text : value.cast<std::vector<std::string>>()) words.push_back({name, std::move(text)});
+  }
+}
 
 }  // namespace
 
 ConvertRequest to_request(const py::dict& options) {
+  const std::map<std::string, Row> rows = all_rows();
   ConvertRequest request;
   request.requires_valid = true;
+  std::vector<driver::WordGiven> words;
   for (const auto& [key, value] : options) {
     if (value.is_none()) continue;
-    const std::string name = word(key);
-    const auto row = std::ranges::find(kRows, name, &Row::name);
-    if (row == std::end(kRows)) throw py::type_error("convert() has no option '" + name + "'");
-    row->set(request, value);
+    const std::string name = spelt(key);
+    const auto row = rows.find(name);
+    if (row == rows.end()) throw py::type_error("convert() has no option '" + name + "'");
+    if (row->second.set)
+      row->second.set(request, value);
+    else
+      say(words, driver::convert_word(row->second.word), value);
   }
-  const auto is_on = [&](const char* name) { return options.contains(name) && options[name].cast<bool>(); };
-  if (request.half && !is_on("float16") && !is_on("bfloat16"))
-    throw Error(Code::bad_usage, "keep_float and half_ports do nothing by themselves").hint("add float16 or bfloat16");
+  driver::set_words(request, words);
   return request;
 }
 
 std::vector<std::string> option_names() {
   std::vector<std::string> names;
-  for (const Row& row : kRows) names.emplace_back(row.name);
+  for (const auto& [name, row] : all_rows()) names.push_back(name);
   return names;
 }
 
@@ -138,20 +111,6 @@ LoadOptions to_load(const ConvertRequest& r) {
   options.import = driver::import_part(r);
   options.requires_valid = r.requires_valid;
   options.allow_links = r.allow_links;
-  return options;
-}
-
-AdjustOptions to_adjust(const ConvertRequest& r) {
-  AdjustOptions options;
-  options.opset = r.opset;
-  options.target = r.target;
-  options.input_shapes = r.input_shapes;
-  options.batch = r.batch;
-  options.renames = r.renames;
-  options.infer_types = r.infer_types;
-  options.auto_cast = r.auto_cast.value_or(AutoCast::none);
-  options.standard = r.standard;
-  options.half = r.half;
   return options;
 }
 

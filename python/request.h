@@ -11,9 +11,8 @@ ConvertRequest to_request(const py::dict& options);
 /// The names of all of them.
 std::vector<std::string> option_names();
 
-/// The parts of a request.
+/// What the reader of a file is told.
 LoadOptions to_load(const ConvertRequest& request);
-AdjustOptions to_adjust(const ConvertRequest& request);
 /// Refuse what means nothing of a model that is in memory, and what means nothing before it is changed or written.
 void refuse_reading(const ConvertRequest& request);
 void refuse_writing(const ConvertRequest& request);

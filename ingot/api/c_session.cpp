@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "ingot/api/c_handles.h"
+#include "ingot/ops/infer.h"
 
 namespace {
 
@@ -23,7 +24,6 @@ ingot::Limits limits_of(const ingot_session_options& options) {
 }
 
 ingot::SessionOptions options_of(const ingot_session_options& options, ingot::Budget& budget) {
-  if (options.threads < 0) throw Error(Code::bad_usage, "the number of threads is negative");
   ingot::SessionOptions own;
   own.budget = &budget;
   own.threads = options.threads;
@@ -50,14 +50,24 @@ std::size_t width_of(DType dtype) { return std::max<std::size_t>(1, ingot::bits_
   throw Error(Code::bad_usage, std::string("input '") + input.name + "': " + why);
 }
 
+std::uint64_t size_of(const ingot_input& input, const ingot::Dims& dims) {
+  try {
+    return static_cast<std::uint64_t>(ingot::tensor_size(dims));
+  } catch (const Error& error) {
+    refuse_input(input, error.message());
+  }
+}
+
 Array array_of(const ingot_input& input) {
   ingot::required(input.name, "inputs[i].name");
   if (!ingot::is_valid_dtype(input.dtype)) refuse_input(input, "the element type does not exist");
   const auto dtype = static_cast<DType>(input.dtype);
   if (dtype == DType::string) refuse_input(input, "strings cannot be given through the C interface");
   if (input.rank && !input.dims) refuse_input(input, "dims is NULL");
+  if (input.rank > ingot::ops::kMostDims)
+    refuse_input(input, std::to_string(input.rank) + " dimensions are more than any tensor has");
   const ingot::Dims dims(input.dims, input.dims + input.rank);
-  const auto elements = static_cast<std::uint64_t>(ingot::tensor_size(dims));
+  const std::uint64_t elements = size_of(input, dims);
   const std::size_t width = width_of(dtype);
   if (input.byte_size % width != 0 || input.byte_size / width != elements)
     refuse_input(input, std::to_string(input.byte_size) + " bytes do not fit the type and the dimensions");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ingot/api/engine_options.h"
 #include "ingot/base/error.h"
 #include "ingot/ir/model.h"
 #include "ingot/onnx/text.h"
@@ -31,25 +32,23 @@ std::pair<std::string, std::string> split_domain(const std::string& op) {
   return {std::string(normal_domain(op.substr(0, dot))), op.substr(dot + 1)};
 }
 
+/// Splits make many outputs, and what asks for more made a mistake.
+constexpr std::size_t kMostOutputs = 1 << 16;
+
 }  // namespace
 
-using Attr = ModelBuilder::Attribute;
-Attr::Attribute(std::string n, AttributeValue v) : name(std::move(n)), value(std::move(v)) {}
-Attr::Attribute(std::string n, int v) : name(std::move(n)), value(std::int64_t{v}) {}
-Attr::Attribute(std::string n, bool v) : name(std::move(n)), value(std::int64_t{v}) {}
-Attr::Attribute(std::string n, double v) : name(std::move(n)), value(static_cast<float>(v)) {}
-Attr::Attribute(std::string n, const char* v) : name(std::move(n)), value(std::string(v)) {}
-Attr::Attribute(std::string n, DType v) : name(std::move(n)), value(static_cast<std::int64_t>(v)) {}
-Attr::Attribute(std::string n, std::initializer_list<std::int64_t> v)
-    : name(std::move(n)), value(std::vector<std::int64_t>(v)) {}
+ModelBuilder::Attribute::Attribute(std::string n, const char* v) : name(std::move(n)) {
+  if (!v) throw Error(Code::bad_attribute, "attribute '" + name + "' is a null pointer");
+  value = std::string(v);
+}
 
 struct ModelBuilder::State {
   Model model;
   std::vector<Value*> inputs_of(const std::vector<Ref>& refs, const std::string& reader) const {
     std::vector<Value*> values;
     for (const Ref& ref : refs) {
-      if (ref.value_ && &ref.value_->graph() != model.graph.get())
-        throw Error(Code::bad_usage, reader + " reads a value of another builder");
+      if (ref.value_ && ref.owner_.lock().get() != this)
+        throw Error(Code::bad_usage, reader + " reads a value of another builder, or of a model that is built");
       values.push_back(ref.value_);
     }
     return values;
@@ -60,7 +59,7 @@ struct ModelBuilder::State {
   }
 };
 
-ModelBuilder::ModelBuilder(std::int64_t opset, std::string graph_name) : state_(std::make_unique<State>()) {
+ModelBuilder::ModelBuilder(std::int64_t opset, std::string graph_name) : state_(std::make_shared<State>()) {
   state_->model.opsets.set("", opset);
   state_->model.producer_name = "ingot";
   state_->model.graph->name = std::move(graph_name);
@@ -69,49 +68,56 @@ ModelBuilder::ModelBuilder(ModelBuilder&&) noexcept = default;
 ModelBuilder& ModelBuilder::operator=(ModelBuilder&&) noexcept = default;
 ModelBuilder::~ModelBuilder() = default;
 
+ModelBuilder::State& ModelBuilder::state() const { return held(state_, "ModelBuilder"); }
+
 void ModelBuilder::import_opset(const std::string& domain, std::int64_t version) {
-  state_->model.opsets.set(domain, version);
+  state().model.opsets.set(domain, version);
 }
 
 ModelBuilder::Ref ModelBuilder::input(const std::string& name, const Type& type) {
-  state_->refuse_taken(name);
-  return Ref(state_->model.graph->add_input(name, type));
+  state().refuse_taken(name);
+  return Ref(state_, state().model.graph->add_input(name, type));
 }
 
 ModelBuilder::Ref ModelBuilder::initializer(const std::string& name, const Tensor& value) {
-  state_->refuse_taken(name);
-  return Ref(state_->model.graph->add_initializer(name, value));
+  state().refuse_taken(name);
+  return Ref(state_, state().model.graph->add_initializer(name, value));
 }
 
 ModelBuilder::Ref ModelBuilder::node(const std::string& op, const std::vector<Ref>& inputs,
                                      const std::vector<Attribute>& attributes, const std::string& output_name) {
   const Ref made = node_outputs(op, inputs, 1, attributes).front();
-  if (!output_name.empty()) state_->model.graph->rename(made.value_, state_->model.graph->fresh_name(output_name));
+  if (!output_name.empty()) state().model.graph->rename(made.value_, state().model.graph->fresh_name(output_name));
   return made;
 }
 
 std::vector<ModelBuilder::Ref> ModelBuilder::node_outputs(const std::string& op, const std::vector<Ref>& inputs,
                                                           std::size_t outputs,
                                                           const std::vector<Attribute>& attributes) {
-  const std::vector<Value*> values = state_->inputs_of(inputs, op);
+  const std::vector<Value*> values = state().inputs_of(inputs, op);
+  if (outputs > kMostOutputs) throw Error(Code::bad_usage, op + " cannot have " + std::to_string(outputs) + " outputs");
   std::vector<ingot::Attribute> own;
-  for (const Attribute& a : attributes) own.emplace_back(a.name, std::visit(ToIr{a.name}, a.value));
-  Graph& graph = *state_->model.graph;
+  for (const Attribute& a : attributes) {
+    if (std::ranges::find(own, a.name, &ingot::Attribute::name) != own.end())
+      throw Error(Code::bad_attribute, op + " is given attribute '" + a.name + "' twice");
+    own.emplace_back(a.name, std::visit(ToIr{a.name}, a.value));
+  }
+  Graph& graph = *state().model.graph;
   const auto [domain, name] = split_domain(op);
   Node* node = graph.add_node(name, domain);
   for (Value* v : values) node->add_input(v);
   for (ingot::Attribute& a : own) node->attributes.set(std::move(a));
   std::vector<Ref> made;
-  for (std::size_t i = 0; i < outputs; ++i) made.push_back(Ref(node->add_output(graph.fresh_name(name))));
+  for (std::size_t i = 0; i < outputs; ++i) made.push_back(Ref(state_, node->add_output(graph.fresh_name(name))));
   return made;
 }
 
 void ModelBuilder::output(const std::string& name, Ref value) {
-  Value* v = state_->inputs_of({value}, "output '" + name + "'").front();
+  Value* v = state().inputs_of({value}, "output '" + name + "'").front();
   if (!v) throw Error(Code::bad_usage, "output '" + name + "' has no value");
-  Graph& graph = *state_->model.graph;
+  Graph& graph = *state().model.graph;
   if (v->name() != name) {
-    state_->refuse_taken(name);
+    state().refuse_taken(name);
     // What is an output already, or came in by its own name, keeps that.
     if (v->producer() && std::ranges::none_of(v->uses(), [](const Use& use) { return use.node == nullptr; }))
       graph.rename(v, name);
@@ -122,7 +128,7 @@ void ModelBuilder::output(const std::string& name, Ref value) {
 }
 
 Model ModelBuilder::build() {
-  Model model = std::move(state_->model);
+  Model model = std::move(state().model);
   *this = ModelBuilder(model.opsets.version(""), model.graph->name);
   model.ir_version =
       std::max<std::int64_t>({4, ops::ir_version_for(model.opsets), passes::needed_ir_version(model).version});

@@ -27,7 +27,7 @@ std::vector<NamedDatum> Session::run(const std::vector<NamedDatum>& inputs, cons
   engine::RunOptions own;
   own.profile = options.profile;
   own.draw = options.draw;
-  return state_->session.run(inputs, own);
+  return held(state_, "Session").session.run(inputs, own);
 }
 
 }  // namespace ingot

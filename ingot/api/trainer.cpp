@@ -23,19 +23,19 @@ Trainer Trainer::stored(const Model& model, const std::vector<std::size_t>& algo
       new State{train::Trainer::stored(checked(model, session), algorithms, engine_options(session))}));
 }
 
-double Trainer::step(const std::vector<NamedDatum>& batch) { return state_->trainer.step(batch); }
+double Trainer::step(const std::vector<NamedDatum>& batch) { return held(state_, "Trainer").trainer.step(batch); }
 
 train::LoopReport Trainer::fit(const train::Dataset& data, const train::LoopOptions& options,
                                const train::LoopEvents& events) {
-  return state_->trainer.fit(data, options, events);
+  return held(state_, "Trainer").trainer.fit(data, options, events);
 }
 
-Model Trainer::trained(bool with_training) const { return state_->trainer.trained(with_training); }
-const std::string& Trainer::target_name() const { return state_->trainer.target_name(); }
+Model Trainer::trained(bool with_training) const { return held(state_, "Trainer").trainer.trained(with_training); }
+const std::string& Trainer::target_name() const { return held(state_, "Trainer").trainer.target_name(); }
 
 std::vector<std::string> Trainer::notes() const {
   std::vector<std::string> all;
-  for (const train::TrainingGraph& graph : state_->trainer.graphs())
+  for (const train::TrainingGraph& graph : held(state_, "Trainer").trainer.graphs())
     all.insert(all.end(), graph.notes.begin(), graph.notes.end());
   return all;
 }

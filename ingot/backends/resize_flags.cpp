@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ingot/base/current_budget.h"
+#include "ingot/ops/infer.h"
 
 namespace ingot::backends {
 namespace {
@@ -69,6 +70,31 @@ const ResizeFlags* resize_flags(const Node& resize, const std::vector<Axis>& axe
     if (fits) return &f;
   }
   return nullptr;
+}
+
+Refused refuse_resize_of(const Node& n, std::string_view framework, bool avoids_borders) {
+  if (Refused why = needs_rank(n)) return why;
+  const auto& y = n.output(0)->type.shape;
+  if (!y || !is_fixed(*y) || !is_fixed(*n.input(0)->type.shape))
+    return Refusal{Kind::unknown_size, "sizes that are not known before running"};
+  if (std::ranges::any_of(*n.input(0)->type.shape, [](const Dim& d) { return same(d, 0); }))
+    return Refusal{Kind::dimensions, "there is nothing to resize"};
+  if (n.input(2) && !ops::constant_of(n.input(2)) && !n.input(3))
+    return Refusal{Kind::not_constant, "scales that are computed"};
+  if (n.attributes.int_or("antialias", 0)) return Refusal{Kind::attribute_value, "antialias"};
+  const std::string mode = n.attributes.string_or("mode", "nearest");
+  if (n.attributes.string_or("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize")
+    return Refusal{Kind::attribute_value, "tf_crop_and_resize"};
+  if (mode == "nearest") return {};
+  if (mode != "linear") return Refusal{Kind::attribute_value, "mode " + mode};
+  const std::size_t rank = y->size();
+  if (rank != 3 && rank != 4)
+    return Refusal{Kind::dimensions, "linear resizing of other than 1 or 2 spatial dimensions"};
+  // Channels first or last: either may be the case when this is asked.
+  const std::vector<passes::legalize::ResizeAxis> axes = passes::legalize::resize_axes(n);
+  if (!resize_flags(n, axes, 1, true, avoids_borders) && !resize_flags(n, axes, 2, true, avoids_borders))
+    return Refusal{Kind::attribute_value, "coordinates that " + std::string(framework) + " does not have"};
+  return {};
 }
 
 }  // namespace ingot::backends

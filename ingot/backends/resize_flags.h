@@ -1,6 +1,7 @@
 #pragma once
 #include <vector>
 
+#include "ingot/backends/refusals.h"
 #include "ingot/ir/graph.h"
 #include "ingot/passes/legalize/resize_axis.h"
 
@@ -18,5 +19,8 @@ std::int64_t nearest_element(const Node& resize, const passes::legalize::ResizeA
 /// `avoids_borders`: not where a place lies between two elements, so that other roundings take the other one.
 const ResizeFlags* resize_flags(const Node& resize, const std::vector<passes::legalize::ResizeAxis>& axes,
                                 std::size_t first, bool is_linear, bool avoids_borders);
+
+/// Why neither TensorFlow nor TFLite, whose name is given, has an operator for a Resize, whatever its elements.
+Refused refuse_resize_of(const Node& resize, std::string_view framework, bool avoids_borders);
 
 }  // namespace ingot::backends

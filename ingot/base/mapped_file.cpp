@@ -112,6 +112,8 @@ Bytes map_open_file(const FileDescriptor& file, const std::string& path) {
 }
 
 Bytes map_file(const std::string& path) {
+  if (path.find('\0') != std::string::npos)  // what stands before it names another file
+    throw Error(Code::cannot_open, "is not the name of a file").in_file(path);
   // O_NONBLOCK: a pipe must not make us wait for its writer.
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file && errno == ENXIO) throw Error(Code::not_regular_file, "is not a regular file").in_file(path);

@@ -48,16 +48,9 @@ void divide(ImportOptions& import, SaveOptions& save, const Format& from, const 
 
 /// Which operator sets the model gets. Another framework's file has none: its writer takes the model as it is.
 AdjustOptions adjust_options(const ConvertRequest& request, const Format& from, const Format& to) {
-  AdjustOptions adjust;
-  adjust.opset = request.opset;
-  adjust.target = request.target;
-  adjust.batch = request.batch;
-  adjust.budget = request.budget;
-  adjust.renames = request.renames;
-  adjust.infer_types = request.infer_types;
-  adjust.standard = request.standard;
-  adjust.half = request.half;
-  if (to.is_onnx) adjust.auto_cast = request.auto_cast.value_or(AutoCast::none);
+  AdjustOptions adjust = adjust_part(request);
+  adjust.input_shapes.clear();                         // the reader takes them
+  if (!to.is_onnx) adjust.auto_cast = AutoCast::none;  // its writer does that
   if (to.is_onnx && !from.is_onnx && !adjust.opset && adjust.target.empty()) adjust.opset = kUsualOpset;
   return adjust;
 }
@@ -201,6 +194,21 @@ ImportOptions import_part(const ConvertRequest& request) {
   import.layout = request.layout;
   import.mode = request.mode;
   return import;
+}
+
+AdjustOptions adjust_part(const ConvertRequest& request) {
+  AdjustOptions adjust;
+  adjust.opset = request.opset;
+  adjust.target = request.target;
+  adjust.input_shapes = request.input_shapes;
+  adjust.batch = request.batch;
+  adjust.renames = request.renames;
+  adjust.infer_types = request.infer_types;
+  adjust.auto_cast = request.auto_cast.value_or(AutoCast::none);
+  adjust.standard = request.standard;
+  adjust.half = request.half;
+  adjust.budget = request.budget;
+  return adjust;
 }
 
 SaveOptions save_part(const ConvertRequest& request) {

@@ -11,6 +11,8 @@
 
 namespace ingot::driver {
 
+struct AdjustOptions;
+
 /// Source and result of a conversion, as they can be run beside each other.
 struct Comparison {
   std::string source{}, result{};
@@ -77,8 +79,9 @@ struct ConvertRequest {
   std::function<void(std::string_view)> on_stage{};
 };
 
-/// What of a request the reader, and the writer, of a file is told; for those who read or write alone.
+/// What of a request the reader of a file, who changes the model, and the writer is told; for those who do one alone.
 ImportOptions import_part(const ConvertRequest& request);
+AdjustOptions adjust_part(const ConvertRequest& request);
 SaveOptions save_part(const ConvertRequest& request);
 /// All that is asked for.
 OptionSet given(const ConvertRequest& request);

@@ -68,9 +68,9 @@ std::string attribute_difference(const Attribute& a, const Attribute& b) {
       a.value);
 }
 
-class Comparison {
+class ModelDiffer {
  public:
-  Comparison(const Model& a, const Model& b) : a_(a), b_(b) {}
+  ModelDiffer(const Model& a, const Model& b) : a_(a), b_(b) {}
 
   Difference run() {
     compare_models();
@@ -309,7 +309,7 @@ Difference diff(const Model& a, const Model& b) {
   tolerant.tolerate_errors = true;
   passes::infer(x, tolerant);
   passes::infer(y, tolerant);
-  return Comparison(x, y).run();
+  return ModelDiffer(x, y).run();
 }
 
 }  // namespace ingot::driver

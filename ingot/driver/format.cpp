@@ -71,7 +71,7 @@ std::string Source::directory() const {
 }
 
 Source open_source(const std::string& path) {
-  if (fs::is_directory(path)) return {.path = path, .is_directory = true};
+  if (path.find('\0') == std::string::npos && fs::is_directory(path)) return {.path = path, .is_directory = true};
   return {.path = path, .contents = map_file(path)};
 }
 

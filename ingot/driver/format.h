@@ -63,6 +63,8 @@ struct Vocabulary {
   std::vector<ExportLine> (*exported)() = nullptr;
   /// All that stands in the way of writing a model, found without writing anything.
   std::vector<ExportObstacle> (*obstacles)(const Model&, const SaveOptions&) = nullptr;
+  /// What models are divided for (driver/targets.h), with the runtime's version; empty: the format's name.
+  std::string_view target{};
 };
 
 /// What a file itself holds, in the words of its framework.

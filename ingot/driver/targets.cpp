@@ -72,8 +72,10 @@ passes::OperatorRule rule_of(const Value& json) {
   return rule;
 }
 
-/// The runtime's version belongs to the name where writers differ by it.
-std::string target_name(const Format& format) { return format.name == "tfjs" ? "tfjs-4" : std::string(format.name); }
+std::string target_name(const Format& format) {
+  const bool has_own = format.operators && !format.operators->target.empty();
+  return std::string(has_own ? format.operators->target : format.name);
+}
 
 /// What a format's writer says of each node of a model.
 PartitionTarget target_of(const Format& format, const Model& model) {

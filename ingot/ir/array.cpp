@@ -61,6 +61,8 @@ Array Array::view(DType dtype, Dims dims, void* data, std::shared_ptr<const void
   a.dtype_ = dtype;
   a.dims_ = std::move(dims);
   a.size_ = tensor_size(a.dims_);
+  if (!data && a.size_ > 0)
+    throw Error(Code::bad_usage, std::to_string(a.size_) + " elements cannot be viewed at a null pointer");
   a.data_ = static_cast<std::byte*>(data);
   a.owner_ = std::move(owner);
   return a;

@@ -2,6 +2,7 @@
 #include "ingot/ir/model.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ingot {
 
@@ -37,21 +38,22 @@ Function::Function(Function&&) noexcept = default;
 Function::~Function() = default;
 
 Model::Model() : graph(std::make_unique<Graph>()) {}
-Model::Model(Model&&) noexcept = default;
+Model::Model(Model&& other) noexcept : Model() { *this = std::move(other); }
 Model::~Model() = default;
 
 Model& Model::operator=(Model&& other) noexcept {
+  if (this == &other) return *this;
   // The training graphs read values of the main graph: they go first.
   training.clear();
-  ir_version = other.ir_version;
+  ir_version = std::exchange(other.ir_version, 0);
   opsets = std::move(other.opsets);
   producer_name = std::move(other.producer_name);
   producer_version = std::move(other.producer_version);
   domain = std::move(other.domain);
   doc_string = std::move(other.doc_string);
-  model_version = other.model_version;
+  model_version = std::exchange(other.model_version, 0);
   metadata = std::move(other.metadata);
-  graph = std::move(other.graph);
+  graph = std::exchange(other.graph, std::make_unique<Graph>());
   functions = std::move(other.functions);
   training = std::move(other.training);
   device_configurations = std::move(other.device_configurations);

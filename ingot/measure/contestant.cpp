@@ -9,25 +9,6 @@
 #include "ingot/ir/model.h"
 
 namespace ingot::measure {
-namespace {
-
-/// The format that a runtime is made for, and how its files are called.
-std::pair<std::string_view, const char*> native_format(verify::Runtime runtime) {
-  switch (runtime) {
-    case verify::Runtime::tflite:
-    case verify::Runtime::litert:
-      return {"tflite", "model.tflite"};
-    case verify::Runtime::tfjs:
-      return {"tfjs", "model.json"};
-    case verify::Runtime::ort:
-    case verify::Runtime::ingot:
-      break;
-  }
-  return {"onnx", "model.onnx"};
-}
-
-}  // namespace
-
 Contestant::Contestant(verify::Runtime runtime, const verify::Peers& peers, const std::string& file,
                        const driver::Loaded& loaded, const driver::LoadOptions& load, const driver::InputShapes& shapes,
                        const std::vector<engine::NamedDatum>& inputs, int threads)
@@ -45,16 +26,16 @@ Contestant::Contestant(verify::Runtime runtime, const verify::Peers& peers, cons
 std::string Contestant::file_for(const std::string& file, const driver::Loaded& loaded, const driver::LoadOptions& load,
                                  const driver::InputShapes& shapes) {
   const std::vector<verify::Runtime> able = verify::runtimes_for(*loaded.format);
-  const auto [name, file_name] = native_format(runtime_);
-  // What ONNX Runtime runs is ONNX in every form, but it reads one of them.
-  const bool reads = runtime_ != verify::Runtime::ort || loaded.format->name == name;
+  const driver::Format& format = driver::format_by_name(verify::info_of(runtime_).reads);
+  // Whoever runs ONNX runs it in every form, but reads one of them.
+  const bool reads = !loaded.format->is_onnx || loaded.format == &format;
   if (reads && std::ranges::find(able, runtime_) != able.end()) return file;
-  const driver::Format& format = driver::format_by_name(name);
   if (!format.save)
     throw Error(Code::unsupported_feature, title + " does not read " + std::string(loaded.format->title) +
                                                " files, and Ingot writes none of its own");
   converted_to = format.title;
-  const std::string path = (scratch_.path() / file_name).string();
+  const std::string extension(format.extensions.empty() ? "" : format.extensions.front());  // none: a folder
+  const std::string path = (scratch_.path() / ("model" + extension)).string();
   driver::ConvertRequest request;
   request.input = file;
   request.output = path;

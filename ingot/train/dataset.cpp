@@ -118,6 +118,21 @@ Preparation DatasetOptions::preparation() const {
   return made;
 }
 
+namespace {
+
+std::int64_t examples_in(const Dataset& data) {
+  std::int64_t count = data.images ? static_cast<std::int64_t>(data.images->paths().size()) : -1;
+  for (const auto& [name, array] : data.columns) {
+    if (array.rank() == 0) refuse("'" + name + "' is a single number");
+    if (count >= 0 && array.dims()[0] != count)
+      refuse("'" + name + "' has " + std::to_string(array.dims()[0]) + " examples, others " + std::to_string(count));
+    count = array.dims()[0];
+  }
+  return count;
+}
+
+}  // namespace
+
 void finish(Dataset& data, const DatasetOptions& options) {
   const Preparation given = options.preparation();
   data.preparation.scale = given.scale;
@@ -130,14 +145,23 @@ void finish(Dataset& data, const DatasetOptions& options) {
     if (data.target == from) data.target = to;
     found->first = to;
   }
-  data.count = data.images ? static_cast<std::int64_t>(data.images->paths().size()) : -1;
-  for (const auto& [name, array] : data.columns) {
-    if (array.rank() == 0) refuse("'" + name + "' is a single number");
-    if (data.count >= 0 && array.dims()[0] != data.count)
-      refuse("'" + name + "' has " + std::to_string(array.dims()[0]) + " examples, others " +
-             std::to_string(data.count));
-    data.count = array.dims()[0];
-  }
+  data.count = examples_in(data);
+}
+
+Dataset dataset_of(std::vector<std::pair<std::string, Array>> columns, const std::string& target) {
+  Dataset data;
+  data.columns = std::move(columns);
+  data.target = target;
+  if (!target.empty() && !data.find(target)) refuse("there is no column '" + target + "' to take the targets from");
+  finish(data, {});
+  return data;
+}
+
+void require_examples(const Dataset& data) {
+  const std::int64_t count = examples_in(data);
+  if (count <= 0) refuse("the data has no examples");
+  if (count != data.count)
+    refuse("the data states " + std::to_string(data.count) + " examples, but has " + std::to_string(count));
 }
 
 Dataset load_dataset(const std::string& path, const DatasetOptions& options) {

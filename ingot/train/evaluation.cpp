@@ -154,6 +154,7 @@ std::string require_classes(const Model& model, const Dataset& data, const std::
 }
 
 Evaluation evaluate(const Model& model, const Dataset& data, const EvaluationOptions& options) {
+  require_examples(data);
   Model judged = model.clone();
   judged.training.clear();
   passes::canonicalize(judged);

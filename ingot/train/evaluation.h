@@ -13,9 +13,9 @@ class Budget;
 namespace ingot::train {
 
 struct EvaluationOptions {
-  LossOptions loss;
+  LossOptions loss{};
   std::uint64_t batch = 256;
-  std::string prediction;  // an output of the model; empty: the first
+  std::string prediction{};  // an output of the model; empty: the first
   Budget* budget = nullptr;
 };
 

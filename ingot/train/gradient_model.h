@@ -12,8 +12,8 @@ struct GradientModelOptions {
     jacobian,        // of each element of `of`: its dimensions first, then those of `wrt`
     hessian_vector,  // the second derivative times a further input, "v/<wrt>"
   };
-  std::string of;                       // an output, or any value; empty: the first output
-  std::vector<std::string> wrt;         // inputs, initializers or any values; empty: all real inputs
+  std::string of{};                     // an output, or any value; empty: the first output
+  std::vector<std::string> wrt{};       // inputs, initializers or any values; empty: all real inputs
   std::vector<std::string> stops = {};  // values through which no gradient flows back
   Kind kind = Kind::gradient;
   bool keeps_forward = false;  // the model's own outputs stay

@@ -23,17 +23,17 @@ struct LoopOptions {
   std::uint64_t steps = 0;  // if not 0, this many steps whatever the epochs
   std::uint64_t seed = 0;
   bool shuffles = true;
-  std::optional<double> lr;           // absent: the algorithm's own stays
+  std::optional<double> lr{};         // absent: the algorithm's own stays
   std::string schedule = "constant";  // see Schedule
   std::uint64_t warmup = 0;           // steps
-  std::string checkpoints;            // directory; empty: none
+  std::string checkpoints{};          // directory; empty: none
   std::string every = "500";          // between checkpoints: "500", "500steps", "1epoch", "10min"
   std::uint64_t keep = 3;
   bool resumes = false, resumes_by_force = false;
   std::uint64_t patience = 0;          // judgements without progress after which the run ends; 0: it does not
   double min_delta = 0;                // what counts as progress
   bool restores_best = false;          // the best state is the last
-  RunSettings settings;                // compared when a run goes on
+  RunSettings settings{};              // compared when a run goes on
   Ranks* ranks = nullptr;              // who share each batch; null: nobody else does
   engine::Profile* profile = nullptr;  // filled with what each node did in the ten steps after the first
 };
@@ -52,13 +52,13 @@ struct EpochEnd {
 
 struct LoopEvents {
   /// Told, before the first step, after which step a run that resumes goes on; 0: there is nothing to resume.
-  std::function<void(std::uint64_t step)> on_resume;
+  std::function<void(std::uint64_t step)> on_resume{};
   /// Told of each step; false ends the run after a checkpoint.
-  std::function<bool(const Progress&)> on_step;
+  std::function<bool(const Progress&)> on_step{};
   /// Told of each epoch that ends; what it gives is judged: smaller is better. Without, the mean loss is.
-  std::function<double(const EpochEnd&)> on_epoch;
+  std::function<double(const EpochEnd&)> on_epoch{};
   /// Told at once what a user should know, such as of a damaged checkpoint. Without, it is in the report.
-  std::function<void(const std::string&)> on_note;
+  std::function<void(const std::string&)> on_note{};
 };
 
 struct LoopReport {

@@ -15,9 +15,9 @@ namespace ingot::train {
 /// A loss by its name, with what some of them take.
 struct LossOptions {
   std::string name = "cross_entropy";
-  double label_smoothing = 0;                // cross_entropy
-  std::optional<std::int64_t> ignore_index;  // cross_entropy, nll
-  double delta = 1;                          // huber, smooth_l1: where the square ends
+  double label_smoothing = 0;                  // cross_entropy
+  std::optional<std::int64_t> ignore_index{};  // cross_entropy, nll
+  double delta = 1;                            // huber, smooth_l1: where the square ends
 };
 
 /// cross_entropy, nll, bce, bce_logits, mse, mae, huber, smooth_l1, hinge, kl, poisson, cosine.

@@ -16,10 +16,10 @@ namespace ingot::train {
 struct OptimizerOptions {
   /// "adam", or with a flavour "adam@keras": whose formula it is.
   std::string name = "sgd";
-  std::optional<double> lr;
-  std::optional<double> momentum, weight_decay, beta1, beta2, epsilon, rho;
+  std::optional<double> lr{};
+  std::optional<double> momentum{}, weight_decay{}, beta1{}, beta2{}, epsilon{}, rho{};
   double dampening = 0, lr_decay = 0;
-  std::vector<std::string> no_decay;  // names with * and ? of parameters that weight decay leaves alone
+  std::vector<std::string> no_decay{};  // names with * and ? of parameters that weight decay leaves alone
 };
 
 /// sgd, momentum, nesterov, adagrad, rmsprop, adadelta, adam, adamw, adamax, nadam, lamb, lion.

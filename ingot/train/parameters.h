@@ -13,8 +13,8 @@ namespace ingot::train {
 
 /// Which initializers are trained. Patterns are globs on names (* and ?), or "op:Gemm" for the weights of an operator.
 struct ParameterOptions {
-  std::vector<std::string> trainable;  // empty: all that can be
-  std::vector<std::string> frozen;
+  std::vector<std::string> trainable{};  // empty: all that can be
+  std::vector<std::string> frozen{};
   std::vector<std::string> tied = {};  // copies by Identity that stay what they are a copy of
   std::size_t last = 0;                // only those of the last so many nodes that have some; 0: no limit
 };

@@ -296,7 +296,10 @@ class Loop {
 
 LoopReport run_loop(StepRunner& runner, const std::vector<TrainingGraph>& trainings, const Dataset& data,
                     const LoopOptions& options, const LoopEvents& events) {
-  if (options.batch == 0 || data.count == 0) throw Error(Code::bad_training_data, "there is nothing to train on");
+  require_examples(data);
+  if (options.batch == 0) throw Error(Code::bad_usage, "a batch has at least one example");
+  if (options.resumes && options.checkpoints.empty())
+    throw Error(Code::bad_usage, "there is no directory of checkpoints to resume from").hint("name it: --checkpoint");
   auto fixed = fixed_batch(trainings.front().model);
   if (fixed && options.ranks) *fixed *= static_cast<std::uint64_t>(options.ranks->count());
   if (fixed && *fixed != std::min(options.batch, static_cast<std::uint64_t>(data.count)))

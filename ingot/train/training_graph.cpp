@@ -268,6 +268,7 @@ Value* add_updates(GraphBuilder& g, TrainingGraph& training, Trained trained, co
   training.step = step->name();
   Accumulation accumulation;
   Value* count = step;
+  if (options.accumulate == 0) throw Error(Code::bad_usage, "a step takes the gradients of at least one batch");
   if (options.accumulate > 1) {
     accumulation = accumulate(g, options.accumulate, step, trained.parameters, trained.gradients);
     count = g.op("Div", {step, g.index(static_cast<std::int64_t>(options.accumulate))});

@@ -13,10 +13,10 @@
 namespace ingot::train {
 
 struct TrainingOptions {
-  LossOptions loss;
-  OptimizerOptions optimizer;
-  ParameterOptions parameters;
-  std::string prediction;               // an output of the model; empty: the first
+  LossOptions loss{};
+  OptimizerOptions optimizer{};
+  ParameterOptions parameters{};
+  std::string prediction{};             // an output of the model; empty: the first
   double clip_norm = 0;                 // longest gradient over all parameters; 0: no limit
   double clip_tensor = 0;               // the same for each parameter alone
   double clip_value = 0;                // largest element of a gradient
@@ -26,10 +26,10 @@ struct TrainingOptions {
   bool recomputes = false;              // activations are computed again instead of kept
   bool keeps_gradient_op = false;       // one Gradient operator instead of its expansion: to be stored, not to be run
   /// A loss of the user's own: inputs 'prediction' and 'target' (or two in this order), one real number out.
-  std::shared_ptr<const Model> loss_graph;
+  std::shared_ptr<const Model> loss_graph{};
   /// An optimizer of the user's own: inputs 'parameter' and 'gradient', 'lr' and 'step' if it likes, and any others
   /// are its variables, zero at first or as their defaults say; outputs 'parameter.next' and '<variable>.next'.
-  std::shared_ptr<const Model> optimizer_graph;
+  std::shared_ptr<const Model> optimizer_graph{};
 };
 
 /// One training step as a graph: what changes from step to step are initializers that have a successor.

@@ -11,8 +11,8 @@ void add_training_info(Model& model, const TrainingGraph& training, std::int64_t
                        const InitializationOptions* initialization = nullptr);
 
 struct MakeTrainableOptions {
-  TrainingOptions training;
-  InitializationOptions initialization;
+  TrainingOptions training{};
+  InitializationOptions initialization{};
   std::int64_t opset = 0;  // 0: the model's own where it is able
 };
 /// The model with everything that training it needs written into it.

@@ -11,19 +11,19 @@
 namespace ingot::verify {
 
 struct SideRequest {
-  std::string file;
-  std::vector<Runtime> runtimes;  // the first that runs the file's format; none: its own, see docs/verify.md
-  driver::LoadOptions load;
+  std::string file{};
+  std::vector<Runtime> runtimes{};  // the first that runs the file's format; none: its own, see docs/verify.md
+  driver::LoadOptions load{};
 };
 
 struct VerifyRequest {
-  SideRequest a, b;  // a is what b is measured by
-  Peers peers;
-  std::vector<std::string> inputs;  // as `ingot run` takes them, in a's names; the others are drawn
+  SideRequest a{}, b{};  // a is what b is measured by
+  Peers peers{};
+  std::vector<std::string> inputs{};  // as `ingot run` takes them, in a's names; the others are drawn
   std::uint32_t seed = 1;
   std::uint32_t seeds = 0;  // how many, from `seed` on; 0: three where that takes little time, else one
-  std::vector<std::pair<std::string, Shape>> input_shapes;  // of a's inputs
-  std::optional<double> rtol, atol;                         // in place of the policy
+  std::vector<std::pair<std::string, Shape>> input_shapes{};  // of a's inputs
+  std::optional<double> rtol{}, atol{};                       // in place of the policy
   /// What b was rounded to on purpose, weights or results: two models may differ as much as this type's numbers do.
   DType rounded_to = DType::undefined;
   bool bisects = true;

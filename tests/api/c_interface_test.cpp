@@ -175,8 +175,9 @@ TEST(CInterface, NamesWhatItDoesNotUnderstand) {
     return taken(error).text;
   };
   EXPECT_THAT(refusal("opste", "1"), HasSubstr("there is no option 'opste'"));
-  EXPECT_THAT(refusal("opset", "new"), HasSubstr("'new' is no whole number"));
+  EXPECT_THAT(refusal("opset", "new"), HasSubstr("'new' is not a number above zero"));
   EXPECT_THAT(refusal("dequantize", "yes"), HasSubstr("takes no value"));
+  EXPECT_THAT(refusal("half-ports", ""), HasSubstr("do nothing by themselves"));
   EXPECT_THAT(refusal("to", "pdf"), HasSubstr("there is no format 'pdf'"));
   ingot_model* model = nullptr;
   ingot_error* error = nullptr;
@@ -186,6 +187,40 @@ TEST(CInterface, NamesWhatItDoesNotUnderstand) {
   const char* tfjs = R"({"format": "graph-model", "modelTopology": {"node": []}, "weightsManifest": []})";
   EXPECT_EQ(ingot_model_load_memory(tfjs, std::string_view(tfjs).size(), "tfjs", &model, &error), INGOT_BAD_ARGUMENT);
   EXPECT_THAT(taken(error).text, HasSubstr("are not read from memory"));
+}
+
+TEST(CInterface, TakesEveryWordOfTheProgram) {
+  const TempDir dir;
+  ingot::test::write_text(dir / "in.onnxtxt", R"(<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] a, float[2] b) => (float[2] y, float[2] z) { y = Add(a, b) z = Sub(a, b) })");
+  const ingot_option options[] = {{"inputs", "a,b"},    {"outputs", "y"},      {"float16", ""},
+                                  {"half-ports", NULL}, {"external-data", ""}, {"external-threshold", "1K"}};
+  ingot_error* error = nullptr;
+  ASSERT_EQ(ingot_convert((dir / "in.onnxtxt").c_str(), (dir / "out.onnx").c_str(), options, 6, nullptr, &error),
+            INGOT_OK)
+      << ingot_error_text(error);
+  ingot_model* model = nullptr;
+  ASSERT_EQ(ingot_model_load((dir / "out.onnx").c_str(), nullptr, &model, nullptr), INGOT_OK);
+  EXPECT_STREQ(ingot_model_input_type(model, 0), "float16[2]");
+  EXPECT_EQ(ingot_model_output_count(model), 1u);
+  ingot_model_free(model);
+}
+
+TEST(CInterface, RefusesShapesThatNoTensorHas) {
+  ingot_session* session = planned(kNumbers);
+  const auto refusal = [&](const std::vector<std::int64_t>& dims, std::size_t rank) {
+    ingot_input input = good_input();
+    input.dims = dims.data();
+    input.rank = rank;
+    ingot_outputs* outputs = nullptr;
+    ingot_error* error = nullptr;
+    EXPECT_EQ(ingot_session_run(session, &input, 1, &outputs, &error), INGOT_BAD_ARGUMENT);
+    return taken(error).text;
+  };
+  EXPECT_THAT(refusal({-2, 3}, 2), HasSubstr("input 'x': a dimension of a tensor is negative"));
+  EXPECT_THAT(refusal({INT64_MAX, 4}, 2), HasSubstr("input 'x': a dimension"));
+  EXPECT_THAT(refusal({2, 3}, SIZE_MAX), HasSubstr("dimensions are more than any tensor has"));
+  ingot_session_free(session);
 }
 
 TEST(CInterface, KeepsSessionsWithinTheirLimits) {

@@ -84,5 +84,55 @@ TEST(ModelBuilder, RefusesNamesThatAreTakenAndValuesOfOthers) {
   EXPECT_REFUSED(Code::bad_attribute, b.node("If", {x}, {{"then_branch", std::vector<GraphView>(1)}}));
 }
 
+TEST(ModelBuilder, TakesListsOfEveryPlainKindAndNumbersOfEveryWidth) {
+  const std::int64_t wide = 3;
+  const std::vector<float> many = {1, 2};
+  const std::vector<ModelBuilder::Attribute> all = {
+      {"a", wide}, {"b", std::size_t{4}}, {"c", 0.5f},      {"d", {0.5, 2.0}},         {"e", {"left", "right"}},
+      {"f", many}, {"g", {1, 2}},         {"h", {wide, 1}}, {"i", std::string("word")}};
+  EXPECT_EQ(std::get<std::int64_t>(all[0].value), 3);
+  EXPECT_EQ(std::get<std::int64_t>(all[1].value), 4);
+  EXPECT_EQ(std::get<float>(all[2].value), 0.5f);
+  EXPECT_THAT(std::get<std::vector<float>>(all[3].value), ElementsAre(0.5f, 2));
+  EXPECT_THAT(std::get<std::vector<std::string>>(all[4].value), ElementsAre("left", "right"));
+  EXPECT_THAT(std::get<std::vector<float>>(all[5].value), ElementsAre(1, 2));
+  EXPECT_THAT(std::get<std::vector<std::int64_t>>(all[6].value), ElementsAre(1, 2));
+  EXPECT_THAT(std::get<std::vector<std::int64_t>>(all[7].value), ElementsAre(3, 1));
+  EXPECT_EQ(std::get<std::string>(all[8].value), "word");
+}
+
+TEST(ModelBuilder, RefusesAttributesThatAreNoneOrGivenTwiceAndAbsurdNumbersOfOutputs) {
+  ModelBuilder b;
+  const auto x = b.input("x", floats({2}));
+  const char* nothing = nullptr;
+  EXPECT_REFUSED(Code::bad_attribute, b.node("Cast", {x}, {{"to", nothing}}));
+  EXPECT_REFUSED(Code::bad_attribute, b.node("Softmax", {x}, {{"axis", 0}, {"axis", 0}}));
+  EXPECT_REFUSED(Code::bad_usage, b.node_outputs("Split", {x}, std::size_t(-1)));
+}
+
+TEST(ModelBuilder, ValuesDoNotOutliveTheirGraph) {
+  ModelBuilder b;
+  const auto x = b.input("x", floats({2}));
+  b.output("y", b.node("Relu", {x}));
+  const Model model = b.build();
+  EXPECT_REFUSED(Code::bad_usage, b.node("Relu", {x}));
+  ModelBuilder::Ref orphan;
+  {
+    ModelBuilder gone;
+    orphan = gone.input("x", floats({2}));
+  }
+  EXPECT_REFUSED(Code::bad_usage, b.output("z", orphan));
+}
+
+TEST(ModelBuilder, KeepsItsValuesWhenItIsMoved) {
+  ModelBuilder b;
+  const auto x = b.input("x", floats({2}));
+  ModelBuilder moved = std::move(b);
+  moved.output("y", moved.node("Relu", {x}));
+  EXPECT_EQ(nodes_of(moved.build()).size(), 1u);
+  EXPECT_REFUSED(Code::bad_usage, b.input("x", floats({2})));
+  EXPECT_REFUSED(Code::bad_usage, b.build());
+}
+
 }  // namespace
 }  // namespace ingot

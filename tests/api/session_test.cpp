@@ -6,11 +6,17 @@
 #include <functional>
 
 #include "ingot/ingot.h"
+#include "tests/support/refusal.h"
 
 namespace ingot {
 namespace {
 
 using testing::ElementsAre;
+
+constexpr const char* kDouble = R"(<ir_version: 8, opset_import: ["" : 17]>
+g (float[N] x) => (float[N] y) { y = Add(x, x) })";
+constexpr const char* kLine = R"(<ir_version: 10, opset_import: ["" : 21]>
+g (float[N, 1] x) => (float[N, 1] y) <float[1, 1] w = {0}> { y = MatMul(x, w) })";
 
 TEST(PublicSession, RunsModelsWithGradientOperators) {
   const Model model = parse_model(R"(<ir_version: 10, opset_import: ["" : 21, "ai.onnx.preview.training" : 1]>
@@ -59,14 +65,95 @@ TEST(PublicTrainer, LearnsFromBatchesAndOutlivesTheModel) {
   how.loss.name = "mse";
   how.optimizer.lr = 0.1;
   Trainer trainer = [&] {
-    const Model model = parse_model(R"(<ir_version: 10, opset_import: ["" : 21]>
-g (float[N, 1] x) => (float[N, 1] y) <float[1, 1] w = {0}> { y = MatMul(x, w) })");
+    const Model model = parse_model(kLine);
     return Trainer(model, how);
   }();
   const std::vector<NamedDatum> batch = {{"x", Array::of<float>({2, 1}, {1, 2})},
                                          {trainer.target_name(), Array::of<float>({2, 1}, {3, 6})}};
   for (int i = 0; i < 60; ++i) trainer.step(batch);
   EXPECT_NEAR(initializers_of(trainer.trained())[0].value.at<float>(0), 3, 1e-3);
+}
+
+TEST(PublicSession, SaysThatItWasMovedFrom) {
+  const Model model = parse_model(kDouble);
+  Session session(model);
+  const Session moved = std::move(session);
+  const std::vector<NamedDatum> inputs = {{"x", Array::of<float>({1}, {2})}};
+  EXPECT_THAT(moved.run(inputs)[0].value.array()->to_doubles(), ElementsAre(4));
+  EXPECT_REFUSED(Code::bad_usage, session.run(inputs));
+  TrainingOptions how;
+  how.loss.name = "mse";
+  Trainer trainer(parse_model(kLine), how);
+  const Trainer other = std::move(trainer);
+  EXPECT_REFUSED(Code::bad_usage, trainer.step({}));
+  EXPECT_REFUSED(Code::bad_usage, trainer.trained());
+  EXPECT_REFUSED(Code::bad_usage, trainer.notes());
+}
+
+TEST(PublicSession, RefusesThreadsThatThereCannotBe) {
+  EXPECT_REFUSED(Code::bad_usage, Session(parse_model(kDouble), {.threads = -1}));
+}
+
+TEST(PublicModel, IsEmptyWhenItWasMovedFrom) {
+  Model model = parse_model(kDouble);
+  const Model moved = std::move(model);
+  EXPECT_EQ(nodes_of(moved).size(), 1u);
+  EXPECT_TRUE(inputs_of(model).empty() && nodes_of(model).empty() && values_of(model).empty());
+  EXPECT_EQ(summarise(model).nodes, 0u);
+  EXPECT_FALSE(check(model).empty());
+  EXPECT_REFUSED(Code::bad_ir_version, Session(model));
+  EXPECT_EQ(nodes_of(model.clone()).size(), 0u);
+}
+
+TEST(PublicArray, RefusesToViewNothing) {
+  EXPECT_REFUSED(Code::bad_usage, Array::view(DType::f32, {2}, nullptr));
+  EXPECT_EQ(Array::view(DType::f32, {0}, nullptr).size(), 0);
+}
+
+TEST(PublicFiles, NamesEndWhereTheyEnd) {
+  const std::string hidden("model.onnx\0.tflite", 18);
+  EXPECT_REFUSED(Code::cannot_open, load(hidden));
+  EXPECT_REFUSED(Code::cannot_open, load(std::string("/tmp\0x", 6)));
+}
+
+TEST(PublicTrainer, TakesExamplesFromMemoryAndRefusesThoseThatContradictThemselves) {
+  const Model model = parse_model(kLine);
+  TrainingOptions how;
+  how.loss.name = "mse";
+  how.optimizer.lr = 0.1;
+  Trainer trainer(model, how);
+  Dataset data = dataset_of({{"x", Array::of<float>({2, 1}, {1, 2})}, {"y", Array::of<float>({2, 1}, {3, 6})}}, "y");
+  LoopOptions loop;
+  loop.epochs = 60;
+  EXPECT_LT(trainer.fit(data, loop).last_loss, 1e-3);
+  EXPECT_LT(evaluate(trainer.trained(), data, {.loss = {.name = "mse"}}).loss, 1e-3);
+
+  EXPECT_REFUSED(Code::bad_training_data, dataset_of({{"x", Array::of<float>({1, 1}, {1})}}, "y"));
+  EXPECT_REFUSED(Code::bad_training_data, trainer.fit({}, loop));
+  EXPECT_REFUSED(Code::bad_training_data, evaluate(model, {}));
+  data.count = 1000;
+  EXPECT_REFUSED(Code::bad_training_data, trainer.fit(data, loop));
+  data.count = 2;
+  loop.batch = 0;
+  EXPECT_REFUSED(Code::bad_usage, trainer.fit(data, loop));
+  loop.batch = 2;
+  loop.resumes = true;
+  EXPECT_REFUSED(Code::bad_usage, trainer.fit(data, loop));
+  how.accumulate = 0;
+  EXPECT_REFUSED(Code::bad_usage, Trainer(model, how));
+}
+
+// Compiled with all warnings as errors: a user names the fields that matter, and the others have a value.
+TEST(PublicOptions, TakeOneFieldAlone) {
+  const LoopOptions loop{.batch = 2};
+  const TrainingOptions training{.loss = {.name = "mse"}, .optimizer = {.name = "adam"}};
+  const VerifyRequest request{.a = {.file = "a"}, .b = {.file = "b"}};
+  const GradientModelOptions gradient{.of = "y"};
+  const DatasetOptions data{.target = "kind"};
+  const EvaluationOptions evaluation{.loss = {.name = "mse"}};
+  EXPECT_EQ(loop.epochs, 1u);
+  EXPECT_EQ(training.accumulate + request.seed, 2u);
+  EXPECT_TRUE(gradient.wrt.empty() && data.columns.empty() && evaluation.prediction.empty());
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 // The words of options.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "ingot/base/error.h"
+#include "ingot/driver/convert_words.h"
 #include "ingot/driver/options.h"
 
 namespace ingot::driver {
@@ -47,6 +50,39 @@ TEST(Words, UnknownOnesAreRefusedWithThoseKnown) {
   EXPECT_EQ(refusal([] { parse_rename("=new"); }), "'=new' is not a renaming; such as old=new");
   EXPECT_EQ(refusal([] { parse_input_shape("1,2"); }),
             "'1,2' is not an input shape; such as x:1,3,224,224 or x:N,?,10");
+}
+
+TEST(Words, EveryOptionOfTheFormatsHasAWordAndTheOtherWayRound) {
+  std::vector<std::string> words;
+  for (const ConvertWord& word : convert_words()) words.push_back("--" + std::string(word.name));
+  for (unsigned o = 0; o <= static_cast<unsigned>(kLastOption); ++o)
+    EXPECT_NE(std::ranges::find(words, flag_of(static_cast<Option>(o))), words.end())
+        << flag_of(static_cast<Option>(o));
+}
+
+TEST(Words, SayWhatAConversionIsAskedFor) {
+  ConvertRequest request;
+  set_words(request, {{"opset", "17"}, {"rename", "a=b"}, {"rename", "c=d"}, {"bfloat16"}, {"keep-float", "Softmax"}});
+  EXPECT_EQ(request.opset, 17);
+  EXPECT_EQ(request.renames.size(), 2u);
+  ASSERT_TRUE(request.half);
+  EXPECT_EQ(request.half->to, DType::bf16);
+  EXPECT_EQ(request.half->keep, std::vector<std::string>{"Softmax"});
+}
+
+TEST(Words, AreRefusedWhereTheyContradictEachOtherOrMeanNothing) {
+  const auto refused = [](const std::vector<WordGiven>& words) {
+    return refusal([&] {
+      ConvertRequest request;
+      set_words(request, words);
+    });
+  };
+  EXPECT_EQ(refused({{"opset", "17"}, {"opset", "18"}}), "option 'opset' is given twice; ");
+  EXPECT_EQ(refused({{"opset", "0"}}), "--opset: '0' is not a number above zero; ");
+  EXPECT_EQ(refused({{"float16"}, {"bfloat16"}}), "--float16 and --bfloat16 exclude each other; ");
+  EXPECT_EQ(refused({{"keep-float", "Conv"}}),
+            "--keep-float and --half-ports do nothing by themselves; add --float16 or --bfloat16");
+  EXPECT_EQ(refused({{"zipmap", "yes"}}), "option 'zipmap' takes no value, but has 'yes'; ");
 }
 
 }  // namespace

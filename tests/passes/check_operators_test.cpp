@@ -29,6 +29,8 @@ TEST(CheckOperators, NewOperatorsNeedTheirOpset) {
 TEST(CheckOperators, MisspeltOperatorsAreRecognised) {
   EXPECT_EQ(hint_in(k13, "g (float[2] x) => (float[2] y) { y = relu(x) }"), "did you mean 'Relu'?");
   EXPECT_EQ(hint_in(k13, "g (float[2] x) => (float[2] y) { y = Sigmiod(x) }"), "did you mean 'Sigmoid'?");
+  EXPECT_EQ(hint_in(k13, "g (float[2] x) => (float[2] y) { y = Foo(x) }"),
+            "a custom operator needs a domain of its own");
   EXPECT_EQ(hint_in(k13, "g (float[2] x) => (float[2] y) { y = Normalizer(x) }"),
             "domain 'ai.onnx.ml' has it: set the node's domain");
   EXPECT_EQ(hint_in(k13, "g (float[2] x) => (float[2] y) { y = MyOwnOperator(x) }"),

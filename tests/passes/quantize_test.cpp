@@ -12,6 +12,7 @@
 #include "ingot/passes/canonicalize.h"
 #include "ingot/passes/check/check.h"
 #include "ingot/passes/quantize/scales.h"
+#include "tests/support/refusal.h"
 
 namespace ingot::passes {
 namespace {
@@ -172,11 +173,11 @@ TEST(Quantize, RefusesWhatCannotBe) {
   QuantizeOptions options;
   options.method = QuantizeMethod::dynamic;
   Model model = parse(kConv);
-  EXPECT_THROW(quantize(model, options), Error);
+  EXPECT_REFUSED(Code::bad_usage, quantize(model, options));
   options = {};
   options.bits = 4;
-  EXPECT_THROW(quantize(model, options), Error);
-  EXPECT_THROW(quantize(model, {}, {}), Error);  // no ranges
+  EXPECT_REFUSED(Code::bad_usage, quantize(model, options));
+  EXPECT_REFUSED(Code::bad_usage, quantize(model, {}, {}));  // no ranges
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 
 #include "ingot/backends/tensorflow/definitions.h"
 #include "ingot/backends/tensorflow/operators.h"
-#include "ingot/ir/source_notes.h"
 #include "ingot/ops/infer.h"
 
 namespace ingot::backends::tensorflow {
@@ -48,36 +47,12 @@ Ref NodeOut::cast(Ref tensor, DType to) const {
   return e.elem_of(tensor) == to ? tensor : e.add("Cast", {tensor}, {{"DstT", to}});
 }
 
-bool is_fixed(const Shape& shape) {
-  return std::ranges::all_of(shape, [](const Dim& d) { return d.is_known(); });
-}
-
-Ints dims_of(const Shape& shape) {
-  Ints dims;
-  for (const Dim& d : shape) dims.push_back(d.as_int().value_or(-1));
-  return dims;
-}
-
-bool comes_from(const Node& node, std::string_view source_op) { return note_of(node.metadata, kSourceOp) == source_op; }
-
 bool takes(std::string_view op, DType elem) {
   const tf::DataType type = tf::data_type_of(elem);
   const Definition* definition = definition_of(op);
   if (type == tf::DataType::invalid || !definition || definition->inputs.empty()) return false;
   const Definition::Argument& first = definition->inputs.front();
   return first.type_attr.empty() ? first.type == type : definition->find(first.type_attr)->allows(type);
-}
-
-Refused needs_rank(const Node& node, std::size_t input) {
-  const Value* v = node.input(input);
-  if (!v || v->type.shape) return {};
-  return Refusal{Kind::unknown_size, fmt::format("the rank of input '{}' is not known", v->name())};
-}
-
-Refused needs_constant(const Node& node, std::size_t input, std::string_view what) {
-  const Value* v = node.input(input);
-  if (!v || ops::constant_of(v)) return {};
-  return Refusal{Kind::not_constant, fmt::format("{} ('{}') is computed at run time", what, v->name())};
 }
 
 Ref reshaped(Emitter& e, Ref tensor, const Ints& dims) { return e.add("Reshape", {tensor, e.ints(dims)}); }

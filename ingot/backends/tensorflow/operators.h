@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "ingot/backends/refusals.h"
 #include "ingot/backends/tensorflow/emitter.h"
-#include "ingot/passes/legalize/refusal.h"
 
 namespace ingot::backends::tensorflow {
 
@@ -45,11 +45,6 @@ class NodeOut {
   Ref cast(Ref tensor, DType to) const;
 };
 
-using passes::legalize::Refusal;
-using Kind = Refusal::Kind;
-/// Nothing: not refused.
-using Refused = std::optional<Refusal>;
-
 /// How one ONNX operator is said in TensorFlow.
 struct Row {
   std::string_view op;
@@ -71,13 +66,6 @@ Refused refusal(const Node& node, Dialect dialect);
 // What the rows are made of, by file.
 /// Whether TensorFlow's operator takes elements of this type as its first input.
 bool takes(std::string_view op, DType elem);
-Refused needs_rank(const Node& node, std::size_t input = 0);
-Refused needs_constant(const Node& node, std::size_t input, std::string_view what);
-bool is_fixed(const Shape& shape);
-Ints dims_of(const Shape& shape);
-/// Whether a frontend made the node from this operator of its source.
-bool comes_from(const Node& node, std::string_view source_op);
-
 /// Under known sizes, at most one of them -1.
 Ref reshaped(Emitter& e, Ref tensor, const Ints& dims);
 Ref transposed(Emitter& e, Ref tensor, const Ints& perm);

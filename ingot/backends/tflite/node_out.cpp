@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "ingot/backends/tflite/operators.h"
-#include "ingot/ir/source_notes.h"
 #include "ingot/ops/infer.h"
 #include "ingot/passes/layout/axes.h"
 
@@ -35,35 +34,11 @@ std::int64_t NodeOut::axis(std::int64_t fallback, std::size_t input) const {
   return a < 0 ? a + static_cast<std::int64_t>(rank(input)) : a;
 }
 
-bool is_fixed(const Shape& shape) {
-  return std::ranges::all_of(shape, [](const Dim& d) { return d.is_known(); });
-}
-
-Ints dims_of(const Shape& shape) {
-  Ints dims;
-  for (const Dim& d : shape) dims.push_back(d.as_int().value_or(-1));
-  return dims;
-}
-
 Refused needs_types(const Node& node, std::initializer_list<DType> types, std::size_t input) {
   const Value* v = node.input(input);
   if (!v || std::ranges::find(types, v->type.elem) != types.end()) return {};
   return Refusal{Kind::element_type, fmt::format("TFLite has no kernel for {}", name_of(v->type.elem))};
 }
-
-Refused needs_rank(const Node& node, std::size_t input) {
-  const Value* v = node.input(input);
-  if (!v || v->type.shape) return {};
-  return Refusal{Kind::unknown_size, fmt::format("the rank of input '{}' is not known", v->name())};
-}
-
-Refused needs_constant(const Node& node, std::size_t input, std::string_view what) {
-  const Value* v = node.input(input);
-  if (!v || ops::constant_of(v)) return {};
-  return Refusal{Kind::not_constant, fmt::format("{} ('{}') is computed at run time", what, v->name())};
-}
-
-bool comes_from(const Node& node, std::string_view source_op) { return note_of(node.metadata, kSourceOp) == source_op; }
 
 void add_reshape(Emitter& e, std::int32_t from, std::int32_t to, const Ints& dims) {
   Options options(BuiltinOperator::RESHAPE);

@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "ingot/backends/refusals.h"
 #include "ingot/backends/tflite/emitter.h"
-#include "ingot/passes/legalize/refusal.h"
 
 namespace ingot::backends::tflite {
 
@@ -38,11 +38,6 @@ class NodeOut {
   }
 };
 
-using passes::legalize::Refusal;
-using Kind = Refusal::Kind;
-/// Nothing: not refused.
-using Refused = std::optional<Refusal>;
-
 /// How one ONNX operator is said in TFLite.
 struct Row {
   std::string_view op;
@@ -59,13 +54,6 @@ Refused refusal(const Node& node);
 
 // What the rows are made of, by file.
 Refused needs_types(const Node& node, std::initializer_list<DType> types, std::size_t input = 0);
-Refused needs_rank(const Node& node, std::size_t input = 0);
-Refused needs_constant(const Node& node, std::size_t input, std::string_view what);
-bool is_fixed(const Shape& shape);
-Ints dims_of(const Shape& shape);
-
-/// Whether a frontend made the node from this operator of its source.
-bool comes_from(const Node& node, std::string_view source_op);
 
 /// A RESHAPE to known sizes, at most one of them -1.
 void add_reshape(Emitter& e, std::int32_t from, std::int32_t to, const Ints& dims);

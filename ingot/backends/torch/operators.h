@@ -4,14 +4,10 @@
 #include <string>
 #include <string_view>
 
+#include "ingot/backends/refusals.h"
 #include "ingot/backends/torch/script.h"
-#include "ingot/passes/legalize/refusal.h"
 
 namespace ingot::backends::torch {
-
-using passes::legalize::Refusal;
-using Kind = Refusal::Kind;
-using Refused = std::optional<Refusal>;
 
 /// How an ONNX operator is said in PyTorch's: by a text, or by a function. In the text {0} is the first input, <0> may
 /// be its number, and "nn:" stands before functions that Python has in torch.nn.functional.

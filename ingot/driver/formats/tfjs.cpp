@@ -23,7 +23,8 @@ Certainty recognise_tfjs(const Source& source) {
 constexpr Vocabulary kOperators = {.name = "tensorflow",
                                    .translated = tensorflow::translated_operators,
                                    .exported = tensorflow::exported_operators_of_tfjs,
-                                   .obstacles = tensorflow::obstacles_of_tfjs};
+                                   .obstacles = tensorflow::obstacles_of_tfjs,
+                                   .target = "tfjs-4"};
 
 }  // namespace
 

@@ -11,6 +11,7 @@ list(APPEND frontends_sources
   torch/counting.cpp
   torch/creation.cpp
   torch/detection.cpp
+  torch/diagonals.cpp
   torch/elementwise.cpp
   torch/exported.cpp
   torch/exported_graph.cpp

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "ingot/base/similar_word.h"
 #include "ingot/ops/schema.h"
 #include "ingot/passes/check/rules.h"
 
@@ -14,37 +15,11 @@ using ops::ParamOption;
 using ops::ParamSchema;
 using ops::Schema;
 
-/// The least number of letters to insert, remove or change, as far as it is small.
-std::size_t distance(std::string_view a, std::string_view b) {
-  constexpr std::size_t kFar = 3;
-  if (a.size() > b.size()) std::swap(a, b);
-  if (b.size() - a.size() >= kFar || b.size() > 64) return kFar;
-  std::vector<std::size_t> row(a.size() + 1);
-  for (std::size_t i = 0; i <= a.size(); ++i) row[i] = i;
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  for (std::size_t j = 1; j <= b.size(); ++j) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-      const std::size_t changed = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
-      diagonal = row[i];
-      row[i] = std::min({changed, row[i] + 1, row[i - 1] + 1});
-    }
-  }
-  return row.back();
-}
-
 std::string nearest_operator(std::string_view domain, std::string_view name) {
-  const Schema* best = nullptr;
-  std::size_t least = 3;
-  for (const Schema& s : ops::all_schemas()) {
-    if (s.domain != normal_domain(domain)) continue;
-    const std::size_t d = distance(name, s.name);
-    if (d < least) {
-      least = d;
-      best = &s;
-    }
-  }
-  return best ? std::string(best->name) : std::string();
+  std::vector<std::string> known;
+  for (const Schema& s : ops::all_schemas())
+    if (s.domain == normal_domain(domain)) known.emplace_back(s.name);
+  return similar_word(name, known);
 }
 
 /// The domain in which an operator of this name exists; for those who forget "ai.onnx.ml".

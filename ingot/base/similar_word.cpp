@@ -1,10 +1,12 @@
 // What a mistyped word was meant to be.
-#include "similar_word.h"
+#include "ingot/base/similar_word.h"
 
 #include <algorithm>
 
-namespace ingot::cli {
+namespace ingot {
 namespace {
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 /// How many letters must be added, removed, changed or swapped with the next one to make one of the other.
 std::size_t edits_between(std::string_view a, std::string_view b) {
@@ -13,7 +15,7 @@ std::size_t edits_between(std::string_view a, std::string_view b) {
   for (std::size_t i = 1; i <= a.size(); ++i) {
     now[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      now[j] = std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      now[j] = std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + (lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1)});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) now[j] = std::min(now[j], before[j - 2] + 1);
     }
     before = last;
@@ -41,4 +43,4 @@ std::string similar_word(std::string_view word, const std::vector<std::string>& 
   return best;
 }
 
-}  // namespace ingot::cli
+}  // namespace ingot

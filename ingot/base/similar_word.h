@@ -3,9 +3,9 @@
 #include <string_view>
 #include <vector>
 
-namespace ingot::cli {
+namespace ingot {
 
-/// Of the words known, the one that was probably meant; empty: none is near.
+/// Of the words known, the one that was probably meant, whatever the case of its letters; empty: none is near.
 std::string similar_word(std::string_view word, const std::vector<std::string>& known);
 
-}  // namespace ingot::cli
+}  // namespace ingot
