@@ -92,20 +92,7 @@ Command add_compile(App& program, const Global& global) {
   app->add_flag("--no-test", options->no_test,
                 "C++ and C: without NAME_test, which runs the code on stored inputs, and NAME.cmake");
   app->add_flag("--json", options->json, "For programs");
-  return {
-      app, [app, options, &global] {
-        const std::string& kind = options->request.emit;
-        const bool is_text = kind == "matlab" || kind.starts_with("mlir") || kind == "llvm";
-        const bool is_native = kind == "object" || kind == "so";
-        for (const char* name : {"--weights", "--target", "--threads", "--no-alloc", "--float16-weights", "--profile"})
-          if (app->count(name) > 0 && (is_text || (is_native && std::string_view(name) != "--target")))
-            throw Error(Code::bad_usage, std::string("--emit ") + kind + " does not take " + name)
-                .hint("it goes with --emit cpp and --emit c");
-        const bool is_c = options->is_c || options->request.emit == "c";
-        if (is_c && options->request.has_threads)
-          throw Error(Code::bad_usage, "C code has no threads").hint("--threads goes with --emit cpp");
-        return run(*options, global);
-      }};
+  return {app, [options, &global] { return run(*options, global); }};
 }
 
 }  // namespace ingot::cli

@@ -27,6 +27,13 @@ std::vector<std::string> flags_of(const CommandDescription& command) {
   return flags;
 }
 
+/// What a command's own arguments can be, where that is known.
+std::string argument_words(const CommandDescription& command) {
+  for (const OptionDescription& o : command.options)
+    if (o.is_positional && !o.words.empty()) return joined(o.words);
+  return {};
+}
+
 std::string pattern_of(const std::string& command, const OptionDescription& option) {
   std::string text;
   for (const std::string& name : option.names) text += (text.empty() ? "" : "|") + command + ":" + name;
@@ -60,7 +67,15 @@ std::string for_bash(const Commands& commands) {
     text += "      " + commands[i].name + ") words+=\" " + joined(flags_of(commands[i])) + "\" ;;\n";
   text +=
       "    esac\n"
-      "  elif [[ -z $words && -z $command ]]; then\n"
+      "  elif [[ -z $words ]]; then\n"
+      "    case $command in\n";
+  for (std::size_t i = 1; i < commands.size(); ++i)
+    if (const std::string known = argument_words(commands[i]); !known.empty())
+      text += "      " + commands[i].name + ") words=\"" + known + "\" ;;\n";
+  text +=
+      "    esac\n"
+      "  fi\n"
+      "  if [[ -z $words && -z $command ]]; then\n"
       "    words=\"" +
       names_of(commands) +
       "\"\n"
@@ -92,23 +107,38 @@ std::string zsh_option(const OptionDescription& o, const std::string& name) {
   return quoted(text);
 }
 
+void add_zsh_options(const CommandDescription& command, std::string& text) {
+  for (const OptionDescription& o : command.options)
+    if (!o.is_positional)
+      for (const std::string& name : o.names) text += "      " + zsh_option(o, name) + "\n";
+}
+
 std::string for_zsh(const Commands& commands) {
   std::string text =
       "#compdef ingot\n# Completion of ingot for zsh: put it into a folder of $fpath as _ingot.\n_ingot() {\n"
-      "  local -a commands options\n  commands=(\n";
+      "  local -a commands options\n  local command i rest='*:file:_files'\n  commands=(\n"
+      "    'help:What a command does'\n";
   for (std::size_t i = 1; i < commands.size(); ++i)
     text += "    " + quoted(commands[i].name + ":" + commands[i].about) + "\n";
   text +=
-      "  )\n  if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n    _describe command commands\n    return\n  fi\n"
-      "  case $words[2] in\n";
+      "  )\n"
+      "  for ((i = 2; i < CURRENT; i++)); do\n"
+      "    if (( ${commands[(I)${(b)words[i]}:*]} )); then command=$words[i]; break; fi\n"
+      "  done\n"
+      "  if [[ $command == help || ( -z $command && $words[CURRENT] != -* ) ]]; then\n"
+      "    _describe command commands\n    return\n  fi\n"
+      "  options=(\n";
+  add_zsh_options(commands.front(), text);
+  text += "  )\n  case $command in\n";
   for (std::size_t i = 1; i < commands.size(); ++i) {
-    text += "    " + commands[i].name + ") options=(\n";
-    for (const OptionDescription& o : commands[i].options)
-      if (!o.is_positional)
-        for (const std::string& name : o.names) text += "      " + zsh_option(o, name) + "\n";
-    text += "    ) ;;\n";
+    text += "    " + commands[i].name + ") options+=(\n";
+    add_zsh_options(commands[i], text);
+    text += "    )";
+    if (const std::string known = argument_words(commands[i]); !known.empty())
+      text += "; rest='*:word:(" + commands[i].name + " " + known + ")'";
+    text += " ;;\n";
   }
-  text += "  esac\n  _arguments -s $options '*:file:_files'\n}\n_ingot \"$@\"\n";
+  text += "  esac\n  _arguments -s $options $rest\n}\n_ingot \"$@\"\n";
   return text;
 }
 
@@ -125,6 +155,11 @@ std::string for_fish(const Commands& commands) {
   for (std::size_t i = 1; i < commands.size(); ++i)
     text += "complete -c ingot -f -n __fish_use_subcommand -a " + commands[i].name + " -d " +
             quoted(commands[i].about) + "\n";
+  text += "complete -c ingot -f -n __fish_use_subcommand -a help -d 'What a command does'\n";
+  text += "complete -c ingot -x -n '__fish_seen_subcommand_from help' -a " + quoted(names_of(commands)) + "\n";
+  for (std::size_t i = 1; i < commands.size(); ++i)
+    if (const std::string known = argument_words(commands[i]); !known.empty())
+      text += "complete -c ingot -f -n '__fish_seen_subcommand_from " + commands[i].name + "' -a " + quoted(known) + "\n";
   for (const CommandDescription& command : commands)
     for (const OptionDescription& o : command.options)
       if (!o.is_positional)

@@ -41,28 +41,32 @@ std::string remedy_of(const std::string& code) {
 }
 
 int run(const Options& options) {
-  const CodeInfo& info = find_code(options.code);
-  const std::string code = code_name(info.code), remedy = remedy_of(code);
+  const Explanation e = explain(options.code);
   if (options.json) {
-    std::printf("%s\n", Json{{"code", code},
-                             {"name", info.name},
-                             {"meaning", info.meaning},
-                             {"exit_code", info.exit_code},
-                             {"remedy", remedy}}
-                            .dump(2)
-                            .c_str());
+    const Json json{{"code", e.code},
+                    {"name", e.name},
+                    {"meaning", e.meaning},
+                    {"exit_code", e.exit_code},
+                    {"remedy", e.remedy}};
+    std::printf("%s\n", json.dump(2).c_str());
     return 0;
   }
-  std::printf("%s  %s\n", out_style(Style::bold, code).c_str(), std::string(info.name).c_str());
+  std::printf("%s  %s\n", out_style(Style::bold, e.code).c_str(), e.name.c_str());
   Table table;
-  table.add({"meaning", std::string(info.meaning)});
-  table.add({"what to do", remedy});
-  table.add({"exit code", std::to_string(info.exit_code)});
+  table.add({"meaning", e.meaning});
+  table.add({"what to do", e.remedy});
+  table.add({"exit code", std::to_string(e.exit_code)});
   std::fputs(table.str().c_str(), stdout);
   return 0;
 }
 
 }  // namespace
+
+Explanation explain(const std::string& code) {
+  const CodeInfo& info = find_code(code);
+  const std::string name = code_name(info.code);
+  return {name, std::string(info.name), std::string(info.meaning), remedy_of(name), info.exit_code};
+}
 
 Command add_explain(App& program, const Global&) {
   auto options = std::make_shared<Options>();

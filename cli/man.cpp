@@ -1,4 +1,5 @@
 // ingot man: the help texts as manual pages.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -24,6 +25,28 @@ std::string roff(const std::string& text) {
     is_line_start = c == '\n';
   }
   return result;
+}
+
+/// Paragraphs are filled to the reader's width; what is indented (examples, tables) stays as it is.
+std::string roff_paragraphs(const std::string& text) {
+  std::string result;
+  bool is_kept = false;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (line.empty()) {
+      result += is_kept ? ".fi\n.PP\n" : ".PP\n";
+      is_kept = false;
+      continue;
+    }
+    if (const bool keeps = line.starts_with(' '); keeps != is_kept) {
+      result += keeps ? ".nf\n" : ".fi\n";
+      is_kept = keeps;
+    }
+    result += roff(line) + "\n";
+  }
+  return is_kept ? result + ".fi\n" : result;
 }
 
 std::string upper(std::string text) {
@@ -57,7 +80,7 @@ std::string page_of(const CommandDescription& command, const std::vector<Command
   for (const OptionDescription& o : command.options)
     if (o.is_positional) text += roff(o.is_required ? " " + o.names.front() : " [" + o.names.front() + "]");
   text += is_program ? " COMMAND ...\n" : "\n";
-  if (!command.footer.empty()) text += ".SH DESCRIPTION\n.nf\n" + roff(command.footer) + "\n.fi\n";
+  if (!command.footer.empty()) text += ".SH DESCRIPTION\n" + roff_paragraphs(command.footer);
   text += ".SH OPTIONS\n" + options_of(command);
   if (!is_program) return text + ".SH SEE ALSO\n.BR ingot (1)\n";
   text += ".SH COMMANDS\n";

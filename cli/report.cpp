@@ -9,6 +9,7 @@
 #include "command.h"
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
+#include "ingot/base/json.h"
 #include "ingot/pages/local_server.h"
 #include "ingot/pages/model_page.h"
 #include "ingot/verify/verify.h"
@@ -26,7 +27,7 @@ namespace fs = std::filesystem;
 struct Options {
   std::vector<std::string> models, input_shapes;
   std::string output, training, peers, from;
-  bool verifies = false, no_statistics = false, no_browser = false;
+  bool verifies = false, no_statistics = false, no_browser = false, json = false;
 };
 
 pages::Page page_of(const std::string& model, const Options& options, const Global& global) {
@@ -76,6 +77,7 @@ int report(const Options& options, const Global& global) {
   if (failed) throw Error(Code::cannot_write, "the folder cannot be made: " + failed.message()).in_file(options.output);
   std::set<std::string> taken{"index.html"};
   std::string rows = pages::row({"model", "format", ""}, "th");
+  Json written = Json::array();
   int code = 0;
   for (const std::string& model : options.models) {
     try {
@@ -83,17 +85,20 @@ int report(const Options& options, const Global& global) {
       const std::string name = file_name(model, taken);
       write(fs::path(options.output) / name, pages::to_html(page));
       rows += pages::row({"<a href=\"" + pages::escaped(name) + "\">" + pages::escaped(model) + "</a>", "", ""});
+      written.push_back({{"model", model}, {"file", (fs::path(options.output) / name).string()}});
       if (!global.quiet) std::fprintf(stderr, "wrote %s\n", (fs::path(options.output) / name).c_str());
     } catch (const Error& error) {
       if (options.models.size() == 1 || error.exit_code() == 5) throw;
       rows += pages::row({pages::code(model), "<span class=failed>not shown</span>", pages::escaped(error.what())});
       std::fprintf(stderr, "%s %s\n", err_style(Style::red, "error:").c_str(), error.what());
+      written.push_back({{"model", model}, {"code", code_name(error.code())}, {"problem", error.what()}});
       code = error.exit_code();
     }
   }
   pages::Page index{"Models", {}};
   index.sections.push_back({"models", "Models", "<table>\n" + rows + "</table>\n"});
   write(fs::path(options.output) / "index.html", pages::to_html(index));
+  if (options.json) std::printf("%s\n", Json{{"pages", written}}.dump(2).c_str());
   return code;
 }
 
@@ -139,6 +144,7 @@ Command add_report(App& program, const Global& global) {
   app->add_option("MODEL", options->models, "Models of any format")->required();
   app->add_option("-o,--output", options->output, "The folder to write to")->required();
   add_common(*app, *options);
+  app->add_flag("--json", options->json, "For programs: which pages were written");
   return {app, [options, &global] { return report(*options, global); }};
 }
 

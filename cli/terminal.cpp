@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "ingot/base/printable.h"
 
@@ -47,16 +48,20 @@ std::string cut(const std::string& text, std::size_t most) {
   return text.substr(0, end) + "…";
 }
 
-/// Takes from the widest columns what is too much for a line, as long as they stay readable.
+/// Takes from the widest columns what is too much for a line: as long as they stay readable; then from all but the
+/// first, which tells what a line is about; then from that too.
 void fit(std::vector<std::size_t>& widths, std::size_t line) {
-  constexpr std::size_t kReadable = 12, kGap = 2;
+  constexpr std::size_t kReadable = 12, kLeast = 3, kGap = 2;
   std::size_t total = 0;
   for (const std::size_t w : widths) total += w + kGap;
-  for (; total > line + kGap; --total) {
-    const auto widest = std::ranges::max_element(widths);
-    if (widest == widths.end() || *widest <= kReadable) return;
-    --*widest;
-  }
+  for (const auto& [first, others] : {std::pair(kReadable, kReadable), {kReadable, kLeast}, {kLeast, kLeast}})
+    for (; total > line + kGap; --total) {
+      std::size_t widest = widths.size();
+      for (std::size_t i = 0; i < widths.size(); ++i)
+        if (widths[i] > (i == 0 ? first : others) && (widest == widths.size() || widths[i] > widths[widest])) widest = i;
+      if (widest == widths.size()) break;
+      --widths[widest];
+    }
 }
 
 }  // namespace

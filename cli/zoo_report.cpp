@@ -27,7 +27,7 @@ struct Options {
   std::string directory, output, peers, memory = "4G";
   double seconds = 300;
   int threads = 1;
-  bool no_verify = false, anew = false;
+  bool no_verify = false, anew = false, json = false;
 };
 
 /// What earlier runs found of files that did not change since.
@@ -83,6 +83,16 @@ void write(const fs::path& path, const std::string& text) {
   file.commit();
 }
 
+Json to_json(const std::vector<ZooModel>& models, const Counts& counts) {
+  Json json{{"models", Json::array()},
+            {"all", counts.all},
+            {"converted", counts.converted},
+            {"verified", counts.same},
+            {"different", counts.different}};
+  for (const ZooModel& model : models) json["models"].push_back(verify::to_json(model));
+  return json;
+}
+
 void write_results(const std::vector<ZooModel>& models, const Options& options) {
   const fs::path output(options.output);
   std::string lines;
@@ -127,8 +137,11 @@ int run(const Options& options, const Global& global) {
   std::ranges::sort(done, {}, &ZooModel::path);
   write_results(done, options);
   const Counts counts = count(done);
-  std::printf("%zu models: %zu convert, %zu verified, %zu differ\n", counts.all, counts.converted, counts.same,
-              counts.different);
+  if (options.json)
+    std::printf("%s\n", to_json(done, counts).dump(2).c_str());
+  else
+    std::printf("%zu models: %zu convert, %zu verified, %zu differ\n", counts.all, counts.converted, counts.same,
+                counts.different);
   return counts.different ? 1 : 0;
 }
 
@@ -151,6 +164,7 @@ Command add_zoo_report(App& program, const Global& global) {
   app->add_option("--model-memory", options->memory, "Most memory for one model (default: 4G)");
   app->add_option("--model-seconds", options->seconds, "Longest time for one model (default: 300)")->positive();
   app->add_option("--peers", options->peers, "The folder with npm's node_modules (default: $INGOT_PEERS)");
+  app->add_flag("--json", options->json, "For programs: counts, and what models.jsonl holds");
   return {app, [options, &global] { return run(*options, global); }};
 }
 

@@ -13,7 +13,8 @@
 ///   save, save_memory, convert                        any format that can be written; from file to file with a report
 ///   inputs_of, nodes_of, ..., summarise, check        what is in a model, and what is wrong with it
 ///   adjust, optimize                                  another operator set, types inferred, shapes, names; smaller
-///   quantize, partition                               in integers; divided among targets
+///   extract, split, merge, rename, diff               parts of models, one of two, other names; what differs
+///   quantize, partition, compile                      in integers; divided among targets; as source code
 ///   Session, random_inputs, verify_models             run it; do two models give the same numbers
 ///   Trainer, evaluate, make_trainable, gradient_model train it; a model that can be trained, or that is a gradient
 ///
@@ -31,10 +32,13 @@
 #include "ingot/base/error.h"
 #include "ingot/driver/adjust.h"
 #include "ingot/driver/check.h"
+#include "ingot/driver/compile.h"
 #include "ingot/driver/convert.h"
 #include "ingot/driver/convert_words.h"
 #include "ingot/driver/dataset.h"
 #include "ingot/driver/datum.h"
+#include "ingot/driver/diff.h"
+#include "ingot/driver/edit.h"
 #include "ingot/driver/inputs.h"
 #include "ingot/driver/load.h"
 #include "ingot/driver/plugin.h"
@@ -57,10 +61,17 @@ using driver::all_formats;
 using driver::AutoCast;
 using driver::check;
 using driver::Comparison;
+using driver::compile;
+using driver::compile_targets;
+using driver::CompileReport;
+using driver::CompileRequest;
 using driver::convert;
 using driver::ConvertReport;
 using driver::ConvertRequest;
 using driver::DataForm;
+using driver::diff;
+using driver::Difference;
+using driver::extract;
 using driver::Format;
 using driver::format_by_name;
 using driver::ImportOptions;
@@ -78,6 +89,9 @@ using driver::load_memory;
 using driver::load_plugin;
 using driver::Loaded;
 using driver::LoadOptions;
+using driver::merge;
+using driver::MergeOptions;
+using driver::MergeReport;
 using driver::Mode;
 using driver::Precision;
 using driver::Problem;
@@ -89,6 +103,8 @@ using driver::QuantizeResult;
 using driver::QuantizeWords;
 using driver::random_inputs;
 using driver::readable_text;
+using driver::rename;
+using driver::RenameOptions;
 using driver::Renames;
 using driver::save;
 using driver::save_datum;
@@ -97,6 +113,8 @@ using driver::SaveOptions;
 using driver::set_random_samples;
 using driver::set_samples;
 using driver::Severity;
+using driver::split;
+using driver::SplitOptions;
 using driver::summarise;
 using driver::Summary;
 using driver::Verifier;

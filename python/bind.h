@@ -8,6 +8,7 @@ namespace ingot::python {
 namespace py = pybind11;
 
 void bind_convert(py::module_& m);
+void bind_edit(py::module_& m);
 void bind_errors(py::module_& m);
 void bind_graph(py::module_& m);
 void bind_model(py::module_& m);

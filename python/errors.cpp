@@ -1,5 +1,6 @@
 // ingot::Error as an exception of Python.
 #include "bind.h"
+#include "cli/explain.h"
 #include "ingot/base/error.h"
 
 namespace ingot::python {
@@ -29,10 +30,17 @@ void bind_errors(py::module_& m) {
       raise(error);
     }
   });
+  // What the Python side refuses is an Error like the others.
+  m.def(
+      "refuse",
+      [](const std::string& name, const std::string& message, const std::string& hint) {
+        for (const CodeInfo& info : all_codes())
+          if (info.name == name) throw Error(info.code, message).hint(hint);
+      },
+      py::arg("name"), py::arg("message"), py::arg("hint") = "");
   m.def("explain", [](const std::string& code) {
-    for (const CodeInfo& info : all_codes())
-      if (code_name(info.code) == code || info.name == code) return std::string(info.meaning);
-    throw Error(Code::unknown_name, "there is no error '" + code + "'");
+    const cli::Explanation e = cli::explain(code);
+    return py::make_tuple(e.code, e.name, e.exit_code, e.meaning, e.remedy);
   });
 }
 

@@ -26,6 +26,7 @@ PYBIND11_MODULE(_ingot, m) {
   bind_verify(m);
   bind_convert(m);
   bind_quantize(m);
+  bind_edit(m);
   bind_session(m);
   bind_trainer(m);
   bind_graph(m);

@@ -75,10 +75,11 @@ Quantized quantize_model(const HeldModel& held, const py::object& data, double h
 }
 
 std::unique_ptr<DividedModel> divide(const HeldModel& held, const std::vector<std::string>& targets,
-                                     std::size_t least_nodes) {
+                                     std::size_t least_nodes, bool functions) {
   return unlocked([&](Budget& budget) {
-    return std::make_unique<DividedModel>(
-        partition(held.model, {.targets = targets, .least_nodes = least_nodes, .budget = &budget}));
+    const PartitionOptions options{
+        .targets = targets, .least_nodes = least_nodes, .wants_functions = functions, .budget = &budget};
+    return std::make_unique<DividedModel>(partition(held.model, options));
   });
 }
 
@@ -166,7 +167,14 @@ void bind_quantize(py::module_& m) {
           "In running order")
       .def_readonly("fallbacks", &DividedModel::fallbacks)
       .def_readonly("crossing_bytes", &DividedModel::crossing_bytes, "What passes from part to part")
-      .def_readonly("crossing_values", &DividedModel::crossing_values);
+      .def_readonly("crossing_values", &DividedModel::crossing_values)
+      .def_property_readonly(
+          "model",
+          [](const DividedModel& d) -> std::optional<HeldModel> {
+            if (!d.functions) return std::nullopt;
+            return HeldModel{d.functions->clone()};
+          },
+          "The whole model, a function per part; None unless functions=True asked for it");
   m.def("partition", &divide);
   m.def("targets", &known_targets);
   m.def("load_plugin", [](const py::object& path) { load_plugin(to_path(path)); });

@@ -8,6 +8,7 @@ namespace ingot {
 DividedModel partition(const Model& model, const PartitionOptions& options) {
   driver::Partition divided = driver::partition(model, {options.targets, options.least_nodes, options.budget});
   DividedModel result;
+  if (options.wants_functions) result.functions = driver::as_functions(model, divided);
   result.crossing_bytes = divided.crossing;
   result.crossing_values = divided.crossings;
   for (const auto& node : divided.nodes)

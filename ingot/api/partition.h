@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ class Budget;
 struct PartitionOptions {
   std::vector<std::string> targets{};  // names or files (docs/partition.md): the first that runs a node gets it
   std::size_t least_nodes = 1;         // parts of fewer nodes go to the next target that runs all of them
+  bool wants_functions = false;        // DividedModel::functions too
   Budget* budget = nullptr;
 };
 
@@ -29,6 +31,7 @@ struct DividedModel {
   std::vector<NodeFallback> fallbacks;  // in running order
   std::uint64_t crossing_bytes = 0;     // what passes from part to part
   std::size_t crossing_values = 0;
+  std::optional<Model> functions{};  // the whole model, a function per part; where it was asked for
 };
 
 /// Divides a model among targets. Refuses nodes that none of them runs.

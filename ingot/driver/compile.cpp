@@ -116,6 +116,34 @@ void require_tensors(const Model& model) {
   throw Error(Code::not_expressible, "the model cannot be compiled:" + problems).hint("--emit cpp takes sequences");
 }
 
+void require_word(const char* option, const std::string& word, const std::vector<std::string>& known) {
+  if (word.empty() || std::ranges::find(known, word) != known.end()) return;
+  std::string list;
+  for (const std::string& name : known) list += (list.empty() ? "" : ", ") + name;
+  throw Error(Code::bad_usage, std::string(option) + " does not take '" + word + "'").hint("one of " + list);
+}
+
+/// What says how one kind of code is written means nothing of another.
+void require_fitting(const CompileRequest& request) {
+  require_word("--emit", request.emit, compile_targets());
+  require_word("--target", request.target, {"avx2", "avx512", "neon", "scalar"});
+  require_word("--weights", request.weights, {"embed", "file"});
+  const bool is_native = request.emit == "object" || request.emit == "so";
+  if (request.emit == "c" && request.has_threads)
+    throw Error(Code::bad_usage, "C code has no threads").hint("--threads goes with --emit cpp");
+  if (request.emit == "cpp" || request.emit == "c") return;
+  const std::pair<const char*, bool> given[] = {{"--weights", !request.weights.empty()},
+                                                {"--target", !request.target.empty() && !is_native},
+                                                {"--threads", request.has_threads},
+                                                {"--no-alloc", request.no_alloc},
+                                                {"--float16-weights", request.half_weights},
+                                                {"--profile", request.has_profile}};
+  for (const auto& [option, is_given] : given)
+    if (is_given)
+      throw Error(Code::bad_usage, "--emit " + request.emit + " does not take " + option)
+          .hint("it goes with --emit cpp and --emit c");
+}
+
 }  // namespace
 
 std::vector<std::string> compile_targets() {
@@ -125,6 +153,7 @@ std::vector<std::string> compile_targets() {
 CompileReport compile(Model& model, const CompileRequest& request) {
   const SplitPath path = split_path(request.output);
   if (path.name.empty()) throw Error(Code::bad_usage, "'" + request.output + "' names no file");
+  require_fitting(request);
   require_valid(model);  // code is made of what is known to hold, whatever was asked for
   if (request.emit == "mlir-onnx") return write_onnx_dialect(model, path);
   CompileReport report;

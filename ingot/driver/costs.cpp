@@ -57,6 +57,25 @@ bool has_subgraphs(const Node& node) {
   return has_any;
 }
 
+/// `counted`: the weights of nodes before it.
+NodeCost cost_of(const Node& node, std::unordered_set<const Value*>& counted) {
+  NodeCost cost{node.name.empty() ? node.label() : node.name, node.op, "", std::nullopt, 0, std::uint64_t{0}};
+  if (node.output()) cost.output = node.output()->type.str();
+  if (!has_subgraphs(node)) cost.operations = operations_of(node);
+  for (const Value* v : node.inputs())
+    if (v && v->initializer && counted.insert(v).second)  // below IR version 4 each is an input too
+      cost.weights += v->initializer->bytes().size();
+  for (const Value* v : node.outputs()) {
+    if (!v) continue;
+    const auto bytes = bytes_of(v);
+    cost.activations = bytes && cost.activations ? std::optional(*cost.activations + *bytes) : std::nullopt;
+  }
+  for_each_subgraph(node, [&](Graph& body) {
+    for (const Node& inner : body.nodes()) cost.bodies.push_back(cost_of(inner, counted));
+  });
+  return cost;
+}
+
 /// Bytes that are alive while each node runs.
 class Liveness {
  public:
@@ -117,17 +136,7 @@ Costs costs_of(const Model& original, const InputShapes& shapes) {
     if (!v->initializer) liveness.start(v);
   std::unordered_set<const Value*> counted;
   for (const Node* node : order) {
-    NodeCost cost{node->name.empty() ? node->label() : node->name, node->op, "", std::nullopt, 0, std::uint64_t{0}};
-    if (node->output()) cost.output = node->output()->type.str();
-    if (!has_subgraphs(*node)) cost.operations = operations_of(*node);
-    for (const Value* v : node->inputs())
-      if (v && v->initializer && counted.insert(v).second)  // below IR version 4 each is an input too
-        cost.weights += v->initializer->bytes().size();
-    for (const Value* v : node->outputs()) {
-      if (!v) continue;
-      const auto bytes = bytes_of(v);
-      cost.activations = bytes && cost.activations ? std::optional(*cost.activations + *bytes) : std::nullopt;
-    }
+    NodeCost cost = cost_of(*node, counted);
     costs.operations += cost.operations.value_or(0);
     costs.weights += cost.weights;
     costs.activations += cost.activations.value_or(0);

@@ -14,6 +14,7 @@ struct NodeCost {
   std::optional<double> operations;          // arithmetic: a multiplication and an addition are two
   std::uint64_t weights = 0;                 // bytes of constants that it alone reads, or reads first
   std::optional<std::uint64_t> activations;  // bytes of its outputs
+  std::vector<NodeCost> bodies{};            // nodes of its graphs, in their order: of one run of each
 };
 
 struct Costs {
@@ -27,7 +28,8 @@ struct Costs {
 };
 
 /// Products and convolutions are counted exactly, reductions and pools by what they read, other arithmetic by the
-/// elements that it makes; what only moves elements counts nothing. Types are inferred on a copy.
+/// elements that it makes; what only moves elements counts nothing. Types are inferred on a copy. What graphs inside of
+/// nodes cost is told of their nodes and not part of the sums: nobody knows how often they run.
 Costs costs_of(const Model& model, const InputShapes& shapes = {});
 
 }  // namespace ingot::driver

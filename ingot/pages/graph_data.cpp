@@ -40,7 +40,8 @@ class Builder {
   Builder(const Model& model, const GraphNotes& notes) : model_(model), notes_(notes) {}
 
   Json build() {
-    add_graph(*model_.graph, -1, 0);
+    const driver::NodeCost* costs = notes_.costs && !notes_.costs->nodes.empty() ? notes_.costs->nodes.data() : nullptr;
+    add_graph(*model_.graph, -1, 0, costs);
     return {{"nodes", std::move(nodes_)}, {"edges", std::move(edges_)}};
   }
 
@@ -65,16 +66,17 @@ class Builder {
     return add({{"name", shown(value.name())}, {"kind", kind}, {"type", shown(value.type.str())}}, owner);
   }
 
-  void add_graph(const Graph& graph, int owner, int depth) {
+  /// `costs`: of the graph's first node, which those of the others follow; null: not known. Returns what follows.
+  const driver::NodeCost* add_graph(const Graph& graph, int owner, int depth, const driver::NodeCost* costs) {
     for (const Value* input : graph.inputs()) {
       if (input->initializer && owner < 0) continue;  // a weight with another word
       makers_[input] = add_port(*input, "input", owner);
       if (owner >= 0) add_edge(owner, makers_[input], input);
     }
-    std::size_t number = 0;
     for (const Node& node : graph.nodes()) {
       count_step();
-      add_node(node, owner, depth, owner < 0 ? number++ : std::string::npos);
+      add_node(node, owner, depth, costs);
+      if (costs) ++costs;
     }
     for (const Value* output : graph.outputs()) {
       if (!output) continue;
@@ -82,32 +84,34 @@ class Builder {
       if (const auto maker = makers_.find(output); maker != makers_.end()) add_edge(maker->second, id, output);
       if (owner >= 0) add_edge(id, owner, output);
     }
+    return costs;
   }
 
-  void add_node(const Node& node, int owner, int depth, std::size_t number) {
+  void add_node(const Node& node, int owner, int depth, const driver::NodeCost* cost) {
     Json data{{"name", shown(name_of_node(node))}, {"op", shown(node.op)}};
     if (!node.domain.empty()) data["domain"] = shown(node.domain);
     describe(node, data);
-    if (notes_.costs && number < notes_.costs->nodes.size()) add_costs(notes_.costs->nodes[number], data);
-    if (notes_.is_compared && number != std::string::npos) add_changes(node, data);
+    if (cost) add_costs(*cost, data);
+    if (notes_.is_compared && owner < 0) add_changes(node, data);
     const int id = add(std::move(data), owner);
     for (const Value* input : node.inputs())
       if (const auto maker = makers_.find(input); input && maker != makers_.end()) add_edge(maker->second, id, input);
     for (const Value* output : node.outputs())
       if (output) makers_[output] = id;
-    if (depth < kDeepest) add_bodies(node, id, depth);
+    if (depth < kDeepest) add_bodies(node, id, depth, cost && !cost->bodies.empty() ? cost->bodies.data() : nullptr);
   }
 
-  void add_bodies(const Node& node, int id, int depth) {
+  void add_bodies(const Node& node, int id, int depth, const driver::NodeCost* costs) {
     for (const Attribute& a : node.attributes) {
-      if (const auto* graph = std::get_if<GraphPtr>(&a.value); graph && *graph) add_graph(**graph, id, depth + 1);
+      if (const auto* graph = std::get_if<GraphPtr>(&a.value); graph && *graph)
+        costs = add_graph(**graph, id, depth + 1, costs);
       if (const auto* graphs = std::get_if<std::vector<GraphPtr>>(&a.value))
-        for (const GraphPtr& graph : *graphs) add_graph(*graph, id, depth + 1);
+        for (const GraphPtr& graph : *graphs) costs = add_graph(*graph, id, depth + 1, costs);
     }
     const Function* function = model_.find_function(node.domain, node.op, node.overload);
     if (!function || !function->body || nodes_.size() + function->body->node_count() > kMostNodes) return;
     const std::unordered_map<const Value*, int> before = makers_;  // the body is drawn once per call
-    add_graph(*function->body, id, depth + 1);
+    add_graph(*function->body, id, depth + 1, nullptr);
     makers_ = before;
   }
 
@@ -115,6 +119,7 @@ class Builder {
     const std::string source(note_of(node.metadata, kSource)), op(note_of(node.metadata, kSourceOp));
     if (!source.empty()) data["source"] = shown(source);
     if (!op.empty()) data["sourceOp"] = shown(op);
+    if (!node.doc_string.empty()) data["doc"] = shown(node.doc_string);
     Json attributes = Json::array();
     for (const Attribute& a : node.attributes) {
       Json pair = Json::array();

@@ -38,34 +38,45 @@ driver::Costs costs_or_none(const Model& model, const driver::InputShapes& shape
   }
 }
 
-Json costs_data(const driver::Costs& costs) {
-  Json all = Json::array();
-  for (const driver::NodeCost& c : costs.nodes) {
+/// A line per node; those of graphs inside follow their node, a step further in.
+void add_costs(const std::vector<driver::NodeCost>& nodes, int depth, Json& all) {
+  for (const driver::NodeCost& c : nodes) {
     Json one{
         {"name", printable(c.node)}, {"op", printable(c.op)}, {"type", printable(c.output)}, {"weights", c.weights}};
     if (c.operations) one["flops"] = *c.operations;
     if (c.activations) one["results"] = *c.activations;
+    if (depth > 0) one["depth"] = depth;
     all.push_back(std::move(one));
+    add_costs(c.bodies, depth + 1, all);
   }
-  return all;
 }
 
+Json weight_data(const std::string& name, const Tensor& tensor, bool has_statistics) {
+  Json one{{"name", printable(name)}, {"type", tensor.type().str()}, {"bytes", tensor.bytes().size()}};
+  if (!has_statistics) return one;
+  if (const auto s = statistics_of(tensor))
+    one.update({{"least", s->least},
+                {"most", s->most},
+                {"mean", s->mean},
+                {"deviation", s->deviation},
+                {"zeros", s->zeros},
+                {"not_finite", s->not_finite},
+                {"histogram", s->histogram}});
+  return one;
+}
+
+/// Of all graphs, and what Constant nodes hold that is more than a few numbers.
 Json weights_data(const Model& model, bool has_statistics) {
+  constexpr std::uint64_t kFewBytes = 256;
   Json all = Json::array();
-  for (const Value* v : model.graph->initializers()) {
-    if (!v->initializer) continue;
-    const Tensor& tensor = *v->initializer;
-    Json one{{"name", printable(v->name())}, {"type", tensor.type().str()}, {"bytes", tensor.bytes().size()}};
-    if (has_statistics)
-      if (const auto s = statistics_of(tensor))
-        one.update({{"least", s->least},
-                    {"most", s->most},
-                    {"mean", s->mean},
-                    {"deviation", s->deviation},
-                    {"zeros", s->zeros},
-                    {"not_finite", s->not_finite},
-                    {"histogram", s->histogram}});
-    all.push_back(std::move(one));
+  for (const GraphPlace& place : all_graphs(model)) {
+    for (const Value* v : place.graph->initializers())
+      if (v->initializer) all.push_back(weight_data(v->name(), *v->initializer, has_statistics));
+    for (const Node& node : place.graph->nodes()) {
+      const Tensor* tensor = node.is("Constant") ? node.attributes.get<Tensor>("value") : nullptr;
+      if (tensor && node.output() && tensor->bytes().size() > kFewBytes)
+        all.push_back(weight_data(node.output()->name(), *tensor, has_statistics));
+    }
   }
   return all;
 }
@@ -89,6 +100,7 @@ std::string facts_html(const Model& model, const driver::Costs& costs, const Mod
   for (const auto& [domain, version] : s.opsets)
     text += row({"operator set", code(domain) + " " + std::to_string(version)});
   text += row({"IR version", std::to_string(s.ir_version)}) + "</table>\n";
+  if (!model.doc_string.empty()) text += "<p class=said>" + escaped(model.doc_string.substr(0, 4000)) + "</p>\n";
   text += ports(s.inputs, "Inputs") + ports(s.outputs, "Outputs");
   if (!options.notes.empty()) text += "<h2>Notes</h2>\n" + list(options.notes);
   text += "<h2>Operators</h2>\n<table>\n" + row({"operator", "nodes"}, "th");
@@ -124,7 +136,8 @@ Page model_page(const Model& model, const ModelPageOptions& options) {
   page.sections.push_back({"facts", "Facts", facts_html(typed, costs, options)});
   page.data["graphs"] = Json::array();
   page.data["graphs"].push_back(graph_data(typed, notes));
-  page.data["costs"] = costs_data(costs);
+  page.data["costs"] = Json::array();
+  add_costs(costs.nodes, 0, page.data["costs"]);
   page.data["weights"] = weights_data(typed, options.has_statistics);
   return page;
 }

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "ingot/ir/model.h"
+#include "ingot/ir/opaque_model.h"
 
 namespace ingot::passes {
 

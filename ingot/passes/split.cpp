@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ingot/base/error.h"
+#include "ingot/ir/model.h"
 #include "ingot/ir/source_notes.h"
 #include "ingot/passes/extract.h"
 

@@ -86,7 +86,8 @@ class Case {
   ScoreCell convert(const ScoreColumn& column) const {
     const ScratchDirectory scratch;
     const driver::Format& format = driver::format_by_name(column.name);
-    const std::string file = file_in(scratch, format);
+    // Without an extension: some formats read files by theirs, and write folders.
+    const std::string file = (scratch.path() / "model").string();
     driver::SaveOptions save;
     save.to = &format;
     driver::save(original_, file, save);

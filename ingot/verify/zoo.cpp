@@ -149,7 +149,7 @@ std::vector<ZooModel> walk_zoo(const std::string& directory, std::vector<ZooMode
   return models;
 }
 
-std::string to_line(const ZooModel& m) {
+Json to_json(const ZooModel& m) {
   return Json{{"path", m.path},
               {"bytes", m.bytes},
               {"changed", m.changed},
@@ -163,9 +163,10 @@ std::string to_line(const ZooModel& m) {
               {"figure", m.figure},
               {"threshold", m.threshold},
               {"seconds", m.seconds},
-              {"peak_bytes", m.peak_bytes}}
-      .dump();
+              {"peak_bytes", m.peak_bytes}};
 }
+
+std::string to_line(const ZooModel& m) { return to_json(m).dump(); }
 
 ZooModel from_line(const std::string& line) {
   ZooModel m;

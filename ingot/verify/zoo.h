@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "ingot/base/json.h"
 #include "ingot/verify/runtime.h"
 
 namespace ingot {
@@ -47,6 +48,7 @@ std::vector<ZooModel> find_models(const std::string& directory);
 /// Loads, converts and verifies each; what fails is a line of the answer.
 std::vector<ZooModel> walk_zoo(const std::string& directory, std::vector<ZooModel> models, const ZooOptions& options);
 
+Json to_json(const ZooModel& model);
 /// One line of JSON, and back; an empty path: it is no such line.
 std::string to_line(const ZooModel& model);
 ZooModel from_line(const std::string& line);

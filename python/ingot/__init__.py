@@ -15,21 +15,22 @@ import os as _os
 import tempfile as _tempfile
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
-from . import _columns, _ingot
+from . import _columns, _ingot, _pages
 from ._graph import Graph, Value
-from ._ingot import (Agreement, Fallback, FirstDifference, Function, Model, Node, OutputVerdict, Part, Partition, Port,
-                     Problem, Quantized, Report, Subgraph, Verdict, __version__)
+from ._ingot import (Agreement, Compiled, Difference, Fallback, FirstDifference, Function, Model, Node, OutputVerdict, Part, Partition, Port,
+                     Problem, Quantized, Report, Subgraph, Verdict, WeightDifference, __version__)
 from ._sparse import SparseTensor
 from .errors import (BugError, DivergedError, Error, FileError, InputError, LimitError, NoError, UnsupportedError,
                      UsageError)
 
 __all__ = [
-    "Agreement", "BugError", "DivergedError", "Error", "Fallback", "FileError", "FirstDifference", "Function",
-    "Graph", "InputError", "LimitError", "Model", "NoError", "Node", "OutputVerdict", "Part", "Partition", "Port",
-    "Problem", "Quantized", "Report", "Session", "SparseTensor", "Subgraph", "Trainer", "UnsupportedError",
-    "UsageError", "Value", "Verdict", "check", "convert", "convert_options", "convert_version", "evaluate", "explain",
-    "formats", "infer_shapes", "load", "load_plugin", "optimize", "parse", "partition", "quantize", "random_inputs",
-    "save", "targets", "verify",
+    "Agreement", "BugError", "Compiled", "Difference", "DivergedError", "Error", "Fallback", "FileError",
+    "FirstDifference", "Function", "Graph", "InputError", "LimitError", "Model", "NoError", "Node", "OutputVerdict",
+    "Part", "Partition", "Port", "Problem", "Quantized", "Report", "Session", "SparseTensor", "Subgraph", "Trainer",
+    "UnsupportedError", "UsageError", "Value", "Verdict", "WeightDifference", "check", "compile", "compile_targets",
+    "convert", "convert_options", "convert_version", "diff", "evaluate", "explain", "extract", "formats",
+    "infer_shapes", "load", "load_plugin", "merge", "optimize", "parse", "partition", "quantize", "random_inputs",
+    "rename", "report", "save", "split", "targets", "verify", "zoo_report",
 ]
 
 _Source = Union[str, "_os.PathLike[str]", bytes, Model, Any]
@@ -44,7 +45,7 @@ def load(source: _Source, format: str = "", *, checked: bool = True, **options: 
     """
     if isinstance(source, Model):
         if options or format:
-            raise UsageError("what says how a file is read means nothing of a model in memory")
+            _ingot.refuse("bad_usage", "what says how a file is read means nothing of a model in memory")
         return source
     options = {**options, "checked": checked, "from_format": format or None}
     if hasattr(source, "SerializeToString"):  # onnx.ModelProto, without importing onnx
@@ -117,6 +118,75 @@ def optimize(model: _Source, level: str = "extended", *, ignore_nan: bool = Fals
     return _ingot.optimize(load(model), level, ignore_nan, opset)
 
 
+def extract(model: _Source, inputs: Sequence[str] = (), outputs: Sequence[str] = ()) -> Model:
+    """What lies between the values named, as a model; [] stands for the model's own inputs or outputs."""
+    return _ingot.extract(load(model), _names(inputs), _names(outputs))
+
+
+def split(model: _Source, *, at: Sequence[Union[str, Sequence[str]]] = (), size: int = 0, parts: int = 0,
+          stages: bool = False) -> Dict[str, Model]:
+    """Models by name that run one after the other: what one gives and a later one needs has the same name in both.
+
+    Give one of: `at`, values to cut behind (["a", ["b", "c"]] are two cuts); `size`, at most so many bytes of weights
+    in a part; `parts`, so many of about equal weights; `stages`, those that the nodes name.
+    """
+    cuts = [_names(cut) for cut in at]
+    return dict(_ingot.split(load(model), cuts, size, parts, stages))
+
+
+def merge(a: _Source, b: _Source, connect: Optional[Dict[str, str]] = None, *, share_inputs: bool = False,
+          prefix_a: str = "", prefix_b: str = "", outputs: Sequence[str] = ()) -> Model:
+    """Two models become one: connect={"y": "x"} gives output y of `a` to input x of `b`; else those of the same name.
+
+    Names inside that both have are kept apart, and `notes` tells; for inputs and outputs that both have, name a prefix,
+    or `share_inputs`. `outputs` are those of the result, by their names in it.
+    """
+    return _ingot.merge(load(a), load(b), connect or {}, share_inputs, prefix_a, prefix_b, _names(outputs))
+
+
+def rename(model: _Source, names: Optional[Dict[str, str]] = None, *,
+           dims: Optional[Dict[str, Union[str, int]]] = None, prefix: str = "") -> Model:
+    """Other names for values, {"old": "new"}, and for dimensions: dims={"batch": "N"}, or a size, {"batch": 1}.
+
+    `prefix` is put before the names of nodes and of all values but inputs and outputs.
+    """
+    if not names and not dims and not prefix:
+        _ingot.refuse("bad_usage", "nothing is renamed", "give names, dims or prefix")
+    return _ingot.rename(load(model), names or {}, dims or {}, prefix)
+
+
+def diff(a: _Source, b: _Source, *, report=None) -> Difference:
+    """What two models say differently: operators, attributes, shapes, weights; verify() tells what they compute.
+
+    `report` names a page to write, with both graphs side by side.
+    """
+    if report is not None:
+        with _as_file(a) as a_file, _as_file(b) as b_file:
+            _pages.run_program(["diff", a_file, b_file, "--report", report], allowed=[1])
+    return _ingot.diff(load(a), load(b))
+
+
+def compile(model: _Source, output, *, emit: str = "cpp", input_shapes: Optional[Dict[str, Sequence]] = None,
+            target: str = "", weights: str = "", threads: bool = False, no_alloc: bool = False,
+            float16_weights: bool = False, profile: bool = False, test: bool = True) -> Compiled:
+    """The model as source code that needs nothing but a compiler: output="out/net" writes out/net.h, out/net.cpp, ...
+
+    `emit` is one of compile_targets(); docs/compile.md tells what they and the other words mean.
+    """
+    return _ingot.compile(load(model), output, input_shapes or {}, emit, target, weights, threads, no_alloc,
+                          float16_weights, profile, test)
+
+
+def compile_targets() -> List[str]:
+    """What compile() can emit."""
+    return _ingot.compile_targets()
+
+
+def _names(names):
+    """Names of values; a single one may stand for itself."""
+    return [names] if isinstance(names, str) else [str(name) for name in names]
+
+
 def quantize(model: _Source, data: Any = None, *, hold_back: float = 0.2, batch: int = 16, samples: int = 256,
              random: int = 0, on_progress: Optional[Callable[[int, int], Any]] = None, method: str = "static",
              form: Optional[str] = None, calibration: str = "minmax", percentile: float = 99.99,
@@ -129,8 +199,7 @@ def quantize(model: _Source, data: Any = None, *, hold_back: float = 0.2, batch:
     A part of it is held back, and both models run on it: see Quantized.outputs. The methods "dynamic" and "weights"
     need none; `random=32` draws inputs, to try it out. on_progress(done, total) counts batches.
     """
-    if _columns.is_table(data):
-        data = {name: data[name].to_numpy() for name in data.columns}
+    data = _columns.as_arrays(data)
     words = {"method": method, "form": form, "calibration": calibration, "percentile": percentile,
              "activations": activations, "weights": weights, "bits": bits, "block": block, "opset": opset,
              "per_tensor": per_tensor, "symmetric": symmetric, "full_range": full_range, "only": list(only),
@@ -138,12 +207,13 @@ def quantize(model: _Source, data: Any = None, *, hold_back: float = 0.2, batch:
     return _ingot.quantize(load(model), data, hold_back, batch, samples, random, on_progress, words)
 
 
-def partition(model: _Source, targets: Sequence[str], *, min_nodes: int = 1) -> Partition:
+def partition(model: _Source, targets: Sequence[str], *, min_nodes: int = 1, functions: bool = False) -> Partition:
     """The model divided among targets, the preferred ones first: each part, and what falls back, why.
 
-    A target is a name of targets(), or a file (docs/partition.md).
+    A target is a name of targets(), or a file (docs/partition.md). With `functions=True`, Partition.model is the whole
+    model with a function per part.
     """
-    return _ingot.partition(load(model), [str(target) for target in targets], min_nodes)
+    return _ingot.partition(load(model), [str(target) for target in targets], min_nodes, functions)
 
 
 def targets() -> List[str]:
@@ -194,8 +264,36 @@ def formats() -> List[Tuple[str, str, bool, bool]]:
 
 
 def explain(code: str) -> str:
-    """What the code of an error means: explain("IG0312")."""
-    return _ingot.explain(code)
+    """What the code of an error means, and what to do about it: explain("IG0312"); 312 and bad_name are the same."""
+    code, name, exit_code, meaning, remedy = _ingot.explain(str(code))
+    return f"{code} {name}: {meaning}\nwhat to do: {remedy}\nexit code: {exit_code}"
+
+
+def report(models: Union[_Source, Sequence[_Source]], output, *, verify: bool = False, training=None,
+           input_shapes: Optional[Dict[str, Sequence]] = None, statistics: bool = True, peers=None
+           ) -> List[Dict[str, str]]:
+    """A page per model to look at and send on (docs/report.md), in the folder `output`: graph, layers, weights, facts.
+
+    Returns a dictionary for each: "model" and "file" or, of several models, "problem" where one has no page.
+    """
+    many = list(models) if isinstance(models, (list, tuple)) else [models]
+    with _contextlib.ExitStack() as files:
+        paths = [files.enter_context(_as_file(model)) for model in many]
+        words = _pages.options(verify=verify, training=training, no_statistics=not statistics, peers=peers)
+        words += _pages.shapes(input_shapes)
+        return _pages.run_program(["report", *paths, "-o", output, *words], allowed=range(2, 7))["pages"]
+
+
+def zoo_report(directory, output, *, verify: bool = True, anew: bool = False, threads: int = 1,
+               model_memory: str = "4G", model_seconds: float = 300, peers=None) -> List[Dict[str, Any]]:
+    """Every model of a directory tree: read, converted, verified. A dictionary for each, and a page in `output`.
+
+    A run that was interrupted goes on where it stopped; files that did not change are not looked at again, unless
+    `anew`.
+    """
+    words = _pages.options(no_verify=not verify, anew=anew, threads=threads, model_memory=model_memory,
+                           model_seconds=model_seconds, peers=peers)
+    return _pages.run_program(["zoo-report", directory, "-o", output, *words], allowed=[1])["models"]
 
 
 class Session:
@@ -234,7 +332,7 @@ class Session:
         if isinstance(feeds, dict):
             return _columns.from_columns(feeds, self.inputs)
         if len(self.inputs) != 1:
-            raise UsageError(f"the model has inputs {[port.name for port in self.inputs]}: give a dictionary")
+            _ingot.refuse("bad_usage", f"the model has inputs {[port.name for port in self.inputs]}", "give a dictionary")
         return {self.inputs[0].name: feeds}
 
 
@@ -273,8 +371,7 @@ class Trainer:
         epoch is judged by. Options: batch, epochs, steps, seed, shuffle, lr, schedule, warmup, checkpoints, resume,
         patience, ... Ctrl-C ends the run after the step at hand.
         """
-        if _columns.is_table(data):
-            data = {name: data[name].to_numpy() for name in data.columns}
+        data = _columns.as_arrays(data)
         return self._trainer.fit(data, target, on_step, on_epoch, options)
 
     def trained(self, with_training: bool = False) -> Model:
@@ -285,6 +382,5 @@ class Trainer:
 def evaluate(model: _Source, data: Any, target: str, loss: str = "cross_entropy", *, batch: int = 256,
              prediction: str = "") -> Dict[str, Any]:
     """What a model says of data: the mean loss and, by the kind of targets, accuracy, errors and so on."""
-    if _columns.is_table(data):
-        data = {name: data[name].to_numpy() for name in data.columns}
+    data = _columns.as_arrays(data)
     return _ingot.evaluate(load(model), data, target, loss, batch, prediction)

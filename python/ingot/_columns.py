@@ -1,6 +1,8 @@
 """Tables as inputs: pandas frames and dictionaries of columns, by the inputs that a model has."""
 import numpy
 
+from . import _ingot
+
 
 def is_table(value):
     """Whether this is a pandas DataFrame, or looks like one."""
@@ -26,15 +28,36 @@ def _as_dtype(series, name, port):
         return column
     if column.dtype == object and port.dtype.kind == "f":
         column = numpy.array([numpy.nan if _is_missing(value) else value for value in column], object)
+    wanted = None
     try:
         with numpy.errstate(invalid="ignore"):
             wanted = column.astype(port.dtype)
     except (TypeError, ValueError):
-        raise ValueError(f"column '{name}' holds values that are no {port.element_type}") from None
+        pass
+    if wanted is None:
+        _ingot.refuse("bad_input", f"column '{name}' holds values that are no {port.element_type}")
     is_rounding = column.dtype.kind in "fO" and port.dtype.kind == "f"
     if not is_rounding and not (wanted == column).all():
-        raise ValueError(f"column '{name}' holds values that {port.element_type} does not have")
+        _ingot.refuse("bad_input", f"column '{name}' holds values that {port.element_type} does not have")
     return wanted
+
+
+def as_arrays(data):
+    """A table as {column: array}: what pandas marks as missing is NaN, and the empty text; else as it is given."""
+    return {name: _plain(data[name]) for name in data.columns} if is_table(data) else data
+
+
+def _plain(series):
+    """The column in a type of numpy's own: of pandas' nullable types and categories, what they hold."""
+    column = series.to_numpy()
+    if column.dtype != object:
+        return column
+    present = [value for value in column if not _is_missing(value)]
+    if not all(isinstance(value, (bool, int, float, numpy.number, numpy.bool_)) for value in present):
+        return numpy.array(["" if _is_missing(value) else str(value) for value in column], object)
+    if len(present) == len(column):
+        return numpy.array(present)
+    return numpy.array([numpy.nan if _is_missing(value) else float(value) for value in column])
 
 
 def _takes_column(port):
@@ -48,7 +71,7 @@ def _shaped(column, port):
         return column
     if _takes_column(port):
         return column.reshape(-1, 1)
-    raise ValueError(f"input '{port.name}' is {port.type}: it does not take one value per row")
+    _ingot.refuse("bad_input", f"input '{port.name}' is {port.type}: it does not take one value per row")
 
 
 def from_table(frame, inputs):
@@ -62,7 +85,7 @@ def from_table(frame, inputs):
         return {port.name: numpy.stack([_as_dtype(frame[c], c, port) for c in columns], axis=1)}
     missing = [name for name in names if name not in columns]
     if missing:
-        raise ValueError(f"the table has no columns {missing}; the model has inputs {names}")
+        _ingot.refuse("bad_input", f"the table has no columns {missing}; the model has inputs {names}")
     return {name: _shaped(_as_dtype(frame[name], name, ports[name]), ports[name]) for name in columns if name in ports}
 
 

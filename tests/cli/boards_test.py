@@ -50,6 +50,7 @@ class Boards(unittest.TestCase):
         self.assertEqual(columns["ingot"]["not_passed"], {"test_bernoulli": "failed"})  # which is random
         self.assertEqual(columns["ingot, no rank"]["passed"], 1)
         self.assertEqual(columns["tflite and back"]["kind"], "converter")
+        self.assertEqual(columns["keras and back"]["operators"]["Add"], [1, 1])  # it writes folders
         self.assertIn("op-Add.html", (self.path / "site" / "index.html").read_text())
         self.assertIn("test_add", (self.path / "site" / "op-Add.html").read_text())
 

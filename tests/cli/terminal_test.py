@@ -4,12 +4,15 @@ import fcntl
 import os
 import pathlib
 import pty
+import re
+import select
 import shutil
 import struct
 import subprocess
 import sys
 import tempfile
 import termios
+import time
 import unittest
 
 INGOT = os.path.abspath(sys.argv.pop(1))
@@ -49,15 +52,50 @@ class Terminal(unittest.TestCase):
         self.assertEqual(self.completed("ingot", "inspect", "m.on"), ["m.onnxtxt"])
         self.assertEqual(self.completed("ingot", "help", "insp"), ["inspect"])
 
-    def test_other_shells_take_their_files(self):
-        for shell in ("zsh", "fish"):
-            text = self.ingot("completion", shell).stdout
-            self.assertIn("--opset" if shell == "zsh" else "-l opset", text)
-            if not shutil.which(shell):
-                print(f"{shell} is not installed: its file is not read by it")
-                continue
-            done = subprocess.run([shell, "-n"], input=text, capture_output=True, text=True)
-            self.assertEqual(done.returncode, 0, done.stderr)
+    def test_bash_completes_every_command_and_every_option(self):
+        commands = self.commands()
+        self.assertLessEqual({"convert", "zoo-report", "completion"}, set(commands))
+        self.assertEqual(set(self.completed("ingot", "")), {*commands, "help"})
+        for command in commands:
+            self.assertLessEqual(self.options(command), set(self.completed("ingot", command, "-")), command)
+        self.assertEqual(self.completed("ingot", "--quiet", "--max-memory", "4G", "zoo"), ["zoo-report"])
+        self.assertEqual(self.completed("ingot", "completion", "f"), ["fish"])
+
+    def commands(self):
+        """From the help, which people read."""
+        return re.findall(r"(?m)^  ([a-z-]+) {2,}", self.ingot("--help").stdout.split("Subcommands:")[1].split("First steps")[0])
+
+    def options(self, command):
+        return set(re.findall(r"(?m)^ +(?:-., *)?(--[a-z0-9-]+)", self.ingot(command, "--help").stdout))
+
+    @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
+    def test_fish_completes_every_command_and_every_option(self):
+        (self.path / "ingot.fish").write_text(self.ingot("completion", "fish").stdout)
+
+        def completed(line):
+            done = subprocess.run(["fish", "--no-config", "-c", f"source ingot.fish; complete -C '{line}'"], cwd=self.path,
+                                  capture_output=True, text=True, env={**self.environment, "HOME": str(self.path)})
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            return {offer.split("\t")[0] for offer in done.stdout.splitlines()}
+
+        self.assertLessEqual({*self.commands(), "help"}, completed("ingot "))
+        for command in ("convert", "zoo-report", "train", "diff"):
+            self.assertLessEqual(self.options(command), completed(f"ingot {command} --"), command)
+        self.assertEqual(completed("ingot optimize --level ba"), {"basic"})
+        self.assertEqual(completed("ingot inspect m.on"), {"m.onnxtxt"})
+        self.assertEqual(completed("ingot help insp"), {"inspect"})
+        self.assertIn("zsh", completed("ingot completion z"))
+
+    @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
+    def test_zsh_completes_as_people_type(self):
+        (self.path / "_ingot").write_text(self.ingot("completion", "zsh").stdout)
+        typed = {"ingot conv": "ingot convert ", "ingot --quiet zoo": "ingot --quiet zoo-report ",
+                 "ingot convert --external-th": "--external-threshold ", "ingot optimize --level ba": "--level basic ",
+                 "ingot inspect m.on": "m.onnxtxt ", "ingot help insp": "ingot help inspect ",
+                 "ingot completion fi": "ingot completion fish ", "ingot report --no-stat": "--no-statistics "}
+        screen = zsh_after_tab(self.path, list(typed))
+        for line, wanted in typed.items():
+            self.assertIn(wanted, screen[line], line)
 
     def test_manual_pages_hold_the_help(self):
         self.ingot("man", "-o", "man")
@@ -69,9 +107,11 @@ class Terminal(unittest.TestCase):
         self.assertTrue(page.startswith(".TH INGOT\\-CONVERT 1"))
         self.assertEqual(self.ingot("man", "convert").stdout, page)
         self.ingot("man", "nonsense", code=2)
-        if shutil.which("groff"):
-            done = subprocess.run(["groff", "-man", "-Tutf8", "-ww"], input=page, capture_output=True, text=True)
-            self.assertEqual(done.stderr, "")
+        self.assertEqual(names, {"ingot.1", *(f"ingot-{command}.1" for command in self.commands())})
+        for name in sorted(names) if shutil.which("man") else []:
+            done = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", self.path / "man" / name],
+                                  capture_output=True, text=True, env={**self.environment, "MANWIDTH": "80"})
+            self.assertEqual((done.returncode, done.stderr), (0, ""), name)
 
     def test_errors_are_explained(self):
         for word in ("IG0312", "312", "bad_name"):
@@ -113,11 +153,11 @@ class Terminal(unittest.TestCase):
         self.assertTrue(last.endswith(" output=a.onnx"), last)
         self.assertEqual(self.ingot("convert", "m.onnxtxt", "-o", "a.onnx", "--quiet").stderr, "")
 
-    def test_tables_fit_the_terminal(self):
+    def shown(self, width, *words):
+        """What a terminal of this width shows."""
         leader, follower = pty.openpty()
-        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
-        done = subprocess.Popen([INGOT, "inspect", "m.onnxtxt", "--flops"], cwd=self.path, stdout=follower,
-                                env=self.environment)
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+        done = subprocess.Popen([INGOT, *words], cwd=self.path, stdout=follower, stderr=follower, env=self.environment)
         os.close(follower)
         text = b""
         try:
@@ -125,11 +165,51 @@ class Terminal(unittest.TestCase):
                 text += chunk
         except OSError:  # the other end is closed
             pass
-        self.assertEqual(done.wait(), 0)
+        self.assertLessEqual(done.wait(), 1)
         os.close(leader)
-        plain = text.decode().replace("\r", "").replace("\033[1m", "").replace("\033[0m", "")
-        self.assertIn("…", plain)
-        self.assertEqual([line for line in plain.splitlines() if len(line) > 60], [])
+        return re.sub(r"\033\[[0-9;]*[mK]", "", text.decode().replace("\r", "")).splitlines()
+
+    def test_tables_fit_the_terminal(self):
+        name = "a_node_with_a_name_that_is_much_too_long_for_a_narrow_terminal_and_must_be_cut_somewhere"
+        (self.path / "other.onnxtxt").write_text(MODEL.replace("Relu", "Neg"))
+        tables = {("inspect", "m.onnxtxt", "--flops"): name, ("inspect", "m.onnxtxt"): "", ("ops",): "",
+                  ("explain", "IG0312"): "", ("extract", "m.onnxtxt", "-o", "e.onnx", "--outputs", "y"): ""}
+        for words in tables:
+            for width in (40, 80, 200):
+                long = [line for line in self.shown(width, *words) if len(line) > width]
+                self.assertEqual(long, [], (words, width))
+        self.assertIn("…", "".join(self.shown(60, "inspect", "m.onnxtxt", "--flops")))
+        self.assertIn(name, "".join(self.shown(200, "inspect", "m.onnxtxt", "--flops")))
+        self.assertIn(name, self.ingot("inspect", "m.onnxtxt", "--flops").stdout)  # what is piped is whole
+
+
+def zsh_after_tab(folder, lines):
+    """What zsh makes of each line when Tab is pressed, at a terminal."""
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 120, 0, 0))
+    shell = subprocess.Popen(["zsh", "-f", "-i"], cwd=folder, stdin=follower, stdout=follower, stderr=follower,
+                             start_new_session=True, env={**os.environ, "TERM": "dumb", "HOME": str(folder)})
+    os.close(follower)
+
+    def read_until(mark, seconds=60):
+        text, end = "", time.monotonic() + seconds
+        while mark not in text and time.monotonic() < end:
+            if select.select([leader], [], [], 0.1)[0]:
+                text += os.read(leader, 65536).decode(errors="replace")
+        return text
+
+    try:
+        os.write(leader, f"PS1=; fpath=('{folder}' $fpath); autoload -Uz compinit; compinit -u -D; echo be''gin\n".encode())
+        read_until("begin")
+        result = {}
+        for line in lines:  # Tab, then to the line's begin to make a text of it that is printed back
+            os.write(leader, line.encode() + b"\t" + b"\x01print -r -- '\x05' en''ded\n")
+            result[line] = read_until("ended")
+        return result
+    finally:
+        shell.kill()
+        shell.wait()
+        os.close(leader)
 
 
 if __name__ == "__main__":

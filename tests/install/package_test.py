@@ -2,11 +2,14 @@
 """Packages are the same when they are made twice, and work in a bare Debian 12.
 
     package_test.py BUILD            from what is built
-    package_test.py BUILD --rebuild  builds the program once more, elsewhere and without a cache: the same bytes
+    package_test.py BUILD --rebuild  builds all that is packed once more, elsewhere and without a cache: the same bytes
+    package_test.py BUILD --sample   a few of its object files alone, which takes minutes less
 """
 import hashlib
+import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -16,15 +19,18 @@ import unittest
 SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 REBUILD = "--rebuild" in sys.argv and (sys.argv.remove("--rebuild") or True)
+SAMPLE = "--sample" in sys.argv and (sys.argv.remove("--sample") or True)
+PACKED = ("ingot", "ingot-tflite-driver", "ingot_python")  # and the libraries that these are made of
 
+MODEL = """<ir_version: 8, opset_import: ["": 17]>
+g (float[1, 2] x) => (float[1, 2] y) {y = Relu(x)}"""
 # As a user on a machine with nothing on it: program and module, then the library, then all of it gone again.
 SMOKE = """set -e
 export DEBIAN_FRONTEND=noninteractive
 apt-get update >/dev/null
 apt-get install -y --no-install-recommends /packages/ingot_*.deb /packages/python3-ingot_*.deb >/dev/null
 cat >/tmp/m.onnxtxt <<'END'
-<ir_version: 8, opset_import: ["": 17]>
-g (float[1, 2] x) => (float[1, 2] y) {y = Relu(x)}
+MODEL
 END
 ingot --version
 ingot check /tmp/m.onnxtxt
@@ -33,6 +39,7 @@ ingot run /tmp/m.tflite --random 1
 ingot report /tmp/m.tflite -o /tmp/site
 test -s /tmp/site/m.tflite.html
 python3 -c 'import ingot, numpy; print(ingot.Session("/tmp/m.tflite").run({"x": numpy.float32([[-1, 2]])})["y"].tolist())'
+python3 -c 'import ingot; print(ingot.explain("IG0312"), ingot.report("/tmp/m.onnxtxt", "/tmp/site2"))'
 python3 -m ingot --version
 test -f /usr/share/man/man1/ingot-convert.1.gz
 test -f /usr/share/bash-completion/completions/ingot
@@ -60,8 +67,10 @@ def package():
     return digests(BUILD / "packages")
 
 
-@unittest.skipIf(REBUILD, "the second build alone")
+@unittest.skipIf(REBUILD or SAMPLE, "the second build alone")
 class Packages(unittest.TestCase):
+    bare = os.environ.get("INGOT_BARE_DEBIAN", "")  # what mmdebstrap made before, for those who try often
+
     @classmethod
     def setUpClass(cls):
         cls.first, cls.second = package(), package()
@@ -88,47 +97,111 @@ class Packages(unittest.TestCase):
                                   capture_output=True, text=True, env={"PYTHONPATH": str(module)})
             self.assertIn(folder, done.stdout)
 
-    def test_they_work_in_a_bare_debian(self):
+    def bare_debian(self):
+        """A root with Debian 12, apt and nothing else; made once and copied."""
         if not shutil.which("mmdebstrap") or os.geteuid() != 0:
             self.skipTest("needs mmdebstrap and root")
-        with tempfile.TemporaryDirectory() as folder:
-            root = pathlib.Path(folder) / "root"
-            made = subprocess.run(["mmdebstrap", "--variant=apt", "bookworm", root], capture_output=True, text=True)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        root = pathlib.Path(folder.name) / "root"
+        if not Packages.bare:
+            kept = tempfile.TemporaryDirectory()
+            self.addClassCleanup(kept.cleanup)
+            made = subprocess.run(["mmdebstrap", "--variant=apt", "bookworm", kept.name + "/root"], capture_output=True, text=True)
             if made.returncode != 0:
                 self.skipTest("no bare Debian can be made here: " + made.stderr.strip().splitlines()[-1])
-            shutil.copytree(BUILD / "packages", root / "packages")
-            shutil.copytree(SOURCE / "tests" / "install" / "consumer", root / "consumer")
-            shutil.copytree(SOURCE / "examples", root / "examples")
-            version = next((BUILD / "packages").glob("ingot_*.deb")).name.split("_")[1]
-            smoke = SMOKE.replace("VERSION", version)
-            done = subprocess.run(["chroot", root, "sh", "-c", smoke], capture_output=True, text=True)
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-            self.assertIn("[[0.0, 2.0]]", done.stdout)
-            self.assertIn("all gone", done.stdout)
+            Packages.bare = kept.name + "/root"
+        subprocess.run(["cp", "-a", Packages.bare, root], check=True)
+        return root
+
+    def test_they_work_in_a_bare_debian(self):
+        root = self.bare_debian()
+        shutil.copytree(BUILD / "packages", root / "packages")
+        shutil.copytree(SOURCE / "tests" / "install" / "consumer", root / "consumer")
+        shutil.copytree(SOURCE / "examples", root / "examples")
+        version = next((BUILD / "packages").glob("ingot_*.deb")).name.split("_")[1]
+        smoke = SMOKE.replace("VERSION", version).replace("MODEL", MODEL)
+        done = subprocess.run(["chroot", root, "sh", "-c", smoke], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("[[0.0, 2.0]]", done.stdout)
+        self.assertIn("all gone", done.stdout)
+
+    def test_the_container_file_makes_what_it_says(self):
+        """Line by line, as a builder of containers does it, in a root of its own."""
+        root, user, workdir = self.bare_debian(), "root", "/"
+        lines = (BUILD / "packages" / "Containerfile").read_text().splitlines()
+        for word, _, rest in (line.partition(" ") for line in lines if line and not line.startswith("#")):
+            if word == "COPY":
+                pattern, target = rest.split()
+                copied = [shutil.copy(file, root / target.strip("/")) for file in (BUILD / "packages").glob(pattern)]
+                self.assertTrue(copied, rest)
+            elif word == "RUN":
+                done = subprocess.run(["chroot", root, "sh", "-c", rest], capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            elif word == "USER":
+                user = rest
+            elif word == "WORKDIR":
+                workdir = rest
+                (root / rest.strip("/")).mkdir()
+            elif word == "ENTRYPOINT":
+                entry = json.loads(rest)
+            else:
+                self.assertEqual(word, "FROM")
+                self.assertIn("debian:12", rest)
+        (root / workdir.strip("/") / "m.onnxtxt").write_text(MODEL)
+        run = ["chroot", f"--userspec={user}", root, "sh", "-c", f"cd {workdir} && exec \"$@\"", "sh", *entry, "inspect", "m.onnxtxt"]
+        done = subprocess.run(run, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("Relu", done.stdout)
+        self.assertFalse(list((root / "tmp").glob("*.deb")) + list((root / "var/lib/apt/lists").iterdir()))
+
+
+class Elsewhere(unittest.TestCase):
+    """The sources of this build, configured in another folder, without a cache."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        source = pathlib.Path(folder.name) / "a-folder-of-another-name"
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=SOURCE, check=True, capture_output=True).stdout
+        for name in filter(None, listed.decode().split("\0")):
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(SOURCE / name, source / name)
+        self.environment = {**os.environ, "CCACHE_DISABLE": "1"}
+        self.build = source / "build" / BUILD.name
+        configure = ["cmake", "--preset", BUILD.name, "-DINGOT_TESTS=OFF", "-DINGOT_BENCH=OFF"]
+        subprocess.run(configure, cwd=source, check=True, env=self.environment, stdout=subprocess.DEVNULL)
+
+    def make(self, *targets):
+        subprocess.run(["cmake", "--build", self.build, "--target", *targets], check=True, env=self.environment,
+                       stdout=subprocess.DEVNULL)
+
+    def assert_same(self, names):
+        digest = {build: {name: hashlib.sha256((build / name).read_bytes()).hexdigest() for name in names}
+                  for build in (BUILD, self.build)}
+        self.assertEqual(digest[BUILD], digest[self.build])
+        print(f"{len(names)} files are the same", file=sys.stderr)
 
 
 @unittest.skipUnless(REBUILD, "with --rebuild")
-class Rebuilt(unittest.TestCase):
-    def test_built_again_elsewhere_the_program_is_the_same(self):
-        with tempfile.TemporaryDirectory() as folder:
-            source = pathlib.Path(folder) / "a-folder-of-another-name"
-            source.mkdir()
-            listed = subprocess.run(["git", "ls-files", "-z"], cwd=SOURCE, check=True, capture_output=True).stdout
-            for name in filter(None, listed.decode().split("\0")):
-                (source / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(SOURCE / name, source / name)
-            environment = {**os.environ, "CCACHE_DISABLE": "1"}
-            again = source / "build" / BUILD.name
-            configure = ["cmake", "--preset", BUILD.name, "-DINGOT_TESTS=OFF", "-DINGOT_BENCH=OFF"]
-            subprocess.run(configure, cwd=source, check=True, env=environment, stdout=subprocess.DEVNULL)
-            subprocess.run(["cmake", "--build", again, "--target", "ingot"], check=True, env=environment,
-                           stdout=subprocess.DEVNULL)
-            programs = []
-            for build in (BUILD, again):
-                program = pathlib.Path(folder) / f"ingot-{len(programs)}"
-                subprocess.run(["strip", "--strip-unneeded", "-o", program, build / "cli" / "ingot"], check=True)
-                programs.append(hashlib.sha256(program.read_bytes()).hexdigest())
-            self.assertEqual(*programs)
+class Rebuilt(Elsewhere):
+    def test_built_again_elsewhere_all_that_is_packed_is_the_same(self):
+        self.make(*PACKED)
+        made = [*self.build.rglob("*.a"), *self.build.rglob("*.so"), self.build / "cli" / "ingot",
+                self.build / "cli" / "ingot-tflite-driver"]
+        self.assertGreater(len(made), 10)
+        self.assert_same(sorted(path.relative_to(self.build) for path in made))
+
+
+@unittest.skipUnless(SAMPLE, "with --sample")
+class Sampled(Elsewhere):
+    def test_a_few_object_files_are_the_same(self):
+        listed = subprocess.run(["ninja", "-C", self.build, "-t", "targets", "all"], check=True, capture_output=True, text=True)
+        objects = [name for name in re.findall(r"(?m)^(\S+\.cpp\.o): ", listed.stdout) if (BUILD / name).is_file()]
+        self.assertGreater(len(objects), 100)
+        chosen = sorted(objects, key=lambda name: hashlib.sha256(name.encode()).hexdigest())[:6]
+        self.make(*map(str, chosen))
+        self.assert_same(chosen)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -29,6 +30,30 @@ net (float[1, 8] x, bool c) => (float[1, 8] y) <float[8, 8] w = {%s}> {
 BAD_NAME = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked=2'>\" onclick=\"hacked=3\"\u202e"
 CASES = pathlib.Path("/usr/include/onnx/backend/test/data/node")
 VIEW = "document.querySelector('canvas').ingotView"
+
+
+def bad(number):
+    """A name that would do harm, as the text syntax writes any bytes."""
+    return "0x" + f"{BAD_NAME}{number}".encode().hex()
+
+
+# Every text that a model can hold, and each of them hostile.
+HOSTILE = f"""<ir_version: 10, opset_import: ["": 21, {bad(1)}: 1], producer_name: {bad(2)}, producer_version: {bad(3)},
+  domain: {bad(4)}, doc_string: {bad(5)}, metadata_props: [{bad(6)}: {bad(7)}]>
+{bad(8)} %{{doc_string: {bad(9)}, metadata_props: [{bad(10)}: {bad(11)}]}}
+  (float[{bad(12)} %{{denotation: {bad(13)}}}, 3] {bad(14)} %{{doc_string: {bad(15)}, metadata_props: [{bad(16)}: {bad(17)}]}},
+   bool {bad(18)}) => (float[{bad(12)}, 3] {bad(19)}, float[{bad(20)}] {bad(21)})
+<float[3] {bad(22)} = {{1, 2, 3}} %{{doc_string: {bad(23)}, metadata_props: [{bad(24)}: {bad(25)}]}}, float[?, 3] {bad(26)}> {{
+  [{bad(27)}] {bad(26)} = {bad(1)}.{bad(28)} <{bad(29)} = {bad(30)}, {bad(31)} = [{bad(32)}], {bad(33)}: type_proto = float[{bad(34)}]>
+    ({bad(14)}, {bad(22)}) %{{doc_string: {bad(35)}, metadata_props: ["ingot.source": {bad(36)}, "ingot.source_op": {bad(37)}, {bad(38)}: {bad(39)}]}}
+  [{bad(40)}] {bad(19)} = If({bad(18)}) <then_branch: graph = {bad(41)} () => (float[{bad(12)}, 3] {bad(42)})
+      {{[{bad(43)}] {bad(42)} = Neg({bad(14)})}}, else_branch: graph = {bad(44)} () => (float[{bad(12)}, 3] {bad(45)})
+      {{[{bad(46)}] {bad(45)} = {bad(47)}.{bad(48)}({bad(14)})}}>
+  {bad(21)} = {bad(49)}.{bad(50)}({bad(14)})
+}}
+<domain: {bad(49)}, opset_import: ["": 21], doc_string: {bad(51)}>
+{bad(50)} <{bad(52)}> ({bad(53)}) => ({bad(54)}) {{[{bad(55)}] {bad(54)} = Relu({bad(53)})}}
+"""
 
 
 def chain(length):
@@ -93,15 +118,40 @@ class Others(Pages):
         return self.browser.value(f"document.querySelector('{selector}').innerText")
 
     def hostile(self, name):
-        """A model whose graph, node and value have the name that would do harm."""
-        bad = BAD_NAME.encode()
-        plain = "q" * len(bad)
-        text = SMALL.replace('["block1/product"]', f"[{plain}]").replace("net (", f"{plain} (").replace("m1", plain)
-        (self.path / "plain.onnxtxt").write_text(text)
-        self.ingot("convert", "plain.onnxtxt", "-o", "plain.onnx", "-q")
-        contents = (self.path / "plain.onnx").read_bytes()
-        self.assertGreaterEqual(contents.count(plain.encode()), 4)
-        (self.path / name).write_bytes(contents.replace(plain.encode(), bad))
+        """A model that runs and whose graph, node and values have names that would do harm."""
+        text = SMALL.replace('["block1/product"]', f"[{bad(1)}]").replace("net (", f"{bad(2)} (").replace("m1", bad(3))
+        (self.path / "bad.onnxtxt").write_text(text)
+        self.ingot("convert", "bad.onnxtxt", "-o", name, "-q")
+
+    def walk(self, page):
+        """Opens all there is to open: tabs, blocks, graphs, nodes, searches."""
+        self.browser.open(f"file://{self.path}/{page}")
+        for tab in self.browser.value("[...document.querySelectorAll('[data-tab]')].map(t => t.dataset.tab)"):
+            self.browser.click_on(f"[data-tab={tab}]")
+        said = self.browser.value("""(() => {
+          const said = [];
+          for (const canvas of document.querySelectorAll('canvas')) {
+            const view = canvas.ingotView, section = canvas.closest('.graph');
+            view.setAll(true);
+            for (const node of view.nodes) {
+              view.show(node.id);
+              if (node.hasBody) view.toggle(view.shown.find(b => b.node === node));
+              view.paint();
+              said.push(section.querySelector('.panel').textContent, ...view.shown.flatMap(b => [b.title, b.note]));
+            }
+            const search = section.querySelector('.search');
+            search.value = 'hacked';
+            search.dispatchEvent(new Event('input'));
+            said.push(section.querySelector('.results').textContent);
+          }
+          return said.join(' ');
+        })()""")
+        made = "document.querySelectorAll('img, main script, [onclick], [onerror], iframe, object, embed, base').length"
+        self.assertEqual(self.browser.value(made), 0, page)
+        raw = "document.documentElement.textContent.split(document.querySelector('#data')?.textContent).join('')"
+        self.assertNotIn("\u202e", self.browser.value(raw) + self.browser.value("document.title") + said, page)  # turns text around
+        self.assertIsNone(self.browser.value("window.hacked"), page)
+        return said
 
     def test_two_models_side_by_side(self):
         (self.path / "a.onnxtxt").write_text(SMALL)
@@ -158,13 +208,18 @@ class Others(Pages):
         self.ingot("report", "bad.onnx", f"zoo/{name}", "-o", "site", "-q")
         self.ingot("convert", "bad.onnx", "-o", "bad2.onnx", "--opset", "21", "--report", "converted.html", "-q")
         for page in ("diff.html", "zoo-out/index.html", "site/index.html", "site/bad.onnx.html", "converted.html"):
-            self.browser.open(f"file://{self.path}/{page}")
-            for tab in self.browser.value("[...document.querySelectorAll('[data-tab]')].map(t => t.dataset.tab)"):
-                self.browser.click_on(f"[data-tab={tab}]")
-            self.assertEqual(self.browser.value("document.querySelectorAll('img, main script, [onclick]').length"), 0, page)
-            raw = "document.documentElement.textContent.split(document.querySelector('#data')?.textContent).join('')"
-            self.assertFalse(self.browser.value(raw + ".includes('\\u202e')"), page)  # it would turn the text around
-            self.assertIsNone(self.browser.value("window.hacked"), page)
+            self.walk(page)
+
+    def test_every_text_of_a_model_is_text(self):
+        (self.path / "all.onnxtxt").write_text(HOSTILE)
+        (self.path / "other.onnxtxt").write_text(HOSTILE.replace("Relu", "Neg").replace("{1, 2, 3}", "{1, 2, 4}"))
+        self.ingot("report", "all.onnxtxt", "-o", "site", "-q")
+        said = self.walk("site/all.onnxtxt.html")
+        for number in (14, 27, 28, 29, 30, 35, 36, 37, 43, 48, 50, 55):
+            self.assertTrue(re.search(rf"u202e{number}(?!\d)", said), number)  # the mark is written out, and all is shown
+        self.assertTrue(re.search(r"u202e5(?!\d)", self.browser.value("document.querySelector('#facts').textContent")))
+        self.ingot("diff", "all.onnxtxt", "other.onnxtxt", "--report", "both.html", code=1)
+        self.walk("both.html")
 
     def test_the_policy_lets_nothing_else_run(self):
         self.browser.open(self.page(SMALL))
@@ -285,32 +340,33 @@ class Use(Pages):
 
     def test_tabs_show_layers_and_weights(self):
         self.browser.click_on("[data-tab=layers]")
-        self.assertEqual(self.browser.value("document.querySelectorAll('#costs tbody tr').length"), 17)
+        self.assertEqual(self.browser.value("document.querySelectorAll('#costs tbody tr').length"), 19)
         self.browser.click_on("[data-tab=tensors]")
         self.assertEqual(self.browser.value("document.querySelectorAll('#weights .histogram').length"), 1)
         self.assertTrue(self.browser.value("document.querySelector('#layers').hidden"))
 
-    def test_names_are_never_executed(self):
-        # The text syntax has no such names: others of the same length are replaced in the file.
-        bad, path = BAD_NAME.encode(), pathlib.Path(self.folder.name)
-        plain = "q" * len(bad)
-        (path / "plain.onnxtxt").write_text(SMALL.replace("[\"block1/product\"]", f"[{plain}]").replace("net (", f"{plain} (")
-                                            .replace("m1", plain))
-        subprocess.run([INGOT, "convert", path / "plain.onnxtxt", "-o", path / "plain.onnx", "-q"], check=True)
-        contents = (path / "plain.onnx").read_bytes()
-        self.assertGreaterEqual(contents.count(plain.encode()), 4)
-        (path / "hostile.onnx").write_bytes(contents.replace(plain.encode(), bad))
-        subprocess.run([INGOT, "report", path / "hostile.onnx", "-o", path / "site", "-q"], check=True)
-        address = f"file://{path}/site/hostile.onnx.html"
-        self.browser.open(address)
-        self.assertIsNone(self.browser.value("window.hacked"))
-        self.assertEqual(self.browser.value("document.querySelectorAll('script').length"), 2)
-        self.assertEqual(self.browser.value("document.querySelectorAll('img').length"), 0)
-        self.browser.value(f"{VIEW}.show({VIEW}.nodes.find(n => n.name.includes('hacked')).id)")
-        self.browser.wait("document.querySelector('.panel').textContent.includes('window.hacked')")
+    def test_opened_nodes_stay_where_they_were(self):
+        self.browser.value(VIEW + ".setAll(true)")
+        self.browser.value(f"{VIEW}.show({VIEW}.nodes.find(n => n.op === 'If').id)")
+        before = self.node("tail/choice")
+        self.browser.value("document.querySelector('canvas').focus()")
+        self.browser.key("Enter")
+        self.browser.wait(VIEW + ".boxes.length === 1")
+        after = self.node("tail/choice")
+        self.assertAlmostEqual(before["x"], after["x"], delta=2)
+        self.assertAlmostEqual(before["y"], after["y"], delta=2)
+
+    def test_the_graph_begins_below_the_buttons(self):
+        bottom = self.browser.value("document.querySelector('.tools').getBoundingClientRect().bottom")
+        self.assertGreater(self.node("x")["y"] - 17 * self.browser.value(VIEW + ".scale"), bottom)
+        middle = self.browser.value("(() => {const b = document.querySelector('canvas').getBoundingClientRect();"
+                                    "return b.left + b.width / 2;})()")
+        self.assertLess(abs(self.node("x")["x"] - middle), 150)
+
+    def test_layers_inside_are_counted_too(self):
         self.browser.click_on("[data-tab=layers]")
-        self.browser.click_on("[data-tab=facts]")
-        self.assertIsNone(self.browser.value("window.hacked"))
+        names = self.browser.value("[...document.querySelectorAll('#costs tbody tr td:first-child')].map(c => c.textContent)")
+        self.assertEqual([name for name in names if name.startswith("\u2003")], ["\u2003neg", "\u2003abs"])
 
 
 @unittest.skipIf(LARGE, "the large page alone")

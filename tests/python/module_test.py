@@ -150,6 +150,7 @@ class Converting(unittest.TestCase):
                    "input_value": "input_values", "from": "from_format", "to": "to_format", "random": "seed",
                    "no_verify": "verify"}
         not_here = {"help", "output", "json", "report"}  # the Report object is what these write
+        self.assertEqual(sorted(set(ingot.convert_options())), sorted(ingot.convert_options()))
         here = set(ingot.convert_options()) | set(inspect.signature(ingot.convert).parameters)
         self.assertEqual({renamed.get(flag, flag) for flag in flags - not_here} - here, set())
 
@@ -302,6 +303,53 @@ class Running(unittest.TestCase):
         del x
         self.assertEqual(kept["y"].tolist(), [[9, 12], [9, 12]])
 
+    def test_nothing_is_copied_on_the_way_in_or_out(self):
+        session = ingot.Session(ingot.parse(
+            '<ir_version: 8, opset_import: ["": 17]> g (float[2, 3] x) => (float[2, 3] y) {y = Identity(x)}'))
+        x = numpy.arange(6, dtype="f4").reshape(2, 3)
+        y = session.run({"x": x}, copy=False)["y"]
+        self.assertEqual(address(y), address(x), "a contiguous array is read where it is")
+        self.assertNotEqual(address(session.run({"x": x})["y"]), address(x), "outputs are the caller's own")
+        self.assertEqual(address(numpy.from_dlpack(session.run({"x": x})["y"])) % 4, 0)
+        try:
+            import torch
+        except ImportError:
+            return
+        tensor = torch.arange(6.0).reshape(2, 3)
+        y = session.run({"x": tensor}, copy=False)["y"]
+        self.assertEqual(address(y), tensor.data_ptr())
+        own = session.run({"x": tensor})["y"]
+        shared = torch.from_dlpack(own)
+        self.assertEqual(shared.data_ptr(), address(own))
+        shared[0, 0] = 7
+        self.assertEqual(own[0, 0], 7)
+        del own
+        self.assertEqual(shared[0, 0], 7)  # the memory lives as long as the tensor
+
+    def test_frames_hold_categories_texts_and_gaps(self):
+        graph = ingot.Graph()
+        ports = {"kind": str, "note": str, "count": "int64", "size": "float32", "on": bool}
+        for name, dtype in ports.items():
+            graph.output(name + "_out", graph.Identity(graph.input(name, dtype, ["N", 1])))
+        session = ingot.Session(graph.build())
+        frame = pandas.DataFrame({
+            "kind": pandas.Categorical(["red", None, "blue"]),
+            "note": pandas.array(["a", pandas.NA, "ü"], "string"),
+            "count": pandas.array([1, 2, 3], "Int64"),
+            "size": pandas.array([0.5, None, 2], "Float64"),
+            "on": pandas.array([True, False, True], "boolean"),
+        })
+        out = {name: values[:, 0].tolist() for name, values in session.run(frame).items()}
+        self.assertEqual(out["kind_out"], ["red", "", "blue"])
+        self.assertEqual(out["note_out"], ["a", "", "ü"])
+        self.assertEqual((out["count_out"], out["on_out"]), ([1, 2, 3], [True, False, True]))
+        self.assertEqual(out["size_out"][::2], [0.5, 2])
+        self.assertTrue(numpy.isnan(out["size_out"][1]))
+        for column, values in (("count", pandas.array([1, None, 3], "Int64")), ("count", [1, 2, 2**40 + 0.5]),
+                               ("on", pandas.array([True, None, True], "boolean"))):
+            with self.assertRaisesRegex(ingot.InputError, column):  # an integer cannot be missing
+                session.run(frame.assign(**{column: values}))
+
     def test_dlpack_in_and_out(self):
         class Foreign:
             def __init__(self, array):
@@ -326,6 +374,18 @@ class Running(unittest.TestCase):
             time.sleep(0.005)
         self.assertGreater(len(ticks), 5, "the interpreter goes on while a model runs")
 
+    def test_a_run_begins_and_ends_while_another_runs(self):
+        session = ingot.Session(slow_model(), threads=1)
+        long = threading.Thread(target=lambda: session.run({**slow_inputs(), "n": 400}))
+        long.start()
+        ended = []
+        short = threading.Thread(target=lambda: ended.append(session.run({"x": numpy.eye(2, dtype="f4"), "n": 3})))
+        short.start()
+        short.join()
+        self.assertTrue(long.is_alive(), "the short run did not wait for the long one")
+        self.assertEqual(ended[0]["y"].tolist(), [[1, 0], [0, 1]])
+        long.join()
+
     def test_ctrl_c_ends_a_run_and_the_session_lives_on(self):
         session = ingot.Session(slow_model(), threads=1)
         timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
@@ -336,6 +396,10 @@ class Running(unittest.TestCase):
                 session.run(slow_inputs())
         self.assertLess(time.monotonic() - begin, 5)
         self.assertEqual(session.run({"x": numpy.zeros((1, 1), "f4"), "n": 1})["y"].shape, (1, 1))
+
+
+def address(array):
+    return array.__array_interface__["data"][0]
 
 
 def slow_model():
@@ -349,6 +413,85 @@ def slow_model():
 
 def slow_inputs():
     return {"x": numpy.eye(400, dtype="f4"), "n": 60}
+
+
+class Editing(unittest.TestCase):
+    X = numpy.float32([[1, 2, 3], [-1, -2, -3]])
+
+    def test_parts_run_as_the_whole_does(self):
+        whole = ingot.Session(small())(self.X)
+        parts = ingot.split(small(), at=["m"])
+        self.assertEqual([(name, [n.op for n in part.nodes]) for name, part in parts.items()],
+                         [("part_0", ["MatMul"]), ("part_1", ["Relu"])])
+        middle = ingot.Session(parts["part_0"])(self.X)
+        numpy.testing.assert_array_equal(ingot.Session(parts["part_1"])(middle), whole)
+        merged = ingot.merge(parts["part_0"], parts["part_1"])
+        numpy.testing.assert_array_equal(ingot.Session(merged)(self.X), whole)
+        tail = ingot.extract(small(), inputs="m")
+        self.assertEqual([p.name for p in tail.inputs], ["m"])
+        numpy.testing.assert_array_equal(ingot.Session(tail)(middle), whole)
+
+    def test_merge_connects_by_name_and_tells_what_it_changed(self):
+        other = ingot.parse('<ir_version: 8, opset_import: ["": 13]> g (float[N, 2] z) => (float[N, 2] o) {o = Neg(z)}')
+        both = ingot.merge(small(), other, {"y": "z"})
+        self.assertEqual((both.opset, [n.op for n in both.nodes]), (17, ["MatMul", "Relu", "Neg"]))
+        self.assertIn("ai.onnx of the second model moves to opset 17", both.notes)
+        with self.assertRaises(ingot.Error):
+            ingot.merge(small(), other, {"nowhere": "z"})
+
+    def test_names_change_and_the_numbers_stay(self):
+        renamed = ingot.rename(small(), {"x": "a", "y": "b"}, dims={"N": 2}, prefix="p/")
+        self.assertEqual([p.type for p in renamed.inputs], ["float[2,3]"])
+        self.assertEqual(list(renamed.initializers), ["p/w"])
+        numpy.testing.assert_array_equal(ingot.Session(renamed).run({"a": self.X})["b"], ingot.Session(small())(self.X))
+        for call in (lambda: ingot.rename(small()), lambda: ingot.extract(small()), lambda: ingot.split(small())):
+            with self.assertRaises(ingot.UsageError) as caught:
+                call()
+            self.assertTrue(caught.exception.code.startswith("IG"))
+
+    def test_diff_tells_nodes_and_weights(self):
+        self.assertTrue(ingot.diff(small(), small()).same)
+        other = ingot.parse(TEXT.replace("Relu(m)", "Tanh(m)").replace("5, 6", "5, 7"))
+        difference = ingot.diff(small(), other)
+        self.assertFalse(difference.same)
+        self.assertEqual(difference.operators, {"Relu": (1, 0), "Tanh": (0, 1)})
+        weight, = difference.weights
+        self.assertEqual((weight.name, weight.differing, weight.elements, weight.largest), ("w", 1, 6, 1))
+
+    def test_code_compiles_and_a_bad_word_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            made = ingot.compile(small(), pathlib.Path(folder) / "net", emit="c", input_shapes={"x": [2, 3]})
+            self.assertTrue(made.static and made.weight_bytes >= 24)
+            sources = [file for file in made.files if file.endswith(".c")]
+            subprocess.run(["cc", "-o", folder + "/t", *sources, "-lm"], check=True, cwd=folder)
+            subprocess.run([folder + "/t"], check=True, cwd=folder, stdout=subprocess.DEVNULL)
+            for words in ({"emit": "fortran"}, {"emit": "matlab", "threads": True}, {"target": "z80"},
+                          {"weights": "nowhere"}, {"emit": "c", "threads": True}):
+                with self.assertRaises(ingot.UsageError, msg=words):
+                    ingot.compile(small(), folder + "/other", **words)
+            self.assertFalse(list(pathlib.Path(folder).glob("other*")))
+
+    def test_pages_are_written_and_problems_are_errors(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pages = ingot.report(small(), folder + "/site", input_shapes={"x": [4, 3]})
+            self.assertIn("MatMul", pathlib.Path(pages[0]["file"]).read_text())
+            other = ingot.parse(TEXT.replace("Relu", "Tanh"))
+            self.assertFalse(ingot.diff(small(), other, report=folder + "/diff.html").same)
+            self.assertIn("Tanh", pathlib.Path(folder, "diff.html").read_text())
+            with self.assertRaises(ingot.Error) as caught:
+                ingot.report(folder + "/nothing.onnx", folder + "/site")
+            self.assertIsInstance(caught.exception, OSError)
+            self.assertIn("nothing.onnx", str(caught.exception))
+            pages = ingot.report([small(), folder + "/nothing.onnx"], folder + "/site")
+            self.assertEqual(["problem" in page for page in pages], [False, True])
+
+    def test_the_zoo_is_walked_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ingot.save(small(), folder + "/a.onnx")
+            pathlib.Path(folder, "bad.onnx").write_bytes(b"no model")
+            found = {one["path"]: one["converted"] for one in ingot.zoo_report(folder, folder + "/zoo", verify=False)}
+            self.assertEqual(found, {"a.onnx": True, "bad.onnx": False})
+            self.assertTrue(pathlib.Path(folder, "zoo", "index.html").is_file())
 
 
 class Smaller(unittest.TestCase):

@@ -29,15 +29,17 @@ function withoutCircles(count, edges) {
   return edges.map((e, i) => turned.has(i) ? [e[1], e[0]] : [e[0], e[1]]);
 }
 
-// The longest way from a source; sources themselves stand right above the first that needs them.
-function layersOf(count, edges) {
+// The longest way from a source; sources themselves stand right above the first that needs them. Of the edges that are
+// not drawn only the order counts: what they lead to may still be a source.
+function layersOf(count, edges, drawn) {
   const layer = new Int32Array(count), waiting = new Int32Array(count), out = Array.from({length: count}, () => []);
-  for (const [from, to] of edges) {
+  const isSource = new Array(count).fill(true), queue = [];
+  edges.forEach(([from, to], i) => {
     out[from].push(to);
     ++waiting[to];
-  }
-  const isSource = Array.from(waiting, n => n === 0), queue = [];
-  for (let i = 0; i < count; ++i) if (isSource[i]) queue.push(i);
+    if (i < drawn) isSource[to] = false;
+  });
+  for (let i = 0; i < count; ++i) if (waiting[i] === 0) queue.push(i);
   for (let at = 0; at < queue.length; ++at)
     for (const to of out[queue[at]]) {
       layer[to] = Math.max(layer[to], layer[queue[at]] + 1);
@@ -129,10 +131,10 @@ function place(layers, neighbours, width, x) {
   }
 }
 
-// widths: of the nodes. Returns for nodes and bends: x, layer; and pieces [from, to, edge], far [from, to, edge].
-function layOut(widths, edges) {
-  const count = widths.length, acyclic = withoutCircles(count, edges);
-  const {layer, pieces, far} = addBends({layer: layersOf(count, acyclic)}, acyclic);
+// widths: of the nodes; `below`: edges that only say what stands below what. Returns for nodes and bends: x, layer; and pieces [from, to, edge], far [from, to, edge].
+function layOut(widths, edges, below = []) {
+  const count = widths.length, acyclic = withoutCircles(count, edges.concat(below));
+  const {layer, pieces, far} = addBends({layer: layersOf(count, acyclic, edges.length)}, acyclic.slice(0, edges.length));
   const total = layer.length, layers = [], position = new Float64Array(total), x = new Float64Array(total);
   const width = Float64Array.from({length: total}, (_, i) => i < count ? widths[i] : 4);
   for (let i = 0; i < total; ++i) {

@@ -45,7 +45,7 @@ function histogram(counts) {
 function describeNode(node, panel, show) {
   const d = node.data;
   panel.append(element("h3", node.kind === "node" ? node.op : node.kind), facts([["name", node.name], ["domain", d.domain],
-    ["came from", d.source && (d.sourceOp ? `${d.source} (${d.sourceOp})` : d.source)], ["type", d.type],
+    ["came from", d.source && (d.sourceOp ? `${d.source} (${d.sourceOp})` : d.source)], ["type", d.type], ["says", d.doc],
     ["operations", d.flops === undefined ? undefined : number(d.flops)], ["weights", d.weights && bytes(d.weights)],
     ["results", d.results === undefined ? undefined : bytes(d.results)], ["change", (d.changes || []).join("\n")]]));
   if (d.attributes) panel.append(element("h4", "attributes"), facts(d.attributes));
@@ -147,7 +147,7 @@ function weightRow(w) {
 
 function costRow(c, most) {
   const row = element("tr");
-  for (const text of [c.name, c.op, c.type, number(c.flops), bytes(c.weights), bytes(c.results)]) row.append(element("td", text));
+  for (const text of ["\u2003".repeat(c.depth || 0) + c.name, c.op, c.type, number(c.flops), bytes(c.weights), bytes(c.results)]) row.append(element("td", text));
   const cell = element("td"), bar = element("span", "", "bar");
   bar.style.width = `${100 * (c.flops || 0) / most}px`;
   cell.append(bar);

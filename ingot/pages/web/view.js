@@ -4,6 +4,8 @@ const HUES = {Conv: 215, ConvTranspose: 215, MatMul: 215, Gemm: 215, QLinearConv
   Clip: 25, Softmax: 25, Gelu: 25, MaxPool: 150, AveragePool: 150, GlobalAveragePool: 150, Add: 280, Mul: 280, Sub: 280,
   Div: 280, Concat: 330, Reshape: 330, Transpose: 330, BatchNormalization: 95, LayerNormalization: 95};
 
+const TOOLS = 48;  // pixels above the graph that the buttons take
+
 class GraphView {
   constructor(canvas, data, events) {
     this.canvas = canvas;
@@ -96,10 +98,31 @@ class GraphView {
     });
     this.shown = shown;
     this.links = edges;
+    this.outOf = new Int32Array(shown.length);
+    for (const [from] of edges) ++this.outOf[from];
     this.measure();
-    this.plan = layOut(shown.map(box => box.width), edges);
+    this.plan = layOut(shown.map(box => box.width), edges, this.insides(index, edges));
     this.arrange();
     this.draw();
+  }
+
+  // What an open node holds stands below it, and what others give to that above it.
+  insides(index, edges) {
+    const isLed = new Uint8Array(this.shown.length), below = [];
+    const nodeOf = i => this.shown[i].kind === "end" ? undefined : this.shown[i].node;
+    for (const [from, to] of edges) {
+      const node = nodeOf(to), source = this.shown[from].node;
+      let outermost = -1;
+      for (let at = node ? node.owner : -1; at >= 0; at = this.nodes[at].owner)
+        if (!source || (source.id !== at && !this.isInside(source.id, at))) outermost = at;
+      if (outermost < 0) isLed[to] = 1;
+      else below.push([from, index.get(outermost)]);
+    }
+    this.shown.forEach((box, i) => {
+      const owner = nodeOf(i) && index.get(box.node.owner);
+      if (owner !== undefined && !isLed[i]) below.push([owner, i]);
+    });
+    return below;
   }
 
   boxOf(node) {
@@ -157,12 +180,21 @@ class GraphView {
 
   fit() {
     const box = this.canvas.parentElement.getBoundingClientRect();
-    const wide = this.bounds.right - this.bounds.left + 40, high = this.bounds.bottom + 40;
-    this.scale = Math.max(0.02, Math.min(1, box.width / wide, box.height / high));
+    const wide = this.bounds.right - this.bounds.left + 40, high = this.bounds.bottom + 20;
+    this.scale = Math.max(0.02, Math.min(1, box.width / wide, (box.height - TOOLS) / high));
     if (this.scale < 0.25) this.scale = Math.min(1, Math.max(0.25, box.width / wide));
-    this.left = (this.bounds.left + this.bounds.right) / 2 - box.width / 2 / this.scale;
-    this.top = -20;
+    const [left, right] = this.extent(0, (box.height - TOOLS) / this.scale);
+    this.left = (left + right) / 2 - box.width / 2 / this.scale;
+    this.top = -TOOLS / this.scale;
     this.draw();
+  }
+
+  // From where to where the rows between two heights reach: what is seen first stands in the middle.
+  extent(top, bottom) {
+    const plan = this.plan, rows = this.rows.slice(Math.floor(top / plan.step), Math.ceil(bottom / plan.step)).flat();
+    if (!rows.length) return [0, 0];
+    return [rows.reduce((least, i) => Math.min(least, plan.x[i] - plan.width[i] / 2), Infinity),
+      rows.reduce((most, i) => Math.max(most, plan.x[i] + plan.width[i] / 2), -Infinity)];
   }
 
   zoom(factor, x, y) {
@@ -242,7 +274,9 @@ class GraphView {
       for (const [from, to, edge] of this.piecesFrom[l]) {
         const label = this.links[edge][2];
         if (from >= plan.count || !label || Math.abs(plan.x[from] - this.left - wide / 2) > wide) continue;
-        c.fillText(label.length > 26 ? label.slice(0, 25) + "…" : label, (plan.x[from] * 3 + plan.x[to]) / 4 + 4, bottom(from) + 13);
+        const isFork = this.outOf[this.links[edge][0]] > 1;  // then labels stand where edges have parted
+        const x = isFork ? plan.x[to] : (plan.x[from] * 3 + plan.x[to]) / 4, y = isFork ? top(to) - 7 : bottom(from) + 13;
+        c.fillText(label.length > 26 ? label.slice(0, 25) + "…" : label, x + 4, y);
       }
   }
 
@@ -325,8 +359,25 @@ class GraphView {
     else if (box.node.hasBody) box.node.isOpen = !box.node.isOpen;
     else if (box.node.block) box.node.block.isOpen = false;
     else return;
+    const before = this.windowPlace(anchor);
     this.rebuild();
+    const after = this.windowPlace(anchor);
+    if (before && after) {  // what was clicked stays where it is
+      this.left += (after.x - before.x) / this.scale;
+      this.top += (after.y - before.y) / this.scale;
+    }
     this.select(anchor);
+  }
+
+  // Where a node, or a block or its first node, stands in the window; null: nowhere.
+  windowPlace(target) {
+    const node = target.id !== undefined ? target : this.nodes.find(n => n.block && this.isWithin(n.block, target));
+    return node ? this.placeOf(node.id) : null;
+  }
+
+  isWithin(block, outer) {
+    while (block && block !== outer) block = block.parent;
+    return block === outer;
   }
 
   setAll(isOpen) {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ingot/ir/model.h"
+#include "ingot/ir/opaque_model.h"
 
 namespace ingot {
 class Budget;

@@ -3,6 +3,7 @@
 #include <span>
 #include <string_view>
 
+#include "ingot/ir/model.h"
 #include "ingot/passes/optimize/optimize.h"
 
 // What the optimizer's rules are made of. The graphs are of the newest operator sets, with types inferred.
