@@ -119,16 +119,6 @@ std::string Call::text(std::size_t i) const {
   refuse(fmt::format("argument {} must be a text", i));
 }
 
-namespace {
-
-const std::vector<Item>* parts_of(const Item& item) {
-  if (const ListRef* list = item.get<ListRef>()) return &(*list)->items;
-  if (const Tuple* tuple = item.get<Tuple>()) return tuple->items.get();
-  return nullptr;
-}
-
-}  // namespace
-
 Ints Call::ints(std::size_t i) const {
   const std::vector<Item>* parts = parts_of(arg(i));
   if (!parts) return {integer(i)};

@@ -177,12 +177,6 @@ Made of_one_number(Translation& t, std::string_view name, const Item& a) {
   return std::nullopt;
 }
 
-const std::vector<Item>* parts_of(const Item& item) {
-  if (const ListRef* list = item.get<ListRef>()) return (*list)->rolled ? nullptr : &(*list)->items;
-  if (const Tuple* tuple = item.get<Tuple>()) return tuple->items.get();
-  return nullptr;
-}
-
 /// Whether two items are equal as Python says it; nothing: that is not known before running.
 std::optional<bool> equal(const Item& a, const Item& b) {
   const auto na = known_number(a), nb = known_number(b);
