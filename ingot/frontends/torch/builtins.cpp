@@ -6,6 +6,7 @@
 #include "ingot/formats/torch/scalar_type.h"
 #include "ingot/frontends/torch/call.h"
 #include "ingot/frontends/torch/interpreter.h"
+#include "ingot/frontends/torch/operator_table.h"
 #include "ingot/frontends/torch/quantized.h"
 
 namespace ingot::frontends::torch {
@@ -81,7 +82,7 @@ std::optional<Item> Interpreter::builtin(const std::string& callee, const Expr& 
   if (callee == "int" || callee == "float" || callee == "bool" || callee == "complex")
     return converted(callee, evaluate(part(1), frame));
   if (callee == "print" || callee == "hash" || callee == "warn") return Item();
-  if (callee == "str" || callee == "torch.str") return Item(std::string());  // texts matter to messages only
+  if (callee == "str" || callee == "torch.str") return Item(shown(evaluate(part(1), frame)));
   if (callee == "torch.is_grad_enabled" || callee == "torch.is_autocast_enabled" ||
       callee == "torch.is_autocast_cpu_enabled")
     return Item(false);

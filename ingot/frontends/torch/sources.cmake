@@ -45,6 +45,7 @@ list(APPEND frontends_sources
   torch/script/parser.cpp
   torch/shapes.cpp
   torch/subscripts.cpp
+  torch/texts.cpp
   torch/transformer.cpp
   torch/translation.cpp
   torch/weights.cpp)

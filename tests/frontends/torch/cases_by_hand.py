@@ -56,3 +56,7 @@ by_hand("hand_tuple", "def forward(SELF, x0: Tensor) -> Tuple[Tensor, Tensor]:\n
 by_hand("hand_is_none", "def forward(SELF, x0: Tensor, y: Optional[Tensor]=None) -> Tensor:\n"
         "  return x0 if y is None else x0 + y", x(2))
 by_hand("hand_in", HEAD + "  return x0 if 3 in [1, 2] or 'a' in ['a'] else -x0", x(2))
+by_hand("hand_texts", HEAD + """  where = str(torch.device("cpu"))
+  words = "a,b ,c".split(",")
+  n = where.find("p", 0, len(where)) + len(words) + len("-".join(words)) + len("aXbX".replace("X", "yy").strip("a"))
+  return x0 * n if "cpu" in where and where[:2] == "cp" else x0""", x(2))
