@@ -271,8 +271,12 @@ constexpr Function kFunctions[] = {
   return torch.where(by == 0, x, y)
 )"},
     {"shifted", R"(def shifted(x: Tensor, axis: int, first: int) -> Tensor:
-  head = torch.full_like(x.narrow(axis, 0, 1), first)
-  return torch.cat([head, x.narrow(axis, 0, x.size(axis) - 1)], axis)
+  y = x
+  for k in range(x.dim()):
+    if k == axis or k == axis + x.dim():
+      head = torch.full_like(x.narrow(k, 0, 1), first)
+      y = torch.cat([head, x.narrow(k, 0, x.size(k) - 1)], k)
+  return y
 )"},
     {"slice_axes",
      R"(def slice_axes(x: Tensor, starts: List[int], ends: List[int], axes: List[int], steps: List[int]) -> Tensor:

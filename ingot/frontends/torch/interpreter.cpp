@@ -301,7 +301,8 @@ Item Interpreter::call(const Expr& expr, Frame& frame) {
   const Expr& callee = *expr.parts[0];
   const std::string path = script::dotted(callee);
   const std::string first = path.substr(0, path.find('.'));
-  if (!path.empty() && !frame.variables.contains(first)) return call_named(path, expr, frame);
+  const bool is_held = first == "CONSTANTS" || frame.variables.contains(first);  // what is called is one of its methods
+  if (!path.empty() && !is_held) return call_named(path, expr, frame);
   if (callee.kind == Expr::Kind::attribute) {
     const Item base = evaluate(*callee.parts[0], frame);
     auto [args, named] = arguments(expr, frame);
