@@ -9,8 +9,8 @@ namespace ingot::formats::torch {
 
 class Archive;
 
-/// What TorchScript's code does not tell of a model, as an extra file of the archive: torch.jit.load leaves it alone, and
-/// hands it out on request (_extra_files={"ingot_interface.json": ""}).
+/// What TorchScript's code does not tell of a model, as an extra file of the archive: torch.jit.load leaves it alone,
+/// and hands it out on request (_extra_files={"ingot_interface.json": ""}).
 struct InterfaceFile {
   struct Size {
     std::int64_t number = -1;  // -1: not known

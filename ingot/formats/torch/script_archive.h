@@ -34,7 +34,7 @@ struct ScriptArchive {
   std::string code;  // of the namespace __torch__: classes and functions
   StoredModule root;
   std::vector<StoredTensor> constants{};  // CONSTANTS.c0 ...
-  InterfaceFile interface{};
+  InterfaceFile interface {};
 };
 
 /// The oldest form that PyTorch 1.8 and all later ones read alike. Tensors of the same bytes share a storage. Refuses

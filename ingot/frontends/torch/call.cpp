@@ -183,9 +183,7 @@ std::int64_t Call::axis(std::size_t i, Value* x) const {
   return normal_axis(axis, rank(x));
 }
 
-Value* Call::axis_value(std::size_t i, Value* x) const {
-  return known_integer(i) ? g().index(axis(i, x)) : index(i);
-}
+Value* Call::axis_value(std::size_t i, Value* x) const { return known_integer(i) ? g().index(axis(i, x)) : index(i); }
 
 Ints Call::axes(std::size_t i, Value* x) const {
   Ints made = has(i) ? ints(i) : Ints{};

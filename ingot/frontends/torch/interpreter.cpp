@@ -330,7 +330,8 @@ Item Interpreter::call_named(const std::string& callee, const Expr& expr, Frame&
   if (callee.find('.') == std::string::npos)
     if (std::optional<Item> made = python_builtin(callee, args)) return std::move(*made);
   for (const std::string_view inner : {"torch.nn.functional.", "torch._C._nn.", "F."})
-    if (callee.starts_with(inner)) return t_.call(std::string_view(callee).substr(inner.size()), std::move(args), named);
+    if (callee.starts_with(inner))
+      return t_.call(std::string_view(callee).substr(inner.size()), std::move(args), named);
   if (callee.starts_with("torch.")) return t_.call(std::string_view(callee).substr(6), std::move(args), named);
   if (callee.starts_with("ops.aten.")) return t_.call(std::string_view(callee).substr(9), std::move(args), named);
   if (callee.starts_with("ops.prim.")) return primitive(std::string_view(callee).substr(9), std::move(args));

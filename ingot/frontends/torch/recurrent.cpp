@@ -288,8 +288,7 @@ Item lstm_cell(const Call& c) {
   const Values state = c.tensors(1);
   Value* x = c.tensor(0);
   c.expect_rank(x, 2);
-  const State next =
-      lstm_step(g, product(c, x, 2, 4), product(c, state.at(0), 3, 5), {state.at(0), state.at(1)});
+  const State next = lstm_step(g, product(c, x, 2, 4), product(c, state.at(0), 3, 5), {state.at(0), state.at(1)});
   return Item::tensors({next.h, next.c});
 }
 Item gru_cell(const Call& c) {

@@ -169,7 +169,8 @@ Item squeeze(const Call& c) {
     for (const std::int64_t a : c.axes(1, x)) {
       const auto size = dim_of(x, a);
       if (size.value_or(1) == 1) axes.push_back(a);
-      if (!size) c.t.notes.add(fmt::format("axis {} of '{}', which is squeezed, is taken to be of size 1", a, c.t.scope()));
+      if (!size)
+        c.t.notes.add(fmt::format("axis {} of '{}', which is squeezed, is taken to be of size 1", a, c.t.scope()));
     }
   } else {
     for (std::int64_t i = 0; i < c.rank(x); ++i)

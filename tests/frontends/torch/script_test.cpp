@@ -60,7 +60,8 @@ std::string described(const Expr& e) {
   if (e.kind == Expr::Kind::text) return "'" + e.text + "'";
   if (e.kind == Expr::Kind::negate) return "-" + described(*e.parts[0]);
   if (e.kind == Expr::Kind::both || e.kind == Expr::Kind::either)
-    return "(" + described(*e.parts[0]) + (e.kind == Expr::Kind::both ? " and " : " or ") + described(*e.parts[1]) + ")";
+    return "(" + described(*e.parts[0]) + (e.kind == Expr::Kind::both ? " and " : " or ") + described(*e.parts[1]) +
+           ")";
   if (e.kind == Expr::Kind::choice)
     return "(" + described(*e.parts[1]) + " if " + described(*e.parts[0]) + " else " + described(*e.parts[2]) + ")";
   std::string text = dotted(*e.parts.at(0)) + "(";

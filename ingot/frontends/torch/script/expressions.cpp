@@ -22,12 +22,12 @@ struct Infix {
 };
 constexpr int kOr = 1, kAnd = 2, kNot = 3, kCompare = 4, kMinus = 11, kPower = 12;
 constexpr Infix kInfixes[] = {
-    {"or", {}, kOr},         {"and", {}, kAnd},       {"==", "eq", kCompare},     {"!=", "ne", kCompare},
-    {"<", "lt", kCompare},   {">", "gt", kCompare},   {"<=", "le", kCompare},     {">=", "ge", kCompare},
-    {"in", "in", kCompare},  {"is", "is", kCompare},  {"not", "not", kCompare},   {"|", "__or__", 5},
-    {"^", "__xor__", 6},     {"&", "__and__", 7},     {"<<", "__lshift__", 8},    {">>", "__rshift__", 8},
-    {"+", "add", 9},         {"-", "sub", 9},         {"*", "mul", 10},           {"/", "div", 10},
-    {"%", "remainder", 10},  {"@", "matmul", 10},     {"//", "floordiv", 10},     {"**", "pow", kPower},
+    {"or", {}, kOr},        {"and", {}, kAnd},      {"==", "eq", kCompare},   {"!=", "ne", kCompare},
+    {"<", "lt", kCompare},  {">", "gt", kCompare},  {"<=", "le", kCompare},   {">=", "ge", kCompare},
+    {"in", "in", kCompare}, {"is", "is", kCompare}, {"not", "not", kCompare}, {"|", "__or__", 5},
+    {"^", "__xor__", 6},    {"&", "__and__", 7},    {"<<", "__lshift__", 8},  {">>", "__rshift__", 8},
+    {"+", "add", 9},        {"-", "sub", 9},        {"*", "mul", 10},         {"/", "div", 10},
+    {"%", "remainder", 10}, {"@", "matmul", 10},    {"//", "floordiv", 10},   {"**", "pow", kPower},
 };
 
 }  // namespace

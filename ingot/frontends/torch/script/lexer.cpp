@@ -174,7 +174,8 @@ class Lexer {
     const std::size_t from = at_;
     constexpr std::string_view kLong[] = {"...", "**=", "//=", "<<=", ">>=", "->", "**", "==", "!=", "<=", ">=", "//",
                                           "<<",  ">>",  "+=",  "-=",  "*=",  "/=", "%=", "@=", "&=", "|=", "^="};
-    const auto* found = std::ranges::find_if(kLong, [&](std::string_view s) { return source_.substr(at_).starts_with(s); });
+    const auto* found =
+        std::ranges::find_if(kLong, [&](std::string_view s) { return source_.substr(at_).starts_with(s); });
     at_ += found != std::end(kLong) ? found->size() : 1;
     const std::string_view one = source_.substr(from, at_ - from);
     constexpr std::string_view kKnown = "()[]{}.,:=-+*/%<>@&|^~";

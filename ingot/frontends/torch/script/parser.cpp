@@ -241,10 +241,9 @@ class Parser : ExpressionParser {
   }
 
   static constexpr std::pair<std::string_view, std::string_view> kChanges[] = {
-      {"+=", "add"},        {"-=", "sub"},        {"*=", "mul"},     {"/=", "div"},
-      {"//=", "floordiv"},  {"%=", "remainder"},  {"**=", "pow"},    {"@=", "matmul"},
-      {"&=", "__and__"},    {"|=", "__or__"},     {"^=", "__xor__"}, {"<<=", "__lshift__"},
-      {">>=", "__rshift__"}};
+      {"+=", "add"},       {"-=", "sub"},         {"*=", "mul"},        {"/=", "div"},     {"//=", "floordiv"},
+      {"%=", "remainder"}, {"**=", "pow"},        {"@=", "matmul"},     {"&=", "__and__"}, {"|=", "__or__"},
+      {"^=", "__xor__"},   {"<<=", "__lshift__"}, {">>=", "__rshift__"}};
 };
 
 }  // namespace

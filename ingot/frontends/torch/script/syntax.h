@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-/// The language of the code in TorchScript archives: the part of Python that PyTorch's printer writes, and what people and
-/// Ingot itself write beside it.
+/// The language of the code in TorchScript archives: the part of Python that PyTorch's printer writes, and what people
+/// and Ingot itself write beside it.
 namespace ingot::frontends::torch::script {
 
 struct Expr;
