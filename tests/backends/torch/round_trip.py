@@ -20,6 +20,11 @@ try:
     from onnx import numpy_helper
 
     from stored import CARRIER, NUMPY, SMALL_FLOATS, SMALL_INTEGERS, difference, flat, parsed, tensor_of, text_of
+
+    try:
+        import torchvision  # noqa: F401, its operators are in some cases
+    except ImportError:
+        pass
 except ImportError as missing:
     print(f"{missing}: script/bootstrap installs python3-torch and python3-onnx")
     sys.exit(77)
@@ -57,9 +62,12 @@ def of_script(options, source, inputs, results, scratch):
            or converted(options, scratch / "there.onnx", scratch / "back.pt"))
     if off:
         return off
-    after = torch.jit.load(str(scratch / "back.pt")).eval()
-    with torch.no_grad():
-        made = flat(after(*inputs))
+    try:
+        after = torch.jit.load(str(scratch / "back.pt")).eval()
+        with torch.no_grad():
+            made = flat(after(*inputs))
+    except Exception as error:  # whatever PyTorch says to a file is a failure of ours
+        return text_of(error)
     off = next((d for d in map(difference, made, results) if d), "")
     read = {i.name for i in onnx.load(str(scratch / "there.onnx")).graph.initializer}
     before = {n for n, _ in torch.jit.load(str(source), map_location="cpu").named_parameters()}
