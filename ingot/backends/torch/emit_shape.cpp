@@ -50,7 +50,9 @@ void write_pad(const NodeOut& n) {
   const std::string mode = n.word("mode", "constant");
   const auto pads = n.known(1), axes_given = n.has(3) ? n.known(3) : std::optional<Ints>(Ints{});
   const bool is_constant = mode == "constant";
-  const std::string filled = !is_constant || !n.has(2) ? "0" : n.number(2);
+  std::string filled = !is_constant || !n.has(2) ? "0" : n.number(2);
+  // TorchScript takes no truth for a number.
+  if (filled == "True" || filled == "False") filled = filled == "True" ? "1" : "0";
   if (!pads || !axes_given || !is_constant) {
     const std::string axes = n.has(3) ? n.ints(3) : n.helped("all_axes", {n.in(0)});
     const std::string ends = n.ints(1);

@@ -11,6 +11,28 @@
 
 namespace ingot::backends::torch {
 
+namespace {
+
+/// Shapes and types of inputs and the outputs' names, which code does not tell.
+formats::torch::InterfaceFile interface_of(Script& script, const Graph& graph) {
+  formats::torch::InterfaceFile made;
+  for (const Value* input : graph.inputs()) {
+    if (input->initializer) continue;
+    made.inputs.push_back({.name = script.name(input)});
+    auto& one = made.inputs.back();
+    if (!input->type.is_tensor()) continue;
+    one.dtype = carrier_of(input->type.elem);
+    if (!input->type.shape) continue;
+    one.shape.emplace();
+    for (const Dim& size : *input->type.shape)
+      one.shape->push_back({.number = size.as_int().value_or(-1), .name = size.is_known() ? "" : size.str()});
+  }
+  for (const Value* output : graph.outputs()) made.outputs.push_back(output->name());
+  return made;
+}
+
+}  // namespace
+
 std::vector<Obstacle> find_obstacles(const Model& source, const ExportOptions& options) {
   Model model = source.clone();
   return passes::legalize::to_target(model, target_for(holdings_of(*source.graph)), options).obstacles;
@@ -41,6 +63,7 @@ Exported to_torch(const Model& source, const ExportOptions& options) {
   result.archive.code = script.functions() + tree.classes(head + ") -> " + signature.result + ":\n" + script.code());
   result.archive.root = tree.stored();
   result.archive.constants = script.constants();
+  result.archive.interface = interface_of(script, *prepared.model.graph);
   return result;
 }
 

@@ -181,7 +181,7 @@ constexpr Function kFunctions[] = {
     {"reshape", R"(def reshape(x: Tensor, shape: List[int], allow_zero: bool) -> Tensor:
   made: List[int] = []
   for i in range(len(shape)):
-    made.append(x.size(i) if shape[i] == 0 and not allow_zero else shape[i])
+    made.append(x.size(i) if not allow_zero and i < x.dim() and shape[i] == 0 else shape[i])
   return x.reshape(made)
 )"},
     {"resize",
@@ -271,25 +271,31 @@ constexpr Function kFunctions[] = {
   return torch.where(by == 0, x, y)
 )"},
     {"shifted", R"(def shifted(x: Tensor, axis: int, first: int) -> Tensor:
-  head = torch.full_like(x.narrow(axis, 0, 1), first)
-  return torch.cat([head, x.narrow(axis, 0, x.size(axis) - 1)], axis)
+  y = x
+  for k in range(x.dim()):
+    if k == axis or k == axis + x.dim():
+      head = torch.full_like(x.narrow(k, 0, 1), first)
+      y = torch.cat([head, x.narrow(k, 0, x.size(k) - 1)], k)
+  return y
 )"},
     {"slice_axes",
      R"(def slice_axes(x: Tensor, starts: List[int], ends: List[int], axes: List[int], steps: List[int]) -> Tensor:
   y = x
-  for i in range(len(starts)):
-    axis = axes[i] if len(axes) > 0 else i
-    step = steps[i] if len(steps) > 0 else 1
-    n = y.size(axis)
-    start = starts[i] + n if starts[i] < 0 else starts[i]
-    end = ends[i] + n if ends[i] < 0 else ends[i]
-    if step > 0:
-      start = min(max(start, 0), n)
-      end = min(max(end, start), n)
-    else:
-      start = min(max(start, -1), n - 1)
-      end = min(max(end, -1), start)
-    y = torch.index_select(y, axis, torch.arange(start, end, step))
+  for axis in range(x.dim()):
+    n = x.size(axis)
+    for i in range(len(starts)):
+      own = axes[i] if len(axes) > 0 else i
+      if own == axis or own + x.dim() == axis:
+        step = steps[i] if len(steps) > 0 else 1
+        start = starts[i] + n if starts[i] < 0 else starts[i]
+        end = ends[i] + n if ends[i] < 0 else ends[i]
+        if step > 0:
+          start = min(max(start, 0), n)
+          end = min(max(end, start), n)
+        else:
+          start = min(max(start, -1), n - 1)
+          end = min(max(end, -1), start)
+        y = torch.index_select(y, axis, torch.arange(start, end, step))
   return y
 )"},
     {"sorted_along", R"(def sorted_along(x: Tensor, axis: int, from_largest: bool) -> Tuple[Tensor, Tensor]:

@@ -123,6 +123,7 @@ void write_script(const ScriptArchive& archive, Sink& sink) {
                   {archive.name + "/code/__torch__.py", Bytes::own(archive.code)}};
   members.insert(members.end(), storages.begin(), storages.end());
   members.emplace_back(archive.name + "/constants.pkl", Bytes::own(constants.take()));
+  members.emplace_back(archive.name + "/" + kInterfaceFile, Bytes::own(text_of(archive.interface)));
   members.emplace_back(archive.name + "/version", Bytes::own(std::string("5\n")));
   zip::write(members, sink);
 }

@@ -5,6 +5,7 @@
 
 #include "ingot/base/bytes.h"
 #include "ingot/base/dtype.h"
+#include "ingot/formats/torch/interface_file.h"
 
 namespace ingot {
 class Sink;
@@ -33,6 +34,7 @@ struct ScriptArchive {
   std::string code;  // of the namespace __torch__: classes and functions
   StoredModule root;
   std::vector<StoredTensor> constants{};  // CONSTANTS.c0 ...
+  InterfaceFile interface {};
 };
 
 /// The oldest form that PyTorch 1.8 and all later ones read alike. Tensors of the same bytes share a storage. Refuses

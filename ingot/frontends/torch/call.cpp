@@ -119,16 +119,6 @@ std::string Call::text(std::size_t i) const {
   refuse(fmt::format("argument {} must be a text", i));
 }
 
-namespace {
-
-const std::vector<Item>* parts_of(const Item& item) {
-  if (const ListRef* list = item.get<ListRef>()) return &(*list)->items;
-  if (const Tuple* tuple = item.get<Tuple>()) return tuple->items.get();
-  return nullptr;
-}
-
-}  // namespace
-
 Ints Call::ints(std::size_t i) const {
   const std::vector<Item>* parts = parts_of(arg(i));
   if (!parts) return {integer(i)};
@@ -192,6 +182,8 @@ std::int64_t Call::axis(std::size_t i, Value* x) const {
   if (axis >= 0 && !rank_of(x)) return axis;
   return normal_axis(axis, rank(x));
 }
+
+Value* Call::axis_value(std::size_t i, Value* x) const { return known_integer(i) ? g().index(axis(i, x)) : index(i); }
 
 Ints Call::axes(std::size_t i, Value* x) const {
   Ints made = has(i) ? ints(i) : Ints{};

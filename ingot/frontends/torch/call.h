@@ -60,6 +60,8 @@ struct Call {
   /// Refuses an unknown one, or asks for what is needed.
   std::int64_t rank(Value* x) const;
   std::int64_t axis(std::size_t i, Value* x) const;
+  /// The same as a value, which only the run may know.
+  Value* axis_value(std::size_t i, Value* x) const;
   /// All axes where the argument is None or empty.
   Ints axes(std::size_t i, Value* x) const;
   /// The value has this many axes; an input of unknown shape gets it.

@@ -343,10 +343,12 @@ Item bitwise_not(const Call& c) {
 }
 Item left_shift(const Call& c) {
   const Values x = c.promoted({0, 1});
+  if (x[0]->type.elem == DType::u8) return c.g().op("BitShift", x, {{"direction", "LEFT"}});
   return c.g().mul(x[0], c.g().op("Pow", {c.g().scalar(2, x[0]->type.elem), x[1]}));
 }
 Item right_shift(const Call& c) {
   const Values x = c.promoted({0, 1});
+  if (x[0]->type.elem == DType::u8) return c.g().op("BitShift", x, {{"direction", "RIGHT"}});
   return whole_quotient(c.g(), x[0], c.g().op("Pow", {c.g().scalar(2, x[0]->type.elem), x[1]}));
 }
 Item where(const Call& c) {

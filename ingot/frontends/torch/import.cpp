@@ -6,6 +6,7 @@
 #include <set>
 
 #include "ingot/base/error.h"
+#include "ingot/formats/torch/interface_file.h"
 #include "ingot/frontends/torch/finish.h"
 #include "ingot/frontends/torch/interface.h"
 #include "ingot/frontends/torch/interpreter.h"
@@ -61,6 +62,18 @@ bool guess_again(std::vector<InputFacts>& facts) {
     return true;
   }
   return false;
+}
+
+/// What the archive itself says of inputs, where the user says nothing.
+void add_stated(std::vector<InputFacts>& facts, const formats::torch::InterfaceFile& stated) {
+  for (const auto& input : stated.inputs) {
+    InputFacts& fact = facts_of(facts, input.name);
+    if (fact.dtype == DType::undefined) fact.dtype = input.dtype;
+    if (fact.shape || !input.shape) continue;
+    fact.shape.emplace();
+    for (const auto& size : *input.shape)
+      fact.shape->push_back(size.number >= 0 ? Dim(size.number) : Dim::symbol(size.name));
+  }
 }
 
 /// Refuses shapes and types that were told of inputs which there are not.
@@ -171,6 +184,8 @@ Imported translate(const formats::torch::Archive& archive, const ImportOptions& 
   const std::vector<Changed> changed = changed_tensors(t, module);
   t.name_after("output", "");
   add_outputs(t, output);
+  if (const auto stated = formats::torch::interface_of(archive); stated && options.method.empty())
+    name_outputs(*model.graph, stated->outputs);
   if (options.keeps_state && !add_state(t, changed, state)) throw Demand{};
   put_state_last(*model.graph);
   for (const Changed& one : changed)
@@ -193,6 +208,8 @@ Imported import_script(const formats::torch::Archive& archive, const ImportOptio
     facts_of(facts, name).is_told = true;
   }
   for (const auto& [name, value] : options.input_values) facts_of(facts, name).value = value;
+  const auto stated = formats::torch::interface_of(archive);
+  if (stated && options.method.empty()) add_stated(facts, *stated);
   std::set<std::string> state;
   for (int i = 0;; ++i) {
     try {

@@ -149,6 +149,18 @@ Item make_input(Translation& t, const script::Parameter& parameter, std::vector<
 
 void add_outputs(Translation& t, const Item& result) { add_outputs(t, result, "output", true); }
 
+void name_outputs(Graph& graph, const std::vector<std::string>& names) {
+  if (names.size() != graph.outputs().size()) return;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Value* output = graph.outputs()[i];
+    if (names[i].empty() || output->name() == names[i]) continue;
+    Value* other = graph.find(names[i]);
+    if (other && (other->is_input() || other->initializer)) continue;
+    if (other) graph.rename(other, graph.fresh_name(names[i] + "_inner"));
+    graph.rename(output, names[i]);
+  }
+}
+
 void put_state_last(Graph& graph) {
   std::vector<Value*> state;
   for (Value* input : graph.inputs())

@@ -28,6 +28,9 @@ Item make_input(Translation& t, const script::Parameter& parameter, std::vector<
 /// NamedTuple.
 void add_outputs(Translation& t, const Item& result);
 
+/// Calls the outputs as the archive says, where it says it of each of them.
+void name_outputs(Graph& graph, const std::vector<std::string>& names);
+
 /// What the buffer of this name is after the run, as an output "NAME.next".
 void add_state_output(Translation& t, const std::string& name, Value* now);
 /// Inputs that are buffers stand behind the user's.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -19,11 +20,22 @@ using script::Expr;
 using script::Statement;
 constexpr int kDeepestCall = 60;
 
-[[noreturn]] void refuse_code(int line, const std::string& why) {
-  throw Error(Code::bad_source_graph, fmt::format("the archive's code, line {}: {}", line, why));
+/// x.view(2, 3) is x.view([2, 3]).
+std::vector<Item> with_one_list(std::string_view method, std::vector<Item> args) {
+  constexpr std::string_view kTakeOne[] = {"expand",  "flip",   "new_empty", "new_ones", "new_zeros",
+                                           "permute", "repeat", "reshape",   "tile",     "view"};
+  if (!std::ranges::binary_search(kTakeOne, method) || args.size() < 2 || !args[0].is_tensor() ||
+      !std::all_of(args.begin() + 1, args.end(), [](const Item& item) { return item.is_number(); }))
+    return args;
+  Item list = Item::list({args.begin() + 1, args.end()});
+  return {args[0], std::move(list)};
 }
 
 }  // namespace
+
+void refuse_code(int line, const std::string& why) {
+  throw Error(Code::bad_source_graph, fmt::format("the archive's code, line {}: {}", line, why));
+}
 
 Item Interpreter::call_method(const ObjectRef& object, std::string_view method, std::vector<Item> args,
                               const NamedItems& named) {
@@ -101,6 +113,9 @@ void Interpreter::run(const Statement& statement, Frame& frame) {
       return loop(statement, frame);
     case Statement::Kind::count:
       return count(statement, frame);
+    case Statement::Kind::change:
+      t_.name_after(frame.path.empty() ? "value" : frame.path, "");
+      return change(statement, frame);
     case Statement::Kind::give_back:
       t_.name_after(frame.path.empty() ? "output" : frame.path, "");
       frame.returned = statement.value ? evaluate(*statement.value, frame) : Item();
@@ -125,13 +140,20 @@ void Interpreter::assign(const Expr& target, Item value, Frame& frame) {
       return;
     }
   }
+  if (target.kind == Expr::Kind::subscript) return assign_at(target, value, frame);
+  if (target.kind == Expr::Kind::tuple) {
+    const auto* parts = parts_of(value);
+    if (parts && parts->size() == target.parts.size()) {
+      const std::vector<Item> values = *parts;
+      for (std::size_t i = 0; i < values.size(); ++i) assign(*target.parts[i], values[i], frame);
+      return;
+    }
+  }
   refuse_code(target.line, "something is assigned to what is no variable");
 }
 
 void Interpreter::unpack(const Statement& statement, const Item& value, Frame& frame) {
-  const std::vector<Item>* parts = nullptr;
-  if (const Tuple* tuple = value.get<Tuple>()) parts = tuple->items.get();
-  if (const ListRef* list = value.get<ListRef>()) parts = &(*list)->items;
+  const std::vector<Item>* parts = parts_of(value);
   if (!parts && !value.is_unknown()) refuse_code(statement.line, "a " + kind_text(value) + " is taken apart");
   if (parts && parts->size() != statement.targets.size())
     refuse_code(statement.line,
@@ -162,7 +184,13 @@ Item Interpreter::evaluate(const Expr& expr, Frame& frame) {
       return call(expr, frame);
     case Expr::Kind::subscript:
       return subscript(expr, frame);
+    case Expr::Kind::both:
+    case Expr::Kind::either:
+      return joined(expr, frame);
+    case Expr::Kind::choice:
+      return decided(expr, frame);
     case Expr::Kind::slice:
+    case Expr::Kind::ellipsis:
       break;
     case Expr::Kind::list:
     case Expr::Kind::tuple: {
@@ -216,6 +244,9 @@ Item Interpreter::attribute(const Expr& expr, Frame& frame) {
         return evaluate(*type->fields[i].value, frame);
     refuse_code(expr.line, "there is no '" + path + "'");
   }
+  if (path.starts_with("torch.") && !frame.variables.contains("torch"))
+    if (const DType dtype = formats::torch::dtype_of_name(std::string_view(path).substr(6)); dtype != DType::undefined)
+      return formats::torch::number_of(dtype);
   const Item base = evaluate(*expr.parts[0], frame);
   if (base.is_unknown()) return Unknown{};
   if (const ObjectRef* object = base.get<ObjectRef>()) {
@@ -233,20 +264,24 @@ Item Interpreter::attribute(const Expr& expr, Frame& frame) {
   return primitive(expr.text, {base});
 }
 
-Item Interpreter::subscript(const Expr& expr, Frame& frame) {
-  const Item base = evaluate(*expr.parts[0], frame);
-  const Expr& index = *expr.parts[1];
-  if (base.is_unknown()) return Unknown{};
-  if (index.kind != Expr::Kind::slice) {
-    const Item at = evaluate(index, frame);
-    if (base.is_tensor()) return t_.call("select", {base, 0, at});
-    return t_.call("__getitem__", {base, at});
-  }
-  std::vector<Item> args{base};
-  for (const script::ExprPtr& part : index.parts) args.push_back(part ? evaluate(*part, frame) : Item());
-  const Item made = t_.call("slice", std::move(args));
-  if (const ListRef* list = made.get<ListRef>(); list && base.is<Tuple>()) return Item::tuple((*list)->items);
-  return made;
+/// value if condition else another; at run time as the statement that does the same.
+Item Interpreter::decided(const Expr& expr, Frame& frame) {
+  const Item condition = converted("bool", evaluate(*expr.parts[0], frame));
+  if (condition.is_unknown()) return condition;
+  if (const auto* known = condition.get<bool>()) return evaluate(*expr.parts[*known ? 1 : 2], frame);
+  choose(*expr.decision, frame);
+  const auto chosen = frame.variables.extract(expr.text);
+  return chosen.empty() ? Item(Unknown{}) : chosen.mapped();
+}
+
+Item Interpreter::joined(const Expr& expr, Frame& frame) {
+  const bool is_and = expr.kind == Expr::Kind::both;
+  const Item first = converted("bool", evaluate(*expr.parts[0], frame));
+  if (first.is_unknown()) return first;
+  const auto* known = first.get<bool>();
+  if (known && *known != is_and) return first;
+  const Item second = converted("bool", evaluate(*expr.parts[1], frame));
+  return known ? second : t_.call(is_and ? "__and__" : "__or__", {first, second});
 }
 
 std::pair<std::vector<Item>, NamedItems> Interpreter::arguments(const Expr& call, Frame& frame) {
@@ -266,7 +301,8 @@ Item Interpreter::call(const Expr& expr, Frame& frame) {
   const Expr& callee = *expr.parts[0];
   const std::string path = script::dotted(callee);
   const std::string first = path.substr(0, path.find('.'));
-  if (!path.empty() && !frame.variables.contains(first)) return call_named(path, expr, frame);
+  const bool is_held = first == "CONSTANTS" || frame.variables.contains(first);  // what is called is one of its methods
+  if (!path.empty() && !is_held) return call_named(path, expr, frame);
   if (callee.kind == Expr::Kind::attribute) {
     const Item base = evaluate(*callee.parts[0], frame);
     auto [args, named] = arguments(expr, frame);
@@ -274,7 +310,7 @@ Item Interpreter::call(const Expr& expr, Frame& frame) {
     if (const ObjectRef* object = base.get<ObjectRef>())
       return call_method(*object, callee.text, std::move(args), named);
     args.insert(args.begin(), base);
-    return t_.call(callee.text, std::move(args), named);
+    return t_.call(callee.text, with_one_list(callee.text, std::move(args)), named);
   }
   const Item function = evaluate(callee, frame);
   auto [args, named] = arguments(expr, frame);
@@ -291,6 +327,11 @@ Item Interpreter::call_named(const std::string& callee, const Expr& expr, Frame&
   const std::string scope = t_.scope();
   auto [args, named] = arguments(expr, frame);
   t_.name_after(scope, "");
+  if (callee.find('.') == std::string::npos)
+    if (std::optional<Item> made = python_builtin(callee, args)) return std::move(*made);
+  for (const std::string_view inner : {"torch.nn.functional.", "torch._C._nn.", "F."})
+    if (callee.starts_with(inner))
+      return t_.call(std::string_view(callee).substr(inner.size()), std::move(args), named);
   if (callee.starts_with("torch.")) return t_.call(std::string_view(callee).substr(6), std::move(args), named);
   if (callee.starts_with("ops.aten.")) return t_.call(std::string_view(callee).substr(9), std::move(args), named);
   if (callee.starts_with("ops.prim.")) return primitive(std::string_view(callee).substr(9), std::move(args));
@@ -332,107 +373,6 @@ Item Interpreter::construct(const script::Class& type, const std::string& name, 
   else if (!args.empty())
     throw Error(Code::bad_source_graph, "the archive's code makes a '" + name + "', which has no __init__");
   return Item(std::move(object));
-}
-
-std::optional<Item> Interpreter::builtin(const std::string& callee, const Expr& expr, Frame& frame) {
-  const auto part = [&](std::size_t i) -> const Expr& {
-    if (i >= expr.parts.size()) refuse_code(expr.line, "'" + callee + "' lacks an argument");
-    return *expr.parts[i];
-  };
-  if (callee == "annotate" || callee == "unchecked_cast") {  // the type comes first
-    const Item item = evaluate(part(2), frame);
-    const std::string type = script::dotted(part(1));
-    if (item.is_tensor() && (type == "float" || type == "int" || type == "bool")) return converted(type, item);
-    if (item.is_tensor() && type == "number") return t_.call("item", {item});
-    return item;
-  }
-  if (callee == "uninitialized") return Item(Unknown{});
-  if (callee == "isinstance") {
-    const std::string type = script::dotted(part(2));
-    const Item item = evaluate(part(1), frame);
-    const bool is_it = type == "Tensor"  ? item.is_tensor()
-                       : type == "int"   ? item.is<std::int64_t>()
-                       : type == "float" ? item.is<double>()
-                       : type == "str"   ? item.is<std::string>()
-                                         : item.is<ListRef>() || item.is<Tuple>();
-    return Item(is_it);
-  }
-  if (callee == "getattr") {
-    const Item base = evaluate(part(1), frame);
-    if (base.is_unknown()) return base;
-    const ObjectRef* object = base.get<ObjectRef>();
-    if (!object) refuse_code(expr.line, "an attribute is taken of a " + kind_text(base));
-    const auto found = (*object)->attributes.find(part(2).text);
-    if (found == (*object)->attributes.end())
-      refuse_code(expr.line, fmt::format("'{}' has no attribute '{}'", (*object)->path, part(2).text));
-    return found->second;
-  }
-  if (callee == "int" || callee == "float" || callee == "bool" || callee == "complex")
-    return converted(callee, evaluate(part(1), frame));
-  if (callee == "print" || callee == "hash" || callee == "warn") return Item();
-  if (callee == "str" || callee == "torch.str") return Item(std::string());  // texts matter to messages only
-  if (callee == "torch.is_grad_enabled" || callee == "torch.is_autocast_enabled" ||
-      callee == "torch.is_autocast_cpu_enabled")
-    return Item(false);
-  if (callee == "torch.is_scripting") return Item(true);
-  if (callee == "len") return t_.call("len", {evaluate(part(1), frame)});
-  if (callee == "torch.device") {
-    const Item which = evaluate(part(1), frame);
-    const auto* text = which.get<std::string>();
-    return Item(Device{text ? *text : "cpu"});
-  }
-  if (callee == "torch.warn" || callee == "torch.manual_seed" || callee == "torch._assert") return Item();
-  return std::nullopt;
-}
-
-Item Interpreter::converted(std::string_view to, const Item& item) {
-  if (item.is_unknown()) return item;
-  if (const auto* text = item.get<std::string>(); text && to == "float") {
-    if (*text == "inf" || *text == "+inf") return std::numeric_limits<double>::infinity();
-    if (*text == "-inf") return -std::numeric_limits<double>::infinity();
-    if (*text == "nan") return std::numeric_limits<double>::quiet_NaN();
-  }
-  if (const TensorRef* tensor = item.get<TensorRef>()) {
-    Value* x = t_.read(*tensor);
-    GraphBuilder& g = t_.g();
-    if (rank_of(x) != 0) x = g.reshape(x, {});
-    if (to == "bool") return t_.number_of(g.cast(x, DType::boolean));
-    if (to == "int") return t_.number_of(g.cast(x, DType::i64));
-    return t_.number_of(is_float(x->type.elem) ? x : g.cast(x, DType::f64));
-  }
-  return t_.call(to == "bool" ? "Bool" : to == "int" ? "Int" : "Float", {item});
-}
-
-Item Interpreter::primitive(std::string_view name, std::vector<Item> args) {
-  if (name == "RaiseException") {
-    const auto* text = args.empty() ? nullptr : args[0].get<std::string>();
-    throw Raised{text ? *text : "an exception"};
-  }
-  if (args.empty()) refuse("prim::" + std::string(name) + " has no argument");
-  const Item& first = args[0];
-  if (first.is_unknown()) return Unknown{};
-  if (name == "unchecked_unwrap_optional" || name == "unchecked_cast" || name == "data" || name == "requires_grad_")
-    return first;
-  if (name == "device") return Device{"cpu"};
-  if (name == "is_quantized" && first.is_tensor()) return is_quantized(t_.read(*first.get<TensorRef>()));
-  if (name == "is_cuda" || name == "is_quantized" || name == "is_sparse" || name == "is_mkldnn" ||
-      name == "requires_grad" || name == "is_mps" || name == "is_nested" || name == "is_meta" || name == "is_xpu")
-    return false;
-  if (name == "layout") return 0;
-  if (name == "type") return Item(std::string("cpu"));
-  if (name == "index" && first.is<Device>()) return Item();
-  if (const TensorRef* tensor = first.get<TensorRef>()) {
-    if (name == "dtype") return formats::torch::number_of(t_.read(*tensor)->type.elem);
-    if (name == "shape") return t_.call("size", {first});
-    if (name == "ndim") return t_.call("dim", {first});
-    if (name == "T" || name == "mT") return t_.call(name == "T" ? "numpy_T" : "mT", {first});
-  }
-  if (name == "NumToTensor") {
-    if (first.is_tensor()) return first;
-    return t_.value_of(first, DType::f64);
-  }
-  if (name == "min" || name == "max" || name == "abs" || name == "tolist") return t_.call(name, std::move(args));
-  return t_.call("prim::" + std::string(name), std::move(args));
 }
 
 }  // namespace ingot::frontends::torch

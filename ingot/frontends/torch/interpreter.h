@@ -18,6 +18,8 @@ struct Raised {
   std::string message;
 };
 
+[[noreturn]] void refuse_code(int line, const std::string& why);
+
 /// Follows the code of an archive and writes what it does to tensors into a graph. What is known before running is
 /// computed: numbers, lists, branches that are not taken, rounds of loops.
 class Interpreter {
@@ -33,6 +35,11 @@ class Interpreter {
     std::string path;  // of the module whose method this is
     std::optional<Item> returned;
   };
+  /// What an index makes of a tensor: a view, of which tensors pick.
+  struct Picked {
+    Item view;
+    std::vector<Item> by;
+  };
   class Merger;
   struct Branch;
   struct LoopState;
@@ -45,16 +52,22 @@ class Interpreter {
   void run(const script::Block& block, Frame& frame);
   void run(const script::Statement& statement, Frame& frame);
   void assign(const script::Expr& target, Item value, Frame& frame);
+  void assign_at(const script::Expr& target, const Item& value, Frame& frame);
   void unpack(const script::Statement& statement, const Item& value, Frame& frame);
+  void change(const script::Statement& statement, Frame& frame);
 
   // Expressions.
   Item evaluate(const script::Expr& expr, Frame& frame);
   Item name(const script::Expr& expr, const Frame& frame);
   Item attribute(const script::Expr& expr, Frame& frame);
   Item subscript(const script::Expr& expr, Frame& frame);
+  Picked picked(const Item& base, const script::Expr& index, Frame& frame);
+  Item decided(const script::Expr& expr, Frame& frame);
+  Item joined(const script::Expr& expr, Frame& frame);
   Item call(const script::Expr& expr, Frame& frame);
   Item call_named(const std::string& callee, const script::Expr& expr, Frame& frame);
   std::optional<Item> builtin(const std::string& callee, const script::Expr& expr, Frame& frame);
+  std::optional<Item> python_builtin(const std::string& callee, const std::vector<Item>& args);
   Item primitive(std::string_view name, std::vector<Item> args);
   Item construct(const script::Class& type, const std::string& name, std::vector<Item> args, const NamedItems& named,
                  Frame& frame);
@@ -66,8 +79,12 @@ class Interpreter {
   void choose_at_run_time(const script::Statement& statement, Value* condition, Frame& frame);
   Branch follow(const script::Block& block, const Frame& frame);
   void count(const script::Statement& statement, Frame& frame);
+  void count_range(const script::Statement& statement, const std::vector<Item>& bounds, Frame& frame);
+  void begin_round(const script::Statement& statement, const Item& element, Frame& frame);
   void loop(const script::Statement& statement, Frame& frame);
-  void loop_at_run_time(const script::Statement& statement, Value* rounds, Value* condition, Frame& frame);
+  /// Of a loop that counts: `bounds` are its range's begin and step.
+  void loop_at_run_time(const script::Statement& statement, Value* rounds, Value* condition, Frame& frame,
+                        const std::vector<Item>& bounds = {});
   bool try_loop(const script::Statement& statement, LoopState& state, const Frame& frame);
   /// A frame in which the state is the body's inputs; leave_loop() puts the places back.
   Frame enter_loop(LoopState& state, const Frame& frame);

@@ -86,4 +86,10 @@ bool same_item(const Item& a, const Item& b) {
   return std::visit(Same{b}, a.content());
 }
 
+const std::vector<Item>* parts_of(const Item& item) {
+  if (const ListRef* list = item.get<ListRef>()) return (*list)->rolled ? nullptr : &(*list)->items;
+  if (const Tuple* tuple = item.get<Tuple>()) return tuple->items.get();
+  return nullptr;
+}
+
 }  // namespace ingot::frontends::torch

@@ -117,6 +117,8 @@ struct Object {
 
 /// For messages: "int", "Tensor", "List of 3".
 std::string kind_text(const Item& item);
+/// Of a tuple, or a list whose elements are known; else null.
+const std::vector<Item>* parts_of(const Item& item);
 /// The same known values; tensors and other things that have an identity are compared by it.
 bool same_item(const Item& a, const Item& b);
 

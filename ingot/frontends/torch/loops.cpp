@@ -95,6 +95,7 @@ void add_result(Graph& graph, Value* value) {
 /// What goes round in a loop: variables and places with what they held before, and the lists that rounds append to.
 struct Interpreter::LoopState {
   Value *rounds = nullptr, *condition = nullptr;
+  std::vector<Item> bounds;  // of a range: its begin and step
   std::vector<std::string> variables;
   std::vector<Place> places;
   std::vector<ListRef> appended;
@@ -114,22 +115,53 @@ struct Interpreter::LoopRound {
   Value* condition = nullptr;
 };
 
+void Interpreter::begin_round(const script::Statement& statement, const Item& element, Frame& frame) {
+  if (statement.unpacks)
+    unpack(statement, element, frame);
+  else
+    assign(*statement.targets[0], element, frame);
+}
+
 void Interpreter::count(const script::Statement& statement, Frame& frame) {
-  const script::Expr& range = *statement.value;
-  if (range.kind != script::Expr::Kind::call || script::dotted(*range.parts[0]) != "range" || range.parts.size() != 2)
-    refuse("the code loops over something other than range(n)");
-  const Item rounds = evaluate(*range.parts[1], frame);
-  if (rounds.is_unknown()) return;
-  if (const auto* known = rounds.get<std::int64_t>(); known && *known <= kMostUnrolled) {
-    for (std::int64_t i = 0; i < *known; ++i) {
-      if (++unrolled_ > kMostUnrolled)
-        throw Error(Code::node_limit, "the loops of the code have too many rounds to unroll");
-      assign(*statement.targets[0], i, frame);
-      run(statement.body, frame);
-    }
-    return;
+  const script::Expr& over = *statement.value;
+  if (over.kind == script::Expr::Kind::call && script::dotted(*over.parts[0]) == "range" && over.parts.size() > 1 &&
+      over.parts.size() < 5) {
+    std::vector<Item> bounds = arguments(over, frame).first;
+    if (std::ranges::any_of(bounds, [](const Item& i) { return i.is_unknown(); })) return;
+    if (bounds.size() == 1) bounds.insert(bounds.begin(), Item(0));
+    if (bounds.size() == 2) bounds.emplace_back(1);
+    return count_range(statement, bounds, frame);
   }
-  loop_at_run_time(statement, t_.value_of(rounds), nullptr, frame);
+  Item listed = evaluate(over, frame);
+  if (listed.is_unknown()) return;
+  if (listed.is_tensor()) listed = t_.call("unbind", {listed, 0});
+  if (listed.is<DictRef>()) listed = t_.call("keys", {listed});
+  const auto* parts = parts_of(listed);
+  const ListRef* list = listed.get<ListRef>();
+  if (!parts || (list && (*list)->rolled)) refuse("the code loops over a " + kind_text(listed));
+  const std::vector<Item> elements = *parts;
+  for (const Item& element : elements) {
+    if (++unrolled_ > kMostUnrolled)
+      throw Error(Code::node_limit, "the loops of the code have too many rounds to unroll");
+    begin_round(statement, element, frame);
+    run(statement.body, frame);
+    if (frame.returned) return;
+  }
+}
+
+void Interpreter::count_range(const script::Statement& statement, const std::vector<Item>& bounds, Frame& frame) {
+  const Item rounds = t_.call("__range_length", bounds);
+  if (rounds.is_unknown()) return;
+  const auto* known = rounds.get<std::int64_t>();
+  if (!known || *known > kMostUnrolled)
+    return loop_at_run_time(statement, t_.value_of(rounds), nullptr, frame, {bounds[0], bounds[2]});
+  for (std::int64_t i = 0; i < *known; ++i) {
+    if (++unrolled_ > kMostUnrolled)
+      throw Error(Code::node_limit, "the loops of the code have too many rounds to unroll");
+    begin_round(statement, t_.call("__derive_index", {i, bounds[0], bounds[2]}), frame);
+    run(statement.body, frame);
+    if (frame.returned) return;
+  }
 }
 
 void Interpreter::loop(const script::Statement& statement, Frame& frame) {
@@ -145,8 +177,10 @@ void Interpreter::loop(const script::Statement& statement, Frame& frame) {
   }
 }
 
-void Interpreter::loop_at_run_time(const script::Statement& statement, Value* rounds, Value* condition, Frame& frame) {
+void Interpreter::loop_at_run_time(const script::Statement& statement, Value* rounds, Value* condition, Frame& frame,
+                                   const std::vector<Item>& bounds) {
   LoopState state;
+  state.bounds = bounds;
   state.rounds = rounds;
   state.condition = condition;
   for (int attempt = 0; !try_loop(statement, state, frame); ++attempt)
@@ -193,9 +227,11 @@ bool Interpreter::try_loop(const script::Statement& statement, LoopState& state,
     throw;
   }
   std::vector<std::string> new_variables;
-  const std::string target = statement.targets.empty() ? "" : statement.targets[0]->text;
+  const auto is_target = [&](const std::string& name) {
+    return std::ranges::any_of(statement.targets, [&](const script::ExprPtr& target) { return target->text == name; });
+  };
   for (const auto& [name, item] : entered.variables)
-    if (name != target && !same_item(item, inner.variables.find(name)->second) &&
+    if (!is_target(name) && !same_item(item, inner.variables.find(name)->second) &&
         !std::ranges::count(state.variables, name))
       new_variables.push_back(name);
   const Journal::Changes changes = t_.journal.end();
@@ -297,7 +333,8 @@ void Interpreter::run_round(const script::Statement& statement, LoopState& state
   }
   t_.inside(body, [&] {
     if (statement.kind == script::Statement::Kind::count)
-      assign(*statement.targets[0], Scalar{body.inputs()[0]}, inner);
+      begin_round(statement, t_.call("__derive_index", {Scalar{body.inputs()[0]}, state.bounds[0], state.bounds[1]}),
+                  inner);
     run(statement.body, inner);
     if (inner.returned) refuse("the code returns inside a loop that is not unrolled");
     if (statement.kind == script::Statement::Kind::loop) {

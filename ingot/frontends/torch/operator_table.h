@@ -17,5 +17,9 @@ std::vector<Item> bound_arguments(const Row& row, std::vector<Item> args,
 
 /// What the code does to Python's numbers, lists and texts, without a tensor; nothing: it is an operator's matter.
 std::optional<Item> python_call(Translation& t, std::string_view name, const std::vector<Item>& args);
+/// The same where the first argument is a text.
+std::optional<Item> text_call(std::string_view name, const std::vector<Item>& args);
+/// As str() shows it.
+std::string shown(const Item& item);
 
 }  // namespace ingot::frontends::torch

@@ -177,12 +177,6 @@ Made of_one_number(Translation& t, std::string_view name, const Item& a) {
   return std::nullopt;
 }
 
-const std::vector<Item>* parts_of(const Item& item) {
-  if (const ListRef* list = item.get<ListRef>()) return (*list)->rolled ? nullptr : &(*list)->items;
-  if (const Tuple* tuple = item.get<Tuple>()) return tuple->items.get();
-  return nullptr;
-}
-
 /// Whether two items are equal as Python says it; nothing: that is not known before running.
 std::optional<bool> equal(const Item& a, const Item& b) {
   const auto na = known_number(a), nb = known_number(b);
@@ -480,53 +474,6 @@ Made of_dict(Translation& t, std::string_view name, const Args& args) {
   return std::nullopt;
 }
 
-char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-char ascii_upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
-
-std::string shown(const Item& item) {
-  if (const auto* v = item.get<std::int64_t>()) return fmt::format("{}", *v);
-  if (const auto* v = item.get<double>()) return fmt::format("{}", *v);
-  if (const auto* v = item.get<bool>()) return *v ? "True" : "False";
-  if (const auto* v = item.get<std::string>()) return *v;
-  return "<" + kind_text(item) + ">";
-}
-
-Made of_text(std::string_view name, const Args& args) {
-  const std::string& text = *args[0].get<std::string>();
-  if (name == "format") {
-    std::string made;
-    std::size_t next = 1;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      if (text[i] == '{' && i + 1 < text.size() && text[i + 1] == '}') {
-        if (next < args.size()) made += shown(args[next++]);
-        ++i;
-      } else {
-        made += text[i];
-      }
-    }
-    return Item(std::move(made));
-  }
-  if (name == "len") return static_cast<std::int64_t>(text.size());
-  if (name == "lower" || name == "upper") {
-    std::string made = text;
-    for (char& letter : made) letter = name == "lower" ? ascii_lower(letter) : ascii_upper(letter);
-    return Item(std::move(made));
-  }
-  const auto* other = args.size() == 2 ? args[1].get<std::string>() : nullptr;
-  if (!other) return std::nullopt;
-  if (name == "eq") return text == *other;
-  if (name == "ne") return text != *other;
-  if (name == "add") return Item(text + *other);
-  if (name == "__contains__") return text.find(*other) != std::string::npos;
-  if (name == "find") {
-    const std::size_t at = text.find(*other);
-    return at == std::string::npos ? std::int64_t{-1} : static_cast<std::int64_t>(at);
-  }
-  if (name == "startswith") return text.starts_with(*other);
-  if (name == "endswith") return text.ends_with(*other);
-  return std::nullopt;
-}
-
 Made of_ranges(Translation& t, std::string_view name, const Args& args) {
   if (name == "__range_length" && args.size() == 3) {
     const auto low = known_int(args[0]), high = known_int(args[1]), step = known_int(args[2]);
@@ -569,7 +516,7 @@ std::optional<Item> python_call(Translation& t, std::string_view name, const std
   for (const Item& item : args)
     if (item.is_unknown() && !args[0].is<ListRef>()) return std::nullopt;
   if (Made made = of_ranges(t, name, args)) return made;
-  if (args[0].is<std::string>()) return of_text(name, args);
+  if (args[0].is<std::string>()) return text_call(name, args);
   if (args[0].is<DictRef>()) return of_dict(t, name, args);
   if (args[0].is<ListRef>() || args[0].is<Tuple>()) return of_list(t, name, args);
   if (args[0].is_number() && args.size() == 1) return of_one_number(t, name, args[0]);

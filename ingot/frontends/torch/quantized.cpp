@@ -151,14 +151,12 @@ Item in_own_scheme(const Call& c, const Item& y) {
   return tensor ? Item(rounded_to(c.g(), c.t.read(*tensor), needed_scheme(c.tensor(0)))) : y;
 }
 
-/// Eight bits over the range of the values that come, as dynamic quantisation does to activations.
-Value* dynamically_rounded(const Call& c, Value* x) {
-  GraphBuilder& g = c.g();
+}  // namespace
+
+Value* dynamically_rounded(GraphBuilder& g, Value* x) {
   const Values made = g.op("DynamicQuantizeLinear", {g.cast(x, DType::f32)}, {}, 3);
   return g.op("DequantizeLinear", {made[0], made[1], made[2]});
 }
-
-}  // namespace
 
 bool is_quantized(Value* value) { return scheme_behind(value).has_value(); }
 
@@ -244,7 +242,7 @@ Item quantized_linear(const Call& c) {
 Item quantized_linear_dynamic(const Call& c) {
   const Packed p = packed_linear(c, 1);
   const bool is_half = c.row.name.ends_with("fp16");
-  const Item x = is_half ? c.arg(0) : Item(dynamically_rounded(c, c.tensor(0)));
+  const Item x = is_half ? c.arg(0) : Item(dynamically_rounded(c.g(), c.tensor(0)));
   const Item y = c.t.call("linear", {x, p.weight, p.bias});
   return c.row.name.find("relu") != std::string_view::npos ? c.t.call("relu", {y}) : y;
 }

@@ -10,4 +10,7 @@ bool is_quantized(Value* value);
 /// rounds it, which is in the scheme of its operand, or in one of the operator's own.
 Item requantized(const Call& call, Item result);
 
+/// Eight bits over the range of the values that come, as dynamic quantisation does to activations.
+Value* dynamically_rounded(GraphBuilder& g, Value* x);
+
 }  // namespace ingot::frontends::torch

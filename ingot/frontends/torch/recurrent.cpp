@@ -1,7 +1,9 @@
 // LSTM, GRU and plain recurrent networks, whole and single steps.
 #include <array>
 
+#include "ingot/frontends/repeat.h"
 #include "ingot/frontends/torch/packed.h"
+#include "ingot/frontends/torch/quantized.h"
 #include "ingot/frontends/values.h"
 #include "ingot/ops/rnn/gates.h"
 
@@ -47,13 +49,86 @@ struct Network {
   bool has_bias, is_bidirectional;
   std::int64_t layers;
   Value* lengths = nullptr;
+  bool is_dynamic = false;  // what is multiplied by weights is rounded to eight bits first
 };
 
 struct Result {
   Value *output, *h, *c;
 };
 
+Values gates(GraphBuilder& g, Value* x, std::int64_t count) {
+  return g.op("Split", {x}, {{"axis", -1}, {"num_outputs", count}}, static_cast<std::size_t>(count));
+}
+
+struct State {
+  Value *h, *c;
+};
+
+/// One step of what the input and the last state make of the gates.
+State lstm_step(GraphBuilder& g, Value* of_input, Value* of_state, const State& last) {
+  const Values all = gates(g, g.add(of_input, of_state), 4);
+  Value* c = g.add(g.mul(g.op("Sigmoid", {all[1]}), last.c), g.mul(g.op("Sigmoid", {all[0]}), g.op("Tanh", {all[2]})));
+  return {g.mul(g.op("Sigmoid", {all[3]}), g.op("Tanh", {c})), c};
+}
+Value* gru_step(GraphBuilder& g, Value* of_input, Value* of_state, Value* h) {
+  const Values x = gates(g, of_input, 3), s = gates(g, of_state, 3);
+  Value* reset = g.op("Sigmoid", {g.add(x[0], s[0])});
+  Value* update = g.op("Sigmoid", {g.add(x[1], s[1])});
+  Value* fresh = g.op("Tanh", {g.add(x[2], g.mul(reset, s[2]))});
+  return g.add(fresh, g.mul(update, g.sub(h, fresh)));
+}
+
+Value* backwards(GraphBuilder& g, Value* x) {
+  return g.op("Slice", {x, g.ints({-1}), g.ints({INT64_MIN}), g.ints({0}), g.ints({-1})});
+}
+
+/// A direction of a layer, quantised dynamically: the input is rounded as a whole, the state anew in each step.
+Result run_dynamic(GraphBuilder& g, const Network& n, Value* input, std::size_t which) {
+  const auto param = [&](std::size_t i) { return n.params.at(which * 4 + i); };
+  const auto product = [&](GraphBuilder& at, Value* x, std::size_t i) {
+    return at.add(at.op("MatMul", {dynamically_rounded(at, x), at.transpose(param(i), {1, 0})}), param(i + 2));
+  };
+  const bool is_lstm = n.cell == Cell::lstm, is_backwards = n.is_bidirectional && which % 2 == 1;
+  const auto row = static_cast<std::int64_t>(which);
+  Value* of_input = product(g, input, 0);
+  if (is_backwards) of_input = backwards(g, of_input);
+  Values start{g.squeeze(part(g, n.h0, row, 1), {0})};
+  if (is_lstm) start.push_back(g.squeeze(part(g, n.c0, row, 1), {0}));
+  const Values made = repeat(g, g.reshape(size_of(g, input, 0), {}), start,
+                             [&](GraphBuilder& at, Value* round, const Values& last) -> Values {
+                               Value* now = at.op("Gather", {of_input, round});
+                               Value* of_state = product(at, last[0], 1);
+                               if (!is_lstm) {
+                                 Value* h = gru_step(at, now, of_state, last[0]);
+                                 return {h, at.op("Identity", {h})};
+                               }
+                               const State next = lstm_step(at, now, of_state, {last[0], last[1]});
+                               return {next.h, next.c, at.op("Identity", {next.h})};
+                             });
+  Value* output = is_backwards ? backwards(g, made.back()) : made.back();
+  return {output, g.unsqueeze(made[0], {0}), is_lstm ? g.unsqueeze(made[1], {0}) : nullptr};
+}
+
+Result run_dynamic(const Call& call, const Network& n) {
+  GraphBuilder& g = call.g();
+  const std::size_t directions = n.is_bidirectional ? 2 : 1;
+  Value* x = n.input;
+  Values all_h, all_c;
+  for (std::size_t layer = 0; layer < static_cast<std::size_t>(n.layers); ++layer) {
+    Values outputs;
+    for (std::size_t d = 0; d < directions; ++d) {
+      const Result one = run_dynamic(g, n, x, layer * directions + d);
+      outputs.push_back(one.output);
+      all_h.push_back(one.h);
+      if (one.c) all_c.push_back(one.c);
+    }
+    x = outputs.size() == 1 ? outputs[0] : g.concat(outputs, -1);
+  }
+  return {x, g.concat(all_h, 0), all_c.empty() ? nullptr : g.concat(all_c, 0)};
+}
+
 Result run(const Call& call, const Network& n) {
+  if (n.is_dynamic) return run_dynamic(call, n);
   GraphBuilder& g = call.g();
   const std::int64_t directions = n.is_bidirectional ? 2 : 1;
   const std::size_t each = n.has_bias ? 4 : 2;
@@ -115,7 +190,7 @@ Item recurrent_packed(const Call& c, Cell cell) {
 }
 
 /// f(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
-Item recurrent(const Call& c, Cell cell) {
+Item recurrent(const Call& c, Cell cell, bool is_dynamic = false) {
   GraphBuilder& g = c.g();
   if (c.arg(3).is<ListRef>()) return recurrent_packed(c, cell);
   Value* x = c.tensor(0);
@@ -140,7 +215,8 @@ Item recurrent(const Call& c, Cell cell) {
                         .params = params,
                         .has_bias = c.flag(3),
                         .is_bidirectional = c.flag(7),
-                        .layers = c.integer(4)});
+                        .layers = c.integer(4),
+                        .is_dynamic = is_dynamic});
   if (is_batch_first) made.output = g.transpose(made.output, {1, 0, 2});
   if (is_single) {
     made.output = g.squeeze(made.output, {1});
@@ -183,8 +259,7 @@ Item dynamic_recurrent(const Call& c, Cell cell) {
   std::vector<Item> params;
   for (const Item& one : (*cells)->items) add_unpacked(one, params);
   plain.args[2] = Item::list(std::move(params));
-  c.t.notes.add("a dynamically quantised recurrent network computes with real numbers between its quantised weights");
-  return recurrent(plain, cell);
+  return recurrent(plain, cell, true);
 }
 
 /// x * w^T + b
@@ -192,10 +267,6 @@ Value* product(const Call& c, Value* x, std::size_t w, std::size_t b) {
   GraphBuilder& g = c.g();
   Value* y = g.op("MatMul", {x, g.transpose(c.tensor(w), {1, 0})});
   return c.has(b) ? g.add(y, c.tensor(b)) : y;
-}
-
-Values gates(GraphBuilder& g, Value* x, std::int64_t count) {
-  return g.op("Split", {x}, {{"axis", -1}, {"num_outputs", count}}, static_cast<std::size_t>(count));
 }
 
 Item plain_cell(const Call& c, bool is_tanh) {
@@ -217,19 +288,12 @@ Item lstm_cell(const Call& c) {
   const Values state = c.tensors(1);
   Value* x = c.tensor(0);
   c.expect_rank(x, 2);
-  const Values all = gates(g, g.add(product(c, x, 2, 4), product(c, state.at(0), 3, 5)), 4);
-  Value* next =
-      g.add(g.mul(g.op("Sigmoid", {all[1]}), state.at(1)), g.mul(g.op("Sigmoid", {all[0]}), g.op("Tanh", {all[2]})));
-  return Item::tensors({g.mul(g.op("Sigmoid", {all[3]}), g.op("Tanh", {next})), next});
+  const State next = lstm_step(g, product(c, x, 2, 4), product(c, state.at(0), 3, 5), {state.at(0), state.at(1)});
+  return Item::tensors({next.h, next.c});
 }
 Item gru_cell(const Call& c) {
-  GraphBuilder& g = c.g();
   Value* h = c.tensor(1);
-  const Values x = gates(g, product(c, c.tensor(0), 2, 4), 3), s = gates(g, product(c, h, 3, 5), 3);
-  Value* reset = g.op("Sigmoid", {g.add(x[0], s[0])});
-  Value* update = g.op("Sigmoid", {g.add(x[1], s[1])});
-  Value* fresh = g.op("Tanh", {g.add(x[2], g.mul(reset, s[2]))});
-  return g.add(fresh, g.mul(update, g.sub(h, fresh)));
+  return gru_step(c.g(), product(c, c.tensor(0), 2, 4), product(c, h, 3, 5), h);
 }
 Item rnn_tanh_cell(const Call& c) { return plain_cell(c, true); }
 Item rnn_relu_cell(const Call& c) { return plain_cell(c, false); }

@@ -1,4 +1,5 @@
 // Sums, means, extremes and what is made of them.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -12,9 +13,13 @@ Value* axes_value(const Call& c, const Ints& axes) { return c.g().ints(axes); }
 
 /// Reduces over the axes of argument `dims`, all where it is None; integers are summed as int64.
 Value* reduced(const Call& c, ops::Name op, Value* x, std::size_t dims, bool keeps) {
-  const bool is_all = !c.has(dims) || (!c.arg(dims).is<std::int64_t>() && c.ints(dims).empty());
+  const auto* parts = c.has(dims) ? parts_of(c.arg(dims)) : nullptr;
+  const bool is_all = !c.has(dims) || (parts && parts->empty());
   if (is_all) return c.g().op(op, {x}, {{"keepdims", keeps}});
   if (rank_of(x) == 0) return x;
+  const auto is_scalar = [](const Item& item) { return item.is<Scalar>(); };
+  if (is_scalar(c.arg(dims)) || (parts && std::ranges::any_of(*parts, is_scalar)))
+    return c.g().op(op, {x, c.index_vector(dims)}, {{"keepdims", keeps}});
   return c.g().op(op, {x, axes_value(c, rank_of(x) ? c.axes(dims, x) : c.ints(dims))}, {{"keepdims", keeps}});
 }
 
@@ -204,12 +209,12 @@ Item dist(const Call& c) {
 Item cumsum(const Call& c) {
   Value* x = summable(c, c.tensor(0), 2);
   if (rank_of(x) == 0) return x;
-  return c.g().op("CumSum", {x, c.g().index(c.axis(1, x))});
+  return c.g().op("CumSum", {x, c.axis_value(1, x)});
 }
 Item cumprod(const Call& c) {
   Value* x = summable(c, c.tensor(0), 2);
   if (rank_of(x) == 0) return x;
-  return c.g().op("CumProd", {x, c.g().index(c.axis(1, x))});
+  return c.g().op("CumProd", {x, c.axis_value(1, x)});
 }
 Item logcumsumexp(const Call& c) {
   Value* x = c.real_tensor(0);

@@ -85,7 +85,12 @@ std::pair<Value*, Value*> with_wide_border(const Call& c, Value* x, Value* grid)
 
 }  // namespace
 
-Item constant_pad_nd(const Call& c) { return padded(c, "constant", c.has(2) ? c.real(2) : 0); }
+Item constant_pad_nd(const Call& c) {
+  if (!c.arg(2).is<Scalar>()) return padded(c, "constant", c.has(2) ? c.real(2) : 0);
+  Value* x = c.tensor(0);
+  std::size_t pairs = 0;
+  return c.g().op("Pad", {x, pads_of(c, 1, c.rank(x), pairs), c.g().cast(c.t.value_of(c.arg(2)), x->type.elem)});
+}
 Item reflection_pad(const Call& c) { return padded(c, "reflect", 0); }
 Item replication_pad(const Call& c) { return padded(c, "edge", 0); }
 Item pad(const Call& c) {

@@ -64,6 +64,7 @@ Ints equal_parts(std::int64_t size, std::int64_t each) {
 
 Item size(const Call& c) {
   Value* x = c.tensor(0);
+  if (c.has(1) && !c.known_integer(1)) return c.t.number_of(c.g().op("Gather", {c.g().shape(x), c.index(1)}));
   if (c.has(1)) return size_at(c, x, c.axis(1, x));
   std::vector<Item> sizes;
   for (std::int64_t i = 0; i < c.rank(x); ++i) sizes.push_back(size_at(c, x, i));
@@ -164,11 +165,12 @@ Item squeeze(const Call& c) {
   Value* x = c.tensor(0);
   Ints axes;
   if (c.has(1)) {
-    for (const std::int64_t a : c.axes(1, x))
-      if (const auto size = dim_of(x, a); size == 1)
-        axes.push_back(a);
-      else if (!size)
-        refuse("an axis of unknown size is taken out if it is 1");
+    for (const std::int64_t a : c.axes(1, x)) {
+      const auto size = dim_of(x, a);
+      if (size.value_or(1) == 1) axes.push_back(a);
+      if (!size)
+        c.t.notes.add(fmt::format("axis {} of '{}', which is squeezed, is taken to be of size 1", a, c.t.scope()));
+    }
   } else {
     for (std::int64_t i = 0; i < c.rank(x); ++i)
       if (dim_of(x, i) == 1) axes.push_back(i);
@@ -247,7 +249,10 @@ Item slice(const Call& c) {
 }
 Item narrow(const Call& c) {
   Value* begin = c.index(2);
-  return cut(c, c.tensor(0), c.integer(1), begin, c.g().add(begin, c.index(3)));
+  GraphBuilder& g = c.g();
+  Value* end = g.add(begin, c.index(3));
+  if (c.known_integer(1)) return cut(c, c.tensor(0), c.integer(1), begin, end);
+  return g.op("Slice", {c.tensor(0), g.reshape(begin, {1}), g.reshape(end, {1}), c.index_vector(1)});
 }
 Item split(const Call& c) {
   Value* x = c.tensor(0);
@@ -307,10 +312,15 @@ Item unbind(const Call& c) {
 }
 Item flip(const Call& c) {
   Value* x = c.tensor(0);
-  const Ints axes = c.axes(1, x);
-  if (c.ints(1).empty()) return x;
-  const std::size_t n = axes.size();
+  const auto* parts = parts_of(c.arg(1));
+  if (parts && parts->empty()) return x;
   GraphBuilder& g = c.g();
+  if (parts && std::ranges::any_of(*parts, [](const Item& axis) { return axis.is<Scalar>(); })) {
+    Value *axes = c.index_vector(1), *back = g.op("Expand", {g.ints({-1}), g.shape(axes)});
+    return g.op("Slice", {x, back, g.op("Expand", {g.ints({INT64_MIN}), g.shape(axes)}), axes, back});
+  }
+  const Ints axes = c.axes(1, x);
+  const std::size_t n = axes.size();
   return g.op("Slice", {x, g.ints(Ints(n, -1)), g.ints(Ints(n, INT64_MIN)), g.ints(axes), g.ints(Ints(n, -1))});
 }
 Item fliplr(const Call& c) { return c.t.call("flip", {c.arg(0), Item::integers({1})}); }

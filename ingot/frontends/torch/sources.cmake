@@ -4,6 +4,7 @@ list(APPEND frontends_sources
   torch/attention_forms.cpp
   torch/bags.cpp
   torch/branches.cpp
+  torch/builtins.cpp
   torch/calculus.cpp
   torch/call.cpp
   torch/complex.cpp
@@ -40,9 +41,12 @@ list(APPEND frontends_sources
   torch/recurrent.cpp
   torch/reductions.cpp
   torch/resize.cpp
+  torch/script/expressions.cpp
   torch/script/lexer.cpp
   torch/script/parser.cpp
   torch/shapes.cpp
+  torch/subscripts.cpp
+  torch/texts.cpp
   torch/transformer.cpp
   torch/translation.cpp
   torch/weights.cpp)

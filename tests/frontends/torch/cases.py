@@ -6,6 +6,7 @@ name.pt, name.x0.npy ... and name.y0.npy ..."""
 import os
 import sys
 import warnings
+import zipfile
 
 import numpy as np
 import torch
@@ -47,7 +48,8 @@ def flat(result):
 
 def write(name, module, inputs, dynamic):
     path = os.path.join(directory, name + ".pt")
-    module.save(path)
+    if module is not None:
+        module.save(path)
     with torch.no_grad():  # what the file means: numbers that a trace has seen are tensors in it
         results = flat(torch.jit.load(path)(*[x.clone() for x in inputs]))
     for i, x in enumerate(inputs):
@@ -80,6 +82,28 @@ def scripted(name, source, *inputs, dynamic=False, module=None):
     write(name, made, inputs, dynamic)
 
 
+def by_hand(name, source, *inputs, dynamic=False):
+    """An archive whose code is this source, as a person would write it; PyTorch's printer writes none of it."""
+    if wanted not in name:
+        return
+    arguments = ", ".join(f"x{i}: Tensor" for i in range(len(inputs)))
+    made = torch.jit.script(type("Scripted", (nn.Module,), {})())
+    made.define(f"def forward(self, {arguments}):\n  return x0\n")
+    path = os.path.join(directory, name + ".pt")
+    made.save(path)
+    with zipfile.ZipFile(path) as archive:
+        members = {info.filename: archive.read(info) for info in archive.infolist()}
+    code = next(key for key in members if key.endswith(".py") and "/code/" in key)
+    kept = members[code].decode().split("  def forward")[0]
+    method = "".join(f"  {line}\n" for line in source.strip().splitlines())
+    members[code] = (kept + method).encode().replace(b"SELF", b"self: " + kept.split("class ")[1].split("(")[0].encode())
+    members = {key: data for key, data in members.items() if not key.endswith(".debug_pkl")}
+    with zipfile.ZipFile(path, "w") as archive:
+        for key, data in members.items():
+            archive.writestr(key, data)
+    write(name, None, inputs, dynamic)
+
+
 def x(*shape, low=-2.0, high=2.0, dtype=torch.float32):
     generator = torch.Generator().manual_seed(sum((i + 3) * s for i, s in enumerate(shape)) + 11)
     made = torch.rand(shape, generator=generator, dtype=torch.float64) * (high - low) + low
@@ -92,7 +116,7 @@ def i64(*shape, low=0, high=5):
 
 
 # The groups are files of their own.
-for group in ("elementwise", "shapes", "layers", "scripts", "networks", "signals", "more", "typical", "quantized", "rows"):
+for group in ("elementwise", "shapes", "layers", "scripts", "networks", "signals", "more", "typical", "quantized", "rows", "by_hand", "transformers"):
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"cases_{group}.py")
     exec(compile(open(path).read(), path, "exec"))
 

@@ -61,6 +61,11 @@ if "qnnpack" in torch.backends.quantized.supported_engines:
             scripted(f"quantized_{name}_scripted", None, example, module=Renamed(made))
     made = tq.quantize_dynamic(nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 3)), {nn.Linear}, dtype=torch.qint8)
     case("quantized_dynamic_linear", made, x(2, 6))
+    for name, kind in (("lstm", nn.LSTM), ("gru", nn.GRU)):
+        torch.manual_seed(5)
+        made = tq.quantize_dynamic(nn.Sequential(kind(6, 8, 2, batch_first=True, bidirectional=True)), {kind}, dtype=torch.qint8)
+        case(f"quantized_dynamic_{name}", made, x(2, 5, 6))
+        scripted(f"quantized_dynamic_{name}_scripted", None, x(2, 5, 6), module=Renamed(made))
     case("quantized_tensor", lambda a: torch.quantize_per_tensor(a, 0.1, 10, torch.quint8).dequantize(), x(3, 4))
     case("quantized_channels", lambda a: torch.quantize_per_channel(a, torch.tensor([0.1, 0.05, 0.2]), torch.tensor([0, 3, -5]), 0, torch.qint8).dequantize(), x(3, 4))
     case("quantized_integers", lambda a: torch.quantize_per_tensor(a, 0.1, 10, torch.quint8).int_repr(), x(3, 4))

@@ -56,7 +56,14 @@ TEST(TorchSyntax, ReadsLoopsAndTexts) {
 std::string described(const Expr& e) {
   if (e.kind == Expr::Kind::name) return e.text;
   if (e.kind == Expr::Kind::integer) return std::to_string(e.integer);
+  if (e.kind == Expr::Kind::none) return "None";
+  if (e.kind == Expr::Kind::text) return "'" + e.text + "'";
   if (e.kind == Expr::Kind::negate) return "-" + described(*e.parts[0]);
+  if (e.kind == Expr::Kind::both || e.kind == Expr::Kind::either)
+    return "(" + described(*e.parts[0]) + (e.kind == Expr::Kind::both ? " and " : " or ") + described(*e.parts[1]) +
+           ")";
+  if (e.kind == Expr::Kind::choice)
+    return "(" + described(*e.parts[1]) + " if " + described(*e.parts[0]) + " else " + described(*e.parts[2]) + ")";
   std::string text = dotted(*e.parts.at(0)) + "(";
   for (std::size_t i = 1; i < e.parts.size(); ++i) text += (i > 1 ? ", " : "") + described(*e.parts[i]);
   return text + ")";
@@ -70,7 +77,16 @@ TEST(TorchSyntax, OperatorsAreTheCallsTheyMean) {
   EXPECT_EQ(meaning("a - b - c"), "torch.sub(torch.sub(a, b), c)");
   EXPECT_EQ(meaning("(a - b) / -c"), "torch.div(torch.sub(a, b), -c)");
   EXPECT_EQ(meaning("-a + b"), "torch.add(-a, b)");
-  EXPECT_EQ(meaning("a < b and not c == 1"), "torch.__and__(torch.lt(a, b), torch.__not__(torch.eq(c, 1)))");
+  EXPECT_EQ(meaning("a < b and not c == 1"), "(torch.lt(a, b) and torch.__not__(torch.eq(c, 1)))");
+  EXPECT_EQ(meaning("a or b and c"), "(a or (b and c))");
+  EXPECT_EQ(meaning("a < b <= c"), "(torch.lt(a, b) and torch.le(b, c))");
+  EXPECT_EQ(meaning("a ** -b ** c"), "torch.pow(a, -torch.pow(b, c))");
+  EXPECT_EQ(meaning("-a ** 2"), "-torch.pow(a, 2)");
+  EXPECT_EQ(meaning("a << 1 & ~b"), "torch.__and__(torch.__lshift__(a, 1), torch.bitwise_not(b))");
+  EXPECT_EQ(meaning("a not in b"), "torch.__not__(torch.__contains__(b, a))");
+  EXPECT_EQ(meaning("a is not None"), "torch.__isnot__(a, None)");
+  EXPECT_EQ(meaning("a if b in c else 1 if b else 2"), "(a if torch.__contains__(c, b) else (1 if b else 2))");
+  EXPECT_EQ(meaning("f'{a} of {b + 1:.2f}'"), "torch.format('{} of {}', a, torch.add(b, 1))");
   EXPECT_REFUSED(Code::too_deep, meaning("a" + [] {
                    std::string more;
                    for (int i = 0; i < 5000; ++i) more += " + a";
@@ -79,7 +95,34 @@ TEST(TorchSyntax, OperatorsAreTheCallsTheyMean) {
   EXPECT_REFUSED(Code::text_syntax, meaning("a +"));
 }
 
+TEST(TorchSyntax, ReadsStatementsAsPeopleWriteThem) {
+  const Module module = parse(R"(def f(x):
+  assert x is not None, "nothing"
+  for i, (a, b) in enumerate(x):
+    y[i, ..., :2, 1:] -= a
+  if a:
+    return a
+  elif b:
+    raise ValueError("no")
+  return a, b
+)");
+  const Block& body = module.functions.at(0).body;
+  ASSERT_EQ(body.size(), 4u);
+  EXPECT_EQ(body[0]->kind, Statement::Kind::choice);
+  EXPECT_EQ(body[0]->otherwise.size(), 1u);
+  EXPECT_TRUE(body[1]->unpacks);
+  const Statement& change = *body[1]->body.at(0);
+  EXPECT_EQ(change.kind, Statement::Kind::change);
+  EXPECT_EQ(change.op, "sub");
+  EXPECT_EQ(change.targets.at(0)->parts[1]->parts.size(), 4u);
+  EXPECT_EQ(body[2]->otherwise.at(0)->kind, Statement::Kind::choice);
+  EXPECT_EQ(body[3]->value->kind, Expr::Kind::tuple);
+}
+
 TEST(TorchSyntax, RefusesWhatIsNotOfTheLanguage) {
+  EXPECT_REFUSED(Code::text_syntax, parse("def f():\n  while True:\n    break\n"));
+  EXPECT_REFUSED(Code::text_syntax, parse("def f():\n  return f'{a'\n"));
+  EXPECT_REFUSED(Code::text_syntax, parse("def f():\n  return a not b\n"));
   EXPECT_REFUSED(Code::text_syntax, parse("def f(:\n"));
   EXPECT_REFUSED(Code::text_syntax, parse("import os\nos.system('x')\n"));
   EXPECT_REFUSED(Code::text_syntax, parse("def f():\n  return \"no end\n"));

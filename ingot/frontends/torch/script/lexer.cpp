@@ -80,6 +80,10 @@ class Lexer {
       ++at_;
     } else if (c == '#') {
       skip_comment();
+    } else if ((c == 'f' || c == 'F') && (peek(1) == '"' || peek(1) == '\'')) {
+      ++at_;
+      read_text(peek());
+      tokens_.back().kind = Token::Kind::format;
     } else if (starts_name(c)) {
       const std::size_t from = at_;
       while (continues_name(peek())) ++at_;
@@ -168,9 +172,11 @@ class Lexer {
 
   void read_symbol() {
     const std::size_t from = at_;
-    constexpr std::string_view kDouble[] = {"->", "**", "==", "!=", "<=", ">=", "//"};
-    const std::string_view two = source_.substr(at_, 2);
-    at_ += std::ranges::find(kDouble, two) != std::end(kDouble) ? 2 : 1;
+    constexpr std::string_view kLong[] = {"...", "**=", "//=", "<<=", ">>=", "->", "**", "==", "!=", "<=", ">=", "//",
+                                          "<<",  ">>",  "+=",  "-=",  "*=",  "/=", "%=", "@=", "&=", "|=", "^="};
+    const auto* found =
+        std::ranges::find_if(kLong, [&](std::string_view s) { return source_.substr(at_).starts_with(s); });
+    at_ += found != std::end(kLong) ? found->size() : 1;
     const std::string_view one = source_.substr(from, at_ - from);
     constexpr std::string_view kKnown = "()[]{}.,:=-+*/%<>@&|^~";
     if (one.size() == 1 && kKnown.find(one[0]) == std::string_view::npos)

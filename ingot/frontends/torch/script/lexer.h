@@ -7,11 +7,11 @@
 namespace ingot::frontends::torch::script {
 
 struct Token {
-  enum class Kind : std::uint8_t { name, integer, real, imaginary, text, symbol, newline, indent, dedent, end };
+  enum class Kind : std::uint8_t { name, integer, real, imaginary, text, format, symbol, newline, indent, dedent, end };
   Kind kind = Kind::end;
   int line = 0;
   std::string_view spelling{};  // in the source
-  std::string text{};           // of a text: what it says
+  std::string text{};           // of a text or format (f"..."): what it says
 
   bool is(std::string_view what) const { return (kind == Kind::symbol || kind == Kind::name) && spelling == what; }
 };
