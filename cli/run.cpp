@@ -35,7 +35,7 @@ struct Options {
   std::string model, from, out, profile, data;
   train::DatasetOptions dataset;
   std::vector<std::string> keep;
-  std::uint64_t batch = 64;
+  std::uint64_t batch = 0;  // as many as suit the model
   std::vector<std::string> inputs, input_shapes;
   std::optional<std::uint32_t> seed;
   int threads = 0;
@@ -197,7 +197,7 @@ int run_rows(const Options& options, const Global& global) {
   request.inputs = options.inputs;
   request.data = options.data;
   request.dataset = options.dataset;
-  request.batch = options.batch;
+  if (options.batch) request.batch = options.batch;
   request.out = options.out;
   request.keep = options.keep;
   request.is_raw = options.is_raw;
@@ -346,7 +346,7 @@ Command add_run(App& program, const Global& global) {
   app->add_option("--in", options->inputs,
                   "NAME=x.npy, NAME=x.pb, NAME=photo.png, x.npz or a directory; may be repeated");
   add_data_options(*app, options->data, options->dataset);
-  app->add_option("--batch", options->batch, "Rows of --data at a time (default: 64, or what the model takes)")
+  app->add_option("--batch", options->batch, "Rows of --data at a time (default: 64 to 4,096 by the width of the model, or what it takes)")
       ->positive();
   app->add_option("--keep", options->keep, "Columns of --data that go to --out as well: id,name")->delimiter(',');
   app->add_flag("--raw", options->is_raw, "The model's own outputs only, though it knows its classes");

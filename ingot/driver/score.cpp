@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/budget.h"
@@ -17,14 +18,15 @@
 #include "ingot/driver/row_reader.h"
 #include "ingot/driver/run.h"
 #include "ingot/engine/session.h"
-#include "ingot/ir/model.h"
+#include "ingot/ir/lean_copy.h"
+#include "ingot/passes/infer.h"
 
 namespace ingot::driver {
 namespace {
 
 /// The model without the inputs that are the same for all rows, to see what rows must bring.
 Model fed_by_rows(const Model& model, const std::vector<NamedDatum>& constant) {
-  Model rest = model.clone();
+  Model rest = lean_copy(model);
   for (Value* v : rest.graph->inputs())
     if (std::ranges::find(constant, v->name(), &NamedDatum::name) != constant.end()) v->initializer = Tensor::ints({0});
   return rest;
@@ -34,6 +36,36 @@ Model fed_by_rows(const Model& model, const std::vector<NamedDatum>& constant) {
 bool couples_rows(const Model& model) {
   return std::ranges::find(model.metadata, std::pair<std::string, std::string>("ingot.rows", "coupled")) !=
          model.metadata.end();
+}
+
+/// As many rows as keep the widest value of the model small, so that a forest is not fetched anew for every few rows. Of
+/// a model that does not tell how wide it is, the usual few.
+std::uint64_t rows_at_a_time(const Model& fed) {
+  constexpr std::uint64_t kFew = 64, kMany = 4096, kNumbers = std::uint64_t{1} << 22;
+  Model known = lean_copy(fed);
+  passes::InferOptions options;
+  options.tolerate_errors = true;
+  passes::infer(known, options);
+  std::uint64_t widest = 1;
+  const auto fits = [&](const Value& value) {
+    if (!value.type.is_tensor() || !value.type.shape) return false;
+    std::uint64_t width = 1;
+    for (std::size_t i = 0; i < value.type.shape->size(); ++i) {
+      const Dim& dim = (*value.type.shape)[i];
+      if (!dim.is_known() && i > 0) return false;
+      if (dim.is_known()) width *= std::clamp<std::uint64_t>(static_cast<std::uint64_t>(dim.value()), 1, kNumbers);
+      if (width > kNumbers) return false;
+    }
+    widest = std::max(widest, width);
+    return true;
+  };
+  for (const Value* input : known.graph->inputs())
+    if (!fits(*input)) return kFew;
+  for (const GraphPlace& place : all_graphs(known))
+    for (const Node& node : place.graph->nodes())
+      for (const Value* output : node.outputs())
+        if (output && !fits(*output)) return kFew;
+  return std::clamp(kNumbers / widest, kFew, kMany);
 }
 
 class Scoring {
@@ -55,8 +87,11 @@ class Scoring {
     const std::optional<Model> form = runnable_form(model_);
     session_.emplace(form ? *form : model_, session);
     is_coupled_ = couples_rows(model_);
-    const std::uint64_t most = is_coupled_ ? std::numeric_limits<std::int64_t>::max() : request.batch;
-    report_.batch = train::fixed_batch(fed_).value_or(most);
+    const auto fixed = train::fixed_batch(fed_);
+    report_.batch = fixed           ? static_cast<std::uint64_t>(*fixed)
+                    : is_coupled_   ? std::numeric_limits<std::int64_t>::max()
+                    : request.batch ? *request.batch
+                                    : rows_at_a_time(fed_);
   }
 
   ScoreReport run() {
@@ -134,7 +169,7 @@ class Scoring {
     report_.notes = rows_->notes();
     if (is_coupled_) report_.notes.push_back("rows depend on one another, so all of them went in at once");
     const auto fixed = train::fixed_batch(fed_);
-    if (fixed && *fixed != request_.batch && *fixed > 1)
+    if (fixed && std::cmp_not_equal(*fixed, request_.batch.value_or(0)) && *fixed > 1)
       report_.notes.push_back("the model takes " + std::to_string(*fixed) + " rows at a time");
   }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,9 @@ struct ScoreRequest {
   std::vector<std::string> inputs;  // the same for all rows, see load_inputs
   std::string data;                 // .csv, .npz, .npy, idx, or a directory of pictures
   train::DatasetOptions dataset;
-  std::uint64_t batch = 64;  // rows at a time; a model that takes another number gets that, the last ones filled up
-  std::string out;           // .csv, .npz or .npy
+  /// Rows at a time; a model that takes another number gets that, the last ones filled up. Nothing: as many as suit it.
+  std::optional<std::uint64_t> batch{};
+  std::string out;                // .csv, .npz or .npy
   std::vector<std::string> keep;  // columns of the data that stand before the answers
   bool is_raw = false;            // the model's own outputs only
   int threads = 0;

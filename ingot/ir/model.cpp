@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "ingot/ir/lean_copy.h"
+
 namespace ingot {
 
 std::string_view normal_domain(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
@@ -132,13 +134,26 @@ void take_along(const Node& node, Graph& to, Graph::ValueMap& map) {
   });
 }
 
+/// Whether this thread is making a lean_copy(), which reaches nodes through all that copies graphs.
+thread_local bool is_copy_lean = false;
+
+/// A list that is as long as the tensor of the same nodes or leaves: one that is not must be seen.
+bool is_array_of_trees(const Node& node, const Attribute& a) {
+  constexpr std::size_t kFew = 1024;
+  const auto* list = std::get_if<std::vector<std::int64_t>>(&a.value);
+  if (!list || list->size() <= kFew || node.op != "TreeEnsemble" || node.domain != "ai.onnx.ml") return false;
+  const auto* beside = node.attributes.get<Tensor>(a.name.starts_with("leaf_") ? "leaf_weights" : "nodes_splits");
+  return beside && std::cmp_equal(beside->size(), list->size());
+}
+
 /// Inputs and attributes; graphs in attributes are copied with the same map.
 void copy_reads(const Node& from, Node& to, Graph::ValueMap& map) {
   for (std::size_t i = 0; i < from.input_count(); ++i) {
     const auto it = map.find(from.input(i));
     to.set_input(i, it == map.end() ? from.input(i) : it->second);
   }
-  for (const Attribute& a : from.attributes) to.attributes.append(clone_attribute(a, &to.graph(), map));
+  for (const Attribute& a : from.attributes)
+    if (!is_copy_lean || !is_array_of_trees(from, a)) to.attributes.append(clone_attribute(a, &to.graph(), map));
 }
 
 }  // namespace
@@ -265,6 +280,14 @@ std::vector<GraphPlace> all_graphs(const Model& model) {
     if (t.algorithm) add(*t.algorithm, nullptr, &t);
   }
   return places;
+}
+
+Model lean_copy(const Model& model) {
+  struct Lean {
+    Lean() { is_copy_lean = true; }
+    ~Lean() { is_copy_lean = false; }
+  } lean;
+  return model.clone();
 }
 
 }  // namespace ingot

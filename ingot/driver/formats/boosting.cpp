@@ -25,10 +25,13 @@ bool is_object(std::string_view text) {
 
 Certainty recognise_xgboost(const Source& source) {
   const std::string_view head = head_of(source);
-  const bool has_words = head.find("\"learner\"") != std::string_view::npos ||
-                         source.contents.text().find("\"gradient_booster\"") != std::string_view::npos;
-  if (is_object(head) && !files::looks_like_ubjson(head) && has_words) return Certainty::sure;
-  if (files::looks_like_ubjson(head) && head.find("learner") != std::string_view::npos) return Certainty::sure;
+  if (files::looks_like_ubjson(head)) {
+    if (head.find("learner") != std::string_view::npos) return Certainty::sure;
+  } else if (is_object(head)) {  // files of all kinds come here: only what begins as JSON is searched to its end
+    const bool has_words = head.find("\"learner\"") != std::string_view::npos ||
+                           source.contents.text().find("\"gradient_booster\"") != std::string_view::npos;
+    if (has_words) return Certainty::sure;
+  }
   return !source.is_directory && files::looks_like_xgboost_binary(source.contents) ? Certainty::sure : Certainty::no;
 }
 

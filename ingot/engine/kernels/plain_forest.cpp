@@ -184,6 +184,17 @@ std::optional<PlainForest<Types>> plain_forest(const ops::Forest& forest, std::i
   return Maker<Types>(forest).make(targets, is_average);
 }
 
+template <class Types> ForestVotes<Types>::ForestVotes(const PlainForest<Types>& forest) {
+  for (const Vote& vote : forest.votes) {
+    weights_.push_back(vote.weight);
+    targets_.push_back(vote.target);
+  }
+  for (const auto& tree : forest.trees) is_dense_ &= std::cmp_equal(tree.votes, forest.targets);
+  const auto targets = static_cast<std::size_t>(forest.targets);
+  for (std::size_t i = 0; i < targets_.size() && is_dense_; ++i) is_dense_ = targets_[i] == i % targets;
+  if (is_dense_) targets_ = {};
+}
+
 template <class Types> void ForestNode<Types>::run(ops::KernelContext& c, ThreadPool& pool) const {
   const Array& x = c.in(0);
   if (x.dtype() != dtype_of<Input> || x.rank() < 1 || x.rank() > 2)
@@ -195,8 +206,9 @@ template <class Types> void ForestNode<Types>::run(ops::KernelContext& c, Thread
   const Input* in = x.template data<Input>().data();
   Input* out = y.template mutable_data<Input>().data();
   const Budget& budget = c.host().budget();
-  constexpr std::int64_t kPiece = 128;  // rows: they and a tree stay in the first-level cache
-  pool.parallel_for(rows, kPiece, [&](std::int64_t begin, std::int64_t end) {
+  // Few rows and a tree stay in the first-level cache; of many, each piece takes the whole forest through the others.
+  const std::int64_t piece = std::clamp<std::int64_t>(rows / 8 / kForestRows * kForestRows, 128, 1024);
+  pool.parallel_for(rows, piece, [&](std::int64_t begin, std::int64_t end) {
     budget.poll();
     block(in + begin * features, features, end - begin, out + begin * targets_);
   });
@@ -230,12 +242,15 @@ void ForestNode<Types>::block(const Input* x, std::int64_t features, std::int64_
 }
 
 template struct PlainForest<FloatForest>;
+template class ForestVotes<FloatForest>;
 template class ForestNode<FloatForest>;
 template std::optional<PlainForest<FloatForest>> plain_forest(const ops::Forest&, std::int64_t, bool, std::string&);
 template struct PlainForest<DoubleForest>;
+template class ForestVotes<DoubleForest>;
 template class ForestNode<DoubleForest>;
 template std::optional<PlainForest<DoubleForest>> plain_forest(const ops::Forest&, std::int64_t, bool, std::string&);
 template struct PlainForest<MixedForest>;
+template class ForestVotes<MixedForest>;
 template class ForestNode<MixedForest>;
 template std::optional<PlainForest<MixedForest>> plain_forest(const ops::Forest&, std::int64_t, bool, std::string&);
 

@@ -60,6 +60,27 @@ std::optional<PlainForest<Types>> plain_forest(const ops::Forest& forest, std::i
 
 constexpr std::int64_t kForestRows = 8;  // that go down a tree together: each waits for memory alone
 
+/// What leaves add to the sums of a row. Where each has as many votes as there are targets, one for each in order, as
+/// classes have, the targets are not read.
+template <class Types> class ForestVotes {
+ public:
+  using Vote = typename PlainForest<Types>::Vote;
+  ForestVotes() = default;
+  explicit ForestVotes(const PlainForest<Types>& forest);
+
+  void add(std::size_t first, std::size_t count, double* sums) const {
+    if (is_dense_)
+      for (std::size_t i = 0; i < count; ++i) sums[i] += static_cast<double>(weights_[first + i]);
+    else
+      for (std::size_t i = 0; i < count; ++i) sums[targets_[first + i]] += static_cast<double>(weights_[first + i]);
+  }
+
+ private:
+  std::vector<typename Types::Weight> weights_;
+  std::vector<std::uint32_t> targets_;
+  bool is_dense_ = true;
+};
+
 /// What all layouts of trees share: rows in pieces, the values of their columns side by side.
 template <class Types> class ForestNode : public PreparedNode {
  public:

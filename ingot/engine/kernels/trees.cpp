@@ -1,115 +1,156 @@
 // Forests: small nodes in one array per forest, several rows down a tree at once.
+#include <limits>
+
 #include "ingot/engine/kernels/kernels.h"
 #include "ingot/engine/kernels/plain_forest.h"
 
 namespace ingot::engine {
 namespace {
 
-/// The side of a branch that is not taken stands behind the one that is. A leaf leads to itself.
-template <class Scalar> struct TreeNode {
-  Scalar split;
-  std::uint32_t column;  // where its values of kForestRows rows begin
-  std::uint32_t next;    // of a leaf: itself
-  std::uint32_t kind;    // a branch: 1; a leaf: twice the number of its first vote, so that the lowest bit is 0
+/// A node asks whether value <= split; where it does not hold, the walk goes to what stands behind `next`. The split of
+/// a leaf is no number, which never holds, and its `next` stands before it, so that it leads to itself: the way down has
+/// no test for leaves.
+template <class Scalar> struct WideNode {
+  Scalar split = std::numeric_limits<Scalar>::quiet_NaN();
+  std::uint32_t column = 0;  // where its values of kForestRows rows begin
+  std::uint32_t next = 0;    // among the nodes of its tree
+  static constexpr std::size_t kMost = std::numeric_limits<std::uint32_t>::max();
 };
 
-template <class Types> class Trees final : public ForestNode<Types> {
+/// The same in one load, for trees and tables of the usual size.
+struct SmallNode {
+  float split = std::numeric_limits<float>::quiet_NaN();
+  std::uint16_t column = 0, next = 0;
+  static constexpr std::size_t kMost = std::numeric_limits<std::uint16_t>::max();
+};
+
+template <class Types, class Node> class Trees final : public ForestNode<Types> {
  public:
   using Plain = PlainForest<Types>;
   using Scalar = typename Types::Scalar;
-  explicit Trees(const Plain& forest) : ForestNode<Types>(forest), votes_(forest.votes) {
+  explicit Trees(const Plain& forest) : ForestNode<Types>(forest), votes_(forest) {
     for (const auto& tree : forest.trees) add_tree(forest, tree);
   }
 
  private:
   struct Tree {
-    std::uint32_t root;
+    std::size_t first;  // of its nodes
     int depth;
     std::size_t votes;
   };
   static constexpr int kUnchecked = 4;  // levels between two looks whether all rows are at leaves
 
-  /// Level by level, both sides of a branch next to each other.
+  /// Level by level, both sides of a branch next to each other. The first node leads nowhere: a leaf's `next` stands
+  /// before it.
   void add_tree(const Plain& forest, const typename Plain::Tree& from) {
-    std::vector<std::pair<std::size_t, std::uint32_t>> level = {{from.root, add_node()}}, below;
-    Tree tree{level.front().second, 0, from.votes};
+    Tree tree{nodes_.size(), 0, from.votes};
+    std::size_t count = 2;
+    std::vector<std::pair<std::size_t, std::size_t>> level = {{from.root, kRoot}}, below;
     for (; !level.empty(); level.swap(below)) {
       below.clear();
+      nodes_.resize(tree.first + count);
+      first_votes_.resize(nodes_.size());
       for (const auto& [number, at] : level) {
         const auto& item = forest.items[number];
+        Node& node = nodes_[tree.first + at];
         if (item.is_leaf) {
-          nodes_[at] = {0, 0, at, static_cast<std::uint32_t>(item.first_vote) * 2};
+          first_votes_[tree.first + at] = static_cast<std::uint32_t>(item.first_vote);
+          node.next = static_cast<decltype(node.next)>(at - 1);
           continue;
         }
-        const std::uint32_t yes = add_node(), no = add_node();
-        nodes_[at] = {item.split, item.column * static_cast<std::uint32_t>(kForestRows), yes, 1};
-        below.emplace_back(item.yes, yes);
-        below.emplace_back(item.no, no);
+        node.split = item.split;
+        node.column = static_cast<decltype(node.column)>(item.column * static_cast<std::uint32_t>(kForestRows));
+        node.next = static_cast<decltype(node.next)>(count);
+        below.emplace_back(item.yes, count++);
+        below.emplace_back(item.no, count++);
       }
       if (!below.empty()) ++tree.depth;
     }
     trees_.push_back(tree);
   }
 
-  std::uint32_t add_node() {
-    nodes_.push_back({});
-    return static_cast<std::uint32_t>(nodes_.size() - 1);
+  /// One step of a walk.
+  static std::size_t below(const Node* tree, const Scalar* values, std::size_t at) {
+    const Node node = tree[at];
+    return node.next + static_cast<std::size_t>(!(values[node.column] <= node.split));
   }
 
-  /// One step of each of several walks; walk i reads its values `lane` * i further on.
-  template <std::int64_t lane> void descend(const Scalar* values, int depth, std::uint32_t* at) const {
-    const TreeNode<Scalar>* nodes = nodes_.data();
-    for (int level = 0; level < depth;) {
-      for (const int end = std::min(depth, level + kUnchecked); level < end; ++level) {
-#pragma GCC unroll 8
-        for (std::int64_t i = 0; i < kForestRows; ++i) {
-          const TreeNode<Scalar>& node = nodes[at[i]];
-          const bool goes_on = values[node.column + static_cast<std::uint32_t>(lane * i)] <= node.split;
-          at[i] = node.next + (static_cast<std::uint32_t>(!goes_on) & node.kind);
-        }
-      }
-      std::uint32_t open = 0;
-      for (std::int64_t i = 0; i < kForestRows; ++i) open |= nodes[at[i]].kind & 1;
-      if (!open) return;
-    }
-  }
-
-  void add_leaf(const Tree& tree, std::uint32_t at, double* sums) const {
-    this->add(votes_.data() + nodes_[at].kind / 2, tree.votes, sums);
+  void add_leaf(const Tree& tree, std::size_t at, double* sums) const {
+    votes_.add(first_votes_[tree.first + at], tree.votes, sums);
   }
 
   /// A row down several trees at once.
   void add_votes(const Scalar* values, double* sums) const override {
     constexpr std::size_t kTrees = kForestRows;
     for (std::size_t first = 0; first < trees_.size(); first += kTrees) {
-      std::uint32_t at[kTrees];
+      std::size_t at[kTrees];
+      const Node* nodes[kTrees];
       int depth = 0;
       for (std::size_t i = 0; i < kTrees; ++i) {
         const Tree& tree = trees_[std::min(first + i, trees_.size() - 1)];
-        at[i] = tree.root;
+        at[i] = kRoot;
+        nodes[i] = nodes_.data() + tree.first;
         depth = std::max(depth, tree.depth);
       }
-      descend<0>(values, depth, at);
+      for (int level = 0; level < depth; ++level) {
+#pragma GCC unroll 8
+        for (std::size_t i = 0; i < kTrees; ++i) at[i] = below(nodes[i], values, at[i]);
+      }
       for (std::size_t i = 0; i < std::min(kTrees, trees_.size() - first); ++i)
         add_leaf(trees_[first + i], at[i], sums);
     }
   }
 
+  /// Each of kForestRows rows down a tree. The places are variables of their own, for registers.
+  void descend(const Node* tree, const Scalar* values, int depth, std::size_t* at) const {
+    std::size_t a = kRoot, b = kRoot, c = kRoot, d = kRoot, e = kRoot, f = kRoot, g = kRoot, h = kRoot;
+    for (int level = 0; level < depth;) {
+      std::size_t moves = 0;
+      for (const int end = std::min(depth, level + kUnchecked); level < end; ++level) {
+        const std::size_t before = a + b + c + d + e + f + g + h;
+        a = below(tree, values, a);
+        b = below(tree, values + 1, b);
+        c = below(tree, values + 2, c);
+        d = below(tree, values + 3, d);
+        e = below(tree, values + 4, e);
+        f = below(tree, values + 5, f);
+        g = below(tree, values + 6, g);
+        h = below(tree, values + 7, h);
+        moves = a + b + c + d + e + f + g + h - before;  // children stand behind their parents
+      }
+      if (moves == 0) break;
+    }
+    const std::size_t all[] = {a, b, c, d, e, f, g, h};
+    static_assert(std::size(all) == kForestRows);
+    std::copy(std::begin(all), std::end(all), at);
+  }
+
   void add_votes(const Scalar* values, std::int64_t groups, std::int64_t rows, double* sums) const override {
     for (const Tree& tree : trees_)
       for (std::int64_t group = 0; group < groups; ++group) {
-        std::uint32_t at[kForestRows];
-        std::fill_n(at, kForestRows, tree.root);
-        descend<1>(values + static_cast<std::size_t>(group) * this->group_size(), tree.depth, at);
+        std::size_t at[kForestRows];
+        descend(nodes_.data() + tree.first, values + static_cast<std::size_t>(group) * this->group_size(), tree.depth,
+                at);
         const std::int64_t first = group * kForestRows, count = std::min(kForestRows, rows - first);
         for (std::int64_t i = 0; i < count; ++i) add_leaf(tree, at[i], sums + (first + i) * this->targets());
       }
   }
 
-  std::vector<typename Plain::Vote> votes_;
-  std::vector<TreeNode<Scalar>> nodes_;
+  static constexpr std::size_t kRoot = 1;
+  ForestVotes<Types> votes_;
+  std::vector<Node> nodes_;
+  std::vector<std::uint32_t> first_votes_;  // of leaves
   std::vector<Tree> trees_;
 };
+
+/// Whether every tree fits small nodes.
+template <class Types> bool are_small(const PlainForest<Types>& forest) {
+  for (std::size_t i = 0; i < forest.trees.size(); ++i) {
+    const std::size_t end = i + 1 < forest.trees.size() ? forest.trees[i + 1].root : forest.items.size();
+    if (end - forest.trees[i].root + 1 > SmallNode::kMost) return false;
+  }
+  return forest.columns.size() * kForestRows <= SmallNode::kMost;
+}
 
 template <class Types>
 std::unique_ptr<PreparedNode> prepare(PrepareContext& c, const ops::Forest& forest, std::int64_t targets,
@@ -118,7 +159,9 @@ std::unique_ptr<PreparedNode> prepare(PrepareContext& c, const ops::Forest& fore
   const auto plain = plain_forest<Types>(forest, targets, is_average, why);
   if (!plain) return c.refuse(why);
   if (are_nearly_full(*plain)) return make_full_trees(*plain);
-  return std::make_unique<Trees<Types>>(*plain);
+  if constexpr (std::is_same_v<typename Types::Scalar, float>)
+    if (are_small(*plain)) return std::make_unique<Trees<Types, SmallNode>>(*plain);
+  return std::make_unique<Trees<Types, WideNode<typename Types::Scalar>>>(*plain);
 }
 
 /// Whether the doubles that a node reads were floats just before.

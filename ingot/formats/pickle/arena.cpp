@@ -93,6 +93,12 @@ void Arena::mark_called(Ref callable) {
   if (callable->is(Kind::global)) symbols_[static_cast<std::size_t>(callable->integer)].is_called = true;
 }
 
+std::uint64_t Arena::source_size() const {
+  std::uint64_t size = 0;
+  for (const Bytes& source : sources_) size += source.size();
+  return size;
+}
+
 Bytes Arena::bytes_of(std::string_view view) const {
   const auto* begin = reinterpret_cast<const std::byte*>(view.data());
   for (const Bytes& source : sources_)

@@ -40,6 +40,8 @@ class Arena {
   void keep(Bytes source) { sources_.push_back(std::move(source)); }
   void mark_called(Ref callable);
   const std::deque<Symbol>& symbols() const { return symbols_; }
+  /// How large the files are that the values come from.
+  std::uint64_t source_size() const;
   /// The bytes of a view, without a copy where they lie in a kept source.
   Bytes bytes_of(std::string_view view) const;
 

@@ -12,6 +12,7 @@
 #include "ingot/base/error.h"
 #include "ingot/formats/pickle/joblib.h"
 #include "ingot/formats/pickle/literals.h"
+#include "ingot/formats/pickle/numpy_elements.h"
 
 namespace ingot::formats::pickle {
 namespace {
@@ -79,6 +80,7 @@ void check_size(const Array& array) {
     if (array.objects.size() != *count) refuse("does not have as many elements as its shape says");
     return;
   }
+  if (array.dtype.size == 0 && *count != 0) refuse("has elements of no size");
   const auto bytes = checked_mul<std::uint64_t>(*count, array.dtype.size);
   if (!bytes || *bytes != array.data.size()) refuse("does not have as much data as its shape says");
 }
@@ -132,112 +134,6 @@ Array from_joblib(const Document& document, const Value& value) {
   array.is_fortran = order && order->is_text() && order->text == "F";
   array.data = value.object->payload;
   return array;
-}
-
-template <class T> T load(const std::byte* at, bool is_big) {
-  std::byte bytes[sizeof(T)];
-  std::memcpy(bytes, at, sizeof(T));
-  if (is_big) std::reverse(std::begin(bytes), std::end(bytes));
-  T value;
-  std::memcpy(&value, bytes, sizeof(T));
-  return value;
-}
-
-double half(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 31;
-  const double fraction = bits & 1023, sign = bits & 0x8000 ? -1 : 1;
-  if (exponent == 31) return fraction != 0 ? std::numeric_limits<double>::quiet_NaN() : sign * HUGE_VAL;
-  return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25));
-}
-
-/// One element as double; integers of 64 bits may round.
-double element(const Dtype& type, const std::byte* at) {
-  const bool big = type.is_big_endian;
-  switch (type.kind * 16 + static_cast<int>(type.size)) {
-    case 'f' * 16 + 8:
-      return load<double>(at, big);
-    case 'f' * 16 + 4:
-      return load<float>(at, big);
-    case 'f' * 16 + 2:
-      return half(load<std::uint16_t>(at, big));
-    case 'i' * 16 + 8:
-      return static_cast<double>(load<std::int64_t>(at, big));
-    case 'i' * 16 + 4:
-      return load<std::int32_t>(at, big);
-    case 'i' * 16 + 2:
-      return load<std::int16_t>(at, big);
-    case 'i' * 16 + 1:
-      return load<std::int8_t>(at, big);
-    case 'u' * 16 + 8:
-      return static_cast<double>(load<std::uint64_t>(at, big));
-    case 'u' * 16 + 4:
-      return load<std::uint32_t>(at, big);
-    case 'u' * 16 + 2:
-      return load<std::uint16_t>(at, big);
-    case 'u' * 16 + 1:
-    case 'b' * 16 + 1:
-      return load<std::uint8_t>(at, big);
-    default:
-      refuse("holds '" + type.name() + "' where numbers are expected");
-  }
-}
-
-std::int64_t integer_element(const Dtype& type, const std::byte* at) {
-  if (type.kind == 'i' && type.size == 8) return load<std::int64_t>(at, type.is_big_endian);
-  if (type.kind == 'u' && type.size == 8)
-    return std::bit_cast<std::int64_t>(load<std::uint64_t>(at, type.is_big_endian));
-  const double value = element(type, at);
-  if (!(std::abs(value) < 9e18)) refuse("holds no whole numbers");
-  return static_cast<std::int64_t>(value);
-}
-
-/// UCS-4 or bytes, without the zeros that fill them up.
-std::string text_element(const Dtype& type, const std::byte* at) {
-  std::string text;
-  if (type.kind == 'S') {
-    text.assign(reinterpret_cast<const char*>(at), type.size);
-    text.erase(text.find_last_not_of('\0') + 1);
-    return text;
-  }
-  std::size_t count = type.size / 4;
-  while (count > 0 && load<std::uint32_t>(at + 4 * (count - 1), false) == 0) --count;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto code = load<std::uint32_t>(at + 4 * i, type.is_big_endian);
-    append_utf8(text, code > 0x10ffff ? U'\xfffd' : static_cast<char32_t>(code));
-  }
-  return text;
-}
-
-/// Where each element in C order lies in an array in Fortran order.
-std::vector<std::size_t> fortran_places(const std::vector<std::int64_t>& dims, std::size_t count) {
-  std::vector<std::size_t> places(count), steps(dims.size()), at(dims.size());
-  std::size_t step = 1, place = 0;
-  for (std::size_t i = 0; i < dims.size(); ++i) {
-    steps[i] = step;
-    step *= static_cast<std::size_t>(dims[i]);
-  }
-  for (std::size_t& p : places) {
-    p = place;
-    for (std::size_t axis = dims.size(); axis-- > 0;) {
-      place += steps[axis];
-      if (++at[axis] < static_cast<std::size_t>(dims[axis])) break;
-      place -= at[axis] * steps[axis];
-      at[axis] = 0;
-    }
-  }
-  return places;
-}
-
-template <class Result, class Read> std::vector<Result> elements(const Array& array, const Read& read) {
-  const auto count = static_cast<std::size_t>(array.size());
-  std::vector<Result> values;
-  values.reserve(count);
-  if (array.is_fortran && array.dims.size() > 1) {
-    for (const std::size_t place : fortran_places(array.dims, count)) values.push_back(read(place));
-  } else {
-    for (std::size_t i = 0; i < count; ++i) values.push_back(read(i));
-  }
-  return values;
 }
 
 }  // namespace
@@ -382,86 +278,6 @@ std::optional<std::string> text_of(const Document& document, const Value& value)
     const Bytes bytes = read_bytes(document, *data);
     if (bytes.size() != dtype.size) refuse("of one text has the wrong size");
     return text_element(dtype, bytes.data());
-  }
-  return std::nullopt;
-}
-
-std::vector<double> to_doubles(const Document& document, const Array& array) {
-  const std::byte* data = array.data.data();
-  const std::size_t step = array.dtype.size;
-  if (array.dtype.kind == 'O')
-    return elements<double>(array, [&](std::size_t i) {
-      const auto number = number_of(document, *array.objects[i]);
-      if (!number && array.objects[i]->is_none()) return std::numeric_limits<double>::quiet_NaN();
-      if (!number) refuse("holds " + kind_text(*array.objects[i]) + " where numbers are expected");
-      return *number;
-    });
-  return elements<double>(array, [&](std::size_t i) { return element(array.dtype, data + i * step); });
-}
-
-std::vector<std::int64_t> to_ints(const Document& document, const Array& array) {
-  const std::byte* data = array.data.data();
-  const std::size_t step = array.dtype.size;
-  if (array.dtype.kind == 'O') {
-    std::vector<std::int64_t> values;
-    for (const double v : to_doubles(document, array)) {
-      if (!(std::abs(v) < 9e18)) refuse("holds no whole numbers");
-      values.push_back(static_cast<std::int64_t>(v));
-    }
-    return values;
-  }
-  return elements<std::int64_t>(array, [&](std::size_t i) { return integer_element(array.dtype, data + i * step); });
-}
-
-std::vector<std::string> to_texts(const Document& document, const Array& array) {
-  const std::byte* data = array.data.data();
-  const std::size_t step = array.dtype.size;
-  if (array.dtype.kind == 'O')
-    return elements<std::string>(array, [&](std::size_t i) {
-      const Value& value = *array.objects[i];
-      if (auto text = text_of(document, value)) return *text;
-      if (value.is(Kind::boolean)) return std::string(value.integer ? "True" : "False");
-      if (value.is(Kind::integer)) return std::to_string(value.integer);
-      if (const auto number = number_of(document, value)) return fmt::format("{}", *number);
-      if (value.is_none()) return std::string("None");
-      refuse("holds " + kind_text(value) + " where texts are expected");
-    });
-  if (!array.is_text()) refuse("holds '" + array.dtype.name() + "' where texts are expected");
-  return elements<std::string>(array, [&](std::size_t i) { return text_element(array.dtype, data + i * step); });
-}
-
-Bytes to_bytes(const Array& array) {
-  const bool is_turned = array.is_fortran && array.dims.size() > 1;
-  if (!is_turned && !array.dtype.is_big_endian) return array.data;
-  const std::size_t step = array.dtype.size, count = static_cast<std::size_t>(array.size());
-  std::vector<std::byte> bytes(array.data.size());
-  const auto places = is_turned ? fortran_places(array.dims, count) : std::vector<std::size_t>();
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::byte* from = array.data.data() + (is_turned ? places[i] : i) * step;
-    std::memcpy(bytes.data() + i * step, from, step);
-    if (array.dtype.is_big_endian) std::reverse(bytes.data() + i * step, bytes.data() + (i + 1) * step);
-  }
-  return Bytes::own(std::move(bytes));
-}
-
-std::optional<Array> field_of(const Array& array, std::string_view name) {
-  for (const Field& field : array.dtype.fields) {
-    if (field.name != name) continue;
-    const std::size_t count = static_cast<std::size_t>(array.size()), size = field.dtype.size;
-    std::vector<std::byte> bytes(count * size);
-    for (std::size_t i = 0; i < count; ++i)
-      std::memcpy(bytes.data() + i * size, array.data.data() + i * array.dtype.size + field.offset, size);
-    Array made;
-    made.dtype = field.dtype;
-    made.dims = array.dims;
-    made.is_fortran = array.is_fortran;
-    if (const auto& inner = field.dtype.sub_dims; !inner.empty()) {
-      made.dims.insert(made.dims.end(), inner.begin(), inner.end());
-      made.dtype.size = size / std::max<std::uint64_t>(1, element_count(inner).value_or(1));
-      made.dtype.sub_dims.clear();
-    }
-    made.data = Bytes::own(std::move(bytes));
-    return made;
   }
   return std::nullopt;
 }

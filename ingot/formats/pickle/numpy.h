@@ -63,8 +63,26 @@ Bytes to_bytes(const Array& array);
 /// What bytes or a bytearray hold, in any protocol.
 Bytes raw_bytes(const Document& document, const Value& value);
 
-/// One field of an array of structures, as an array; nothing: there is none of that name.
-std::optional<Array> field_of(const Array& array, std::string_view name);
+/// The i-th number as they lie; throws where the array holds none.
+double number_at(const Array& array, std::size_t i);
+
+/// The numbers of one field of an array of structures, read where they lie.
+class FieldNumbers {
+ public:
+  FieldNumbers(const Array& array, const Field& field);
+
+  std::size_t size() const { return size_; }    // of the array
+  std::size_t width() const { return width_; }  // numbers in each structure
+  /// The k-th number of structure i; throws where the field holds none.
+  double at(std::size_t i, std::size_t k = 0) const;
+
+ private:
+  Bytes data_;
+  Dtype type_;
+  std::size_t offset_, step_, size_, width_;
+};
+/// Nothing: there is no field of that name.
+std::optional<FieldNumbers> field_of(const Array& array, std::string_view name);
 
 /// A matrix of scipy.sparse as rows of numbers; nothing: it is none.
 struct Dense {

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 #include "ingot/base/error.h"
 
 namespace ingot::formats::protobuf {
@@ -26,11 +24,13 @@ void Writer::put_varint(std::uint64_t value) {
     position_ += varint_size(value);
     return;
   }
-  std::array<std::byte, 10> encoded;
-  std::size_t size = 0;
-  for (; value >= 0x80; value >>= 7) encoded[size++] = static_cast<std::byte>(value | 0x80);
-  encoded[size++] = static_cast<std::byte>(value);
-  put(std::span(encoded).first(size));
+  // Straight into the buffer: models of trees are lists of tens of millions of numbers.
+  constexpr std::size_t kMost = 10;
+  if (buffer_.size() + kMost > kBufferSize) flush();
+  const std::size_t before = buffer_.size();
+  for (; value >= 0x80; value >>= 7) buffer_.push_back(static_cast<std::byte>(value | 0x80));
+  buffer_.push_back(static_cast<std::byte>(value));
+  position_ += buffer_.size() - before;
 }
 
 void Writer::put(std::span<const std::byte> bytes) {

@@ -63,44 +63,57 @@ class Writer {
     }
   }
 
-  /// Gives its arrays away: forests may have hundreds of megabytes of them.
+  /// Room for what will be added: arrays of hundreds of megabytes that grow would be there twice.
+  void reserve(std::size_t branches, std::size_t leaves) {
+    branches = std::min(branches, kMostNodes);
+    leaves = std::min(leaves, kMostNodes);
+    for (std::vector<std::int64_t>* list : {&features_, &yes_, &no_, &yes_leafs_, &no_leafs_}) list->reserve(branches);
+    splits_.reserve(branches);
+    modes_.reserve(branches);
+    targets_.reserve(leaves);
+    weights_.reserve(leaves);
+  }
+
+  /// Gives its arrays away, to the node itself: a builder would copy them.
   Value* node(GraphBuilder& g, Value* x, std::int64_t targets) {
-    const auto numbers = [&](std::vector<double> values) {
-      const Dims dims = {std::ssize(values)};
-      if (elem_ == DType::f64) return Tensor::of<double>(dims, values);
-      return Tensor::of<float>(dims, std::vector<float>(values.begin(), values.end()));
+    Value* sums = g.op("TreeEnsemble", {x}, {{"n_targets", targets}, {"aggregate_function", 1}});
+    Attributes& to = sums->producer()->attributes;
+    const auto give = [&](const char* name, auto& list) { to.append(Attribute(name, std::exchange(list, {}))); };
+    const auto give_numbers = [&](const char* name, std::vector<double>& list) {
+      to.append(Attribute(name, numbers(std::exchange(list, {}))));
     };
-    Attrs attrs;
-    const auto give = [&](std::string_view name, std::vector<std::int64_t>& list) {
-      attrs.push_back({name, std::exchange(list, {})});
-    };
-    attrs.push_back({"n_targets", targets});
-    attrs.push_back({"aggregate_function", 1});
     give("nodes_featureids", features_);
-    attrs.push_back({"nodes_splits", numbers(std::exchange(splits_, {}))});
-    attrs.push_back({"nodes_modes", Tensor::of<std::uint8_t>({std::ssize(modes_)}, modes_)});
+    give_numbers("nodes_splits", splits_);
+    to.append(Attribute("nodes_modes", Tensor::of<std::uint8_t>({std::ssize(modes_)}, modes_)));
     give("nodes_truenodeids", yes_);
     give("nodes_falsenodeids", no_);
     give("nodes_trueleafs", yes_leafs_);
     give("nodes_falseleafs", no_leafs_);
     give("leaf_targetids", targets_);
-    attrs.push_back({"leaf_weights", numbers(std::exchange(weights_, {}))});
+    give_numbers("leaf_weights", weights_);
     give("tree_roots", roots_);
-    if (has_missing_) give("nodes_missing_value_tracks_true", missing_);
-    if (!members_.empty()) attrs.push_back({"membership_values", numbers(members_)});
-    return g.op("TreeEnsemble", {x}, attrs);
+    if (!missing_.empty()) give("nodes_missing_value_tracks_true", missing_);
+    if (!members_.empty()) give_numbers("membership_values", members_);
+    return sums;
   }
 
   bool empty() const { return roots_.empty(); }
 
  private:
+  Tensor numbers(std::vector<double> values) const {
+    const Dims dims = {std::ssize(values)};
+    if (elem_ != DType::f64) return Tensor::of<float>(dims, std::vector<float>(values.begin(), values.end()));
+    const auto kept = std::make_shared<const std::vector<double>>(std::move(values));
+    return Tensor(elem_, dims, Bytes(kept, reinterpret_cast<const std::byte*>(kept->data()), kept->size() * 8));
+  }
   void add_branch(const TreeNode& node) {
     if (features_.size() >= kMostNodes) throw Error(Code::node_limit, "the trees have too many nodes");
     features_.push_back(node.feature);
     splits_.push_back(elem_ == DType::f64 ? node.threshold : rounded(node.threshold, node.rule));
     modes_.push_back(kModes[static_cast<std::size_t>(node.rule)]);
-    missing_.push_back(node.missing_goes_yes ? 1 : 0);
-    has_missing_ |= node.missing_goes_yes;
+    // As a rule there are none, and a list of zeros would be as large as the others.
+    if (node.missing_goes_yes && missing_.empty()) missing_.resize(features_.size() - 1);
+    if (node.missing_goes_yes || !missing_.empty()) missing_.push_back(node.missing_goes_yes ? 1 : 0);
     for (std::vector<std::int64_t>* list : {&yes_, &no_, &yes_leafs_, &no_leafs_}) list->push_back(0);
     if (node.rule != Rule::member) return;
     members_.insert(members_.end(), node.values.begin(), node.values.end());
@@ -113,7 +126,6 @@ class Writer {
   }
 
   DType elem_;
-  bool has_missing_ = false;
   std::vector<std::int64_t> features_, yes_, no_, yes_leafs_, no_leafs_, missing_, targets_, roots_;
   std::vector<double> splits_, weights_, members_;
   std::vector<std::uint8_t> modes_;
@@ -130,6 +142,8 @@ TreeSums::TreeSums(DType elem) : state_(new State{Writer(elem)}) {}
 TreeSums::~TreeSums() = default;
 std::size_t TreeSums::count() const { return state_->count; }
 std::size_t TreeSums::width() const { return state_->width; }
+
+void TreeSums::reserve(std::size_t branches, std::size_t leaves) { state_->writer.reserve(branches, leaves); }
 
 void TreeSums::add(const Tree& tree) {
   std::size_t width = 1;
@@ -149,6 +163,12 @@ Value* TreeSums::finish(GraphBuilder& g, Value* x, std::int64_t groups) {
 
 Value* tree_sums(GraphBuilder& g, Value* x, std::span<const Tree> trees, std::int64_t groups) {
   TreeSums sums(x->type.elem);
+  std::size_t branches = 0, leaves = 0;
+  for (const Tree& tree : trees) {
+    branches += tree.nodes.size() / 2 + 1;
+    leaves += tree.nodes.size() / 2 + 1;
+  }
+  sums.reserve(branches, leaves);
   for (const Tree& tree : trees) sums.add(tree);
   return sums.finish(g, x, groups);
 }

@@ -12,6 +12,8 @@ class TreeSums {
  public:
   explicit TreeSums(DType elem);  // of the rows
   ~TreeSums();
+  /// How much will be added, as far as that is known before.
+  void reserve(std::size_t branches, std::size_t leaves);
   void add(const formats::boosting::Tree& tree);
   std::size_t count() const;  // of trees
   std::size_t width() const;  // the most values of a leaf

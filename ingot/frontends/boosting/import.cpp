@@ -28,11 +28,6 @@ Value* labelled(GraphBuilder& g, Value* place, ClassNames& names, std::size_t cl
   return counts_up ? place : g.op("Gather", {g.ints(names.integers), place}, {{"axis", 0}});
 }
 
-Value* table(GraphBuilder& g, Dims dims, const std::vector<double>& values, DType elem) {
-  if (elem == DType::f64) return g.constant(Tensor::of<double>(std::move(dims), values));
-  return g.constant(Tensor::of<float>(std::move(dims), std::vector<float>(values.begin(), values.end())));
-}
-
 }  // namespace
 
 Imported import_model(const files::Model& source, const ImportOptions& options) {
@@ -132,11 +127,11 @@ Imported import_liblinear(const files::LiblinearModel& source, const ImportOptio
   const auto inner = static_cast<std::size_t>(source.features * source.columns);
   const std::vector<double> weights(source.weights.begin(),
                                     source.weights.begin() + static_cast<std::ptrdiff_t>(inner));
-  Value* sum = g.op("MatMul", {x, table(g, {source.features, source.columns}, weights, elem)});
+  Value* sum = g.op("MatMul", {x, constant_of(g, {source.features, source.columns}, weights, elem)});
   if (source.bias >= 0) {
     std::vector<double> bias(source.weights.begin() + static_cast<std::ptrdiff_t>(inner), source.weights.end());
     for (double& b : bias) b *= source.bias;
-    sum = g.add(sum, table(g, {1, source.columns}, bias, elem));
+    sum = g.add(sum, constant_of(g, {1, source.columns}, bias, elem));
   }
   if (source.labels.empty()) {
     if (source.solver == "ONECLASS_SVM") {

@@ -8,18 +8,6 @@
 namespace ingot::frontends::boosting {
 namespace {
 
-Value* table(GraphBuilder& g, Dims dims, const std::vector<double>& values, DType elem) {
-  if (elem == DType::f64) return g.constant(Tensor::of<double>(std::move(dims), values));
-  return g.constant(Tensor::of<float>(std::move(dims), std::vector<float>(values.begin(), values.end())));
-}
-
-std::vector<double> turned(const std::vector<double>& m, std::size_t rows, std::size_t columns) {
-  std::vector<double> t(m.size());
-  for (std::size_t r = 0; r < rows; ++r)
-    for (std::size_t c = 0; c < columns; ++c) t[c * rows + r] = m[r * columns + c];
-  return t;
-}
-
 /// Coefficients [count, pairs]: the pair i < j takes row j - 1 for vectors of i and row i for those of j.
 std::vector<double> pair_coefficients(const KernelMachine& m, std::size_t count, std::size_t classes) {
   const std::size_t pairs = classes * (classes - 1) / 2;
@@ -47,14 +35,14 @@ Value* kernel_matrix(GraphBuilder& g, Value* x, const KernelMachine& m) {
   if (m.kernel == "rbf") {
     // libsvm sums the squares of differences; |x|^2 - 2xv + |v|^2 would lose digits.
     Value* wide = g.unsqueeze(x, {1});
-    Value* vectors = table(g, {1, static_cast<std::int64_t>(count), m.features}, m.vectors, elem);
+    Value* vectors = constant_of(g, {1, static_cast<std::int64_t>(count), m.features}, m.vectors, elem);
     Value* distance = g.op("ReduceSumSquare", {g.sub(wide, vectors), g.ints({2})}, {{"keepdims", 0}});
     return g.op("Exp", {g.mul(distance, -m.gamma)});
   }
   // Not MatMul times gamma: ONNX Runtime joins the two, and keeps the number as a float.
-  std::vector<double> vectors = turned(m.vectors, count, features);
-  for (double& v : vectors) v *= is_linear ? 1 : m.gamma;
-  Value* products = g.op("MatMul", {x, table(g, dims, vectors, elem)});
+  Numbers vectors = turned(m.vectors, static_cast<std::int64_t>(count), m.features);
+  for (double& v : vectors.own()) v *= is_linear ? 1 : m.gamma;
+  Value* products = g.op("MatMul", {x, constant_of(g, dims, vectors, elem)});
   if (is_linear) return products;
   Value* scaled = g.add(products, m.coef0);
   if (m.kernel == "poly" || m.kernel == "polynomial")
@@ -74,8 +62,8 @@ Value* pair_decisions(GraphBuilder& g, Value* x, const KernelMachine& m) {
   const DType elem = x->type.elem;
   Value* k = kernel_matrix(g, x, m);
   const Dims dims = {static_cast<std::int64_t>(count), static_cast<std::int64_t>(pairs)};
-  Value* sum = g.op("MatMul", {k, table(g, dims, coefficients, elem)});
-  return g.add(sum, table(g, {1, dims[1]}, m.intercepts, elem));
+  Value* sum = g.op("MatMul", {k, constant_of(g, dims, coefficients, elem)});
+  return g.add(sum, constant_of(g, {1, dims[1]}, m.intercepts, elem));
 }
 
 Value* pair_votes(GraphBuilder& g, Value* decisions, std::int64_t classes) {
@@ -89,8 +77,8 @@ Value* pair_votes(GraphBuilder& g, Value* decisions, std::int64_t classes) {
       second[pair * static_cast<std::size_t>(classes) + static_cast<std::size_t>(j)] = 1;
     }
   Value* wins = g.cast(g.op("Greater", {decisions, g.scalar(0, elem)}), elem);
-  return g.add(g.op("MatMul", {wins, table(g, {pairs, classes}, first, elem)}),
-               g.op("MatMul", {g.sub(1.0, wins), table(g, {pairs, classes}, second, elem)}));
+  return g.add(g.op("MatMul", {wins, constant_of(g, {pairs, classes}, first, elem)}),
+               g.op("MatMul", {g.sub(1.0, wins), constant_of(g, {pairs, classes}, second, elem)}));
 }
 
 /// Wu, Lin and Weng's second method as libsvm iterates it: one sweep over the classes per round, until the residual is
@@ -101,7 +89,7 @@ Value* coupled_probabilities(GraphBuilder& g, Value* decisions, const KernelMach
   const std::int64_t pairs = classes * (classes - 1) / 2;
   if (std::ssize(m.prob_a) != pairs || std::ssize(m.prob_b) != pairs)
     throw Error(Code::bad_source_graph, "the model does not have one sigmoid per pair of classes");
-  Value* fit = g.add(g.mul(decisions, table(g, {1, pairs}, m.prob_a, elem)), table(g, {1, pairs}, m.prob_b, elem));
+  Value* fit = g.add(g.mul(decisions, constant_of(g, {1, pairs}, m.prob_a, elem)), constant_of(g, {1, pairs}, m.prob_b, elem));
   Value* r = g.op("Clip", {g.op("Sigmoid", {g.neg(fit)}), g.scalar(1e-7, elem), g.scalar(1 - 1e-7, elem)});
   // r_ij for all i, j: [N, k, k]; r_ji = 1 - r_ij. Q_ii = sum of r_ji^2, Q_ij = -r_ji r_ij.
   Values columns;
@@ -144,7 +132,7 @@ Value* coupled_probabilities(GraphBuilder& g, Value* decisions, const KernelMach
     for (std::size_t t = 0; t < k; ++t) {
       std::vector<double> unit(k);
       unit[t] = 1;
-      Value* e = table(b, {1, classes}, unit, elem);
+      Value* e = constant_of(b, {1, classes}, unit, elem);
       Value* column = b.squeeze(b.op("Gather", {q, b.ints({static_cast<std::int64_t>(t)})}, {{"axis", 1}}), {1});
       Value* diagonal = b.reduce_sum(b.mul(column, e), {1});
       Value* change = b.div(b.sub(next_pqp, b.reduce_sum(b.mul(next_qp, e), {1})), diagonal);

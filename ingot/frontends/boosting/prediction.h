@@ -1,6 +1,7 @@
 #pragma once
 #include "ingot/formats/boosting/model.h"
 #include "ingot/formats/boosting/svm.h"
+#include "ingot/frontends/numbers.h"
 #include "ingot/ops/builder.h"
 
 namespace ingot::frontends::boosting {
@@ -23,7 +24,7 @@ struct KernelMachine {
   double gamma = 0, coef0 = 0;
   std::int64_t degree = 3;
   std::int64_t features = 0;
-  std::vector<double> vectors;                 // [count, features], those of a class together
+  Numbers vectors;                             // [count, features], those of a class together
   std::vector<double> dual;                    // [classes - 1, count]
   std::vector<double> intercepts;              // per pair of classes, added
   std::vector<std::int64_t> support_counts{};  // per class; empty: no classifier

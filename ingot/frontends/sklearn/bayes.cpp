@@ -26,7 +26,7 @@ Result gaussian_bayes(Context& c, const Estimator& e, const Columns& x) {
   Values joint;
   Value* numbers = c.numbers(x);
   for (std::int64_t k = 0; k < mean.rows; ++k) {
-    const auto m = mean.rows_of(k, 1).values, v = variance.rows_of(k, 1).values;
+    const std::vector<double> m = mean.rows_of(k, 1).values, v = variance.rows_of(k, 1).values;
     double constant = std::log(priors.at(static_cast<std::size_t>(k)));
     for (const double one : v) constant -= 0.5 * std::log(2 * std::numbers::pi * one);
     Value* difference = c.g.sub(numbers, c.row(m));

@@ -61,16 +61,18 @@ Value* initial(Context& c, const Estimator& e, const Columns& x, std::size_t gro
 
 Value* boosted_sums(Context& c, const Estimator& e, const Columns& x, std::size_t groups, bool is_exponential) {
   const double rate = e.number("learning_rate");
-  std::vector<Tree> trees;
-  const auto estimators = e.list("estimators_");
-  for (std::size_t i = 0; i < estimators.size(); ++i) {
-    Tree tree = read_tree(estimators[i].child("tree_"));
+  std::vector<Estimator> trees;
+  for (const Estimator& one : e.list("estimators_")) trees.push_back(one.child("tree_"));
+  boosting::TreeSums sums(c.elem);
+  reserve(sums, trees);
+  for (std::size_t i = 0; i < trees.size(); ++i) {
+    Tree tree = read_tree(trees[i]);
     tree.group = static_cast<std::int32_t>(i % groups);
     tree.weight = rate;
-    trees.push_back(std::move(tree));
+    sums.add(tree);
   }
   Value* seen = c.g.cast(c.g.cast(c.numbers(x), DType::f32), c.elem);
-  Value* sum = boosting::tree_sums(c.g, seen, trees, static_cast<std::int64_t>(groups));
+  Value* sum = sums.finish(c.g, seen, static_cast<std::int64_t>(groups));
   Value* start = initial(c, e, x, groups, is_exponential);
   return start ? c.g.add(sum, start) : sum;
 }

@@ -38,7 +38,7 @@ Value* bisected(Context& c, Value* x, const Estimator& node, const std::vector<d
     const auto center = side.vector("center");
     centers.columns = std::ssize(center);
     for (std::size_t i = 0; i < center.size(); ++i)
-      centers.values.push_back(center[i] + (shift.empty() ? 0 : shift.at(i)));
+      centers.values.own().push_back(center[i] + (shift.empty() ? 0 : shift.at(i)));
   }
   if (std::cmp_not_equal(centers.values.size(), 2 * centers.columns))
     throw Error(Code::bad_source_graph, "its centers differ");
@@ -136,9 +136,9 @@ Result gaussian_mixture(Context& c, const Estimator& e, const Columns& x) {
     Matrix factor{is_diagonal ? 1 : means.columns, means.columns, {}};
     const std::size_t size = is_diagonal ? d : d * d;
     if (kind == "spherical")
-      factor.values.assign(d, values[i]);
+      factor.values.own().assign(d, values[i]);
     else
-      factor.values.assign(values.begin() + static_cast<std::ptrdiff_t>(kind == "tied" ? 0 : i * size),
+      factor.values.own().assign(values.begin() + static_cast<std::ptrdiff_t>(kind == "tied" ? 0 : i * size),
                            values.begin() + static_cast<std::ptrdiff_t>((kind == "tied" ? 0 : i * size) + size));
     double shift = logs.at(i);
     if (is_bayesian) {

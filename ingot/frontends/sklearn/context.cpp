@@ -16,11 +16,6 @@ namespace {
 constexpr int kMostNested = 50;
 constexpr std::size_t kMostEstimators = 100'000;
 
-Tensor tensor_of(Dims dims, const std::vector<double>& values, DType elem) {
-  if (elem == DType::f64) return Tensor::of<double>(std::move(dims), values);
-  return Tensor::of<float>(std::move(dims), std::vector<float>(values.begin(), values.end()));
-}
-
 }  // namespace
 
 void refuse(const std::string& why, const std::string& remedy) {
@@ -124,14 +119,14 @@ Columns Context::select(const Columns& columns, const std::vector<std::int64_t>&
 
 Value* Context::number(double value) { return g.scalar(value, elem); }
 Value* Context::row(const std::vector<double>& values) {
-  return g.constant(tensor_of({1, std::ssize(values)}, values, elem));
+  return constant_of(g, {1, std::ssize(values)}, values, elem);
 }
-Value* Context::matrix(const Matrix& m) { return g.constant(tensor_of({m.rows, m.columns}, m.values, elem)); }
+Value* Context::matrix(const Matrix& m) { return constant_of(g, {m.rows, m.columns}, m.values, elem); }
 
 Value* Context::constant(const Labels& labels) {
   const Dims dims = {static_cast<std::int64_t>(labels.size())};
   if (labels.is_text()) return g.constant(Tensor::of_strings(dims, labels.texts));
-  if (labels.kind == 'f') return g.constant(tensor_of(dims, labels.numbers, elem));
+  if (labels.kind == 'f') return constant_of(g, dims, labels.numbers, elem);
   std::vector<std::int64_t> ints;
   for (const double v : labels.numbers) ints.push_back(static_cast<std::int64_t>(v));
   Value* made = g.constant(Tensor::ints(ints));
@@ -171,7 +166,7 @@ Value* Context::one_hot(Value* place, std::int64_t depth) {
 }
 
 Value* Context::square_distances(Value* x, const Matrix& points) {
-  Value* all = g.constant(tensor_of({1, points.rows, points.columns}, points.values, elem));
+  Value* all = constant_of(g, {1, points.rows, points.columns}, points.values, elem);
   return g.op("ReduceSumSquare", {g.sub(g.unsqueeze(x, {1}), all), g.ints({2})}, {{"keepdims", 0}});
 }
 

@@ -16,17 +16,12 @@ namespace {
 
 }  // namespace
 
-Matrix Matrix::turned() const {
-  Matrix t{columns, rows, std::vector<double>(values.size())};
-  for (std::int64_t r = 0; r < rows; ++r)
-    for (std::int64_t c = 0; c < columns; ++c) t.values[static_cast<std::size_t>(c * rows + r)] = at(r, c);
-  return t;
-}
+Matrix Matrix::turned() const { return {columns, rows, frontends::turned(values, rows, columns)}; }
 
 Matrix Matrix::rows_of(std::int64_t first, std::int64_t count) const {
   if (first < 0 || count < 0 || first + count > rows) throw Error(Code::bad_source_graph, "a matrix is too small");
-  const auto begin = values.begin() + first * columns;
-  return {count, columns, std::vector<double>(begin, begin + count * columns)};
+  const auto begin = static_cast<std::size_t>(first * columns), size = static_cast<std::size_t>(count * columns);
+  return {count, columns, values.copy(begin, size)};
 }
 
 std::string_view Estimator::module() const {
@@ -100,6 +95,19 @@ std::vector<double> Estimator::doubles(pickle::Ref value) const {
 
 std::vector<double> Estimator::vector(std::string_view attribute) const { return doubles(get(attribute)); }
 
+namespace {
+
+/// Where they lie, if they lie there as they are needed.
+Numbers numbers_of(const pickle::Document& document, const pickle::Array& array) {
+  const std::string type = array.dtype.name();
+  if ((type != "f8" && type != "f4") || array.dtype.is_big_endian || !array.dtype.sub_dims.empty())
+    return pickle::to_doubles(document, array);
+  const bool is_turned = array.is_fortran && array.dims.size() == 2;
+  return {array.data, type == "f8" ? DType::f64 : DType::f32, is_turned ? static_cast<std::size_t>(array.dims[0]) : 0};
+}
+
+}  // namespace
+
 Matrix Estimator::to_matrix(pickle::Ref value) const {
   if (auto dense = pickle::read_sparse(*document_, *value))
     return {dense->rows, dense->columns, std::move(dense->values)};
@@ -110,7 +118,7 @@ Matrix Estimator::to_matrix(pickle::Ref value) const {
     return m;
   }
   if (array->dims.size() > 2) throw Error(Code::bad_source_graph, "an array has more than two dimensions");
-  Matrix m{1, 1, pickle::to_doubles(*document_, *array)};
+  Matrix m{1, 1, numbers_of(*document_, *array)};
   if (!array->dims.empty()) m.columns = array->dims.back();
   if (array->dims.size() == 2) m.rows = array->dims[0];
   return m;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ingot/formats/pickle/numpy.h"
+#include "ingot/frontends/numbers.h"
 
 namespace ingot::frontends::sklearn {
 
@@ -13,7 +14,7 @@ namespace pickle = formats::pickle;
 /// Numbers in rows.
 struct Matrix {
   std::int64_t rows = 0, columns = 0;
-  std::vector<double> values{};
+  Numbers values{};
 
   double at(std::int64_t r, std::int64_t c) const { return values[static_cast<std::size_t>(r * columns + c)]; }
   Matrix turned() const;

@@ -111,7 +111,7 @@ Value* named_kernel(Context& c, const Estimator& e, Value* x, const Matrix& poin
   if (kernel == "linear") return c.linear(x, points, {});
   // Not MatMul times gamma: ONNX Runtime joins the two, and keeps the number as a float.
   Matrix scaled = points;
-  for (double& v : scaled.values) v *= gamma;
+  for (double& v : scaled.values.own()) v *= gamma;
   if (kernel == "poly" || kernel == "polynomial")
     return c.g.op("Pow", {c.g.add(c.linear(x, scaled, {}), shift), c.number(degree)});
   if (kernel == "sigmoid") return c.g.op("Tanh", {c.g.add(c.linear(x, scaled, {}), shift)});
@@ -120,7 +120,7 @@ Value* named_kernel(Context& c, const Estimator& e, Value* x, const Matrix& poin
     for (std::int64_t r = 0; r < points.rows; ++r) {
       double sum = 0;
       for (std::int64_t k = 0; k < points.columns; ++k) sum += points.at(r, k) * points.at(r, k);
-      norms.values.push_back(sum > 0 ? std::sqrt(sum) : 1);
+      norms.values.own().push_back(sum > 0 ? std::sqrt(sum) : 1);
     }
     return c.g.div(c.linear(row_normalised(c, x, "l2"), points, {}), c.matrix(norms));
   }

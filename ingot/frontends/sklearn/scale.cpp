@@ -123,7 +123,7 @@ Columns quantile_transformer(Context& c, const Estimator& e, const Columns& x) {
   Value* numbers = c.numbers(x);
   Values columns;
   for (std::int64_t f = 0; f < quantiles.rows; ++f) {
-    const auto up = quantiles.rows_of(f, 1).values;
+    const std::vector<double> up = quantiles.rows_of(f, 1).values;
     std::vector<double> down, turned;
     for (std::size_t i = up.size(); i-- > 0;) {
       down.push_back(-up[i]);

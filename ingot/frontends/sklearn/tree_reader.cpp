@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "ingot/base/error.h"
+#include "ingot/base/mapped_file.h"
 
 namespace ingot::frontends::sklearn {
 namespace {
@@ -21,17 +22,13 @@ pickle::Array nodes_of(const Estimator& tree) {
   return std::move(*nodes);
 }
 
-std::vector<double> field(const Estimator& tree, const pickle::Array& nodes, std::initializer_list<const char*> names) {
+pickle::FieldNumbers field(const pickle::Array& nodes, std::initializer_list<const char*> names) {
   for (const char* name : names)
-    if (const auto array = pickle::field_of(nodes, name)) return pickle::to_doubles(tree.document(), *array);
+    if (const auto numbers = pickle::field_of(nodes, name)) return *numbers;
   bad_tree("has nodes without '" + std::string(*names.begin()) + "'");
 }
 
-std::vector<double> optional_field(const Estimator& tree, const pickle::Array& nodes, const char* name) {
-  const auto array = pickle::field_of(nodes, name);
-  return array ? pickle::to_doubles(tree.document(), *array)
-               : std::vector<double>(static_cast<std::size_t>(nodes.size()));
-}
+bool is_set(const std::optional<pickle::FieldNumbers>& flags, std::size_t i) { return flags && flags->at(i) != 0; }
 
 std::int32_t child(double number, std::size_t count, std::size_t at) {
   // Children stand behind their parent, so that there are no circles.
@@ -40,48 +37,79 @@ std::int32_t child(double number, std::size_t count, std::size_t at) {
   return static_cast<std::int32_t>(number);
 }
 
-struct Grown {
-  Tree tree;
-  std::vector<double> samples;
-};
+void refuse_categories(const pickle::Array& nodes) {
+  const auto sets = pickle::field_of(nodes, "left_cat_bitset");
+  for (std::size_t i = 0; sets && i < sets->size(); ++i)
+    for (std::size_t k = 0; k < sets->width(); ++k)
+      if (sets->at(i, k) != 0) throw Error(Code::unsupported_setting, "a tree splits by categories");
+}
 
-Grown read_shape(const Estimator& tree) {
-  const pickle::Array nodes = nodes_of(tree);
-  const auto left = field(tree, nodes, {"left_child"}), right = field(tree, nodes, {"right_child"}),
-             feature = field(tree, nodes, {"feature"}), threshold = field(tree, nodes, {"threshold"}),
-             missing = optional_field(tree, nodes, "missing_go_to_left");
-  if (const auto sets = pickle::field_of(nodes, "left_cat_bitset"))
-    for (const double word : pickle::to_doubles(tree.document(), *sets))
-      if (word != 0) throw Error(Code::unsupported_setting, "a tree splits by categories");
-  Grown shape;
-  shape.samples = field(tree, nodes, {"n_node_samples"});
-  shape.tree.nodes.resize(left.size());
+Tree read_shape(const pickle::Array& nodes) {
+  const auto left = field(nodes, {"left_child"}), right = field(nodes, {"right_child"}),
+             feature = field(nodes, {"feature"}), threshold = field(nodes, {"threshold"});
+  const auto missing = pickle::field_of(nodes, "missing_go_to_left");
+  refuse_categories(nodes);
+  Tree tree;
+  tree.nodes.resize(left.size());
   for (std::size_t i = 0; i < left.size(); ++i) {
-    TreeNode& node = shape.tree.nodes[i];
-    if (left[i] < 0) continue;
+    TreeNode& node = tree.nodes[i];
+    if (left.at(i) < 0) continue;
     node.rule = Rule::at_most;
-    node.yes = child(left[i], left.size(), i);
-    node.no = child(right[i], left.size(), i);
-    if (!(feature[i] >= 0) || feature[i] > 1e9) bad_tree("asks for a feature that does not exist");
-    node.feature = static_cast<std::int32_t>(feature[i]);
-    node.threshold = threshold[i];
-    node.missing_goes_yes = missing[i] != 0;
+    node.yes = child(left.at(i), left.size(), i);
+    node.no = child(right.at(i), left.size(), i);
+    if (!(feature.at(i) >= 0) || feature.at(i) > 1e9) bad_tree("asks for a feature that does not exist");
+    node.feature = static_cast<std::int32_t>(feature.at(i));
+    node.threshold = threshold.at(i);
+    node.missing_goes_yes = is_set(missing, i);
   }
-  if (shape.tree.nodes.empty()) bad_tree("has no nodes");
-  return shape;
+  if (tree.nodes.empty()) bad_tree("has no nodes");
+  return tree;
+}
+
+pickle::Array values_of(const Estimator& tree) {
+  auto values = pickle::read_array(tree.document(), *tree.get("values"));
+  if (!values || !values->is_number()) bad_tree("has no values");
+  if (values->is_fortran) {
+    values->data = pickle::to_bytes(*values);
+    values->is_fortran = values->dtype.is_big_endian = false;
+  }
+  return std::move(*values);
+}
+
+/// How many values each of the nodes has.
+std::size_t width_of(const pickle::Array& values, std::size_t nodes) {
+  const auto count = static_cast<std::size_t>(values.size());
+  if (nodes == 0 || count < nodes || count % nodes != 0) bad_tree("does not have values for each node");
+  return count / nodes;
 }
 
 }  // namespace
 
+void reserve(boosting::TreeSums& sums, const std::vector<Estimator>& trees) {
+  constexpr std::uint64_t kLeast = 32;  // bytes of a node and its values
+  if (trees.empty()) return;
+  // The arrays of files before protocol 3 are texts, which are costly to look at.
+  double nodes = 0;
+  for (const Estimator& tree : trees) nodes += std::max(0.0, tree.number("node_count", 0)) / 2 + 1;
+  const Estimator& first = trees.front();
+  const auto width = width_of(values_of(first), static_cast<std::size_t>(nodes_of(first).size()));
+  const auto most = static_cast<double>(first.document().arena->source_size() / kLeast + trees.size());
+  const auto count = static_cast<std::size_t>(std::min(nodes, most)) * width;
+  sums.reserve(count, count);
+}
+
 Tree read_tree(const Estimator& tree) {
-  Tree made = read_shape(tree).tree;
-  const auto values = tree.vector("values");
-  const std::size_t width = values.size() / made.nodes.size();
-  if (width == 0 || width * made.nodes.size() != values.size()) bad_tree("does not have values for each node");
-  for (std::size_t i = 0; i < made.nodes.size(); ++i)
-    if (made.nodes[i].rule == Rule::leaf)
-      made.nodes[i].values.assign(values.begin() + static_cast<std::ptrdiff_t>(i * width),
-                                  values.begin() + static_cast<std::ptrdiff_t>((i + 1) * width));
+  const pickle::Array nodes = nodes_of(tree), values = values_of(tree);
+  Tree made = read_shape(nodes);
+  const std::size_t width = width_of(values, made.nodes.size());
+  for (std::size_t i = 0; i < made.nodes.size(); ++i) {
+    if (made.nodes[i].rule != Rule::leaf) continue;
+    made.nodes[i].values.resize(width);
+    for (std::size_t k = 0; k < width; ++k) made.nodes[i].values[k] = pickle::number_at(values, i * width + k);
+  }
+  // A forest may be most of a file of hundreds of megabytes: what was read of it is not kept in memory.
+  drop_pages(nodes.data);
+  drop_pages(values.data);
   return made;
 }
 
@@ -92,30 +120,35 @@ double mean_path_length(double n) {
 }
 
 Tree read_isolation_tree(const Estimator& tree) {
-  Grown shape = read_shape(tree);
-  std::vector<double> depth(shape.tree.nodes.size());
+  const pickle::Array nodes = nodes_of(tree);
+  const auto samples = field(nodes, {"n_node_samples"});
+  Tree made = read_shape(nodes);
+  std::vector<double> depth(made.nodes.size());
   for (std::size_t i = 0; i < depth.size(); ++i) {
-    TreeNode& node = shape.tree.nodes[i];
+    TreeNode& node = made.nodes[i];
     if (node.rule == Rule::leaf) {
-      node.values = {depth[i] + mean_path_length(shape.samples[i])};
+      node.values = {depth[i] + mean_path_length(samples.at(i))};
       continue;
     }
     depth[static_cast<std::size_t>(node.yes)] = depth[static_cast<std::size_t>(node.no)] = depth[i] + 1;
   }
-  return std::move(shape.tree);
+  drop_pages(nodes.data);
+  return made;
 }
 
 std::vector<double> read_importances(const Estimator& tree, std::size_t features) {
-  const Grown shape = read_shape(tree);
   const pickle::Array nodes = nodes_of(tree);
-  const auto impurity = field(tree, nodes, {"impurity"}), weight = field(tree, nodes, {"weighted_n_node_samples"});
+  const Tree shape = read_shape(nodes);
+  const auto impurity = field(nodes, {"impurity"}), weight = field(nodes, {"weighted_n_node_samples"});
+  const auto weighted = [&](std::int32_t i) {
+    return weight.at(static_cast<std::size_t>(i)) * impurity.at(static_cast<std::size_t>(i));
+  };
   std::vector<double> sums(features);
   double total = 0;
-  for (std::size_t i = 0; i < shape.tree.nodes.size(); ++i) {
-    const TreeNode& node = shape.tree.nodes[i];
+  for (std::int32_t i = 0; i < std::ssize(shape.nodes); ++i) {
+    const TreeNode& node = shape.nodes[static_cast<std::size_t>(i)];
     if (node.rule == Rule::leaf || std::cmp_greater_equal(node.feature, features)) continue;
-    const auto yes = static_cast<std::size_t>(node.yes), no = static_cast<std::size_t>(node.no);
-    const double gain = weight[i] * impurity[i] - weight[yes] * impurity[yes] - weight[no] * impurity[no];
+    const double gain = weighted(i) - weighted(node.yes) - weighted(node.no);
     sums[static_cast<std::size_t>(node.feature)] += gain;
     total += gain;
   }
@@ -126,35 +159,34 @@ std::vector<double> read_importances(const Estimator& tree, std::size_t features
 
 Tree read_histogram_tree(const Estimator& predictor) {
   const pickle::Array nodes = nodes_of(predictor);
-  const auto value = field(predictor, nodes, {"value"}), feature = field(predictor, nodes, {"feature_idx"}),
-             threshold = field(predictor, nodes, {"num_threshold", "threshold"}),
-             left = field(predictor, nodes, {"left"}), right = field(predictor, nodes, {"right"}),
-             is_leaf = field(predictor, nodes, {"is_leaf"}),
-             missing = optional_field(predictor, nodes, "missing_go_to_left"),
-             is_category = optional_field(predictor, nodes, "is_categorical"),
-             set = optional_field(predictor, nodes, "bitset_idx");
+  const auto value = field(nodes, {"value"}), feature = field(nodes, {"feature_idx"}),
+             threshold = field(nodes, {"num_threshold", "threshold"}), left = field(nodes, {"left"}),
+             right = field(nodes, {"right"}), is_leaf = field(nodes, {"is_leaf"});
+  const auto missing = pickle::field_of(nodes, "missing_go_to_left"),
+             is_category = pickle::field_of(nodes, "is_categorical"), set = pickle::field_of(nodes, "bitset_idx");
   const Matrix sets = predictor.has("raw_left_cat_bitsets") ? predictor.matrix("raw_left_cat_bitsets") : Matrix();
   Tree tree;
   tree.nodes.resize(value.size());
   for (std::size_t i = 0; i < value.size(); ++i) {
     TreeNode& node = tree.nodes[i];
-    if (is_leaf[i] != 0) {
-      node.values = {value[i]};
+    if (is_leaf.at(i) != 0) {
+      node.values = {value.at(i)};
       continue;
     }
-    node.rule = is_category[i] != 0 ? Rule::member : Rule::at_most;
-    node.yes = child(left[i], value.size(), i);
-    node.no = child(right[i], value.size(), i);
-    node.feature = static_cast<std::int32_t>(feature[i]);
-    node.threshold = threshold[i];
-    node.missing_goes_yes = missing[i] != 0;
+    node.rule = is_set(is_category, i) ? Rule::member : Rule::at_most;
+    node.yes = child(left.at(i), value.size(), i);
+    node.no = child(right.at(i), value.size(), i);
+    node.feature = static_cast<std::int32_t>(feature.at(i));
+    node.threshold = threshold.at(i);
+    node.missing_goes_yes = is_set(missing, i);
     if (node.rule != Rule::member) continue;
     node.threshold = 0;
-    if (!(set[i] >= 0) || set[i] >= static_cast<double>(sets.rows))
+    const double own = set ? set->at(i) : -1;
+    if (!(own >= 0) || own >= static_cast<double>(sets.rows))
       bad_tree("has a set of categories that does not exist");
     for (std::int64_t word = 0; word < sets.columns; ++word)
       for (int bit = 0; bit < 32; ++bit)
-        if (static_cast<std::uint32_t>(sets.at(static_cast<std::int64_t>(set[i]), word)) >> bit & 1)
+        if (static_cast<std::uint32_t>(sets.at(static_cast<std::int64_t>(own), word)) >> bit & 1)
           node.values.push_back(static_cast<double>(word * 32 + bit));
   }
   if (tree.nodes.empty()) bad_tree("has no nodes");

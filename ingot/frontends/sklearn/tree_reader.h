@@ -1,9 +1,12 @@
 #pragma once
 #include "ingot/formats/boosting/model.h"
+#include "ingot/frontends/boosting/ensemble.h"
 #include "ingot/frontends/sklearn/estimator.h"
 
 namespace ingot::frontends::sklearn {
 
+/// Makes room for these trees, without a look at their nodes.
+void reserve(boosting::TreeSums& sums, const std::vector<Estimator>& trees);
 /// sklearn.tree._tree.Tree: leaves hold [outputs * classes] values.
 formats::boosting::Tree read_tree(const Estimator& tree);
 /// The same with the depth of each leaf, and what its samples would add, as its one value.

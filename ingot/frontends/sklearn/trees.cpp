@@ -28,17 +28,17 @@ void normalise(Tree& tree, std::size_t outputs) {
 /// Trees see floats, and then compare with doubles.
 Value* as_trees_see(Context& c, const Columns& x) { return c.g.cast(c.g.cast(c.numbers(x), DType::f32), c.elem); }
 
-template <class Use> void for_each_tree(const Estimator& e, const Use& use) {
-  if (e.has("tree_")) {
-    use(read_tree(e.child("tree_")));
-  } else {
-    for (const Estimator& one : e.list("estimators_")) use(read_tree(one.child("tree_")));
-  }
+/// A tree's own, or those of a forest.
+std::vector<Estimator> grown_trees(const Estimator& e) {
+  if (e.has("tree_")) return {e.child("tree_")};
+  std::vector<Estimator> trees;
+  for (const Estimator& one : e.list("estimators_")) trees.push_back(one.child("tree_"));
+  return trees;
 }
 
 std::vector<Tree> trees_of(const Estimator& e) {
   std::vector<Tree> trees;
-  for_each_tree(e, [&](Tree tree) { trees.push_back(std::move(tree)); });
+  for (const Estimator& tree : grown_trees(e)) trees.push_back(read_tree(tree));
   return trees;
 }
 
@@ -50,10 +50,13 @@ struct Mean {
 /// Of the leaves that rows reach, which are counts of classes where there are outputs to tell apart.
 Mean mean_of_trees(Context& c, const Columns& x, const Estimator& e, std::optional<std::size_t> outputs) {
   boosting::TreeSums sums(c.elem);
-  for_each_tree(e, [&](Tree tree) {
+  const auto grown = grown_trees(e);
+  reserve(sums, grown);
+  for (const Estimator& one : grown) {
+    Tree tree = read_tree(one);
     if (outputs) normalise(tree, *outputs);
     sums.add(tree);
-  });
+  }
   const auto width = static_cast<std::int64_t>(sums.width());
   Value* sum = sums.finish(c.g, as_trees_see(c, x), width);
   return {sums.count() == 1 ? sum : c.g.div(sum, static_cast<double>(sums.count())), sums.width()};

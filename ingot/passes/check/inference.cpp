@@ -3,6 +3,7 @@
 
 #include <unordered_set>
 
+#include "ingot/ir/lean_copy.h"
 #include "ingot/ops/schema.h"
 #include "ingot/passes/check/rules.h"
 namespace ingot::passes::rules {
@@ -129,7 +130,7 @@ void forget_negative_sizes(const Model& model) {
 
 void infer(Context& c) {
   if (!c.options.infer || c.is_ambiguous) return;
-  Model copy = c.model.clone();
+  Model copy = lean_copy(c.model);
   name_roots(copy);
   forget_negative_sizes(copy);
   Places places;

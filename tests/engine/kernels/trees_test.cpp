@@ -77,16 +77,17 @@ TEST(Trees, AgreeForAnyNumberOfRows) {
 }
 
 /// Trees whose thresholds and weights no float holds; a vote for each target in each leaf.
-ops::Forest forest_of_doubles(Random& random, std::int64_t features, std::int64_t targets, bool is_full) {
+ops::Forest forest_of_doubles(Random& random, std::int64_t features, std::int64_t targets, bool is_full,
+                              std::size_t branches = 15, int trees = 11) {
   ops::Forest forest;
   forest.elem = DType::f64;
   const bool is_mixed = random.below(2) != 0;
-  for (int tree = 0; tree < 11; ++tree) {
+  for (int tree = 0; tree < trees; ++tree) {
     forest.roots.push_back(forest.items.size());
     std::vector<std::size_t> open = {forest.items.size()};
     forest.items.emplace_back();
     for (std::size_t i = 0; i < open.size(); ++i) {
-      const bool is_leaf = is_full ? i >= 15 : i > 40 || (i > 0 && random.below(4) == 0);
+      const bool is_leaf = is_full ? i >= branches : i > 40 || (i > 0 && random.below(4) == 0);
       ops::Forest::Item item;
       item.is_leaf = is_leaf;
       if (is_leaf) {
@@ -137,6 +138,26 @@ TEST(Trees, OfDoublesGiveTheSameBits) {
       const auto kernels = Session(model, {.threads = 1}).kernels();
       EXPECT_TRUE(std::ranges::any_of(kernels, [](const KernelChoice& c) { return c.kernel == "trees"; }));
     }
+}
+
+TEST(Trees, OfMoreNodesThanSmallOnesCountGiveTheSameBits) {
+  for (const std::size_t branches : {32'766u, 32'767u, 40'000u}) {  // twice as many nodes and one, and one before them
+    Random random(7);
+    Model model = empty_model();
+    model.opsets.set("ai.onnx.ml", 5);
+    constexpr std::int64_t kRows = 300, kFeatures = 9;
+    Value* x = model.graph->add_input("x", Type::tensor(DType::f64, Shape{kRows, kFeatures}));
+    Attrs attrs = ops::ensemble_attributes(forest_of_doubles(random, kFeatures, 2, true, branches, 2), DType::f64);
+    attrs.push_back({"n_targets", 2});
+    attrs.push_back({"aggregate_function", 1});
+    GraphBuilder g(*model.graph);
+    model.graph->add_output(g.op("TreeEnsemble", {g.cast(g.cast(x, DType::f32), DType::f64)}, attrs));
+    std::vector<double> input;
+    for (const float v : random.floats({kRows, kFeatures}).to_vector<float>()) input.push_back(v);
+    const Array array = Array::from(Tensor::of<double>({kRows, kFeatures}, input));
+    const Array fast = run(model, array, true, 1), reference = run(model, array, false, 1);
+    EXPECT_TRUE(std::ranges::equal(fast.data<double>(), reference.data<double>())) << branches;
+  }
 }
 
 }  // namespace
