@@ -52,7 +52,7 @@ struct OptimizeRequest {
   bool ignores_nan = false;
   std::int64_t opset = 0;  // 0: the model's own
   /// "com.microsoft": ONNX Runtime's own operators are made too. Empty: only what ONNX defines.
-  std::string fuse;
+  std::string fuse = {};
   Budget* budget = nullptr;
 };
 
