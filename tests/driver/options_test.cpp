@@ -65,6 +65,7 @@ const std::map<std::string, Takers> kTakers = {
     {"--native-lstm", {{}, {"tflite"}}},
     {"--quantize", {{}, {"tfjs"}}},
     {"--variables", {{}, {"savedmodel"}}},
+    {"--sequences", {{}, kTensorflow}},
     {"--external-data", {{}, {"onnx"}}},
     {"--external-threshold", {{}, {"onnx"}}},
     {"--float16", {{}, kOnnx}},

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "ingot/base/error.h"
 #include "ingot/formats/json/document.h"
 #include "ingot/ops/infer.h"
 
@@ -73,6 +74,13 @@ std::string Layers::add(std::string_view class_name, const std::string& config, 
       json::quoted(name), config.empty() ? "" : ",", config, json::quoted(name), nodes_of(inputs)));
   for (const auto& [key, tensor] : own) weights.emplace_back(name + "/" + key, tensor);
   return name;
+}
+
+const std::string& Layers::layer_of(const Value* value) const {
+  const auto found = layers_.find(value);
+  if (found == layers_.end())
+    throw Error(Code::unsupported_feature, "'" + value->name() + "' is a constant, which no layer gives");
+  return found->second;
 }
 
 std::string Layers::named(const std::string& layer, const std::string& name) {

@@ -21,7 +21,8 @@ class Layers {
   std::string add(std::string_view class_name, const std::string& config, const std::vector<std::string>& inputs,
                   const std::string& wanted, const std::vector<std::pair<std::string, Tensor>>& weights = {});
   void bind(const Value* value, std::string layer) { layers_[value] = std::move(layer); }
-  const std::string& layer_of(const Value* value) const { return layers_.at(value); }
+  /// Refuses what no layer makes: constants.
+  const std::string& layer_of(const Value* value) const;
   bool has(const Value* value) const { return layers_.contains(value); }
   /// The layer under this very name, behind one that does nothing if need be.
   std::string named(const std::string& layer, const std::string& name);

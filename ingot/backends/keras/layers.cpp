@@ -52,7 +52,8 @@ void softmax(LayerOut& n) { n.set("Softmax", fmt::format(R"("axis":{})", n.node.
 Refused refuse_clip(const Node& n) {
   const Tensor* low = n.input(1) ? ops::constant_of(n.input(1)) : nullptr;
   const Tensor* high = n.input_count() > 2 && n.input(2) ? ops::constant_of(n.input(2)) : nullptr;
-  if (!low || low->to_doubles().at(0) != 0 || (n.input_count() > 2 && n.input(2) && !high))
+  if (!low || low->size() != 1 || low->to_doubles()[0] != 0 || (high && high->size() != 1) ||
+      (n.input_count() > 2 && n.input(2) && !high))
     return Refusal{Kind::attribute_value, "only from 0 up to a number"};
   return {};
 }
