@@ -154,16 +154,14 @@ void take_known_branches(Graph& graph) {
   }
 }
 
-/// What a model states of its results holds for the sizes that it was made with: where inputs are open, only their
-/// ranks are believed.
-void doubt_outputs(Graph& graph) {
-  const bool is_open = std::ranges::any_of(graph.inputs(), [](const Value* v) {
-    return !v->initializer && v->type.is_tensor() && !static_dims(v->type.shape);
+/// What a file states of the sizes of results holds for what it was made with: code that believed it would read beyond
+/// its memory with other inputs. Ranks are believed, sizes are those that follow from the inputs.
+void doubt_sizes(Graph& graph) {
+  for_each_graph(graph, [](Graph& g) {
+    for (Node& node : g.nodes())
+      for (Value* v : node.outputs())
+        if (v && v->type.is_tensor() && v->type.shape) v->type.shape->assign(v->type.shape->size(), Dim());
   });
-  if (!is_open) return;
-  for (Value* output : graph.outputs())
-    if (output->producer() && output->type.is_tensor() && output->type.shape)
-      for (Dim& d : *output->type.shape) d = Dim();
 }
 
 bool is_quantized_product(const Node& node) {
@@ -173,7 +171,7 @@ bool is_quantized_product(const Node& node) {
 }  // namespace
 
 void legalize(Model& model) {
-  doubt_outputs(*model.graph);
+  doubt_sizes(*model.graph);
   passes::sort_nodes(*model.graph);
   passes::canonicalize(model);
   passes::inline_functions(model);

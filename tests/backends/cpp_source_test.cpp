@@ -78,6 +78,13 @@ strings (string[2] x, float[3] y) => (bool[2] z, float[3] r) {
   }
 }
 
+TEST(CppSource, BelievesNoSizeThatOnlyTheRunTells) {
+  const std::vector<File> files = compiled(R"(<ir_version: 10, opset_import: ["" : 21]>
+    g (int64 limit) => (float[10] y) <int64 zero = {0}, int64 one = {1}> {
+      r = Range(zero, limit, one) f = Cast<to = 1>(r) y = Cos(f) })");
+  for (const File& file : files) EXPECT_EQ(file.content.find("< 10"), std::string::npos) << file.content;
+}
+
 TEST(CppSource, RefusesOperandsOfAnotherRankThanTheOperatorAsksFor) {
   const char* head = R"(<ir_version: 10, opset_import: ["" : 21]> )";
   EXPECT_REFUSED(Code::not_expressible,
