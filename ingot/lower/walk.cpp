@@ -193,7 +193,7 @@ void find_variables(const Body& body, std::set<int>& used, std::set<int>& declar
     if (const auto* map = std::get_if<Map>(&s.is)) declare(map->axes);
     if (const auto* reduce = std::get_if<Reduce>(&s.is)) declare(reduce->axes), declare(reduce->reduced);
     if (const auto* product = std::get_if<Product>(&s.is)) declare(product->batch);
-    if (const auto* loop = std::get_if<Loop>(&s.is)) declare({loop->axis});
+    if (const auto* loop = std::get_if<Loop>(&s.is)) declared.insert(loop->axis.variable);
     if (const auto* let = std::get_if<Let>(&s.is)) declared.insert(let->variable);
     for_each_body(s, [&](const Body& inner) { find_variables(inner, used, declared); });
   }
