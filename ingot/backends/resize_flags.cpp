@@ -73,10 +73,6 @@ const ResizeFlags* resize_flags(const Node& resize, const std::vector<Axis>& axe
 }
 
 Refused refuse_resize_of(const Node& n, std::string_view framework, bool avoids_borders) {
-  if (Refused why = needs_rank(n)) return why;
-  const auto& y = n.output(0)->type.shape;
-  if (!y || !is_fixed(*y) || !is_fixed(*n.input(0)->type.shape))
-    return Refusal{Kind::unknown_size, "sizes that are not known before running"};
   if (std::ranges::any_of(*n.input(0)->type.shape, [](const Dim& d) { return same(d, 0); }))
     return Refusal{Kind::dimensions, "there is nothing to resize"};
   if (n.input(2) && !ops::constant_of(n.input(2)) && !n.input(3))
@@ -87,7 +83,7 @@ Refused refuse_resize_of(const Node& n, std::string_view framework, bool avoids_
     return Refusal{Kind::attribute_value, "tf_crop_and_resize"};
   if (mode == "nearest") return {};
   if (mode != "linear") return Refusal{Kind::attribute_value, "mode " + mode};
-  const std::size_t rank = y->size();
+  const std::size_t rank = n.output(0)->type.shape->size();
   if (rank != 3 && rank != 4)
     return Refusal{Kind::dimensions, "linear resizing of other than 1 or 2 spatial dimensions"};
   // Channels first or last: either may be the case when this is asked.

@@ -20,7 +20,8 @@ std::int64_t nearest_element(const Node& resize, const passes::legalize::ResizeA
 const ResizeFlags* resize_flags(const Node& resize, const std::vector<passes::legalize::ResizeAxis>& axes,
                                 std::size_t first, bool is_linear, bool avoids_borders);
 
-/// Why neither TensorFlow nor TFLite, whose name is given, has an operator for a Resize, whatever its elements.
+/// Why neither TensorFlow nor TFLite, whose name is given, has an operator for a Resize of known rank, whatever its
+/// elements. How much of the sizes must be known, each says itself.
 Refused refuse_resize_of(const Node& resize, std::string_view framework, bool avoids_borders);
 
 }  // namespace ingot::backends

@@ -33,24 +33,8 @@ Refused refuse_resize(const Node& n, Dialect) {
   if (!y || y->size() < 3) return Refusal{Kind::dimensions, "no spatial dimensions"};
   if (!are_known_or_stay(*n.input(0)->type.shape, *y))
     return Refusal{Kind::unknown_size, "sizes that are not known before running"};
-  if (std::ranges::any_of(*n.input(0)->type.shape, [](const Dim& d) { return same(d, 0); }))
-    return Refusal{Kind::dimensions, "there is nothing to resize"};
-  if (n.input(2) && !ops::constant_of(n.input(2)) && !n.input(3))
-    return Refusal{Kind::not_constant, "scales that are computed"};
-  if (n.attributes.int_or("antialias", 0)) return Refusal{Kind::attribute_value, "antialias"};
-  const std::string mode = n.attributes.string_or("mode", "nearest");
-  if (n.attributes.string_or("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize")
-    return Refusal{Kind::attribute_value, "tf_crop_and_resize"};
-  if (mode == "nearest") return {};
-  if (mode != "linear") return Refusal{Kind::attribute_value, "mode " + mode};
-  const std::size_t rank = y->size();
-  if (rank != 3 && rank != 4)
-    return Refusal{Kind::dimensions, "linear resizing of other than 1 or 2 spatial dimensions"};
-  // Channels first or last: either may be the case when this is asked.
-  const std::vector<Axis> axes = resize_axes(n);
-  if (!resize_flags(n, axes, 1, true, true) && !resize_flags(n, axes, 2, true, true))
-    return Refusal{Kind::attribute_value, "coordinates that TensorFlow does not have"};
-  if (n.input(0)->type.elem != DType::f32)
+  if (Refused why = refuse_resize_of(n, "TensorFlow", true)) return why;
+  if (n.attributes.string_or("mode", "nearest") == "linear" && n.input(0)->type.elem != DType::f32)
     return Refusal{Kind::element_type, "TensorFlow resizes between elements in float"};
   return {};
 }

@@ -19,6 +19,10 @@ using passes::legalize::resize_axes;
 }  // namespace
 
 Refused refuse_resize(const Node& n) {
+  if (Refused why = needs_rank(n)) return why;
+  const auto& y = n.output(0)->type.shape;
+  if (!y || !is_fixed(*y) || !is_fixed(*n.input(0)->type.shape))
+    return Refusal{Kind::unknown_size, "sizes that are not known before running"};
   if (Refused why = refuse_resize_of(n, "TFLite", false)) return why;
   if (n.attributes.string_or("mode", "nearest") == "linear") return needs_types(n, {DType::f32});
   return needs_types(n, {DType::f32, DType::i32, DType::i64, DType::i8, DType::u8});
