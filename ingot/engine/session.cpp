@@ -81,14 +81,12 @@ Model signature_of(const Model& model) {
   return inputs;
 }
 
-bool has_default(const Value* input) { return input->initializer.has_value(); }
+bool has_default(const Value* input) { return input->initializer || input->sparse_initializer; }
 
 /// Defaults that nobody replaces are constants: they are folded and packed as weights are.
 Model with_constant_defaults(const Model& model) {
   Model closed = model.clone();
-  const std::vector<Value*> inputs(closed.graph->inputs().begin(), closed.graph->inputs().end());
-  for (Value* input : inputs)
-    if (has_default(input)) closed.graph->set_is_input(input, false);
+  closed.graph->close_defaults();
   return closed;
 }
 

@@ -277,6 +277,14 @@ void Graph::set_is_input(Value* initializer, bool is_input) {
     std::erase(inputs_, initializer);
 }
 
+void Graph::close_defaults() {
+  std::erase_if(inputs_, [](Value* v) {
+    const bool has_default = v->initializer || v->sparse_initializer;
+    if (has_default) v->is_input_ = false;
+    return has_default;
+  });
+}
+
 Node* Graph::add_node(std::string op, std::string domain, Node* before) {
   count_step();
   Node* node = new Node(*this);

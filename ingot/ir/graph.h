@@ -183,6 +183,8 @@ class Graph {
   void erase_initializers_if(const std::function<bool(const Value&)>& unwanted);
   /// Makes an initializer also an input (IR <= 3), or an input with a default a plain initializer.
   void set_is_input(Value* initializer, bool is_input);
+  /// Makes all inputs with a default plain initializers. Linear in their number.
+  void close_defaults();
 
   // Nodes.
   /// Adds an empty node before `before` (null: at the end). Outputs are added by the caller.

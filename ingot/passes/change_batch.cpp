@@ -60,13 +60,6 @@ void set_batch(const Values& inputs, const Dim& batch) {
       .hint("export the model with a batch that is open");
 }
 
-/// A shape that may be given by the caller is taken as its default says.
-void close_defaults(Graph& graph) {
-  const Values inputs(graph.inputs().begin(), graph.inputs().end());
-  for (Value* input : inputs)
-    if (input->initializer) graph.set_is_input(input, false);
-}
-
 /// Follows the batch through a copy in the newest operator sets, and finds what has to change.
 std::vector<BatchPatch> find_patches(const Model& model, const Values& inputs, std::int64_t old) {
   Model probe = model.clone();
@@ -74,7 +67,7 @@ std::vector<BatchPatch> find_patches(const Model& model, const Values& inputs, s
   Values marked;
   for (const Value* v : inputs) marked.push_back(probe.graph->find(v->name()));
   set_batch(marked, axis.batch);
-  close_defaults(*probe.graph);
+  probe.graph->close_defaults();  // a shape that the caller may give is taken as its default says
   forget_shapes(probe);
   ops::InferSession session;
   session.on_error = [](const Node&, const Error&) {};

@@ -168,8 +168,7 @@ IrNeed needed_ir_version(const Model& model) {
 void take_defaults_for_constants(Model& model) {
   if (model.ir_version >= 4) return;
   model.ir_version = 4;
-  const std::vector<Value*> stored(model.graph->initializers().begin(), model.graph->initializers().end());
-  for (Value* v : stored) model.graph->set_is_input(v, false);
+  model.graph->close_defaults();
 }
 
 std::vector<std::string> fit_ir_version(Model& model, std::int64_t ir_version) {

@@ -198,8 +198,7 @@ void prepare(TrainingGraph& training, const Model& model, const ParameterOptions
   expand_gradients(*training.model.graph);
   Graph& graph = *training.model.graph;
   ops::require_well_formed(graph);
-  for (Value* v : Values(graph.initializers().begin(), graph.initializers().end()))
-    if (v->is_input()) graph.set_is_input(v, false);
+  graph.close_defaults();
   lift_constants(graph, options);
   training.notes = separate_statistics(graph);
   note_copies(training, separate_copies(graph, [&](const std::string& name) {

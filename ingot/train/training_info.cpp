@@ -97,8 +97,7 @@ Renames copy_algorithm(const Graph& algorithm, Graph& graph) {
 /// Inference graph and algorithm as one graph, all in the newest operator sets.
 void join_algorithm(Model& model, std::size_t which) {
   Graph& graph = *model.graph;
-  for (Value* v : Values(graph.initializers().begin(), graph.initializers().end()))
-    if (v->is_input()) graph.set_is_input(v, false);
+  graph.close_defaults();
   const Renames renames = copy_algorithm(*model.training[which].algorithm, graph);
   model.training.clear();  // the algorithm's names are free again when it is gone
   for (const auto& [value, name] : renames)

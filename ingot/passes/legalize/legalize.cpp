@@ -42,12 +42,9 @@ void infer_again(Graph& graph) {
 bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 
 void fix_defaults(Graph& graph, std::vector<std::string>& notes) {
-  const std::vector<Value*> initializers(graph.initializers().begin(), graph.initializers().end());
-  for (Value* v : initializers)
-    if (v->is_input()) {
-      notes.push_back(fmt::format("input '{}' has a default and is now a constant", v->name()));
-      graph.set_is_input(v, false);
-    }
+  for (const Value* v : graph.initializers())
+    if (v->is_input()) notes.push_back(fmt::format("input '{}' has a default and is now a constant", v->name()));
+  graph.close_defaults();
 }
 
 /// The target's rewrites, its own first.
