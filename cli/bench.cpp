@@ -9,6 +9,7 @@
 #include "ingot/base/json.h"
 #include "ingot/driver/options.h"
 #include "terminal.h"
+#include "verdict.h"
 
 namespace ingot::cli {
 namespace {
@@ -159,8 +160,7 @@ int run(const Options& options, const Global& global) {
   request.threads = options.threads;
   request.runs = options.runs;
   for (const std::string& text : options.input_shapes) request.input_shapes.push_back(driver::parse_input_shape(text));
-  if (!options.beside.empty() && global.untrusted)
-    throw Error(Code::bad_usage, "other runtimes are off under --untrusted").hint("leave --vs out");
+  refuse_other_runtimes(global, "--vs", options.beside);
   request.peers = verify::find_peers(options.peers);
   request.peers.time = std::chrono::minutes(10);
   for (const std::string& name : options.beside) {

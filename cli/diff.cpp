@@ -107,6 +107,7 @@ Json to_json(const driver::Difference& d) {
 }
 
 int run(const Options& options, const Global& global) {
+  for (const std::string& model : {options.a, options.b}) driver::refuse_overwriting(model, options.report);
   const driver::Loaded a = driver::load(options.a, global.load_options());
   const driver::Loaded b = driver::load(options.b, global.load_options());
   const driver::Difference d = driver::diff(a.model, b.model);

@@ -28,7 +28,7 @@ verify::Verdict verdict_of(const Options& options, const Global& global) {
   request.a.load = request.b.load = global.load_options();
   request.peers = find_peers(global, options.peers);
   std::vector<verify::Runtime> runtimes = {verify::Runtime::ingot};
-  if (!options.with.empty() && !global.untrusted) {
+  if (!options.with.empty()) {
     runtimes.clear();
     for (const std::string& name : options.with) runtimes.push_back(verify::runtime_by_name(name));
   }
@@ -47,6 +47,7 @@ void print(const driver::OptimizeReport& report, const driver::Summary& before, 
 
 int run(const Options& options, const Global& global) {
   driver::refuse_overwriting(options.model, options.output);
+  refuse_other_runtimes(global, "--with", options.with);
   driver::Loaded loaded = driver::load(options.model, global.load_options());
   const driver::Summary before = driver::summarise(loaded.model);
   driver::OptimizeRequest request;

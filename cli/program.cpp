@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <stdexcept>
 
@@ -17,6 +18,7 @@
 #include "ingot/base/error.h"
 #include "ingot/base/json.h"
 #include "ingot/base/mapped_file.h"
+#include "ingot/driver/other_programs.h"
 #include "ingot/driver/plugin.h"
 #include "ingot/driver/supervisor.h"
 #include "terminal.h"
@@ -142,7 +144,7 @@ int run(int argc, char** argv) {
   Budget budget(limits_of(global));
   global.budget = &budget;
   const driver::Supervisor supervisor(budget);
-  if (global.untrusted && !global.plugins.empty()) throw Error(Code::bad_usage, "--untrusted goes without plug-ins");
+  if (global.untrusted) driver::forbid_other_programs();
   for (const std::string& plugin : global.plugins) driver::load_plugin(plugin);
   for (const Command& command : commands) {
     if (!command.app->parsed()) continue;
@@ -175,6 +177,10 @@ int run_program(int argc, char** argv) {
     return driver::report_no_memory();
   } catch (const std::bad_alloc&) {
     return driver::report_no_memory();
+  } catch (const std::filesystem::filesystem_error& failed) {  // a path that is too long, leads in circles ...
+    const Error error = system_error(Code::cannot_open, "cannot use it", failed.path1().string(), failed.code().value());
+    report(error);
+    return error.exit_code();
   } catch (const std::exception& error) {
     report(Error(Code::internal, std::string("unexpected: ") + error.what())
                .hint("this is a bug in Ingot; please report it"));

@@ -118,6 +118,8 @@ std::vector<driver::LayerError> judge(const Options& options, const Global& glob
 }
 
 int run(const Options& options, const Global& global) {
+  driver::refuse_overwriting(options.model, options.output);
+  refuse_other_runtimes(global, "--with", options.with);
   driver::Loaded loaded = driver::load(options.model, global.load_options());
   const driver::Summary before = driver::summarise(loaded.model);
   driver::QuantizeRequest request = driver::quantize_request(options.words);
@@ -151,7 +153,7 @@ int run(const Options& options, const Global& global) {
   for (const auto& l : result.outputs)
     if (l.agreement.is_known()) json["outputs"].push_back(to_json(l));
   if (!options.json && !global.quiet) print(result, options, before, after);
-  for (const std::string& name : global.untrusted ? std::vector<std::string>() : options.with)
+  for (const std::string& name : options.with)
     for (const auto& output : judge(options, global, verify::runtime_by_name(name), request)) {
       json["with"][name].push_back(to_json(output));
       if (!options.json && !global.quiet)

@@ -263,6 +263,7 @@ int run_parts(const Options& options, const Global& global) {
 }
 
 int run(const Options& options, const Global& global) {
+  driver::refuse_overwriting(options.model, options.profile);
   if (global.untrusted && (options.native || options.jit))
     throw Error(Code::bad_usage, "native code is not run under --untrusted")
         .hint("a library does what it wants; 'ingot run model.onnx' runs the model itself");

@@ -164,6 +164,8 @@ std::vector<verify::TestCase> chosen_cases(const Options& options) {
 int run(const Options& options, const Global& global) {
   if (options.output.empty() && options.json.empty())
     throw Error(Code::bad_usage, "nothing is asked for").hint("-o names a folder for the pages, --json a file");
+  refuse_other_runtimes(global, "--with", options.with);
+  refuse_other_runtimes(global, "--runner", options.runners);
   const std::vector<verify::TestCase> cases = chosen_cases(options);
   verify::ScoreOptions score;
   score.budget = global.budget;
@@ -175,10 +177,6 @@ int run(const Options& options, const Global& global) {
   for (const std::string& name : options.with) score.runtimes.push_back(verify::runtime_by_name(name));
   for (const std::string& text : options.runners) score.own.push_back(runner_of(text));
   score.opsets.assign(options.opsets.begin(), options.opsets.end());
-  if (global.untrusted) {
-    score.runtimes = {verify::Runtime::ingot};
-    score.own.clear();
-  }
   std::optional<verify::EarlierScores> before;
   if (!options.before.empty()) before = verify::read_scores(options.before);
   verify::Scoreboard board;

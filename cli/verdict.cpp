@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "ingot/base/budget.h"
+#include "ingot/base/error.h"
 #include "ingot/base/json.h"
 #include "terminal.h"
 
@@ -47,6 +48,11 @@ verify::Peers find_peers(const Global& global, const std::string& folder) {
   peers.memory = global.budget->limits().memory;
   peers.time = std::min(peers.time, global.budget->limits().time);
   return peers;
+}
+
+void refuse_other_runtimes(const Global& global, const std::string& option, const std::vector<std::string>& names) {
+  if (global.untrusted && std::ranges::any_of(names, [](const std::string& name) { return name != "ingot"; }))
+    throw Error(Code::bad_usage, "other runtimes are off under --untrusted").hint("leave " + option + " out");
 }
 
 Json to_json(const Verdict& v) {

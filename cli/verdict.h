@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <vector>
 
 #include "ingot/base/json.h"
 #include "ingot/verify/verify.h"
@@ -10,6 +11,9 @@ struct Global;
 
 /// The other runtimes, within the limits that the command line gives.
 verify::Peers find_peers(const Global& global, const std::string& folder);
+
+/// Under --untrusted a runtime that was asked for by name is refused, not left out.
+void refuse_other_runtimes(const Global& global, const std::string& option, const std::vector<std::string>& names);
 
 Json to_json(const verify::Verdict& verdict);
 

@@ -12,6 +12,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/driver/native_tools.h"
+#include "ingot/driver/other_programs.h"
 #include "ingot/driver/work_directory.h"
 
 namespace ingot::driver {
@@ -105,6 +106,7 @@ std::string why_no_native_code() {
 
 std::vector<File> make_native(std::vector<File> files, const std::string& name, const std::string& kind,
                               const std::string& target) {
+  require_other_programs("the compiler");
   if (const std::string why = why_no_native_code(); !why.empty())
     throw Error(Code::cannot_open, "native code is made by LLVM 22, and " + why)
         .hint("apt-get install mlir-22-tools llvm-22 gcc; --emit mlir and --emit cpp need none of it");

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <map>
 
 #include "ingot/backends/cpp/emit.h"
 #include "ingot/base/error.h"
 #include "ingot/driver/compile.h"
+#include "ingot/driver/other_programs.h"
 #include "ingot/driver/work_directory.h"
 #include "ingot/ir/model.h"
 
@@ -63,11 +63,7 @@ struct NativeModel::Library {
 };
 
 NativeModel::NativeModel(const std::string& path) : library_(std::make_unique<Library>()) {
-  // A name without a slash would be looked up in the system's directories.
-  const std::string file = std::filesystem::absolute(path).string();
-  library_->handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library_->handle)
-    throw Error(Code::cannot_open, std::string("the library cannot be loaded: ") + ::dlerror()).in_file(path);
+  library_->handle = open_library(path);
   library_->table = static_cast<const NativeTable*>(::dlsym(library_->handle, "ingot_native_model"));
   if (!library_->table || library_->table->version != kVersion)
     throw Error(Code::not_a_model, "the library holds no model that ingot compile made").in_file(path);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "ingot/base/error.h"
+#include "ingot/driver/other_programs.h"
 #include "ingot/driver/plugin_parts.h"
 #include "ingot/driver/targets.h"
 #include "ingot/ingot_plugin.h"
@@ -93,10 +94,7 @@ void register_plugin(const ingot_plugin* plugin, const std::string& file) {
 }
 
 void load_plugin(const std::string& path) {
-  // A name without a slash would be looked for in the system's folders.
-  const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
-  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) throw Error(Code::cannot_open, std::string("the plug-in cannot be loaded: ") + dlerror()).in_file(path);
+  void* const library = open_library(path);
   using Entry = const ingot_plugin* (*)();
   const auto entry = reinterpret_cast<Entry>(dlsym(library, "ingot_plugin_entry"));
   if (!entry) throw Error(Code::bad_usage, "the library is no plug-in: it has no ingot_plugin_entry").in_file(path);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -37,6 +38,8 @@ double ms_since(Clock::time_point start) {
 
 /// Whoever reads the file first must not be the one who waits for the disk.
 void read_ahead(const std::string& path) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(path, none)) return;  // a pipe would wait for whoever writes to it
   std::ifstream file(path, std::ios::binary);
   std::vector<char> block(1 << 20);
   while (file.read(block.data(), static_cast<std::streamsize>(block.size()))) {

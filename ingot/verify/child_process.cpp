@@ -14,6 +14,7 @@
 #include <cerrno>
 
 #include "ingot/base/error.h"
+#include "ingot/driver/other_programs.h"
 
 namespace ingot::verify {
 namespace {
@@ -54,6 +55,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, const std::s
                            std::uint64_t memory) {
   if (command.empty() || command[0].empty() || command[0][0] != '/')
     throw Error(Code::bad_usage, "another program is started by its absolute path only");
+  driver::require_other_programs(command[0]);
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);

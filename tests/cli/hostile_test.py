@@ -270,6 +270,86 @@ class Hostile(unittest.TestCase):
                            or "\u2066" <= c <= "\u2069"]
                     self.assertEqual(bad, [], shown)
 
+    def test_paths_that_lead_nowhere_are_errors(self):
+        self.file("net.onnx", model(node("Neg", ["x"], "y"), [port("x", (2, 2))], [port("y", (2, 2))]))
+        self.file("plain", "text")
+        for name in ("circle.onnx", "circle.json"):
+            (self.path / name).symlink_to(name)
+        os.mkfifo(self.path / "pipe")
+        for path in ("circle.onnx", "circle.json", "a" * 5000 + ".onnx", "a" * 5000 + ".json", "plain/x.onnx", "pipe", ""):
+            calls = {**self.commands(path), "plan": ["run", path, "--random", "1"], "page": ["report", path, "-o", "pages"]}
+            for command, words in (("run", ["--in", "x=" + path]), ("run", ["--in", path]),
+                                   ("run", ["--data", path, "--out", "p.csv"]),
+                                   ("train", ["--loss", "mse", "--steps", "1", "--data", path]),
+                                   ("train", ["--data", "data", "--loss-graph", path]),
+                                   ("convert", ["-o", "o.onnx", "--functions", path]),
+                                   ("report", ["-o", "pages", "--training", path])):
+                calls[command + words[-1 if words[0] != "-o" else 2]] = [command, "net.onnx", *words]
+            for command, words in calls.items():
+                if not path and words[0] in ("ops", "convert", "report") and words[1] != "":
+                    continue  # as if nothing had been named
+                with self.subTest(command=command, path=path[-20:]):
+                    self.ingot(*words, code=(2, 3, 6))
+        for words in (["split", "net.onnx", "--parts", "2"], ["partition", "net.onnx", "--targets", "ingot"], ["man"],
+                      ["report", "net.onnx"]):
+            for folder in ("plain", "plain/in", "pipe", "a" * 5000):
+                with self.subTest(words=words, folder=folder[-20:]):
+                    self.ingot(*words, "-o", folder, code=(2, 6))
+        for words in (["--plugin", "pipe", "inspect", "net.onnx"], ["run", "pipe", "--native", "--random", "1"],
+                      ["report", "net.onnx", "-o", "pages", "--training", "/dev/zero"]):
+            with self.subTest(words=words):
+                self.ingot(*words, code=(3, 6))
+
+    def test_nothing_writes_over_what_it_reads(self):
+        contents = model(node("MatMul", ["x", "w"], "y"), [port("x", (8, 2))], [port("y", (8, 2))],
+                         weights("w", (2, 2), [1, 2, 3, 4]))
+        self.file("net.onnx", contents)
+        calls = {name: [*words] for name, words in self.commands("net.onnx").items() if "-o" in words}
+        for command, rest in {"quantize": ["--random", "1"], "optimize": [], "rename": ["--prefix", "p/"],
+                              "extract": ["--outputs", "y"], "merge": ["net.onnx", "--connect", "y=x", "--prefix-b", "b/"],
+                              "partition": ["--targets", "ingot", "--functions"],
+                              "make-trainable": ["--loss", "mse"]}.items():
+            calls[command] = [command, "net.onnx", *rest, "-o", "out.onnx"]
+        calls["split"] = ["split", "net.onnx", "--parts", "2", "-o", "out.onnx"]
+        calls["diff"] = ["diff", "net.onnx", "net.onnx", "--report", "out.onnx"]
+        calls["page"] = ["convert", "net.onnx", "-o", "x.onnx", "--report", "out.onnx"]
+        calls["profile"] = ["run", "net.onnx", "--random", "1", "--profile", "out.onnx"]
+        calls["step graph"] = ["make-trainable", "net.onnx", "--loss", "mse", "--step-graph", "out.onnx"]
+        for option in ("--export", "--export-training", "--log", "--plot", "--profile"):
+            calls["train " + option] = ["train", "net.onnx", "--data", "data", "--loss", "mse", "--steps", "1", option,
+                                        "out.onnx"]
+        for command, words in calls.items():
+            self.assertTrue({"out.onnx", "out.tflite", "trainable.onnx", "grad.onnx", "stripped.onnx"} & set(words), words)
+            at = max(words.index(flag) for flag in ("-o", "--report", "--profile", "--step-graph", "--export", "--log",
+                                                    "--export-training", "--plot") if flag in words)
+            with self.subTest(command=command):
+                self.ingot(*words[:at + 1], "./net.onnx", *words[at + 2:], code=(2, 6))
+                self.assertEqual((self.path / "net.onnx").read_bytes(), contents)
+
+    def test_untrusted_starts_no_other_program(self):
+        contents = model(node("Neg", ["x"], "y"), [port("x", (2, 2))], [port("y", (2, 2))])
+        self.file("net.onnx", contents)
+        self.file("parts/part.onnx", contents)
+        self.file("parts/plan.json", '{"plan": 1, "inputs": ["x"], "outputs": ["y"], "parts": [{"name": "part", '
+                  '"file": "part.onnx", "runtime": "ort", "inputs": ["x"], "outputs": ["y"]}]}')
+        self.file("runner", "#!/bin/sh\ntouch " + str(self.path / "started") + "\n")
+        (self.path / "runner").chmod(0o755)
+        self.file("test/model.onnx", contents)
+        (self.path / "test/test_data_set_0").mkdir()
+        for words in (["run", "net.onnx", "--random", "1", "--jit"], ["compile", "net.onnx", "-o", "net", "--emit", "so"],
+                      ["compile", "net.onnx", "-o", "net", "--emit", "object"],
+                      ["quantize", "net.onnx", "-o", "q.onnx", "--random", "1", "--with", "ort"],
+                      ["optimize", "net.onnx", "-o", "q.onnx", "--with", "ort"], ["bench", "net.onnx", "--vs", "ort"],
+                      ["scoreboard", "test", "--json", "s.json", "--with", "ort"],
+                      ["scoreboard", "test", "--json", "s.json", "--runner", "own=" + str(self.path / "runner")],
+                      ["--plugin", str(self.path / "runner"), "inspect", "net.onnx"]):
+            with self.subTest(words=words):
+                self.assertIn("--untrusted", self.ingot("--untrusted", *words, code=2))
+        shown = self.ingot("--untrusted", "run", "parts/plan.json", "--random", "1", code=(2, 4, 6))
+        if "is not there" not in shown:  # the runtime is, and is left alone
+            self.assertIn("other programs are off", shown)
+        self.assertFalse((self.path / "started").exists())
+
     def test_links_to_a_saved_model_are_refused(self):
         self.file("elsewhere/saved_model.pb", field(1, 1) + field(2, b""))
         (self.path / "saved").mkdir()
