@@ -28,6 +28,13 @@ int version_of(const formats::keras::ModelFile& source) {
   return source.config["module"].exists() ? 3 : 2;
 }
 
+/// Whether penalties of activities are divided by the batch: not in Keras 3 before 3.14.
+bool sums_are_means(const formats::keras::ModelFile& source) {
+  const std::size_t point = source.version.find('.');
+  const int second = point == std::string::npos ? 0 : std::atoi(source.version.c_str() + point + 1);
+  return version_of(source) < 3 || second >= 14;
+}
+
 void add_inputs(Import& import, const Network& network, std::vector<Flow>& flows) {
   for (const NetworkInput& input : network.inputs()) {
     Type type = input.type;
@@ -124,8 +131,11 @@ Imported import_model(const formats::keras::ModelFile& source, const ImportOptio
       throw Error(Code::bad_source_graph, fmt::format("no layer computes output {} of the model", i));
     add_output(import, outputs[i].value, names[i]);
   }
+  for (const auto& [value, regularizer] : import.activities)
+    result.activities.push_back({value->name(), regularizer, sums_are_means(source)});
   finish(model);
   result.parameters = std::move(import.parameters);
+  std::ranges::stable_sort(result.parameters, {}, &Parameter::place);
   std::erase_if(result.parameters, [&](const Parameter& p) { return !model.graph->find(p.name); });
   result.notes = import.notes.take();
   return result;

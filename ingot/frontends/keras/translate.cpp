@@ -38,6 +38,16 @@ void cast_inputs(Call& call) {
   for (Flow& flow : call.inputs) cast(flow);
 }
 
+/// What a regularizer of the layer's results is asked of, where the model is to learn.
+void note_activity(Import& import, const Call& call) {
+  if (!import.options.is_training) return;
+  const bool is_layer = call.layer.class_name == "ActivityRegularization";
+  const Config stated = is_layer ? call.layer.entry : call.layer.config["activity_regularizer"];
+  if (stated.is_null()) return;
+  for (const Flow& flow : call.outputs)
+    if (flow.value) import.activities.emplace_back(flow.value, stated);
+}
+
 std::vector<Flow> run(Import& import, Call& call) {
   Layer& layer = call.layer;
   const std::string name = row_name(layer);
@@ -56,6 +66,7 @@ std::vector<Flow> run(Import& import, Call& call) {
   }
   cast_inputs(call);
   row->translate(call);
+  note_activity(import, call);
   if (row->guard.passes_mask && !call.inputs.empty())
     for (Flow& flow : call.outputs)
       if (!flow.mask) flow.mask = call.inputs[0].mask;
