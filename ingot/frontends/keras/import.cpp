@@ -8,6 +8,7 @@
 
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
+#include "ingot/frontends/keras/functions.h"
 #include "ingot/frontends/keras/layer_table.h"
 #include "ingot/frontends/keras/network.h"
 #include "ingot/ir/drop_unread.h"
@@ -67,7 +68,9 @@ void add_output(Import& import, IrValue* value, const std::string& name) {
     value = import.b.op("Identity", {value});
   }
   if (value->name() != name) {
-    if (IrValue* other = graph.find(name); other && !other->is_input())
+    // A further output of the same layer has a number.
+    IrValue* other = graph.find(name);
+    if (other && !other->is_input() && std::ranges::count(graph.outputs(), other) == 0)
       graph.rename(other, graph.fresh_name(name + "_inner"));
     graph.rename(value, graph.fresh_name(name));
   }
@@ -144,6 +147,8 @@ Imported import_model(const formats::keras::ModelFile& source, const ImportOptio
 std::vector<std::string> translated_layers() {
   std::vector<std::string> names;
   for (const Row& row : all_rows()) names.emplace_back(row.name);
+  for (const PythonFunction& function : all_functions()) names.emplace_back(function.name);
+  std::ranges::sort(names);
   return names;
 }
 
