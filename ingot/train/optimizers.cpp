@@ -10,6 +10,7 @@
 #include "ingot/ops/builder.h"
 #include "ingot/train/parameters.h"
 #include "ingot/train/splice.h"
+#include "ingot/train/update.h"
 
 namespace ingot::train {
 
@@ -19,60 +20,23 @@ Bytes zero_bytes(std::size_t size) {
   return {block, static_cast<const std::byte*>(block.get()), size};
 }
 
-namespace {
+const Tensor& Update::parameter() const {
+  if (!x->initializer) throw Error(Code::bad_usage, "parameter '" + x->name() + "' is no initializer");
+  return *x->initializer;
+}
 
-/// One parameter's update while it is built.
-class Update {
- public:
-  Update(GraphBuilder& builder, const OptimizerOptions& o, std::string f, Value* p, Value* gradient, Value* rate,
-         Value* t)
-      : g(builder), options(o), flavour(std::move(f)), x(p), base(p), dx(gradient), lr_(rate), count_(t) {}
-
-  GraphBuilder& g;
-  const OptimizerOptions& options;
-  std::string flavour;
-  Value* x;     // the parameter
-  Value* base;  // from where the step is made: the parameter, as a rule
-  Value* dx;
-  std::vector<StateVariable> slots;
-
-  DType elem() const { return x->type.elem; }
-  /// A number in double that changes from step to step, as one of the parameter's type.
-  Value* rounded(Value* number) { return g.cast(number, elem()); }
-  Value* lr() { return rounded(lr_); }
-  Value* lr_double() { return lr_; }
-  /// The number of the step from 1 on, in double.
-  Value* count() { return count_; }
-  /// 1 - beta^t.
-  Value* correction(double beta) {
-    Value* power = g.op("Pow", {g.scalar(beta, DType::f64), count_});
-    return g.sub(1, power);
+Value* Update::slot(const std::string& name, const Dims& dims, double first) {
+  const DType type = parameter().dtype();
+  const Tensor one = Tensor::scalar(first, type);
+  const auto count = static_cast<std::size_t>(tensor_size(dims));
+  Bytes bytes = zero_bytes(count * one.bytes().size());
+  if (first != 0) {
+    std::string filled;
+    for (std::size_t i = 0; i < count; ++i) filled += one.bytes().text();
+    bytes = Bytes::own(std::move(filled));
   }
-  /// A variable beside the parameter, of its shape, zero at first.
-  Value* slot(const std::string& name) {
-    if (!x->initializer) throw Error(Code::bad_usage, "parameter '" + x->name() + "' is no initializer");
-    const Tensor& like = *x->initializer;
-    return g.graph().add_initializer(g.graph().fresh_name("train/" + x->name() + "/" + name),
-                                     Tensor(like.dtype(), like.dims(), zero_bytes(like.bytes().size())));
-  }
-  Value* keep(Value* now, Value* next) {
-    slots.push_back({now, next});
-    return next;
-  }
-  /// decay * average + (1 - decay) * value
-  Value* blend(Value* average, double decay, Value* value) {
-    Value* old = g.mul(average, decay);
-    return g.add(old, g.mul(value, 1 - decay));
-  }
-  Value* square(Value* v) { return g.mul(v, v); }
-  Value* root(Value* v) { return g.op("Sqrt", {v}); }
-  Value* step_by(Value* rate, Value* direction) { return g.sub(base, g.mul(direction, rate)); }
-
- private:
-  Value *lr_, *count_;
-};
-
-using Rule = Value* (*)(Update&);
+  return g.graph().add_initializer(g.graph().fresh_name("train/" + x->name() + "/" + name), Tensor(type, dims, bytes));
+}
 
 void add_decay(Update& u) {
   const double decay = u.options.weight_decay.value_or(0);
@@ -82,6 +46,10 @@ void add_decay(Update& u) {
   else
     u.dx = u.g.add(u.dx, u.g.mul(u.x, decay));
 }
+
+namespace {
+
+using Rule = Value* (*)(Update&);
 
 Value* sgd(Update& u) {
   add_decay(u);
@@ -115,7 +83,7 @@ Value* nesterov(Update& u) { return with_momentum(u, true); }
 Value* adagrad(Update& u) {
   add_decay(u);
   GraphBuilder& g = u.g;
-  Value* sum = u.slot("sum");
+  Value* sum = u.slot("sum", u.parameter().dims(), u.options.first_sum);
   Value* next = u.keep(sum, g.add(sum, u.square(u.dx)));
   Value* before = g.sub(u.count(), 1);
   Value* rate = u.rounded(g.div(u.lr_double(), g.add(g.mul(before, u.options.lr_decay), 1)));
@@ -131,14 +99,19 @@ Value* rmsprop(Update& u) {
   Value* average = u.slot("square_average");
   Value* next = u.keep(average, u.blend(average, u.options.rho.value_or(is_keras ? 0.9 : 0.99), u.square(u.dx)));
   const double epsilon = u.options.epsilon.value_or(is_keras ? 1e-7 : 1e-8);
-  Value* size = is_keras ? u.root(g.add(next, epsilon)) : g.add(u.root(next), epsilon);
+  Value* spread = next;
+  if (u.options.centered) {  // the variance in place of the mean of the squares
+    Value* mean = u.slot("average");
+    Value* now = u.keep(mean, u.blend(mean, u.options.rho.value_or(is_keras ? 0.9 : 0.99), u.dx));
+    spread = g.sub(next, u.square(now));
+  }
+  Value* size = is_keras ? u.root(g.add(spread, epsilon)) : g.add(u.root(spread), epsilon);
   Value* direction = g.div(u.dx, size);
   const double m = u.options.momentum.value_or(0);
-  if (m != 0) {
-    Value* v = u.slot("momentum");
-    direction = u.keep(v, g.add(g.mul(v, m), direction));
-  }
-  return u.step_by(u.lr(), direction);
+  if (m == 0) return u.step_by(u.lr(), direction);
+  Value* v = u.slot("momentum");
+  if (is_keras) return g.sub(u.base, u.keep(v, g.add(g.mul(v, m), g.mul(direction, u.lr()))));
+  return u.step_by(u.lr(), u.keep(v, g.add(g.mul(v, m), direction)));
 }
 
 Value* adadelta(Update& u) {
@@ -171,7 +144,11 @@ Moments moments(Update& u) {
 
 Value* adam_step(Update& u) {
   GraphBuilder& g = u.g;
-  const Moments m = moments(u);
+  Moments m = moments(u);
+  if (u.options.amsgrad) {
+    Value* largest = u.slot("largest_moment");
+    m.second = u.keep(largest, g.op("Max", {largest, m.second}));
+  }
   Value* first_part = u.correction(m.beta1);
   Value* second_part = g.op("Sqrt", {u.correction(m.beta2)});
   if (u.flavour == "torch") {
@@ -242,15 +219,18 @@ Value* nadam(Update& u) {
 }
 
 Value* lamb(Update& u) {
+  const bool is_keras = u.flavour == "keras";
+  if (is_keras) add_decay(u);
   GraphBuilder& g = u.g;
   const Moments m = moments(u);
   Value* first = g.div(m.first, u.rounded(u.correction(m.beta1)));
   Value* second = g.div(m.second, u.rounded(u.correction(m.beta2)));
-  Value* direction = g.div(first, g.add(u.root(second), u.options.epsilon.value_or(1e-6)));
-  const double decay = u.options.weight_decay.value_or(0);
+  Value* direction = g.div(first, g.add(u.root(second), u.options.epsilon.value_or(is_keras ? 1e-7 : 1e-6)));
+  const double decay = is_keras ? 0 : u.options.weight_decay.value_or(0);
   if (decay != 0) direction = g.add(direction, g.mul(u.x, decay));
   // The step is as long as the parameter, scaled; a parameter or direction of zero takes a plain step.
-  Value *size = g.op("ReduceL2", {u.x}, {{"keepdims", 0}}), *length = g.op("ReduceL2", {direction}, {{"keepdims", 0}});
+  Value *size = g.op("ReduceL2", {u.base}, {{"keepdims", 0}}),
+        *length = g.op("ReduceL2", {direction}, {{"keepdims", 0}});
   Value* is_zero = g.op("Equal", {g.mul(size, length), g.scalar(0, u.elem())});
   Value* safe = g.where(is_zero, g.scalar(1, u.elem()), length);
   Value* ratio = g.div(size, safe);
@@ -275,9 +255,11 @@ struct Row {
   double lr;
 };
 constexpr Row kOptimizers[] = {
-    {"sgd", sgd, 0.01},         {"momentum", momentum, 0.01}, {"nesterov", nesterov, 0.01}, {"adagrad", adagrad, 0.01},
-    {"rmsprop", rmsprop, 1e-3}, {"adadelta", adadelta, 1},    {"adam", adam, 1e-3},         {"adamw", adamw, 1e-3},
-    {"adamax", adamax, 2e-3},   {"nadam", nadam, 2e-3},       {"lamb", lamb, 1e-3},         {"lion", lion, 1e-4},
+    {"sgd", sgd, 0.01},         {"momentum", momentum, 0.01},   {"nesterov", nesterov, 0.01},
+    {"adagrad", adagrad, 0.01}, {"rmsprop", rmsprop, 1e-3},     {"adadelta", adadelta, 1},
+    {"adam", adam, 1e-3},       {"adamw", adamw, 1e-3},         {"adamax", adamax, 2e-3},
+    {"nadam", nadam, 2e-3},     {"lamb", lamb, 1e-3},           {"lion", lion, 1e-4},
+    {"ftrl", ftrl, 1e-3},       {"adafactor", adafactor, 1e-3},
 };
 
 const Row& row_of(const std::string& full_name) {

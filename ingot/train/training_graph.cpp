@@ -111,6 +111,11 @@ Value* put_loss(TrainingGraph& training, Value* prediction, const TrainingOption
     training.target = target->name();
     loss = add_loss(options.loss, scores, target);
   }
+  if (!options.penalty.empty()) {
+    GraphBuilder g(graph);
+    g.name_after("train/penalty");
+    loss = g.add(loss, g.cast(find_prediction(graph, options.penalty), loss->type.elem));
+  }
   graph.rename(loss, graph.fresh_name("loss"));
   loss->producer()->name = loss->name();
   training.loss = loss->name();

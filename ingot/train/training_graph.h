@@ -17,6 +17,7 @@ struct TrainingOptions {
   OptimizerOptions optimizer{};
   ParameterOptions parameters{};
   std::string prediction{};             // an output of the model; empty: the first
+  std::string penalty{};                // an output of the model, one number, that is added to the loss; empty: none
   double clip_norm = 0;                 // longest gradient over all parameters; 0: no limit
   double clip_tensor = 0;               // the same for each parameter alone
   double clip_value = 0;                // largest element of a gradient

@@ -462,11 +462,12 @@ case("MelSpectrogram", {"fft_length": 64, "sequence_stride": 16, "sequence_lengt
                         "min_freq": 20.0, "max_freq": None, "window": "hann"}, draw(2, 200),
      lambda x: mel_spectrogram(x.astype(np.float64), 64, 16, 8000, 8, 20.0))
 
-# Compared by keras_layers.py with TF.js itself, by the corpus (keras_agreement.py), or refused.
+# Compared by keras_layers.py with TF.js itself, by the corpus (keras_agreement.py), with NumPy
+# (keras_operations.py), or refused.
 ELSEWHERE = set("""Activation Add Average AveragePooling1D AveragePooling2D AveragePooling3D Bidirectional Concatenate Conv1D Conv3D
     Conv3DTranspose DepthwiseConv2D Dot Dropout ELU Flatten GaussianNoise InputLayer LeakyReLU MaxPooling1D MaxPooling2D
     MaxPooling3D Maximum Minimum Multiply PReLU Permute RNN ReLU RepeatVector Reshape SeparableConv2D SimpleRNN SpatialDropout1D
-    ThresholdedReLU TimeDistributed UpSampling2D""".split())
+    TensorFlowOpLayer ThresholdedReLU TimeDistributed UpSampling2D""".split())
 REFUSED = {"Lambda"}
 
 

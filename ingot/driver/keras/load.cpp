@@ -47,7 +47,7 @@ Imported load_keras(const Source& source, const LoadOptions& options) {
                   .format = &rows::kKeras,
                   .folds_constants = !learns,
                   .is_channels_last = !learns};
-  if (learns) add_training(result, file, made.parameters);
+  if (learns) add_training(result, file, made);
   return result;
 }
 

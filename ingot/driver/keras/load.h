@@ -14,9 +14,9 @@ Imported load_keras(const Source& source, const LoadOptions& options);
 formats::keras::ModelFile open_model(const Source& source, const LoadOptions& options);
 
 /// What compile() was told becomes the model's training information, with the optimizer's variables as the file has
-/// them. Notes go to `imported`.
-void add_training(Imported& imported, const formats::keras::ModelFile& file,
-                  const std::vector<frontends::keras::Parameter>& parameters);
+/// them. Notes go to `imported`; `made`: what the
+/// frontend told beside the model.
+void add_training(Imported& imported, const formats::keras::ModelFile& file, const frontends::keras::Imported& made);
 
 /// A Keras model in the form that TF.js runs; nothing: the path leads to something else.
 std::optional<TfjsModel> wrap_as_layers_model(const std::string& path, const Model& imported,

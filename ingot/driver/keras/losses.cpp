@@ -29,6 +29,9 @@ struct Loss {
   Value* last_sum(Value* x) const { return b.reduce_sum(x, {-1}, false); }
   Value* abs(Value* x) const { return b.op("Abs", {x}); }
   Value* log(Value* x) const { return b.op("Log", {x}); }
+  Value* number(const char* key, double otherwise) const {
+    return b.scalar(config[key].as_number().value_or(otherwise), p->type.elem);
+  }
 };
 
 Value* mean_squared_error(const Loss& l) {
@@ -96,11 +99,56 @@ Value* log_cosh(const Loss& l) {
   Value* x = b.sub(l.p, l.y);
   return l.mean(b.sub(b.add(x, b.op("Softplus", {b.mul(x, -2)})), 0.6931471805599453));
 }
-/// Targets are -1 and 1.
-Value* hinge(const Loss& l) { return l.mean(l.b.op("Relu", {l.b.sub(1, l.b.mul(l.y, l.p))})); }
+/// Targets as -1 and 1: where all are 0 or 1, these are meant.
+Value* signed_targets(const Loss& l) {
+  GraphBuilder& b = l.b;
+  Value* is_binary = b.op("Equal", {l.y, b.mul(l.y, l.y)});
+  Value* all = b.op("ReduceMin", {b.cast(is_binary, DType::i32)}, {{"keepdims", 0}});
+  return b.where(b.cast(all, DType::boolean), b.sub(b.mul(l.y, 2), 1), l.y);
+}
+Value* margin(const Loss& l) { return l.b.op("Relu", {l.b.sub(1, l.b.mul(signed_targets(l), l.p))}); }
+Value* hinge(const Loss& l) { return l.mean(margin(l)); }
 Value* squared_hinge(const Loss& l) {
-  Value* x = l.b.op("Relu", {l.b.sub(1, l.b.mul(l.y, l.p))});
+  Value* x = margin(l);
   return l.mean(l.b.mul(x, x));
+}
+Value* categorical_hinge(const Loss& l) {
+  GraphBuilder& b = l.b;
+  Value* right = l.last_sum(b.mul(l.y, l.p));
+  Value* wrong = b.op("ReduceMax", {b.mul(b.sub(1, l.y), l.p), b.ints({-1})}, {{"keepdims", 0}});
+  return l.mean(b.op("Relu", {b.add(b.sub(wrong, right), 1)}));
+}
+/// Easy examples count less: alpha (1 - p)^gamma times the cross entropy, for each class or for yes and no.
+Value* binary_focal_crossentropy(const Loss& l) {
+  GraphBuilder& b = l.b;
+  Value* y = l.y;
+  if (const double smoothing = l.config["label_smoothing"].as_number().value_or(0); smoothing != 0)
+    y = b.add(b.mul(y, 1 - smoothing), smoothing / 2);
+  Value* p = l.clipped(l.is_logits() ? b.op("Sigmoid", {l.p}) : l.p, kEpsilon, 1 - kEpsilon);
+  const auto either = [&](Value* yes, Value* no) { return b.add(b.mul(y, yes), b.mul(b.sub(1, y), no)); };
+  Value* focus = b.op("Pow", {b.sub(1, either(p, b.sub(1, p))), l.number("gamma", 2)});
+  Value* loss = b.mul(focus, b.neg(either(l.log(p), l.log(b.sub(1, p)))));
+  if (!l.config["apply_class_balancing"].as_bool().value_or(false)) return l.mean(loss);
+  const double alpha = l.config["alpha"].as_number().value_or(0.25);
+  return l.mean(b.mul(loss, b.add(b.mul(y, 2 * alpha - 1), 1 - alpha)));
+}
+Value* categorical_focal_crossentropy(const Loss& l) {
+  GraphBuilder& b = l.b;
+  if (l.config["alpha"].is_list() || l.config["label_smoothing"].as_number().value_or(0) != 0)
+    throw Error(Code::unsupported_setting,
+                "focal losses with an alpha for each class, or smoothing, have no translation");
+  Value* p = l.is_logits() ? b.op("Softmax", {l.p}, {{"axis", -1}}) : b.div(l.p, b.reduce_sum(l.p, {-1}));
+  p = l.clipped(p, kEpsilon, 1 - kEpsilon);
+  Value* focus = b.mul(b.op("Pow", {b.sub(1, p), l.number("gamma", 2)}), l.config["alpha"].as_number().value_or(0.25));
+  return l.mean(l.last_sum(b.mul(focus, b.neg(b.mul(l.y, l.log(p))))));
+}
+/// One less twice what both share, over all elements.
+Value* dice(const Loss& l) {
+  GraphBuilder& b = l.b;
+  if (!l.config["axis"].is_null()) throw Error(Code::unsupported_setting, "dice over some axes has no translation");
+  const auto sum = [&](Value* x) { return b.op("ReduceSum", {x}, {{"keepdims", 0}}); };
+  Value* shared = b.add(b.mul(sum(b.mul(l.y, l.p)), 2), kEpsilon);
+  return b.sub(1, b.div(shared, b.add(b.add(sum(l.y), sum(l.p)), kEpsilon)));
 }
 Value* poisson(const Loss& l) { return l.mean(l.b.sub(l.p, l.b.mul(l.y, l.log(l.b.add(l.p, kEpsilon))))); }
 Value* kl_divergence(const Loss& l) {
@@ -122,8 +170,12 @@ struct Named {
 };
 constexpr Named kLosses[] = {
     {"binary_crossentropy", binary_crossentropy},
+    {"binary_focal_crossentropy", binary_focal_crossentropy},
     {"categorical_crossentropy", categorical_crossentropy},
+    {"categorical_focal_crossentropy", categorical_focal_crossentropy},
+    {"categorical_hinge", categorical_hinge},
     {"cosine_similarity", cosine_similarity},
+    {"dice", dice},
     {"hinge", hinge},
     {"huber", huber},
     {"huber_loss", huber},
@@ -146,9 +198,24 @@ constexpr Named kLosses[] = {
 };
 static_assert(std::ranges::is_sorted(kLosses, {}, &Named::name), "keep the table sorted");
 
+/// The loss as it is asked for: the mean over the batch, or the sum, times a number.
+Value* reduced(const Loss& l, Value* loss, double weight) {
+  GraphBuilder& b = l.b;
+  const std::string_view reduction = l.config["reduction"].text();
+  if (reduction == "none")
+    throw Error(Code::unsupported_setting, "a loss that is not reduced to one number has no step");
+  if (reduction == "sum") {
+    Value* sizes = b.op("Slice", {b.shape(l.p), b.ints({0}), b.ints({-1}), b.ints({0})});
+    Value* count = b.op("ReduceProd", {sizes}, {{"keepdims", 0}});
+    loss = b.mul(loss, b.cast(count, loss->type.elem));
+  }
+  return weight == 1 ? loss : b.mul(loss, weight);
+}
+
 }  // namespace
 
-std::shared_ptr<const Model> loss_graph(const formats::json::Value& loss, const Type& prediction, int version) {
+std::shared_ptr<const Model> loss_graph(const formats::json::Value& loss, double weight, const Type& prediction,
+                                        int version) {
   std::string name(loss.is_text()             ? loss.text()
                    : loss["config"].is_text() ? loss["config"].text()
                                               : std::string_view());
@@ -178,7 +245,10 @@ std::shared_ptr<const Model> loss_graph(const formats::json::Value& loss, const 
   Value* y = graph.add_input("target", target);
   GraphBuilder b(graph);
   b.name_after("loss");
-  graph.add_output(row->make({b, p, y, config, version}));
+  if (!config["ignore_class"].is_null())
+    throw Error(Code::unsupported_setting, "a loss with 'ignore_class' has no translation");
+  const Loss made{b, p, y, config, version};
+  graph.add_output(reduced(made, row->make(made), weight));
   return model;
 }
 

@@ -96,7 +96,7 @@ std::optional<double> first_learning_rate(const Config& optimizer) {
   return config["values"][0].as_number();
 }
 
-bool follow_schedule(train::TrainingGraph& training, const Config& optimizer) {
+bool follow_schedule(train::TrainingGraph& training, const Config& optimizer, std::uint64_t batches) {
   const Config rate = rate_of(optimizer);
   const double decay = optimizer["decay"].as_number().value_or(0);
   if (!rate.is_object() && decay == 0) return true;
@@ -106,6 +106,7 @@ bool follow_schedule(train::TrainingGraph& training, const Config& optimizer) {
   const std::vector<Use> uses(lr->uses().begin(), lr->uses().end());
   GraphBuilder b(graph);
   b.name_after("train/schedule");
+  if (batches > 1) step = b.op("Div", {step, b.index(static_cast<std::int64_t>(batches))});
   Value* done = b.cast(step, DType::f32);
   Value* factor = nullptr;
   if (rate.is_object()) {

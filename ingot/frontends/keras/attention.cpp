@@ -81,6 +81,7 @@ Projection projection(Call& call, const Weights& all, const std::string& attribu
   inner.scope = call.layer.scope + "/" + attribute;
   inner.is_trainable = call.layer.is_trainable;
   inner.config = call.layer.config;
+  inner.place = call.layer.place;
   inner.weights = all.is_tree() ? all.part(attribute) : all.range(place * count, count);
   for (const char* name : {"kernel", "bias"})
     if (const auto made = call.layer.parameters.find(attribute + ":" + name); made != call.layer.parameters.end())

@@ -8,6 +8,7 @@
 
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
+#include "ingot/frontends/keras/functions.h"
 #include "ingot/frontends/keras/layer_table.h"
 #include "ingot/frontends/keras/network.h"
 #include "ingot/ir/drop_unread.h"
@@ -26,6 +27,13 @@ constexpr const char* kRemedy =
 int version_of(const formats::keras::ModelFile& source) {
   if (const int stated = std::atoi(source.version.c_str()); stated > 0) return stated;
   return source.config["module"].exists() ? 3 : 2;
+}
+
+/// Whether penalties of activities are divided by the batch: not in Keras 3 before 3.14.
+bool sums_are_means(const formats::keras::ModelFile& source) {
+  const std::size_t point = source.version.find('.');
+  const int second = point == std::string::npos ? 0 : std::atoi(source.version.c_str() + point + 1);
+  return version_of(source) < 3 || second >= 14;
 }
 
 void add_inputs(Import& import, const Network& network, std::vector<Flow>& flows) {
@@ -60,7 +68,9 @@ void add_output(Import& import, IrValue* value, const std::string& name) {
     value = import.b.op("Identity", {value});
   }
   if (value->name() != name) {
-    if (IrValue* other = graph.find(name); other && !other->is_input())
+    // A further output of the same layer has a number.
+    IrValue* other = graph.find(name);
+    if (other && !other->is_input() && std::ranges::count(graph.outputs(), other) == 0)
       graph.rename(other, graph.fresh_name(name + "_inner"));
     graph.rename(value, graph.fresh_name(name));
   }
@@ -124,8 +134,11 @@ Imported import_model(const formats::keras::ModelFile& source, const ImportOptio
       throw Error(Code::bad_source_graph, fmt::format("no layer computes output {} of the model", i));
     add_output(import, outputs[i].value, names[i]);
   }
+  for (const auto& [value, regularizer] : import.activities)
+    result.activities.push_back({value->name(), regularizer, sums_are_means(source)});
   finish(model);
   result.parameters = std::move(import.parameters);
+  std::ranges::stable_sort(result.parameters, {}, &Parameter::place);
   std::erase_if(result.parameters, [&](const Parameter& p) { return !model.graph->find(p.name); });
   result.notes = import.notes.take();
   return result;
@@ -134,6 +147,8 @@ Imported import_model(const formats::keras::ModelFile& source, const ImportOptio
 std::vector<std::string> translated_layers() {
   std::vector<std::string> names;
   for (const Row& row : all_rows()) names.emplace_back(row.name);
+  for (const PythonFunction& function : all_functions()) names.emplace_back(function.name);
+  std::ranges::sort(names);
   return names;
 }
 

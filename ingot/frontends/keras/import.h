@@ -19,16 +19,27 @@ struct ImportOptions {
   Budget* budget = nullptr;
 };
 
-/// A parameter of the model, in the order in which optimizers number them.
+/// A parameter of the model.
 struct Parameter {
   std::string name;  // of the initializer
   bool is_trainable = true;
+  formats::json::Value regularizer{}, constraint{};  // as the layer states them; null: none
+  std::size_t place = 0;                             // of its layer in the file
+};
+
+/// What a layer gives, where its size is a part of the loss.
+struct Activity {
+  std::string value;
+  formats::json::Value regularizer;
+  bool is_mean = true;  // over the batch; Keras 3 before 3.14 takes the sum
 };
 
 struct Imported {
   Model model;
   std::vector<std::string> notes;     ///< what the reader of a report should know, a line each
-  std::vector<Parameter> parameters;  ///< those that layers call trainable, whether they are or not
+  std::vector<Parameter> parameters;  ///< those that layers call trainable, whether they are or not; in the order in
+                                      ///< which optimizers number them
+  std::vector<Activity> activities;  ///< with regularizers
 };
 
 /// Translates a Keras model into the newest ONNX operator sets. Spatial operators stand between transposes from and to

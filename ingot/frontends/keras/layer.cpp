@@ -53,6 +53,24 @@ DType compute_type_named(std::string_view name) {
   return dtype_from_name(name).value_or(DType::undefined);
 }
 
+/// What a layer states of a weight: "recurrent_kernel" has a "recurrent_regularizer"; Keras 1 wrote W, U and b.
+Config rule_of(const Config& config, std::string_view weight, std::string_view kind) {
+  const auto stated = [&](std::string_view of) { return config[std::string(of) + "_" + std::string(kind)]; };
+  if (const std::size_t gate = weight.find_last_of('_');
+      gate != weight.npos && gate + 2 == weight.size() && weight.back() >= '0' && weight.back() <= '9')
+    weight = weight.substr(0, gate);  // Keras 1 has one for each gate
+  constexpr std::string_view kKernel = "_kernel";
+  if (weight.ends_with(kKernel)) weight.remove_suffix(kKernel.size());
+  std::vector<std::string_view> names{weight};
+  if (weight == "kernel") names.insert(names.end(), {"depthwise", "W"});
+  if (weight == "embeddings") names.push_back("W");
+  if (weight == "recurrent") names.push_back("U");
+  if (weight == "bias") names.push_back("b");
+  for (const std::string_view name : names)
+    if (Config found = stated(name); !found.is_null()) return found;
+  return {};
+}
+
 }  // namespace
 
 void collect(const Argument& argument, std::vector<Flow>& tensors) {
@@ -189,7 +207,9 @@ IrValue* Call::parameter(const std::string& name, const Tensor& tensor, bool is_
   IrValue*& made = layer.parameters[name];
   if (!made) {
     made = import.graph.add_initializer(import.graph.fresh_name(layer.scope + "/" + name), tensor);
-    if (is_trained && is_float(tensor.dtype())) import.parameters.push_back({made->name(), layer.is_trainable});
+    if (is_trained && is_float(tensor.dtype()))
+      import.parameters.push_back({made->name(), layer.is_trainable, rule_of(layer.config, name, "regularizer"),
+                                   rule_of(layer.config, name, "constraint"), layer.place});
   }
   return is_float(tensor.dtype()) ? b.cast(made, elem()) : made;
 }
@@ -207,6 +227,7 @@ std::vector<Flow> Call::call(const std::string& key, const Config& entry, const 
   if (!inner) {
     inner = std::make_shared<Layer>(layer_of(entry, layer.scope, layer.is_trainable));
     inner->weights = weights;
+    inner->place = layer.place;
     // Two of one name are told apart.
     if (key == "forward" || key == "backward") inner->scope = layer.scope + "/" + key + "_" + inner->name;
   }

@@ -46,6 +46,8 @@ struct Import {
   Problems problems{};
   Notes notes{};
   std::vector<Parameter> parameters{};
+  std::size_t layer_count = 0;                            // read so far
+  std::vector<std::pair<IrValue*, Config>> activities{};  // with regularizers
   Budget& budget;
 };
 
@@ -59,6 +61,7 @@ struct Layer {
   Weights weights{};
   bool is_trainable = true;
   std::size_t number = 0;                                 // among the layers of its class
+  std::size_t place = 0;                                  // among all layers, in the order of the file
   std::map<std::string, IrValue*> parameters{};           // made so far, by name
   std::shared_ptr<Network> network{};                     // of a model inside the model
   std::map<std::string, std::shared_ptr<Layer>> inner{};  // layers that it wraps

@@ -48,6 +48,7 @@ void Network::add_layer(const Config& entry) {
   std::size_t before = 0;
   if (!is_operation(*layer)) before = of_class_[snake_case(layer->class_name)]++;
   layer->number = before;
+  layer->place = import_.layer_count++;
   const bool has_layers = layer->config["layers"].is_list() || layer->config.is_list();
   const bool is_model = is_network(layer->class_name) || (has_layers && layer->config["input_layers"].exists());
   layer->weights = weights_.layer(layer->name, layer->class_name, before);

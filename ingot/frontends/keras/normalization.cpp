@@ -31,6 +31,14 @@ IrValue* ones(Call& call, std::int64_t count, float value, const std::string& na
                         false);
 }
 
+/// By stored statistics, of the channels on axis 1. `of`: scale, shift, mean and variance.
+IrValue* frozen_normalization(Call& call, IrValue* x, Values of) {
+  GraphBuilder& b = call.b;
+  for (IrValue*& each : of) each = spread(call, each, {1}, rank_of(x).value_or(2));
+  IrValue* size = b.op("Sqrt", {b.add(of[3], call.number("epsilon", 1e-3))});
+  return b.add(b.mul(b.div(b.sub(x, of[2]), size), of[0]), of[1]);
+}
+
 }  // namespace
 
 void batch_normalization(Call& call) {
@@ -57,6 +65,11 @@ void batch_normalization(Call& call) {
   for (std::size_t i = 0; i < order.size(); ++i)
     back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
   if (!order.empty()) x = b.transpose(x, order);
+  // Where the layer is frozen, it normalises by what it knows also while the model learns.
+  if (call.import.options.is_training && !call.layer.is_trainable && call.import.version >= 2) {
+    IrValue* y = frozen_normalization(call, x, {gamma, beta, mean, variance});
+    return call.set(order.empty() ? y : b.transpose(y, back));
+  }
   IrValue* y = b.op("BatchNormalization", {x, gamma, beta, mean, variance},
                     {{"epsilon", call.number("epsilon", 1e-3)}, {"momentum", call.number("momentum", 0.99)}});
   call.set(order.empty() ? y : b.transpose(y, back));

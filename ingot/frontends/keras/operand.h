@@ -9,6 +9,15 @@ namespace ingot::frontends::keras {
 /// An operation's argument as a tensor: what flows in, or what the configuration writes as a constant. `type`: of the
 /// constant; undefined: by what it looks like.
 IrValue* operand(Call& call, std::size_t place, DType type);
+/// The same by its name too.
+IrValue* operand_named(Call& call, std::size_t place, std::initializer_list<const char*> names, DType type);
+/// Numbers in lists as a tensor; `type` undefined: int32 or float, by what they look like.
+Tensor literal(const Call& call, const Config& value, DType type);
+/// An argument by its place or its name; null: it is not given.
+const Argument* argument_of(const Call& call, std::size_t place, std::initializer_list<const char*> names);
+bool has_tensor(const Argument& argument);
+/// Sizes of which some are computed, as one list of int64.
+IrValue* sizes_of(Call& call, const Argument& stated);
 /// The first two, of one type.
 std::pair<IrValue*, IrValue*> pair_of(Call& call);
 /// An argument that is a setting: by its place, its name, or as the layer's own configuration keeps it.

@@ -26,19 +26,27 @@ template <const ops::OpDef& def> void binary(Call& call) {
   call.set(call.b.op(ops::Name(def), {x, y}));
 }
 
-template <const ops::OpDef& def> void reduction(Call& call) {
-  GraphBuilder& b = call.b;
-  IrValue* x = first(call);
+bool keeps_axes(const Call& call) { return setting(call, 2, {"keepdims", "keep_dims"}).as_bool().value_or(false); }
+
+template <const ops::OpDef& def> void reduce(Call& call, IrValue* x, bool keeps) {
   const Config axis = setting(call, 1, {"axis"});
-  const Config keeps = setting(call, 2, {"keepdims", "keep_dims"});
   Values inputs{x};
   if (!axis.is_null()) {
     Ints axes;
     if (const auto one = axis.as_int()) axes.push_back(*one);
     for (const Config& entry : axis.entries()) axes.push_back(entry.as_int().value_or(0));
-    inputs.push_back(b.ints(axes));
+    inputs.push_back(call.b.ints(axes));
   }
-  call.set(b.op(ops::Name(def), inputs, {{"keepdims", keeps.as_bool().value_or(false)}}));
+  call.set(call.b.op(ops::Name(def), inputs, {{"keepdims", keeps}}));
+}
+
+template <const ops::OpDef& def> void reduction(Call& call, bool keeps) { reduce<def>(call, first(call), keeps); }
+template <const ops::OpDef& def> void reduction(Call& call) { reduction<def>(call, keeps_axes(call)); }
+
+/// Of what is true or not.
+template <const ops::OpDef& def> void truth(Call& call) {
+  reduce<def>(call, call.b.cast(call.b.cast(first(call), DType::boolean), DType::i32), keeps_axes(call));
+  call.set(call.b.cast(call.outputs[0].value, DType::boolean));
 }
 
 }  // namespace
@@ -69,11 +77,36 @@ void op_expm1(Call& call) { call.set(call.b.sub(call.b.op("Exp", {first(call)}),
 void op_add(Call& call) { binary<defs::Add>(call); }
 void op_subtract(Call& call) { binary<defs::Sub>(call); }
 void op_multiply(Call& call) { binary<defs::Mul>(call); }
-void op_divide(Call& call) { binary<defs::Div>(call); }
+void op_divide(Call& call) {
+  auto [x, y] = both(call);
+  if (!is_float(x->type.elem)) {  // whole numbers give real ones
+    const DType type = call.layer.class_name == "TFOpLambda" ? DType::f64 : DType::f32;
+    x = call.b.cast(x, type);
+    y = call.b.cast(y, type);
+  }
+  call.set(call.b.div(x, y));
+}
 void op_power(Call& call) { binary<defs::Pow>(call); }
 void op_maximum(Call& call) { binary<defs::Max>(call); }
 void op_minimum(Call& call) { binary<defs::Min>(call); }
-void op_matmul(Call& call) { binary<defs::MatMul>(call); }
+void op_matmul(Call& call) {
+  const auto turned = [&](IrValue* x, std::size_t place, std::initializer_list<const char*> names) {
+    for (const char* name : names)
+      if (!setting(call, place, {name}).as_bool().value_or(false))
+        continue;
+      else {
+        Ints order;
+        for (std::int64_t i = 0; i < rank_of(x).value_or(0); ++i) order.push_back(i);
+        call.require(order.size() >= 2, "the rank of an input is not known");
+        std::swap(order[order.size() - 1], order[order.size() - 2]);
+        return call.b.transpose(x, order);
+      }
+    return x;
+  };
+  const auto [x, y] = both(call);
+  call.set(
+      call.b.op("MatMul", {turned(x, 2, {"transpose_a", "adjoint_a"}), turned(y, 3, {"transpose_b", "adjoint_b"})}));
+}
 void op_greater(Call& call) { binary<defs::Greater>(call); }
 void op_greater_equal(Call& call) { binary<defs::GreaterOrEqual>(call); }
 void op_less(Call& call) { binary<defs::Less>(call); }
@@ -96,7 +129,30 @@ void op_floor_divide(Call& call) {
   call.set(call.b.op("Floor", {call.b.div(x, y)}));
 }
 
-void op_mean(Call& call) { reduction<defs::ReduceMean>(call); }
+void op_mean(Call& call) {
+  IrValue* x = first(call);
+  if (!is_float(x->type.elem) && call.import.version >= 3) x = call.b.cast(x, DType::f32);
+  reduce<defs::ReduceMean>(call, x, keeps_axes(call));
+}
+void op_any(Call& call) { truth<defs::ReduceMax>(call); }
+void op_all(Call& call) { truth<defs::ReduceMin>(call); }
+void op_variance(Call& call) {
+  GraphBuilder& b = call.b;
+  IrValue* x = first(call);
+  reduction<defs::ReduceMean>(call, true);
+  IrValue* away = b.sub(x, call.outputs[0].value);
+  reduce<defs::ReduceMean>(call, b.mul(away, away), keeps_axes(call));
+}
+void op_deviation(Call& call) {
+  op_variance(call);
+  call.set(call.b.op("Sqrt", {call.outputs[0].value}));
+}
+void op_count_nonzero(Call& call) {
+  GraphBuilder& b = call.b;
+  IrValue* x = first(call);
+  IrValue* counts = b.cast(b.op("Not", {b.op("Equal", {x, b.scalar(0, x->type.elem)})}), DType::i32);
+  reduce<defs::ReduceSum>(call, counts, keeps_axes(call));
+}
 void op_sum(Call& call) { reduction<defs::ReduceSum>(call); }
 void op_max(Call& call) { reduction<defs::ReduceMax>(call); }
 void op_min(Call& call) { reduction<defs::ReduceMin>(call); }
@@ -107,7 +163,6 @@ void op_logsumexp(Call& call) { reduction<defs::ReduceLogSumExp>(call); }
 void op_activation(Call& call) {
   std::string name = call.layer.class_name;
   if (name == "TFOpLambda") name = std::string(call.at("function").text());
-  if (name == "TensorFlowOpLayer") name = std::string(call.at("node_def")["op"].text());
   name = snake_case(name.substr(name.rfind('.') + 1));
   if (name == "swish") name = "silu";
   if (name == "hard_sigmoid" || name == "sigmoid" || name != "leaky_relu") {
@@ -124,7 +179,7 @@ void op_activation(Call& call) {
 }
 
 void op_cast(Call& call) {
-  const DType type = compute_type(setting(call, 1, {"dtype", "DstT"}));
+  const DType type = compute_type(setting(call, 1, {"dtype"}));
   call.require(type != DType::undefined, "it does not say to which type");
   call.set(call.b.cast(first(call), type));
 }
@@ -132,7 +187,10 @@ void op_cast(Call& call) {
 void op_reshape(Call& call) {
   IrValue* x = first(call);
   const Config target = setting(call, 1, {"newshape", "shape", "new_shape"});
-  if (target.is_null() || !target.is_list()) call.refuse("a shape that is computed has no translation");
+  const Argument* stated = argument_of(call, 1, {"newshape", "shape", "new_shape"});
+  if (stated && (stated->tensor || has_tensor(*stated)))
+    return call.set(call.b.op("Reshape", {x, sizes_of(call, *stated)}));
+  call.require(target.is_list(), "it does not say to which shape");
   Ints sizes;
   for (const Config& entry : target.entries()) sizes.push_back(entry.as_int().value_or(-1));
   // An unknown batch in front stays.
@@ -155,7 +213,11 @@ void op_transpose(Call& call) {
 }
 
 void op_expand_dims(Call& call) {
-  call.set(call.b.unsqueeze(first(call), {setting(call, 1, {"axis"}).as_int().value_or(0)}));
+  const Config axis = setting(call, 1, {"axis"});
+  Ints axes;
+  for (const Config& entry : axis.entries()) axes.push_back(entry.as_int().value_or(0));
+  if (axes.empty()) axes.push_back(axis.as_int().value_or(0));
+  call.set(call.b.unsqueeze(first(call), axes));
 }
 
 void op_squeeze(Call& call) {
@@ -199,8 +261,11 @@ void op_clip(Call& call) {
 void op_identity(Call& call) { call.set(first(call)); }
 
 void op_einsum(Call& call) {
+  std::vector<Flow> flows = call.inputs;
+  if (flows.empty())
+    for (const auto& [name, argument] : call.kwargs) collect(argument, flows);
   Values values;
-  for (const Flow& flow : call.inputs) values.push_back(flow.value);
+  for (const Flow& flow : flows) values.push_back(flow.value);
   std::string equation = call.text("subscripts");
   if (equation.empty()) equation = std::string(setting(call, 0, {"subscripts", "equation"}).text());
   call.require(!equation.empty() && !values.empty(), "it has no equation");

@@ -87,6 +87,7 @@ void rnn(Call& call) {
     Layer inner = layer_of(cells[i], call.layer.scope, call.layer.is_trainable);
     if (cells.size() > 1) inner.scope += "_" + std::to_string(i);
     inner.class_name = cells[i]["class_name"].text();
+    inner.place = call.layer.place;
     const Cell::Kind kind = kind_of(call, inner.class_name);
     const std::size_t count = inner.config["use_bias"].as_bool().value_or(true) ? 3 : 2;
     inner.weights = !is_stacked         ? weights

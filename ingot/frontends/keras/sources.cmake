@@ -1,11 +1,13 @@
 list(APPEND frontends_sources
   keras/activations.cpp
+  keras/arrays.cpp
   keras/attention.cpp
   keras/cell.cpp
   keras/conv_lstm.cpp
   keras/convolutions.cpp
   keras/core.cpp
   keras/encoding.cpp
+  keras/functions.cpp
   keras/hashing.cpp
   keras/images.cpp
   keras/import.cpp
@@ -24,6 +26,7 @@ list(APPEND frontends_sources
   keras/shapes.cpp
   keras/spatial.cpp
   keras/spectrogram.cpp
+  keras/tensorflow_node.cpp
   keras/text_vectorization.cpp
   keras/translate.cpp
   keras/weights.cpp

@@ -3,6 +3,7 @@
 
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
+#include "ingot/frontends/keras/functions.h"
 #include "ingot/frontends/keras/layer_table.h"
 #include "ingot/frontends/keras/network.h"
 #include "ingot/ir/source_notes.h"
@@ -14,9 +15,17 @@ namespace {
 std::string row_name(const Layer& layer) {
   if (layer.class_name == "TFOpLambda" || layer.class_name == "SlicingOpLambda")
     return "tf:" + std::string(layer.config["function"].text());
-  if (layer.class_name == "TensorFlowOpLayer") return "tf:" + std::string(layer.config["node_def"]["op"].text());
   const bool is_operation = layer.module.find(".ops.") != std::string::npos || layer.module.ends_with(".ops");
   return (is_operation ? "op:" : "") + layer.class_name;
+}
+
+/// As a list of what has no translation calls it: functions by what they are.
+std::string spoken_name(const Layer& layer) {
+  const std::string function(layer.class_name == "TensorFlowOpLayer" ? layer.config["node_def"]["op"].text()
+                                                                     : layer.config["function"].text());
+  const bool is_function = layer.class_name == "TFOpLambda" || layer.class_name == "SlicingOpLambda";
+  if (!is_function && layer.class_name != "TensorFlowOpLayer") return layer.class_name;
+  return layer.class_name + " (" + (is_function ? "tf." : "") + function + ")";
 }
 
 /// A class of the user's own may have the name of one of Keras's.
@@ -29,13 +38,25 @@ bool is_users_own(const Layer& layer) {
 
 void cast_inputs(Call& call) {
   const DType type = compute_type(call.layer.config["dtype"]);
-  if (!is_float(type)) return;
+  const bool is_function = call.layer.class_name == "TFOpLambda" || call.layer.class_name == "TensorFlowOpLayer" ||
+                           call.layer.class_name == "SlicingOpLambda";  // which take tensors as they are
+  if (!is_float(type) || is_function) return;
   const auto cast = [&](Flow& flow) {
     if (flow.value && is_float(flow.value->type.elem)) flow.value = call.b.cast(flow.value, type);
   };
   for (Argument& argument : call.args)
     if (argument.tensor) cast(*argument.tensor);
   for (Flow& flow : call.inputs) cast(flow);
+}
+
+/// What a regularizer of the layer's results is asked of, where the model is to learn.
+void note_activity(Import& import, const Call& call) {
+  if (!import.options.is_training) return;
+  const bool is_layer = call.layer.class_name == "ActivityRegularization";
+  const Config stated = is_layer ? call.layer.entry : call.layer.config["activity_regularizer"];
+  if (stated.is_null()) return;
+  for (const Flow& flow : call.outputs)
+    if (flow.value) import.activities.emplace_back(flow.value, stated);
 }
 
 std::vector<Flow> run(Import& import, Call& call) {
@@ -49,6 +70,11 @@ std::vector<Flow> run(Import& import, Call& call) {
   }
   if (layer.network) return layer.network->run(call.inputs);
   const Row* row = is_users_own(layer) ? nullptr : find_row(name);
+  const PythonFunction* function = row || is_users_own(layer) ? nullptr : find_function(name);
+  if (function) {
+    call_function(call, *function);
+    return std::move(call.outputs);
+  }
   if (!row) {
     const bool is_code = is_users_own(layer) || layer.class_name.find('>') != std::string::npos;
     throw Error(is_code ? Code::code_refused : Code::unsupported_operator,
@@ -56,6 +82,7 @@ std::vector<Flow> run(Import& import, Call& call) {
   }
   cast_inputs(call);
   row->translate(call);
+  note_activity(import, call);
   if (row->guard.passes_mask && !call.inputs.empty())
     for (Flow& flow : call.outputs)
       if (!flow.mask) flow.mask = call.inputs[0].mask;
@@ -75,7 +102,7 @@ std::vector<Flow> translate(Import& import, Layer& layer, std::vector<Argument> 
     return run(import, call);
   } catch (const Error& error) {
     if (error.exit_code() == 5 || error.exit_code() == 70) throw;
-    import.problems.add(layer.scope, layer.class_name, error);
+    import.problems.add(layer.scope, spoken_name(layer), error);
     return {};
   }
 }
