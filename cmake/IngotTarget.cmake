@@ -57,6 +57,12 @@ function(ingot_join target sources)
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE folder)
   set(files ${${sources}})
   list(FILTER files INCLUDE REGEX "^[^/$][^$]*\\.cpp$")
+  foreach(file IN LISTS files)
+    get_source_file_property(own_options ${file} COMPILE_OPTIONS)
+    if(own_options)  # set before the library is named
+      list(REMOVE_ITEM files ${file})
+    endif()
+  endforeach()
   execute_process(COMMAND ${INGOT_PYTHON} ${PROJECT_SOURCE_DIR}/tools/join_sources.py ${INGOT_JOIN} ${files}
                   WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE groups COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX MATCHALL "[^\n]* [^\n]*" groups "${groups}")

@@ -190,8 +190,8 @@ template <class Types> ForestVotes<Types>::ForestVotes(const PlainForest<Types>&
     targets_.push_back(vote.target);
   }
   for (const auto& tree : forest.trees) is_dense_ &= std::cmp_equal(tree.votes, forest.targets);
-  const auto targets = static_cast<std::size_t>(forest.targets);
-  for (std::size_t i = 0; i < targets_.size() && is_dense_; ++i) is_dense_ = targets_[i] == i % targets;
+  all_targets_ = static_cast<std::size_t>(forest.targets);
+  for (std::size_t i = 0; i < targets_.size() && is_dense_; ++i) is_dense_ = targets_[i] == i % all_targets_;
   if (is_dense_) targets_ = {};
 }
 

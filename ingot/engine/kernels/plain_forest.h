@@ -74,10 +74,23 @@ template <class Types> class ForestVotes {
     else
       for (std::size_t i = 0; i < count; ++i) sums[targets_[first + i]] += static_cast<double>(weights_[first + i]);
   }
+  /// The same for rows of which each has its leaf.
+  void add(const std::uint64_t* firsts, std::size_t rows, std::size_t count, double* sums) const {
+    if (is_dense_ && count == 1) return add_dense<1>(firsts, rows, sums);
+    if (is_dense_ && count == 2) return add_dense<2>(firsts, rows, sums);
+    for (std::size_t row = 0; row < rows; ++row) add(firsts[row], count, sums + row * all_targets_);
+  }
+  const typename Types::Weight* weights() const { return weights_.data(); }
 
  private:
+  template <std::size_t Count> void add_dense(const std::uint64_t* firsts, std::size_t rows, double* sums) const {
+    for (std::size_t row = 0; row < rows; ++row)
+      for (std::size_t i = 0; i < Count; ++i) sums[row * Count + i] += static_cast<double>(weights_[firsts[row] + i]);
+  }
+
   std::vector<typename Types::Weight> weights_;
   std::vector<std::uint32_t> targets_;
+  std::size_t all_targets_ = 1;
   bool is_dense_ = true;
 };
 
@@ -99,6 +112,7 @@ template <class Types> class ForestNode : public PreparedNode {
   virtual void add_votes(const Scalar* values, double* sums) const = 0;
 
   std::int64_t targets() const { return targets_; }
+  std::size_t columns() const { return columns_.size(); }
   std::size_t group_size() const { return columns_.size() * kForestRows; }
   static void add(const typename Plain::Vote* votes, std::size_t count, double* sums) {
     for (std::size_t i = 0; i < count; ++i) sums[votes[i].target] += static_cast<double>(votes[i].weight);

@@ -3,6 +3,7 @@
 
 #include "ingot/engine/kernels/kernels.h"
 #include "ingot/engine/kernels/plain_forest.h"
+#include "ingot/engine/kernels/ranked_trees.h"
 
 namespace ingot::engine {
 namespace {
@@ -158,6 +159,7 @@ std::unique_ptr<PreparedNode> prepare(PrepareContext& c, const ops::Forest& fore
   std::string why;
   const auto plain = plain_forest<Types>(forest, targets, is_average, why);
   if (!plain) return c.refuse(why);
+  if (auto ranked = make_ranked_trees(*plain)) return ranked;
   if (are_nearly_full(*plain)) return make_full_trees(*plain);
   if constexpr (std::is_same_v<typename Types::Scalar, float>)
     if (are_small(*plain)) return std::make_unique<Trees<Types, SmallNode>>(*plain);

@@ -215,6 +215,7 @@ std::optional<Forest> read_ensemble(const Attributes& attributes) {
   if (missing && !missing->empty() && missing->size() != n) refuse("the attributes of the nodes differ in length");
   if (static_cast<std::size_t>(modes.size()) != n) refuse("the attributes of the nodes differ in length");
   forest.elem = splits.dtype();
+  forest.items.reserve(n + targets.size());
   const auto split_values = splits.to_doubles(), leaf_weights = weights.to_doubles();
   const auto mode_values = modes.to_ints();
 

@@ -160,5 +160,40 @@ TEST(Trees, OfMoreNodesThanSmallOnesCountGiveTheSameBits) {
   }
 }
 
+/// Many trees over few columns compare ranks: as deep as they like, on thresholds, beside them and without numbers.
+TEST(Trees, OfWhichThereAreManyGiveTheSameBits) {
+  for (unsigned seed = 0; seed < 12; ++seed)
+    for (const std::int64_t rows : {1, 7, 9, 16, 17, 140, 1300}) {
+      Random random(100 + seed);
+      Model model = empty_model();
+      model.opsets.set("ai.onnx.ml", 5);
+      const std::int64_t features = 1 + random.below(4), targets = 1 + random.below(3);
+      ops::Forest forest = forest_of_doubles(random, features, targets, seed % 2 == 0, 120, 40);
+      for (std::size_t i = 0; i < forest.items.size(); i += 50)  // what nothing is below, and what all is
+        if (!forest.items[i].is_leaf)
+          forest.items[i].split = (i % 100 ? 1 : -1) * std::numeric_limits<double>::infinity();
+      Attrs attrs = ops::ensemble_attributes(forest, DType::f64);
+      attrs.push_back({"n_targets", targets});
+      attrs.push_back({"aggregate_function", random.below(2)});
+      Value* x = model.graph->add_input("x", Type::tensor(DType::f64, Shape{rows, features}));
+      GraphBuilder g(*model.graph);
+      if (seed % 4 > 1) x = g.cast(g.cast(x, DType::f32), DType::f64);
+      model.graph->add_output(g.op("TreeEnsemble", {x}, attrs));
+      std::vector<double> input(static_cast<std::size_t>(rows * features));
+      for (std::size_t i = 0; i < input.size(); ++i) {
+        input[i] = static_cast<double>(random.below(22) - 1) / 30.0 - 0.3;
+        if (i % 3 != 0) input[i] = std::nextafter(input[i], static_cast<double>(i % 3) - 1.5);
+        if (i % 31 == 5) input[i] = std::numeric_limits<double>::quiet_NaN();
+        if (i % 37 == 5) input[i] = (i % 2 ? 1 : -1) * std::numeric_limits<double>::infinity();
+      }
+      const Array array = Array::from(Tensor::of<double>({rows, features}, input));
+      const Array reference = run(model, array, false, 1);
+      for (const int threads : {1, 2}) {
+        const Array fast = run(model, array, true, threads);
+        ASSERT_TRUE(std::ranges::equal(fast.data<double>(), reference.data<double>())) << seed << ", " << rows;
+      }
+    }
+}
+
 }  // namespace
 }  // namespace ingot::engine
