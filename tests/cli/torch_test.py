@@ -12,6 +12,7 @@ import sys
 import tempfile
 import unittest
 import zipfile
+from typing import Dict, Optional
 
 try:
     import numpy as np
@@ -135,6 +136,27 @@ class Rate(nn.Module):
         return y + 1 if is_loud else y
 
 
+class Masked(nn.Module):
+    """With tensors that need not be given."""
+
+    def forward(self, x, mask: Optional[torch.Tensor] = None, bias: Optional[torch.Tensor] = None, scale: float = 2.0):
+        if mask is not None:
+            x = x * mask
+        if bias is not None:
+            x = x + bias
+        return x * scale
+
+
+class Batch(nn.Module):
+    """What comes in goes by keys."""
+
+    def forward(self, batch: Dict[str, torch.Tensor]):
+        y = batch["tokens"] * 2
+        if "offset" in batch:
+            y = y + batch["offset"]
+        return y
+
+
 class PytorchFiles(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -244,6 +266,26 @@ g (float[2, 3] x, float[3] y) => (float[2, 3] output) { s = Add(x, y) d = Div(s,
         self.assertIn("a rate that is not supported", text)
         self.ingot("convert", self.path("rate.pt"), "-o", self.path("no.onnx"), "--input-value", "speed=1", code=2)
         self.ingot("convert", self.path("rate.pt"), "-o", self.path("no.onnx"), "--input-shape", "y:1,2", code=2)
+
+    def test_arguments_with_defaults_become_inputs_where_their_shape_is_told(self):
+        torch.jit.script(Masked()).save(self.path("net.pt"))
+        x, bias = np.ones((2, 4), np.float32), np.arange(4, dtype=np.float32)
+        text = self.ingot("convert", self.path("net.pt"), "-o", self.path("net.onnx"), "--no-verify", "--input-shape", "x:N,4")
+        self.assertIn("the argument 'mask' has its default value", text)
+        np.testing.assert_array_equal(self.run_model("net.onnx", x=x), x * 2)
+        self.ingot("convert", self.path("net.pt"), "-o", self.path("net.onnx"), "--no-verify", "--input-shape", "x:N,4",
+                   "--input-shape", "bias:4", "--input-value", "scale=3")
+        np.testing.assert_array_equal(self.run_model("net.onnx", x=x, bias=bias), (x + bias) * 3)
+
+    def test_dictionaries_become_inputs_by_their_keys(self):
+        torch.jit.script(Batch()).save(self.path("net.pt"))
+        x = np.arange(6, dtype=np.float32).reshape(2, 3)
+        self.ingot("convert", self.path("net.pt"), "-o", self.path("net.onnx"), "--no-verify")
+        np.testing.assert_array_equal(self.run_model("net.onnx", batch_tokens=x), x * 2)
+        self.ingot("convert", self.path("net.pt"), "-o", self.path("net.onnx"), "--no-verify", "--input-shape",
+                   "batch_offset:2,1")
+        offset = np.ones((2, 1), np.float32)
+        np.testing.assert_array_equal(self.run_model("net.onnx", batch_tokens=x, batch_offset=offset), x * 2 + 1)
 
     def test_training_mode_keeps_normalisation_and_dropout(self):
         net = Learner()

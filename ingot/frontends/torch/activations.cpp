@@ -83,6 +83,7 @@ Item glu(const Call& c) {
   return g.mul(halves[0], g.op("Sigmoid", {halves[1]}));
 }
 Item dropout(const Call& c) {
+  if (!c.flag(2) && !c.t.is_trainable) return c.arg(0);
   if (c.real(1) != 0 && c.t.is_trainable && c.row.name == "dropout")
     return c.g().op("Dropout", {c.real_tensor(0), c.g().scalar(c.real(1), DType::f32)}, {}, 1)[0];
   if (!c.flag(2) || c.real(1) == 0) return c.arg(0);
@@ -96,12 +97,14 @@ Item native_dropout(const Call& c) {
   return Item::tuple({c.arg(0), Item(c.g().op("Equal", {c.tensor(0), c.tensor(0)}))});
 }
 Item softmax(const Call& c) {
+  if (is_single(c)) return on_single(c, softmax);
   Value* x = c.tensor(0);
   x = c.g().cast(
       x, c.row.name.starts_with('_') ? x->type.elem : c.dtype(2, is_float(x->type.elem) ? x->type.elem : DType::f32));
   return c.g().op("Softmax", {x}, {{"axis", c.integer(1)}});
 }
 Item log_softmax(const Call& c) {
+  if (is_single(c)) return on_single(c, log_softmax);
   Value* x = c.tensor(0);
   x = c.g().cast(
       x, c.row.name.starts_with('_') ? x->type.elem : c.dtype(2, is_float(x->type.elem) ? x->type.elem : DType::f32));

@@ -87,6 +87,14 @@ std::optional<Item> Interpreter::builtin(const std::string& callee, const Expr& 
       callee == "torch.is_autocast_cpu_enabled")
     return Item(false);
   if (callee == "torch.is_scripting") return Item(true);
+  if (callee == "fork") {  // done at once
+    const Item work = evaluate(part(1), frame);
+    const Callable* callable = work.get<Callable>();
+    if (!callable || !callable->body) refuse_code(expr.line, "a " + kind_text(work) + " is forked");
+    Frame inner = frame;
+    return run_body(*callable->body, inner);
+  }
+  if (callee == "torch.wait") return evaluate(part(1), frame);
   if (callee == "len") return t_.call("len", {evaluate(part(1), frame)});
   if (callee == "torch.device") {
     const Item which = evaluate(part(1), frame);

@@ -20,6 +20,15 @@ Value* read(const Call& c, const Item& item) {
   return c.t.read(*tensor);
 }
 
+/// A result with a number for each matrix of the first argument that tells of errors: 0.
+Item with_success(const Call& c, const Item& made) {
+  GraphBuilder& g = c.g();
+  Value* shape = g.op("Slice", {g.shape(c.tensor(0)), g.ints({0}), g.ints({-2})});
+  return Item::tuple({made, Item(g.op("Expand", {g.constant(Tensor::scalar(std::int32_t{0})), shape}))});
+}
+
+Value* zero_like(GraphBuilder& g, const Value* x) { return g.scalar(0, x->type.elem); }
+
 Item sampled_indices(const Call& c, Value* weights, Value* count) {
   // The largest of weight ^ (1 / u) are drawn without putting them back: log(u) / weight, from the top.
   GraphBuilder& g = c.g();
@@ -34,6 +43,7 @@ Item diff(const Call& c) {
   GraphBuilder& g = c.g();
   Value* x = c.tensor(0);
   const std::int64_t axis = c.axis(2, x);
+  if (c.integer(1) == 0) return x;
   if (c.has(3)) x = g.concat({g.cast(c.tensor(3), x->type.elem), x}, axis);
   if (c.has(4)) x = g.concat({x, g.cast(c.tensor(4), x->type.elem)}, axis);
   for (std::int64_t i = 0; i < std::min<std::int64_t>(c.integer(1), 64); ++i) {
@@ -42,7 +52,8 @@ Item diff(const Call& c) {
   }
   return x;
 }
-Item trapezoid(const Call& c) {
+/// The areas between neighbours along an axis, which is told too.
+std::pair<Value*, std::int64_t> areas_of(const Call& c) {
   GraphBuilder& g = c.g();
   Value* y = c.real_tensor(0);
   const bool has_places = c.is_tensor(1);
@@ -62,7 +73,15 @@ Item trapezoid(const Call& c) {
     sums = g.mul(sums, steps);
   }
   const double width = has_places ? 1 : c.arg(1).is_number() ? c.real(1) : c.has(3) ? c.real(3) : 1;
-  return g.mul(g.reduce_sum(sums, {axis}, false), width / 2);
+  return {g.mul(sums, width / 2), axis};
+}
+Item trapezoid(const Call& c) {
+  const auto [areas, axis] = areas_of(c);
+  return c.g().reduce_sum(areas, {axis}, false);
+}
+Item cumulative_trapezoid(const Call& c) {
+  const auto [areas, axis] = areas_of(c);
+  return c.g().op("CumSum", {areas, c.g().index(axis)});
 }
 Item pdist(const Call& c) {
   GraphBuilder& g = c.g();
@@ -77,13 +96,25 @@ Item pdist(const Call& c) {
 }
 Item cov(const Call& c) {
   GraphBuilder& g = c.g();
-  if (c.has(2) || c.has(3)) refuse("a covariance with weights");
   Value* x = c.real_tensor(0);
-  const bool is_vector = c.rank(x) < 2;
+  const bool is_vector = c.rank(x) < 2 || dim_of(x, 0) == 1;
   if (is_vector) x = g.reshape(x, {1, -1});
-  Value* off = g.sub(x, g.op("ReduceMean", {x, g.ints({1})}));
-  Value* count = g.sub(g.cast(size_of(g, x, 1), x->type.elem), static_cast<double>(c.integer(1)));
-  Value* made = g.div(g.op("MatMul", {off, g.transpose(off, {1, 0})}), count);
+  const double correction = static_cast<double>(c.integer(1));
+  const auto weights = [&](std::size_t i) { return c.has(i) ? g.cast(c.tensor(i), x->type.elem) : nullptr; };
+  Value *often = weights(2), *much = weights(3);
+  if (!often && !much) {
+    Value* off = g.sub(x, g.op("ReduceMean", {x, g.ints({1})}));
+    Value* count = g.sub(g.cast(size_of(g, x, 1), x->type.elem), correction);
+    Value* made = g.div(g.op("MatMul", {off, g.transpose(off, {1, 0})}), g.op("Max", {count, zero_like(g, x)}));
+    return is_vector ? g.reshape(made, {}) : made;
+  }
+  Value* weight = often && much ? g.mul(often, much) : often ? often : much;
+  Value* total = g.reduce_sum(weight, {0}, false);
+  Value* mean = g.div(g.reduce_sum(g.mul(x, weight), {1}, true), total);
+  Value* off = g.sub(x, mean);
+  Value* taken = much ? g.div(g.reduce_sum(g.mul(weight, much), {0}, false), total) : g.scalar(1, x->type.elem);
+  Value* count = g.op("Max", {g.sub(total, g.mul(taken, correction)), zero_like(g, x)});
+  Value* made = g.div(g.op("MatMul", {g.mul(off, weight), g.transpose(off, {1, 0})}), count);
   return is_vector ? g.reshape(made, {}) : made;
 }
 Item corrcoef(const Call& c) {
@@ -109,7 +140,10 @@ Item sum_to_size(const Call& c) {
   for (std::int64_t i = 0; i < lead; ++i) axes.push_back(i);
   for (std::size_t i = 0; i < sizes.size(); ++i)
     if (sizes[i] == 1) axes.push_back(lead + static_cast<std::int64_t>(i));
-  return axes.empty() ? Item(x) : Item(g.reshape(g.reduce_sum(x, axes), sizes));
+  if (sizes.empty()) return c.t.call("sum", {c.arg(0)});
+  if (axes.empty()) return x;
+  if (!is_float(x->type.elem)) x = g.cast(x, DType::i64);
+  return g.reshape(g.reduce_sum(x, axes), sizes);
 }
 Item ldexp(const Call& c) {
   Value* x = c.real_tensor(0);
@@ -120,7 +154,8 @@ Item logaddexp2(const Call& c) {
   GraphBuilder& g = c.g();
   Value* gap = g.neg(g.op("Abs", {g.sub(x[0], x[1])}));
   Value* power = g.op("Exp", {g.mul(gap, std::numbers::ln2)});
-  return g.add(g.op("Max", x), g.mul(g.op("Log", {g.add(power, 1)}), 1 / std::numbers::ln2));
+  Value* made = g.add(g.op("Max", x), g.mul(g.op("Log", {g.add(power, 1)}), 1 / std::numbers::ln2));
+  return g.where(g.op("And", {g.op("IsInf", {x[0]}), g.op("Equal", x)}), x[0], made);
 }
 Item entr(const Call& c) {
   Value* x = c.real_tensor(0);
@@ -147,29 +182,10 @@ Item vecdot(const Call& c) {
   const Values x = c.promoted({0, 1});
   return c.g().reduce_sum(c.g().mul(x[0], x[1]), {c.integer(2)}, false);
 }
-Item inverse_ex(const Call& c) { return Item::tuple({c.t.call("inverse", {c.arg(0)}), Item(c.g().index(0))}); }
-Item cholesky_ex(const Call& c) {
-  return Item::tuple({c.t.call("cholesky", {c.arg(0), c.arg(1)}), Item(c.g().index(0))});
-}
+Item inverse_ex(const Call& c) { return with_success(c, c.t.call("inverse", {c.arg(0)})); }
+Item cholesky_ex(const Call& c) { return with_success(c, c.t.call("cholesky", {c.arg(0), c.arg(1)})); }
 Item solve_ex(const Call& c) {
-  if (c.has(2) && !c.flag(2)) refuse("a system that is solved from the right");
-  return Item::tuple({c.t.call("linalg_solve", {c.arg(0), c.arg(1)}), Item(c.g().index(0))});
-}
-Item index_reduce(const Call& c) {
-  GraphBuilder& g = c.g();
-  if (c.has(5) && !c.flag(5)) refuse("index_reduce without the elements that are there");
-  const std::string how = c.text(4);
-  if (how == "mean") refuse("index_reduce by the mean");
-  Value *x = c.tensor(0), *from = g.cast(c.tensor(3), x->type.elem);
-  const std::int64_t axis = c.axis(1, x);
-  Ints shape(static_cast<std::size_t>(c.rank(from)), 1);
-  shape[static_cast<std::size_t>(axis)] = -1;
-  Value* places = g.op("Expand", {g.reshape(as_int64(g, c.tensor(2)), shape), g.shape(from)});
-  return g.op("ScatterElements", {x, places, from},
-              {{"axis", axis},
-               {"reduction", how == "prod"   ? "mul"
-                             : how == "amax" ? "max"
-                                             : "min"}});
+  return with_success(c, c.t.call("linalg_solve", {c.arg(0), c.arg(1), c.arg(2)}));
 }
 Item multinomial(const Call& c) {
   GraphBuilder& g = c.g();

@@ -20,6 +20,25 @@ std::int64_t normal_axis(std::int64_t axis, std::int64_t rank) {
   return axis < 0 ? axis + range : axis;
 }
 
+bool is_single(const Call& c) { return c.is_tensor(0) && rank_of(c.tensor(0)) == 0; }
+
+Item on_single(const Call& c, Item (*translate)(const Call&), std::initializer_list<std::size_t> which) {
+  GraphBuilder& g = c.g();
+  Call wide = c;
+  for (const std::size_t i : which)
+    if (c.is_tensor(i) && rank_of(c.tensor(i)) == 0) wide.args[i] = Item(g.reshape(c.tensor(i), {1}));
+  const auto narrow = [&](const Item& item) {
+    const TensorRef* tensor = item.get<TensorRef>();
+    return tensor ? Item(g.reshape(c.t.read(*tensor), {})) : item;
+  };
+  const Item made = translate(wide);
+  const Tuple* tuple = made.get<Tuple>();
+  if (!tuple) return narrow(made);
+  std::vector<Item> parts;
+  for (const Item& part : *tuple->items) parts.push_back(narrow(part));
+  return Item::tuple(std::move(parts), tuple->type);
+}
+
 const Item& Call::arg(std::size_t i) const {
   static const Item kNone;
   return i < args.size() ? args[i] : kNone;

@@ -70,6 +70,12 @@ struct Call {
 
 [[noreturn]] void refuse(std::string why);
 
+/// Along an axis a tensor without axes counts as one of a single element: `translate` is given those of the arguments
+/// `which` as such, and its results lose their axis.
+Item on_single(const Call& c, Item (*translate)(const Call&), std::initializer_list<std::size_t> which = {0});
+/// Whether the first argument is one.
+bool is_single(const Call& c);
+
 /// `axis` from the front; refuses what lies outside.
 std::int64_t normal_axis(std::int64_t axis, std::int64_t rank);
 

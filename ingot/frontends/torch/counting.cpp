@@ -44,7 +44,9 @@ Item bincount(const Call& c) {
   Value* x = as_int64(g, c.tensor(0));
   Value* most = g.op("ReduceMax", {g.concat({x, g.ints({-1})}, 0)}, {{"keepdims", 0}});
   Value* size = g.reshape(g.op("Max", {g.add(most, g.index(1)), c.index(2)}), {1});
-  Value* each = c.has(1) ? c.tensor(1) : g.op("Expand", {g.index(1), g.shape(x)});
+  Value* each = c.has(1) ? c.tensor(1) : nullptr;
+  if (each && each->type.elem != DType::f32) each = g.cast(each, DType::f64);
+  if (!each) each = g.op("Expand", {g.index(1), g.shape(x)});
   Value* none = g.op("Expand", {g.scalar(0, each->type.elem), size});
   return g.op("ScatterElements", {none, x, each}, {{"reduction", "add"}});
 }
@@ -108,7 +110,7 @@ Item unique_dim(const Call& c) {
 Item quantile(const Call& c) {
   GraphBuilder& g = c.g();
   Value* x = c.tensor(0);
-  if (c.has(4) && c.text(4) != "linear") refuse("a quantile that is not interpolated linearly");
+  const std::string between = c.has(4) ? c.text(4) : "linear";
   const std::int64_t own_rank = c.rank(x);
   if (!c.has(2)) x = g.reshape(x, {-1});
   const std::int64_t axis = c.has(2) ? c.axis(2, x) : 0;
@@ -124,7 +126,12 @@ Item quantile(const Call& c) {
   Ints shape(static_cast<std::size_t>(c.rank(x)), 1);
   shape[static_cast<std::size_t>(axis)] = -1;
   Value *low = at(below), *high = at(g.op("Ceil", {place}));
-  Value* made = g.add(low, g.mul(g.sub(high, low), g.reshape(g.sub(place, below), shape)));
+  Value* share = g.reshape(g.sub(place, below), shape);
+  if (between == "midpoint") share = g.scalar(0.5, x->type.elem);
+  Value* made = between == "lower"     ? low
+                : between == "higher"  ? high
+                : between == "nearest" ? at(g.op("Round", {place}))
+                                       : g.add(low, g.mul(g.sub(high, low), share));
   if (rank_of(q) == 0) {
     if (!c.flag(3)) return g.squeeze(made, {axis});
     return c.has(2) ? Item(made) : Item(g.reshape(made, Ints(static_cast<std::size_t>(own_rank), 1)));

@@ -34,6 +34,11 @@ void flatten_numbers(const Call& c, const Item& item, Values& leaves, Ints& shap
   for (const Item& part : (*list)->items) flatten_numbers(c, part, leaves, shape, depth + 1);
 }
 
+/// Where numbers in even steps begin or end: for integers an integer.
+double bound_of(const Call& c, std::size_t i, std::size_t dtype) {
+  return is_float(c.dtype(dtype, DType::f32)) ? c.real(i) : std::trunc(c.real(i));
+}
+
 Item random(const Call& c, Value* shape, DType elem, bool is_normal, double a, double b) {
   GraphBuilder& g = c.g();
   Value* like = g.op("Expand", {g.scalar(0, elem), shape});
@@ -96,12 +101,13 @@ Item arange(const Call& c) {
   const Item& step = count > 2 ? c.arg(2) : one_item;
   GraphBuilder& g = c.g();
   const bool is_real = begin.is<double>() || end.is<double>() || step.is<double>();
-  const DType in = is_real ? (elem == DType::f64 ? DType::f64 : DType::f32) : is_float(elem) ? elem : DType::i64;
+  // Reals are counted in double whatever the result is; of integers what is behind their points does not count.
+  const DType in = !is_float(elem) ? DType::i64 : is_real ? DType::f64 : elem;
   return g.cast(g.op("Range", {number_as(c, begin, in), number_as(c, end, in), number_as(c, step, in)}), elem);
 }
 Item linspace(const Call& c) {
   const std::int64_t steps = c.integer(2);
-  const double begin = c.real(0), end = c.real(1);
+  const double begin = bound_of(c, 0, 3), end = bound_of(c, 1, 3);
   std::vector<double> values;
   for (std::int64_t i = 0; i < steps; ++i) {
     const double step = steps > 1 ? (end - begin) / static_cast<double>(steps - 1) : 0;
@@ -113,7 +119,7 @@ Item linspace(const Call& c) {
 }
 Item logspace(const Call& c) {
   const std::int64_t steps = c.integer(2);
-  const double begin = c.real(0), end = c.real(1), base = c.real(3);
+  const double begin = bound_of(c, 0, 4), end = bound_of(c, 1, 4), base = c.real(3);
   std::vector<double> values;
   for (std::int64_t i = 0; i < steps; ++i)
     values.push_back(std::pow(

@@ -53,21 +53,41 @@ Item diag(const Call& c) {
 }
 Item tril(const Call& c) { return c.g().op("Trilu", {c.tensor(0), c.index(1)}, {{"upper", 0}}); }
 Item triu(const Call& c) { return c.g().op("Trilu", {c.tensor(0), c.index(1)}, {{"upper", 1}}); }
+/// The sizes before the last three axes: channels, height and width of images.
+Value* lead_of(const Call& c, Value* x) {
+  return c.g().op("Slice", {c.g().shape(x), c.g().ints({0}), c.g().ints({c.rank(x) - 3})});
+}
 Item pixel_shuffle(const Call& c) {
-  return c.g().op("DepthToSpace", {c.tensor(0)}, {{"blocksize", c.integer(1)}, {"mode", "CRD"}});
+  Value* x = c.tensor(0);
+  GraphBuilder& g = c.g();
+  const Attrs attrs{{"blocksize", c.integer(1)}, {"mode", "CRD"}};
+  c.expect_rank(x, 4);
+  if (rank_of(x) == 4) return g.op("DepthToSpace", {x}, attrs);
+  if (c.rank(x) < 3) refuse("an image has three axes at least");
+  const auto images = [&](Value* v, Value* lead, std::int64_t rank) {
+    Value* sizes = g.op("Slice", {g.shape(v), g.ints({rank - 3}), g.ints({INT64_MAX})});
+    return g.op("Reshape", {v, g.concat({lead, sizes}, 0)});
+  };
+  return images(g.op("DepthToSpace", {images(x, g.ints({-1}), c.rank(x))}, attrs), lead_of(c, x), 4);
 }
 Item pixel_unshuffle(const Call& c) {
   Value* x = c.tensor(0);
   GraphBuilder& g = c.g();
   const std::int64_t r = c.integer(1);
-  Value* batch = g.op("Slice", {g.shape(x), g.ints({0}), g.ints({1})});
-  const auto part = [&](std::int64_t axis) {
-    return g.div(g.op("Slice", {g.shape(x), g.ints({axis}), g.ints({axis + 1})}), g.ints({r}));
+  c.expect_rank(x, 4);
+  const std::int64_t first = c.rank(x) - 3;
+  if (first < 0 || r <= 0) refuse("an image has three axes at least");
+  const auto part = [&](std::int64_t axis, std::int64_t shares) {
+    Value* size = g.op("Slice", {g.shape(x), g.ints({first + axis}), g.ints({first + axis + 1})});
+    return shares == 1 ? size : g.div(size, g.ints({shares}));
   };
-  Value* channels = g.op("Slice", {g.shape(x), g.ints({1}), g.ints({2})});
-  Value* split = g.concat({batch, channels, part(2), g.ints({r}), part(3), g.ints({r})}, 0);
-  Value* moved = g.transpose(g.op("Reshape", {x, split}), {0, 1, 3, 5, 2, 4});
-  return g.op("Reshape", {moved, g.concat({batch, g.mul(channels, g.ints({r * r})), part(2), part(3)}, 0)});
+  Value* lead = lead_of(c, x);
+  Value* split = g.concat({lead, part(0, 1), part(1, r), g.ints({r}), part(2, r), g.ints({r})}, 0);
+  Ints perm(static_cast<std::size_t>(first));
+  std::iota(perm.begin(), perm.end(), 0);
+  for (const std::int64_t axis : {0, 2, 4, 1, 3}) perm.push_back(first + axis);
+  Value* moved = g.transpose(g.op("Reshape", {x, split}), perm);
+  return g.op("Reshape", {moved, g.concat({lead, g.mul(part(0, 1), g.ints({r * r})), part(1, r), part(2, r)}, 0)});
 }
 Item channel_shuffle(const Call& c) {
   Value* x = c.tensor(0);

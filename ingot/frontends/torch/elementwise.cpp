@@ -37,14 +37,30 @@ Value* truncated(GraphBuilder& g, Value* x) {
   return g.mul(g.op("Sign", {x}), g.op("Floor", {g.op("Abs", {x})}));
 }
 
+/// The remainder that has the divisor's sign, exactly: that of a division that is cut towards 0, moved where signs differ.
+Value* signed_remainder(GraphBuilder& g, Value* a, Value* b) {
+  if (!is_float(a->type.elem)) return g.op("Mod", {a, b});
+  Value* zero = g.scalar(0, a->type.elem);
+  Value* rest = g.op("Mod", {a, b}, {{"fmod", 1}});
+  Value* is_other = g.op("Less", {g.mul(g.op("Sign", {rest}), g.op("Sign", {b})), zero});
+  return g.where(is_other, g.add(rest, b), rest);
+}
+
+/// Rounded down as Python does: 1.0 // 0.1 is 9, although 1.0 / 0.1 is 10.
 Value* whole_quotient(GraphBuilder& g, Value* a, Value* b) {
-  if (is_float(a->type.elem)) return g.op("Floor", {g.div(a, b)});
-  return g.div(g.sub(a, g.op("Mod", {a, b})), b);
+  Value* whole = g.div(g.sub(a, signed_remainder(g, a, b)), b);
+  if (!is_float(a->type.elem)) return whole;
+  // What is left of rounding is taken away; a division by 0 is what division says.
+  return g.where(g.op("Equal", {b, g.scalar(0, b->type.elem)}), g.div(a, b), g.op("Round", {whole}));
 }
 
 template <class Compute> Item in_f64(const Call& c, Compute&& compute) {
   Value* x = c.real_tensor(0);
   return c.g().cast(compute(c.g(), c.g().cast(x, DType::f64)), x->type.elem);
+}
+
+Value* is_pole_of_gamma(GraphBuilder& g, Value* x) {
+  return g.op("And", {g.op("LessOrEqual", {x, g.scalar(0, DType::f64)}), g.op("Equal", {x, g.op("Floor", {x})})});
 }
 
 template <const ops::OpDef& kDef> Item compare(const Call& c) {
@@ -94,9 +110,7 @@ Item floor_divide(const Call& c) {
 }
 Item remainder(const Call& c) {
   const Values x = c.promoted({0, 1});
-  GraphBuilder& g = c.g();
-  if (!is_float(x[0]->type.elem)) return g.op("Mod", x);
-  return g.sub(x[0], g.mul(g.op("Floor", {g.div(x[0], x[1])}), x[1]));
+  return signed_remainder(c.g(), x[0], x[1]);
 }
 Item fmod(const Call& c) { return c.g().op("Mod", c.promoted({0, 1}), {{"fmod", 1}}); }
 Item pow(const Call& c) { return c.g().op("Pow", c.promoted({0, 1})); }
@@ -113,14 +127,14 @@ Item minimum(const Call& c) {
 Item fmax(const Call& c) {
   const Values x = c.promoted({0, 1});
   GraphBuilder& g = c.g();
-  if (!is_float(x[0]->type.elem)) return g.op("Max", x);
+  if (!is_float(x[0]->type.elem)) return maximum(c);
   Value* both = g.where(g.op("IsNaN", {x[0]}), x[1], g.op("Max", x));
   return g.where(g.op("IsNaN", {x[1]}), x[0], both);
 }
 Item fmin(const Call& c) {
   const Values x = c.promoted({0, 1});
   GraphBuilder& g = c.g();
-  if (!is_float(x[0]->type.elem)) return g.op("Min", x);
+  if (!is_float(x[0]->type.elem)) return minimum(c);
   Value* both = g.where(g.op("IsNaN", {x[0]}), x[1], g.op("Min", x));
   return g.where(g.op("IsNaN", {x[1]}), x[0], both);
 }
@@ -131,11 +145,15 @@ Item le(const Call& c) { return compare<ops::defs::LessOrEqual>(c); }
 Item gt(const Call& c) { return compare<ops::defs::Greater>(c); }
 Item ge(const Call& c) { return compare<ops::defs::GreaterOrEqual>(c); }
 Item isclose(const Call& c) {
-  const Values x = c.promoted({0, 1});
+  Values x = c.promoted({0, 1});
   GraphBuilder& g = c.g();
-  Value* near =
-      g.op("LessOrEqual", {g.op("Abs", {g.sub(x[0], x[1])}), g.add(g.mul(g.op("Abs", {x[1]}), c.real(2)), c.real(3))});
-  return g.op("Or", {near, g.op("Equal", x)});
+  Value* same = g.op("Equal", x);
+  for (Value*& v : x)
+    if (!is_float(v->type.elem)) v = g.cast(v, DType::f64);
+  if (c.flag(4)) same = g.op("Or", {same, g.op("And", {g.op("IsNaN", {x[0]}), g.op("IsNaN", {x[1]})})});
+  Value* gap = g.op("Abs", {g.sub(x[0], x[1])});
+  Value* near = g.op("LessOrEqual", {gap, g.add(g.mul(g.op("Abs", {x[1]}), c.real(2)), c.real(3))});
+  return g.op("Or", {g.op("And", {near, g.op("Not", {g.op("IsInf", {gap})})}), same});
 }
 
 Item neg(const Call& c) { return c.g().neg(c.tensor(0)); }
@@ -145,6 +163,7 @@ Item sign(const Call& c) {
 }
 Item signbit(const Call& c) {
   Value* x = c.tensor(0);
+  if (x->type.elem == DType::boolean) x = c.g().cast(x, DType::i32);
   return c.g().op("Less", {x, c.g().scalar(0, x->type.elem)});
 }
 Item floor(const Call& c) { return floor_of(c.g(), c.tensor(0)); }
@@ -165,7 +184,10 @@ Item round(const Call& c) {
   const double ten = std::pow(10.0, static_cast<double>(decimals));
   return c.g().div(c.g().op("Round", {c.g().mul(x, ten)}), ten);
 }
-Item square(const Call& c) { return c.g().mul(c.tensor(0), c.tensor(0)); }
+Item square(const Call& c) {
+  Value* x = c.tensor(0);
+  return x->type.elem == DType::boolean ? c.g().cast(x, DType::i64) : c.g().mul(x, x);
+}
 Item rsqrt(const Call& c) { return c.g().op("Reciprocal", {c.g().op("Sqrt", {c.real_tensor(0)})}); }
 Item exp2(const Call& c) { return c.g().op("Exp", {c.g().mul(c.real_tensor(0), std::numbers::ln2)}); }
 Item expm1(const Call& c) {
@@ -191,10 +213,19 @@ Item erfinv(const Call& c) {
   return in_f64(c, [](GraphBuilder& g, Value* x) { return numeric::inverse_erf(g, x); });
 }
 Item lgamma(const Call& c) {
-  return in_f64(c, [](GraphBuilder& g, Value* x) { return numeric::log_gamma(g, x); });
+  return in_f64(c, [](GraphBuilder& g, Value* x) {
+    Value* infinite = g.scalar(std::numeric_limits<double>::infinity(), DType::f64);
+    return g.where(is_pole_of_gamma(g, x), infinite, numeric::log_gamma(g, x));
+  });
 }
 Item digamma(const Call& c) {
-  return in_f64(c, [](GraphBuilder& g, Value* x) { return numeric::digamma(g, x); });
+  return in_f64(c, [](GraphBuilder& g, Value* x) {
+    // At 0 it is infinite, at the poles below it is said to have no value.
+    Value* nothing = g.scalar(std::numeric_limits<double>::quiet_NaN(), DType::f64);
+    Value* lowest = g.scalar(-std::numeric_limits<double>::infinity(), DType::f64);
+    Value* at_pole = g.where(g.op("Equal", {x, g.scalar(0, DType::f64)}), lowest, nothing);
+    return g.where(is_pole_of_gamma(g, x), at_pole, numeric::digamma(g, x));
+  });
 }
 Item i0(const Call& c) {
   return in_f64(c, [](GraphBuilder& g, Value* x) { return numeric::bessel(g, x, 0, false); });
@@ -252,9 +283,10 @@ Item copysign(const Call& c) {
 Item logaddexp(const Call& c) {
   const Values x = c.promoted({0, 1});
   GraphBuilder& g = c.g();
-  Value* high = g.op("Max", x);
   Value* gap = g.neg(g.op("Abs", {g.sub(x[0], x[1])}));
-  return g.add(high, g.op("Log", {g.add(g.op("Exp", {gap}), 1)}));
+  Value* made = g.add(g.op("Max", x), g.op("Log", {g.add(g.op("Exp", {gap}), 1)}));
+  // Of two equal infinities the gap is no number.
+  return g.where(g.op("And", {g.op("IsInf", {x[0]}), g.op("Equal", x)}), x[0], made);
 }
 Item xlogy(const Call& c) {
   Values x = c.promoted({0, 1});
@@ -264,12 +296,12 @@ Item xlogy(const Call& c) {
   return g.where(is_zero, g.scalar(0, x[0]->type.elem), g.mul(x[0], g.op("Log", {x[1]})));
 }
 Item heaviside(const Call& c) {
-  const Values x = c.promoted({0, 1});
   GraphBuilder& g = c.g();
-  const DType elem = x[0]->type.elem;
-  Value* zero = g.scalar(0, elem);
-  Value* step = g.where(g.op("Less", {x[0], zero}), zero, g.scalar(1, elem));
-  return g.where(g.op("Equal", {x[0], zero}), x[1], step);
+  return with_numbers(g, c.promoted({0, 1}), [&](const Values& x) {
+    Value* zero = g.scalar(0, x[0]->type.elem);
+    Value* step = g.cast(g.op("Greater", {x[0], zero}), x[0]->type.elem);
+    return g.where(g.op("Equal", {x[0], zero}), x[1], step);
+  });
 }
 Item lerp(const Call& c) {
   const Values x = c.promoted({0, 1, 2});
@@ -293,8 +325,8 @@ Item clamp(const Call& c) {
   if (c.has(2)) x = g.op("Min", {x, number(c, 2, elem)});
   return x;
 }
-Item clamp_min(const Call& c) { return c.g().op("Max", c.promoted({0, 1})); }
-Item clamp_max(const Call& c) { return c.g().op("Min", c.promoted({0, 1})); }
+Item clamp_min(const Call& c) { return maximum(c); }
+Item clamp_max(const Call& c) { return minimum(c); }
 Item nan_to_num(const Call& c) {
   Value* x = c.tensor(0);
   GraphBuilder& g = c.g();
@@ -302,6 +334,7 @@ Item nan_to_num(const Call& c) {
   if (!is_float(elem)) return x;
   const double most = elem == DType::f64   ? std::numeric_limits<double>::max()
                       : elem == DType::f16 ? 65504.0
+                      : elem == DType::bf16 ? 3.3895313892515355e38
                                            : static_cast<double>(std::numeric_limits<float>::max());
   Value* y = g.where(g.op("IsNaN", {x}), g.scalar(c.has(1) ? c.real(1) : 0, elem), x);
   Value* high = g.op("IsInf", {x}, {{"detect_negative", 0}});

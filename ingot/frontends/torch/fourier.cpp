@@ -215,6 +215,7 @@ Item istft(const Call& c) {
   const std::int64_t length = c.has(3) ? c.integer(3) : frame;
   if (frame <= 0 || hop <= 0 || length <= 0 || length > frame) refuse("frames of no length");
   if (c.has(7) && !c.flag(7)) refuse("a short-time transform back from a whole spectrum");
+  if (c.flag(9)) refuse("a short-time transform back to a complex signal");
   Value* x = c.tensor(0);  // [..., bins, frames, 2], complex or real pairs
   const bool is_single = c.rank(x) == 3;
   if (is_single) x = g.unsqueeze(x, {0});

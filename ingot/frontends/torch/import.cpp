@@ -34,22 +34,26 @@ const script::Function& method_of(const Object& root, const std::string& wanted)
       .hint(known.empty() ? "it has none at all" : "--signature names another one: " + known);
 }
 
-/// Only what a caller must give is an input; the rest has its defaults.
-std::vector<Item> make_inputs(Translation& t, const script::Function& method, std::vector<InputFacts>& facts) {
+/// Whether the user says something of an argument, or of a part of it.
+bool is_told_of(const std::vector<InputFacts>& facts, const std::string& name) {
+  return std::ranges::any_of(facts, [&](const InputFacts& f) {
+    return (f.is_told || f.value) && (f.name == name || f.name.starts_with(name + "_"));
+  });
+}
+
+/// What a caller must give is an input, and what the user tells of; the rest has its defaults.
+NamedItems make_inputs(Translation& t, const script::Function& method, std::vector<InputFacts>& facts) {
   for (const InputFacts& fact : facts)
     if (fact.value &&
         std::ranges::find(method.parameters, fact.name, &script::Parameter::name) == method.parameters.end())
       throw Error(Code::unknown_name, fmt::format("'{}' takes no '{}'", method.name, fact.name));
-  std::vector<Item> args;
+  NamedItems args;
   for (std::size_t i = 1; i < method.parameters.size(); ++i) {
-    const std::string& name = method.parameters[i].name;
-    const bool is_fixed =
-        std::ranges::any_of(facts, [&](const InputFacts& f) { return f.name == name && f.value.has_value(); });
-    if (method.parameters[i].otherwise && !is_fixed) {
-      t.notes.add(fmt::format("the argument '{}' has its default value", method.parameters[i].name));
-      break;
-    }
-    args.push_back(make_input(t, method.parameters[i], facts));
+    const script::Parameter& parameter = method.parameters[i];
+    if (parameter.otherwise && !is_told_of(facts, parameter.name))
+      t.notes.add(fmt::format("the argument '{}' has its default value", parameter.name));
+    else
+      args.emplace_back(parameter.name, make_input(t, parameter, facts));
   }
   return args;
 }
@@ -168,12 +172,12 @@ Imported translate(const formats::torch::Archive& archive, const ImportOptions& 
   std::set<const void*> seen;
   add_parameters(*module, seen, result.parameters);
   const script::Function& method = method_of(*module, options.method);
-  std::vector<Item> args = make_inputs(t, method, facts);
+  const NamedItems args = make_inputs(t, method, facts);
   check_told(facts, *model.graph);
   t.journal.begin();
   Item output;
   try {
-    output = interpreter.call_method(module, method.name, std::move(args), {});
+    output = interpreter.call_method(module, method.name, {}, args);
   } catch (const Raised& raised) {
     if (guess_again(facts)) throw Demand{};
     throw Error(Code::bad_source_graph, "the code raises an exception for these inputs: " + raised.message)
@@ -219,6 +223,10 @@ Imported import_script(const formats::torch::Archive& archive, const ImportOptio
         throw Error(Code::shape_needed, "the shapes of the inputs cannot be found out")
             .hint("--input-shape tells them");
       if (demand.input.empty()) continue;
+      if (demand.is_new) {
+        (void)facts_of(facts, demand.input);
+        continue;
+      }
       const auto known = std::ranges::find(facts, demand.input, &InputFacts::name);
       if (known == facts.end()) throw Error(Code::internal, "an input is asked for that there is not");
       if (demand.shape) {

@@ -96,7 +96,11 @@ Item scattered(const Call& c, const char* reduction) {
   Value* x = c.tensor(0);
   Value* places = as_int64(g, c.tensor(2));
   Value* from = spread_to(c, 3, places, x->type.elem);
-  if (rank_of(x) == 0) return g.reshape(from, {});
+  if (rank_of(x) == 0) {  // a single element
+    Value* made = g.op("ScatterElements", {g.reshape(x, {1}), g.reshape(places, {1}), g.reshape(from, {1})},
+                       {{"reduction", reduction}});
+    return g.reshape(made, {});
+  }
   // Only as many values are taken as there are indices.
   if (rank_of(from) && rank_of(places) == rank_of(from) && from->type.shape != places->type.shape) {
     const auto rank = static_cast<std::size_t>(*rank_of(from));
@@ -151,17 +155,36 @@ Item index_put(const Call& c) {
   return transposed(g, made, inverse_order(order.perm));
 }
 Item index_select(const Call& c) {
+  if (is_single(c)) return on_single(c, index_select);
   Value* x = c.tensor(0);
   return c.g().op("Gather", {x, as_int64_vector(c.g(), c.tensor(2))}, {{"axis", c.integer(1)}});
 }
 Item gather(const Call& c) {
   Value* x = c.tensor(0);
-  if (rank_of(x) == 0) return x;
-  return c.g().op("GatherElements", {x, as_int64(c.g(), c.tensor(2))}, {{"axis", c.axis(1, x)}});
+  Value* places = as_int64(c.g(), c.tensor(2));
+  if (rank_of(x) == 0) return c.g().op("Expand", {x, c.g().shape(places)});
+  return c.g().op("GatherElements", {x, places}, {{"axis", c.axis(1, x)}});
 }
 Item take_along_dim(const Call& c) {
-  if (!c.has(2)) return c.t.call("take", {c.arg(0), c.arg(1)});
-  return c.t.call("gather", {c.arg(0), c.arg(2), c.arg(1)});
+  GraphBuilder& g = c.g();
+  if (!c.has(2)) return c.t.call("take", {c.arg(0), Item(g.reshape(c.tensor(1), {-1}))});
+  // Both broadcast, but for the axis.
+  Value *x = c.tensor(0), *places = as_int64(g, c.tensor(1));
+  const std::int64_t axis = c.axis(2, x), rank = c.rank(x);
+  if (rank != c.rank(places)) refuse("indices of another rank");
+  const auto others = [&](Value* v) {
+    Values sizes;
+    if (axis > 0) sizes.push_back(g.op("Slice", {g.shape(v), g.ints({0}), g.ints({axis})}));
+    sizes.push_back(g.ints({1}));
+    if (axis + 1 < rank) sizes.push_back(g.op("Slice", {g.shape(v), g.ints({axis + 1}), g.ints({rank})}));
+    return sizes.size() == 1 ? sizes[0] : g.concat(sizes, 0);
+  };
+  if (x->type.shape != places->type.shape) {
+    Value* of_x = others(x);
+    x = g.op("Expand", {x, others(places)});
+    places = g.op("Expand", {places, of_x});
+  }
+  return g.op("GatherElements", {x, places}, {{"axis", axis}});
 }
 Item take(const Call& c) {
   return c.g().op("Gather", {c.g().reshape(c.tensor(0), {-1}), as_int64(c.g(), c.tensor(1))});
@@ -178,23 +201,21 @@ Item scatter_reduce(const Call& c) {
     std::string_view name;
     const char* reduction;
     double neutral;
+    bool is_extreme;  // any of what arrives is neutral
   };
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  constexpr Way kWays[] = {{"sum", "add", 0},
-                           {"mean", "add", 0},
-                           {"prod", "mul", 1},
-                           {"amax", "max", -kInfinity},
-                           {"amin", "min", kInfinity}};
+  constexpr Way kWays[] = {{"sum", "add", 0, false},
+                           {"mean", "add", 0, false},
+                           {"prod", "mul", 1, false},
+                           {"amax", "max", 0, true},
+                           {"amin", "min", 0, true}};
   const auto way = std::ranges::find(kWays, std::string_view(how), &Way::name);
   if (way == std::end(kWays)) refuse("scatter_reduce by '" + how + "'");
   GraphBuilder& g = c.g();
   Call done = c;
   const bool counts_itself = !c.has(5) || c.flag(5);
-  if (!counts_itself) {  // what is there does not count where something arrives
-    const DType elem = c.tensor(0)->type.elem;
-    if (!is_float(elem) && std::isinf(way->neutral)) refuse("scatter_reduce of integers without those that are there");
+  if (!counts_itself) {  // where something arrives, what is there does not count
     Call emptied = c;
-    emptied.args[3] = Item(g.scalar(way->neutral, elem));
+    if (!way->is_extreme) emptied.args[3] = Item(g.scalar(way->neutral, c.tensor(0)->type.elem));
     done.args[0] = scattered(emptied, "none");
   }
   const Item made = scattered(done, way->reduction);
@@ -205,9 +226,18 @@ Item scatter_reduce(const Call& c) {
   if (!counts_itself) counting.args[0] = scattered(counting, "none");
   counting.args[3] = Item(g.scalar(1, c.tensor(0)->type.elem));
   const Item counts = scattered(counting, "add");
-  return g.div(c.t.read(*made.get<TensorRef>()), c.t.read(*counts.get<TensorRef>()));
+  // Nothing arrives where nothing is counted.
+  const Item divisor = c.t.call("clamp_min", {counts, 1});
+  if (is_float(c.tensor(0)->type.elem)) return c.t.call("div", {made, divisor});
+  return c.t.call("div", {made, divisor}, {{"rounding_mode", "floor"}});
+}
+Item index_reduce(const Call& c) {
+  Value* from = c.g().cast(c.tensor(3), c.tensor(0)->type.elem);
+  Value* places = along_axis(c, c.tensor(2), from, c.axis(1, c.tensor(0)));
+  return c.t.call("scatter_reduce", {c.arg(0), c.arg(1), Item(places), Item(from), c.arg(4), c.arg(5)});
 }
 Item index_add(const Call& c) {
+  if (is_single(c)) return on_single(c, index_add, {0, 3});
   GraphBuilder& g = c.g();
   Value* x = c.tensor(0);
   Value* from = g.cast(c.tensor(3), x->type.elem);
@@ -217,12 +247,14 @@ Item index_add(const Call& c) {
               {{"axis", axis}, {"reduction", "add"}});
 }
 Item index_copy(const Call& c) {
+  if (is_single(c)) return on_single(c, index_copy, {0, 3});
   Value* x = c.tensor(0);
   Value* from = c.tensor(3);
   const std::int64_t axis = c.axis(1, x);
   return c.g().op("ScatterElements", {x, along_axis(c, c.tensor(2), from, axis), from}, {{"axis", axis}});
 }
 Item index_fill(const Call& c) {
+  if (is_single(c)) return on_single(c, index_fill);
   GraphBuilder& g = c.g();
   Value* x = c.tensor(0);
   const std::int64_t axis = c.axis(1, x);
@@ -260,8 +292,8 @@ Item masked_select(const Call& c) {
 }
 Item masked_scatter(const Call& c) {
   GraphBuilder& g = c.g();
-  Value* x = c.tensor(0);
-  Value* mask = g.op("Expand", {c.tensor(1), g.shape(x)});
+  Value* mask = g.op("Expand", {c.tensor(1), g.shape(c.tensor(0))});
+  Value* x = g.op("Expand", {c.tensor(0), g.shape(mask)});
   Value* places = g.transpose(g.op("NonZero", {mask}), {1, 0});
   Value* count = g.op("Slice", {g.shape(places), g.ints({0}), g.ints({1})});
   Value* from = g.op("Slice", {g.reshape(c.tensor(2), {-1}), g.ints({0}), count});
@@ -281,75 +313,25 @@ Item embedding(const Call& c) {
   if (!rank_of(places)) c.t.demand_shape(places, Shape(2));
   return c.g().op("Gather", {c.tensor(0), as_int64(c.g(), places)});
 }
+/// Rows that are asked for and are longer than `max_norm` become as long.
+Item embedding_renorm(const Call& c) {
+  GraphBuilder& g = c.g();
+  Value* table = c.tensor(0);
+  Value* places = g.reshape(as_int64(g, c.tensor(1)), {-1});
+  Value* rows = g.op("Gather", {table, places});
+  const Item norm = c.t.call("norm", {Item(rows), c.arg(3), Item::integers({1}), true});
+  Value* length = c.t.read(*norm.get<TensorRef>());
+  Value* most = g.scalar(c.real(2), table->type.elem);
+  Value* shorter = g.mul(rows, g.div(most, g.add(length, 1e-7)));
+  return g.op("ScatterND",
+              {table, g.unsqueeze(places, {1}), g.where(g.op("Greater", {length, most}), shorter, rows)});
+}
 Item one_hot(const Call& c) {
   GraphBuilder& g = c.g();
   Value* x = as_int64(g, c.tensor(0));
   const auto known = c.known_integer(1);
   Value* count = known && *known < 0 ? g.add(g.op("ReduceMax", {x}, {{"keepdims", 0}}), g.index(1)) : c.index(1);
   return g.op("OneHot", {x, count, g.ints({0, 1})});
-}
-Item bucketize(const Call& c) {
-  // How many boundaries lie before each value.
-  GraphBuilder& g = c.g();
-  Value* x = g.unsqueeze(c.tensor(0), {-1});
-  Value* limits = g.cast(c.tensor(1), x->type.elem);
-  Value* before = c.flag(3) ? g.op("LessOrEqual", {limits, x}) : g.op("Less", {limits, x});
-  return g.op("ReduceSum", {g.cast(before, c.flag(2) ? DType::i32 : DType::i64), g.ints({-1})}, {{"keepdims", 0}});
-}
-Item searchsorted(const Call& c) {
-  if (c.rank(c.tensor(0)) != 1) refuse("searchsorted in rows of their own");
-  return c.t.call("bucketize", {c.arg(1), c.arg(0), c.arg(2), c.arg(3)});
-}
-Item topk(const Call& c) {
-  GraphBuilder& g = c.g();
-  Value* x = c.tensor(0);
-  return Item::tensors(g.op("TopK", {x, g.reshape(c.index(1), {1})},
-                            {{"axis", c.integer(2)}, {"largest", c.flag(3)}, {"sorted", c.flag(4)}}, 2));
-}
-Item sort(const Call& c) {
-  GraphBuilder& g = c.g();
-  Value* x = c.tensor(0);
-  // sort(stable, dim, descending), of which dim may be left out, or sort(dim, descending)
-  const bool is_stable_form = c.arg(1).is<bool>(), has_axis = !is_stable_form || !c.arg(2).is<bool>();
-  const std::size_t dim = is_stable_form ? 2 : 1, descending = is_stable_form && has_axis ? 3 : 2;
-  const std::int64_t axis = has_axis && c.has(dim) ? c.axis(dim, x) : std::max<std::int64_t>(c.rank(x) - 1, 0);
-  if (rank_of(x) == 0) return Item::tuple({Item(x), Item(g.index(0))});
-  const DType elem = x->type.elem;
-  if (elem == DType::boolean) x = g.cast(x, DType::u8);
-  Values made = g.op("TopK", {x, g.op("Gather", {g.shape(x), g.ints({axis})})},
-                     {{"axis", axis}, {"largest", c.flag(descending)}}, 2);
-  made[0] = g.cast(made[0], elem);
-  return Item::tensors(made);
-}
-Item msort(const Call& c) {
-  const Item both = c.t.call("sort", {c.arg(0), Item(0), Item(false)});
-  const Tuple* tuple = both.get<Tuple>();
-  return tuple ? tuple->items->at(0) : Item(Unknown{});
-}
-Item argsort(const Call& c) {
-  const Item both = c.t.call("sort", c.args);
-  const Tuple* tuple = both.get<Tuple>();
-  return tuple ? tuple->items->at(1) : Item(Unknown{});
-}
-Item kthvalue(const Call& c) {
-  GraphBuilder& g = c.g();
-  Value* x = c.tensor(0);
-  const std::int64_t axis = c.axis(2, x);
-  Values made = g.op("TopK", {x, g.reshape(c.index(1), {1})}, {{"axis", axis}, {"largest", 0}}, 2);
-  for (Value*& v : made) {
-    v = g.op("Gather", {v, g.ints({-1})}, {{"axis", axis}});
-    if (!c.flag(3)) v = g.squeeze(v, {axis});
-  }
-  return Item::tensors(made);
-}
-Item unique(const Call& c) {
-  Values made = c.g().op("Unique", {c.tensor(0)}, {}, 4);
-  const bool is_second = c.row.name == "_unique2";
-  GraphBuilder& g = c.g();
-  // What is not asked for is empty.
-  Value* back = c.flag(2) ? g.op("Reshape", {made[2], g.shape(c.tensor(0))}) : g.ints({});
-  if (is_second) return Item::tensors({made[0], back, c.flag(3) ? made[3] : g.ints({})});
-  return Item::tensors({made[0], back});
 }
 
 }  // namespace ingot::frontends::torch

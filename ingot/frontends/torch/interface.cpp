@@ -71,6 +71,18 @@ Item input_of_type(Translation& t, const std::string& name, const Expr* type, st
                               count, name, name));
       return Item::list(std::move(parts));
     }
+    if (outer == "Dict" && inner.kind == Expr::Kind::tuple && inner.parts.size() == 2 &&
+        script::dotted(*inner.parts[0]) == "str") {
+      // The entries that shapes are told of, and those that the code turned out to ask for.
+      auto dict = std::make_shared<DictBody>();
+      dict->input = name;
+      std::vector<std::string> keys;
+      for (const InputFacts& fact : facts)
+        if (fact.name.starts_with(name + "_")) keys.push_back(fact.name.substr(name.size() + 1));
+      for (const std::string& key : keys)
+        dict->entries.emplace_back(Item(key), input_of_type(t, name + "_" + key, inner.parts[1].get(), facts));
+      return Item(DictRef(std::move(dict)));
+    }
     if (outer == "Tuple") {
       std::vector<Item> parts;
       const std::size_t count = inner.kind == Expr::Kind::tuple ? inner.parts.size() : 1;

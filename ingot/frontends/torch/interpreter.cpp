@@ -51,8 +51,6 @@ Item Interpreter::call_method(const ObjectRef& object, std::string_view method, 
 
 Item Interpreter::call_function(const script::Function& function, std::vector<Item> args, const NamedItems& named,
                                 const std::string& path) {
-  if (depth_ >= kDeepestCall)
-    throw Error(Code::depth_limit, "functions of the archive's code call each other too deeply");
   Frame frame;
   frame.path = path;
   if (args.size() > function.parameters.size())
@@ -71,9 +69,15 @@ Item Interpreter::call_function(const script::Function& function, std::vector<It
       throw Error(Code::bad_source_graph,
                   fmt::format("the archive's code calls '{}' without '{}'", function.name, p.name));
   }
+  return run_body(function.body, frame);
+}
+
+Item Interpreter::run_body(const script::Block& body, Frame& frame) {
+  if (depth_ >= kDeepestCall)
+    throw Error(Code::depth_limit, "functions of the archive's code call each other too deeply");
   ++depth_;
   try {
-    run(function.body, frame);
+    run(body, frame);
   } catch (...) {
     --depth_;
     throw;
@@ -120,6 +124,8 @@ void Interpreter::run(const Statement& statement, Frame& frame) {
       t_.name_after(frame.path.empty() ? "output" : frame.path, "");
       frame.returned = statement.value ? evaluate(*statement.value, frame) : Item();
       return;
+    case Statement::Kind::define:
+      return assign(*statement.targets[0], Callable{.body = &statement.body}, frame);
     case Statement::Kind::within:
       // Contexts such as no_grad() change nothing that a graph for inference has.
       if (!statement.targets.empty()) assign(*statement.targets[0], evaluate(*statement.value, frame), frame);
@@ -341,6 +347,9 @@ Item Interpreter::call_named(const std::string& callee, const Expr& expr, Frame&
     return t_.call(name, std::move(args), named);
   }
   if (callee.starts_with("__torch__.")) {
+    // What Ingot's own archives say by a function is one operator again.
+    if (const std::string own = "ingot::" + callee.substr(10); program_.is_own() && find_row(own))
+      return t_.call(own, std::move(args), named);
     if (const script::Function* function = program_.find_function(callee))
       return call_function(*function, std::move(args), named, frame.path);
     if (const script::Class* type = program_.find_class(callee))

@@ -47,6 +47,8 @@ class Interpreter {
 
   Item call_function(const script::Function& function, std::vector<Item> args, const NamedItems& named,
                      const std::string& path);
+  /// Of a function: what it gives back.
+  Item run_body(const script::Block& body, Frame& frame);
 
   // Statements.
   void run(const script::Block& block, Frame& frame);

@@ -74,7 +74,7 @@ struct Same {
   bool operator()(const ObjectRef& v) const { return of<ObjectRef>() == v; }
   bool operator()(const Device& v) const { return of<Device>().name == v.name; }
   bool operator()(const Callable& v) const {
-    return of<Callable>().function == v.function && of<Callable>().type == v.type;
+    return of<Callable>().function == v.function && of<Callable>().type == v.type && of<Callable>().body == v.body;
   }
   bool operator()(const Unknown&) const { return true; }
 };

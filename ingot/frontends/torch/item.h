@@ -36,10 +36,11 @@ struct Tuple {
 struct Device {
   std::string name;
 };
-/// A function of the archive's code, or one of its classes.
+/// A function of the archive's code, one of its classes, or statements that see the variables around them.
 struct Callable {
   const script::Function* function = nullptr;
   const script::Class* type = nullptr;
+  const script::Block* body = nullptr;
 };
 /// Nothing that may be used: uninitialized(T), and what an operator without translation would have made.
 struct Unknown {};
@@ -106,6 +107,8 @@ struct ListBody {
 
 struct DictBody {
   std::vector<std::pair<Item, Item>> entries;
+  /// Of an argument of the model, its name: an entry that the code asks for and that is not there becomes an input.
+  std::string input{};
 };
 
 /// A module, or an instance of another class of the code.

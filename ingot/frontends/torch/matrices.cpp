@@ -74,7 +74,7 @@ Item addr(const Call& c) {
 }
 Item outer(const Call& c) {
   const Values x = c.promoted({0, 1});
-  return c.g().mul(c.g().unsqueeze(x[0], {1}), c.g().unsqueeze(x[1], {0}));
+  return c.t.call("mul", {Item(c.g().unsqueeze(x[0], {1})), Item(c.g().unsqueeze(x[1], {0}))});
 }
 Item einsum(const Call& c) {
   std::string equation = c.text(0);
@@ -129,14 +129,18 @@ Item kron(const Call& c) {
     of_a.push_back(2 * i + 1);
     of_b.push_back(2 * i);
   }
-  Value* product = g.mul(g.unsqueeze(x[0], of_a), g.unsqueeze(x[1], of_b));
-  return g.op("Reshape", {product, g.mul(g.shape(x[0]), g.shape(x[1]))});
+  const Item product = c.t.call("mul", {Item(g.unsqueeze(x[0], of_a)), Item(g.unsqueeze(x[1], of_b))});
+  return g.op("Reshape", {c.t.read(*product.get<TensorRef>()), g.mul(g.shape(x[0]), g.shape(x[1]))});
 }
 Item det(const Call& c) { return c.g().op("Det", {c.tensor(0)}); }
 Item inverse(const Call& c) {
   return in_f64(c, c.tensor(0), [&](Value* x) { return numeric::solve(c.g(), x, numeric::unit_like(c.g(), x)); });
 }
 Item linalg_solve(const Call& c) {
+  if (c.has(2) && !c.flag(2)) {  // x A = b: the same of both turned
+    const Item made = c.t.call("linalg_solve", {Item(last_exchanged(c, c.tensor(0))), Item(last_exchanged(c, c.tensor(1)))});
+    return last_exchanged(c, c.t.read(*made.get<TensorRef>()));
+  }
   Value* right = c.tensor(1);
   const bool is_vector = c.rank(right) == c.rank(c.tensor(0)) - 1;
   GraphBuilder& g = c.g();
@@ -163,7 +167,11 @@ Item matrix_power(const Call& c) {
   std::int64_t n = c.integer(1);
   GraphBuilder& g = c.g();
   Value* x = c.tensor(0);
-  if (n < 0) refuse("negative powers of matrices");
+  if (n < 0) {
+    const Item inverted = inverse(c);
+    x = c.t.read(*inverted.get<TensorRef>());
+    n = -n;
+  }
   Value* made = nullptr;
   for (; n > 0; n >>= 1) {
     if (n & 1) made = made ? g.op("MatMul", {made, x}) : x;
@@ -177,9 +185,17 @@ Item multi_dot(const Call& c) {
   return made;
 }
 Item cosine_similarity(const Call& c) {
+  if (is_single(c)) return on_single(c, cosine_similarity, {0, 1});
   GraphBuilder& g = c.g();
-  const Values x = c.promoted({0, 1});
+  Values x = c.promoted({0, 1});
+  for (Value*& v : x)
+    if (!is_float(v->type.elem)) v = g.cast(v, DType::f32);
   const Ints axes{c.integer(2)};
+  if (x[0]->type.shape != x[1]->type.shape) {  // the axis is one of their common shape
+    Value* of_first = g.shape(x[0]);
+    x[0] = g.op("Expand", {x[0], g.shape(x[1])});
+    x[1] = g.op("Expand", {x[1], of_first});
+  }
   const auto length = [&](Value* v) {
     Value* l = g.op("ReduceL2", {v, g.ints(axes)}, {{"keepdims", 1}});
     return g.op("Max", {l, g.scalar(c.real(3), v->type.elem)});

@@ -77,7 +77,17 @@ void move_on(const Call& c, const Normalized& made) {
   if (const TensorRef* variance = c.arg(4).get<TensorRef>()) c.t.write(*variance, made.next_variance);
 }
 
-Item or_unknown(Value* value) { return value ? Item(value) : Item(Unknown{}); }
+/// Without the batch's statistics there are none to tell.
+Item nothing(const Call& c) { return c.g().constant(Tensor(c.tensor(0)->type.elem, {0}, {})); }
+Item or_nothing(const Call& c, Value* value) { return value ? Item(value) : nothing(c); }
+
+/// The mean over the axes and 1 / deviation from it.
+std::pair<Value*, Value*> moments(GraphBuilder& g, Value* x, const Ints& axes, double epsilon) {
+  Value* mean = g.op("ReduceMean", {x, g.ints(axes)});
+  Value* off = g.sub(x, mean);
+  Value* variance = g.op("ReduceMean", {g.mul(off, off), g.ints(axes)});
+  return {mean, g.op("Reciprocal", {g.op("Sqrt", {g.add(variance, epsilon)})})};
+}
 
 }  // namespace
 
@@ -92,14 +102,14 @@ Item native_batch_norm(const Call& c) {
     return c.t.call("native_batch_norm", {c.arg(0), c.arg(1), c.arg(2), {}, {}, c.arg(3), c.arg(4), c.arg(5)});
   const Normalized made = normalized(c, c.flag(5), 7);
   move_on(c, made);
-  return Item::tuple({Item(made.y), or_unknown(made.mean), or_unknown(made.scale)});
+  return Item::tuple({Item(made.y), or_nothing(c, made.mean), or_nothing(c, made.scale)});
 }
 Item native_batch_norm_no_training(const Call& c) {
-  return Item::tuple({Item(normalized(c, false, 6).y), Item(Unknown{}), Item(Unknown{})});
+  return Item::tuple({Item(normalized(c, false, 6).y), nothing(c), nothing(c)});
 }
 Item native_batch_norm_functional(const Call& c) {
   const Normalized made = normalized(c, c.flag(5), 7);
-  return Item::tuple({Item(made.y), or_unknown(made.mean), or_unknown(made.scale),
+  return Item::tuple({Item(made.y), or_nothing(c, made.mean), or_nothing(c, made.scale),
                       made.next_mean ? Item(made.next_mean) : c.arg(3),
                       made.next_variance ? Item(made.next_variance) : c.arg(4)});
 }
@@ -121,7 +131,13 @@ Item layer_norm(const Call& c) {
   return g.op("LayerNormalization", inputs,
               {{"axis", -static_cast<std::int64_t>(shape.size())}, {"epsilon", c.real(4)}}, 1)[0];
 }
-Item native_layer_norm(const Call& c) { return Item::tuple({layer_norm(c), Item(Unknown{}), Item(Unknown{})}); }
+Item native_layer_norm(const Call& c) {
+  const auto count = static_cast<std::int64_t>(c.ints(1).size());
+  Ints axes;
+  for (std::int64_t i = -count; i < 0; ++i) axes.push_back(i);
+  const auto [mean, scale] = moments(c.g(), c.tensor(0), axes, c.real(4));
+  return Item::tuple({layer_norm(c), Item(mean), Item(scale)});
+}
 Item rms_norm(const Call& c) {
   GraphBuilder& g = c.g();
   Value* x = c.tensor(0);
@@ -142,7 +158,11 @@ Item native_group_norm(const Call& c) {
   Value* x = c.tensor(0);
   Value* y = g.op("GroupNormalization", {x, per_channel(c, 1, x, 1), per_channel(c, 2, x, 0)},
                   {{"num_groups", c.integer(6)}, {"epsilon", c.real(7)}});
-  return Item::tuple({Item(y), Item(Unknown{}), Item(Unknown{})});
+  Value* groups = g.op("Reshape", {x, g.concat({g.op("Slice", {g.shape(x), g.ints({0}), g.ints({1})}),
+                                                g.ints({c.integer(6), -1})},
+                                               0)});
+  const auto [mean, scale] = moments(g, groups, {2}, c.real(7));
+  return Item::tuple({Item(y), Item(g.squeeze(mean, {2})), Item(g.squeeze(scale, {2}))});
 }
 Item weight_norm(const Call& c) {
   GraphBuilder& g = c.g();
@@ -161,8 +181,8 @@ Item renorm(const Call& c) {
   Ints axes;
   for (std::int64_t i = 0; i < c.rank(x); ++i)
     if (i != axis) axes.push_back(i);
-  if (c.real(1) != 2) refuse("renorm by another norm than 2");
-  Value* length = g.op("ReduceL2", {x, g.ints(axes)});
+  const Item norm = c.t.call("norm", {Item(x), c.arg(1), Item::integers(axes), true});
+  Value* length = c.t.read(*norm.get<TensorRef>());
   Value* most = g.scalar(c.real(3), x->type.elem);
   return g.where(g.op("Greater", {length, most}), g.mul(x, g.div(most, g.add(length, 1e-7))), x);
 }

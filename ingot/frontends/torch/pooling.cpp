@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <tuple>
 
 #include "ingot/frontends/torch/call.h"
 #include "ingot/frontends/values.h"
@@ -99,8 +100,7 @@ Value* bins_along(const Call& c, Value* x, std::int64_t axis, std::int64_t count
   return bins.size() == 1 ? bins[0] : g.concat(bins, axis);
 }
 
-Value* adapted(const Call& c, Value* x, std::size_t n, bool is_max) {
-  GraphBuilder& g = c.g();
+Ints wanted_sizes(const Call& c, Value* x, std::size_t n) {
   const auto* sizes = c.arg(1).get<ListRef>();
   Ints wanted;
   for (std::size_t i = 0; i < n; ++i) {
@@ -109,6 +109,49 @@ Value* adapted(const Call& c, Value* x, std::size_t n, bool is_max) {
     if (item.is_none() && !own) refuse("adaptive pooling keeps a size that is not known");
     wanted.push_back(item.is_none() ? *own : Call{c.t, c.row, {item}}.integer(0));
   }
+  return wanted;
+}
+
+/// Where in a channel the largest value of each bin stands; null where the sizes are not known, or bins too many.
+Value* adapted_places(const Call& c, Value* x, std::size_t n) {
+  constexpr std::int64_t kMostBins = 4096;
+  GraphBuilder& g = c.g();
+  const Ints wanted = wanted_sizes(c, x, n);
+  Ints sizes, axes, shape{0, 0};
+  std::int64_t bins = 1;
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto size = dim_of(x, static_cast<std::int64_t>(i) + 2);
+    bins = std::clamp<std::int64_t>(wanted[i], 0, kMostBins + 1) * bins;
+    if (!size || bins > kMostBins || bins == 0 || *size == 0) return nullptr;
+    sizes.push_back(*size);
+    axes.push_back(static_cast<std::int64_t>(i) + 2);
+    shape.push_back(wanted[i]);
+  }
+  Values all;
+  for (std::int64_t number = 0; number < bins; ++number) {
+    Ints begin(n), end(n);
+    std::int64_t rest = number;
+    for (std::size_t i = n; i-- > 0; rest /= wanted[i])
+      std::tie(begin[i], end[i]) = bin(rest % wanted[i], wanted[i], sizes[i]);
+    Value* part = g.op("Slice", {x, g.ints(begin), g.ints(end), g.ints(axes)});
+    Value* at = g.op("ArgMax", {g.op("Reshape", {part, g.ints({0, 0, -1})})}, {{"axis", 2}, {"keepdims", 1}});
+    // The place in the bin, axis by axis, as a place in the channel.
+    Value* place = nullptr;
+    std::int64_t step = 1;
+    for (std::size_t i = n; i-- > 0; step *= sizes[i]) {
+      const std::int64_t width = end[i] - begin[i];
+      Value* along = g.mul(g.add(i == 0 ? at : g.op("Mod", {at, g.index(width)}), g.index(begin[i])), g.index(step));
+      place = place ? g.add(place, along) : along;
+      at = g.div(at, g.index(width));
+    }
+    all.push_back(place);
+  }
+  return g.op("Reshape", {all.size() == 1 ? all[0] : g.concat(all, 2), g.ints(shape)});
+}
+
+Value* adapted(const Call& c, Value* x, std::size_t n, bool is_max) {
+  GraphBuilder& g = c.g();
+  const Ints wanted = wanted_sizes(c, x, n);
   if (std::ranges::all_of(wanted, [](std::int64_t w) { return w == 1; }))
     return is_max ? g.op("GlobalMaxPool", {x}) : g.op("GlobalAveragePool", {x});
   Ints kernel;
@@ -155,21 +198,25 @@ Item adaptive_avg_pool(const Call& c) {
 }
 Item adaptive_max_pool(const Call& c) {
   const std::size_t n = spatial_axes(c);
-  Value* y = batched(c, n, [&](Value* x) { return Values{adapted(c, x, n, true)}; })[0];
-  return Item::tuple({Item(y), Item(Unknown{})});  // where the values were is not known
+  const Values made = batched(c, n, [&](Value* x) {
+    Values both{adapted(c, x, n, true)};
+    if (Value* places = adapted_places(c, x, n)) both.push_back(places);
+    return both;
+  });
+  return Item::tuple({Item(made[0]), made.size() > 1 ? Item(made[1]) : Item(Unknown{})});
 }
-Item max_unpool2d(const Call& c) {
+Item max_unpool(const Call& c) {
   GraphBuilder& g = c.g();
   Value* x = c.tensor(0);
-  const std::int64_t rank = c.rank(x);
-  Value* lead = g.op("Slice", {g.shape(x), g.ints({0}), g.ints({rank - 2})});
+  const std::int64_t axes = c.rank(x) - static_cast<std::int64_t>(spatial_axes(c));
+  Value* lead = g.op("Slice", {g.shape(x), g.ints({0}), g.ints({axes})});
   Value* shape = g.concat({lead, c.index_vector(2)}, 0);
   Value* flat_shape = g.concat({lead, g.ints({-1})}, 0);
   Value* zeros = g.op("Expand", {g.scalar(0, x->type.elem), shape});
   Value* made = g.op("ScatterElements",
                      {g.op("Reshape", {zeros, flat_shape}), g.op("Reshape", {c.tensor(1), flat_shape}),
                       g.op("Reshape", {x, flat_shape})},
-                     {{"axis", rank - 2}});
+                     {{"axis", axes}});
   return g.op("Reshape", {made, shape});
 }
 

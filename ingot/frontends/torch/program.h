@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "ingot/formats/torch/archive.h"
+#include "ingot/formats/torch/interface_file.h"
 #include "ingot/frontends/torch/script/syntax.h"
 
 namespace ingot::frontends::torch {
@@ -15,6 +16,8 @@ class Program {
   /// Files are parsed when something of them is asked for.
   explicit Program(const formats::torch::Archive& archive) : archive_(archive) {}
 
+  /// Whether Ingot wrote the archive.
+  bool is_own() const { return archive_.has(formats::torch::kInterfaceFile); }
   /// Null: there is none.
   const script::Class* find_class(const std::string& name);
   const script::Function* find_function(const std::string& name);

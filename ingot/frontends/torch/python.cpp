@@ -447,6 +447,9 @@ Made of_dict(Translation& t, std::string_view name, const Args& args) {
   if (name == "__contains__") return found != dict->entries.end();
   if (name == "get") return found != dict->entries.end() ? found->second : args.size() > 2 ? args[2] : Item();
   if (name == "__getitem__" || name == "pop") {
+    const auto* key = args[1].get<std::string>();
+    if (found == dict->entries.end() && key && !dict->input.empty() && name == "__getitem__")
+      throw Demand{.input = dict->input + "_" + *key, .is_new = true};
     if (found == dict->entries.end())
       throw Error(Code::bad_source_graph, "the code asks for a key that a dictionary lacks");
     Item value = found->second;

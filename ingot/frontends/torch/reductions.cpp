@@ -16,7 +16,7 @@ Value* reduced(const Call& c, ops::Name op, Value* x, std::size_t dims, bool kee
   const auto* parts = c.has(dims) ? parts_of(c.arg(dims)) : nullptr;
   const bool is_all = !c.has(dims) || (parts && parts->empty());
   if (is_all) return c.g().op(op, {x}, {{"keepdims", keeps}});
-  if (rank_of(x) == 0) return x;
+  if (rank_of(x) == 0) return c.g().op(op, {x}, {{"keepdims", 0}});
   const auto is_scalar = [](const Item& item) { return item.is<Scalar>(); };
   if (is_scalar(c.arg(dims)) || (parts && std::ranges::any_of(*parts, is_scalar)))
     return c.g().op(op, {x, c.index_vector(dims)}, {{"keepdims", keeps}});
@@ -165,8 +165,8 @@ Item aminmax(const Call& c) {
 }
 Item max(const Call& c) { return extreme_of(c, true); }
 Item min(const Call& c) { return extreme_of(c, false); }
-Item argmax(const Call& c) { return place_of_extreme(c, true); }
-Item argmin(const Call& c) { return place_of_extreme(c, false); }
+Item argmax(const Call& c) { return is_single(c) ? on_single(c, argmax) : place_of_extreme(c, true); }
+Item argmin(const Call& c) { return is_single(c) ? on_single(c, argmin) : place_of_extreme(c, false); }
 Item any(const Call& c) {
   Value* x = c.g().cast(c.g().cast(c.tensor(0), DType::boolean), DType::i32);
   return c.g().cast(reduced(c, "ReduceMax", x, 1, c.flag(2)), DType::boolean);
@@ -217,6 +217,7 @@ Item cumprod(const Call& c) {
   return c.g().op("CumProd", {x, c.axis_value(1, x)});
 }
 Item logcumsumexp(const Call& c) {
+  if (is_single(c)) return on_single(c, logcumsumexp);
   Value* x = c.real_tensor(0);
   GraphBuilder& g = c.g();
   Value* high = reduced(c, "ReduceMax", x, 1, true);

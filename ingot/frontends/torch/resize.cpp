@@ -39,30 +39,44 @@ std::size_t spatial_axes(const Call& c) {
   return 2;
 }
 
+/// One for each axis; they come as one list, or one by one.
+std::vector<double> factors_of(const Call& c, std::size_t scales) {
+  if (c.arg(scales).is<ListRef>()) return c.reals(scales);
+  std::vector<double> factors;
+  for (std::size_t i = scales; i < scales + spatial_axes(c) && c.has(i); ++i) factors.push_back(c.real(i));
+  return factors;
+}
+
+/// Sizes by factors, rounded down.
+Value* scaled_sizes(GraphBuilder& g, Value* x, const std::vector<double>& factors) {
+  Value* own = g.cast(g.op("Slice", {g.shape(x), g.ints({2}), g.ints({INT64_MAX})}), DType::f64);
+  const auto count = static_cast<std::int64_t>(factors.size());
+  return g.cast(g.op("Floor", {g.mul(own, g.constant(Tensor::of<double>({count}, factors)))}), DType::i64);
+}
+
 /// The result's size is given, or factors; where both are, the factors decide the places and the size the rest.
-Item resized(const Call& c, const char* mode, const char* places, std::size_t scales, bool is_antialiased = false) {
+Item resized(const Call& c, const char* mode, std::string_view places, std::size_t scales,
+             bool is_antialiased = false) {
   GraphBuilder& g = c.g();
   Value* x = c.tensor(0);
   const std::size_t n = spatial_axes(c);
   c.expect_rank(x, n + 2);
-  Attrs attrs{{"mode", mode}, {"coordinate_transformation_mode", places}};
-  if (std::string_view(mode) == "nearest") attrs.emplace_back("nearest_mode", "floor");
+  Attrs attrs{{"mode", mode}, {"coordinate_transformation_mode", std::string(places)}};
+  if (std::string_view(mode) == "nearest")
+    attrs.emplace_back("nearest_mode", places == "asymmetric" ? "floor" : "round_prefer_ceil");
   if (std::string_view(mode) == "cubic") attrs.emplace_back("cubic_coeff_a", is_antialiased ? -0.5 : -0.75);
   if (is_antialiased) attrs.emplace_back("antialias", 1);
   if (is_antialiased) attrs.emplace_back("exclude_outside", 1);
-  // Factors come as one list, or one by one.
-  std::vector<float> factors{1, 1};
-  if (c.arg(scales).is<ListRef>()) {
-    for (const double s : c.reals(scales)) factors.push_back(static_cast<float>(s));
-  } else {
-    for (std::size_t i = scales; i < scales + n && c.has(i); ++i) factors.push_back(static_cast<float>(c.real(i)));
+  const std::vector<double> factors = factors_of(c, scales);
+  if (factors.size() != n && !c.has(1)) refuse("neither a size nor factors are given");
+  if (factors.size() == n && places != "align_corners") {
+    std::vector<float> all{1, 1};
+    for (const double factor : factors) all.push_back(static_cast<float>(factor));
+    return g.op("Resize", {x, nullptr, g.constant(Tensor::of<float>({static_cast<std::int64_t>(n) + 2}, all))}, attrs);
   }
-  const bool uses_factors = factors.size() == n + 2 && std::string_view(places) != "align_corners";
-  if (uses_factors || !c.has(1))
-    return g.op("Resize",
-                {x, nullptr, g.constant(Tensor::of<float>({static_cast<std::int64_t>(factors.size())}, factors))},
-                attrs);
-  Value* sizes = g.concat({g.op("Slice", {g.shape(x), g.ints({0}), g.ints({2})}), c.index_vector(1)}, 0);
+  // Aligned corners lie where whole sizes say: factors only tell these.
+  Value* wanted = c.has(1) ? c.index_vector(1) : scaled_sizes(g, x, factors);
+  Value* sizes = g.concat({g.op("Slice", {g.shape(x), g.ints({0}), g.ints({2})}), wanted}, 0);
   return g.op("Resize", {x, nullptr, nullptr, sizes}, attrs);
 }
 
@@ -99,15 +113,7 @@ Item pad(const Call& c) {
   return padded(c, mode == "reflect" ? "reflect" : mode == "replicate" ? "edge" : "wrap", 0);
 }
 Item upsample_nearest(const Call& c) { return resized(c, "nearest", "asymmetric", 2); }
-Item upsample_nearest_exact(const Call& c) {
-  GraphBuilder& g = c.g();
-  Value* x = c.tensor(0);
-  if (!c.has(1)) refuse("nearest-exact by factors");
-  Value* sizes = g.concat({g.op("Slice", {g.shape(x), g.ints({0}), g.ints({2})}), c.index_vector(1)}, 0);
-  return g.op(
-      "Resize", {x, nullptr, nullptr, sizes},
-      {{"mode", "nearest"}, {"nearest_mode", "round_prefer_ceil"}, {"coordinate_transformation_mode", "half_pixel"}});
-}
+Item upsample_nearest_exact(const Call& c) { return resized(c, "nearest", "half_pixel", 2); }
 Item upsample_linear(const Call& c) { return smoothly(c, "linear"); }
 Item upsample_cubic(const Call& c) { return smoothly(c, "cubic"); }
 Item upsample_linear_aa(const Call& c) { return smoothly(c, "linear", true); }

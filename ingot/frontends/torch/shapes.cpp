@@ -26,11 +26,21 @@ Value* exchanged(const Call& c, Value* x, std::int64_t a, std::int64_t b) {
   return a == b ? x : c.g().transpose(x, perm);
 }
 
-Value* reshaped(const Call& c, Value* x, std::size_t shape) {
-  Value* sizes = c.index_vector(shape);
+/// A size of 0 is one, it copies none.
+Value* reshaped_to(GraphBuilder& g, Value* x, Value* sizes) {
   const auto known = known_ints(sizes);
   const bool has_zero = known && std::ranges::count(*known, 0) != 0;
-  return c.g().op("Reshape", {x, sizes}, has_zero ? Attrs{{"allowzero", 1}} : Attrs{});
+  return g.op("Reshape", {x, sizes}, has_zero ? Attrs{{"allowzero", 1}} : Attrs{});
+}
+
+Value* reshaped(const Call& c, Value* x, std::size_t shape) {
+  Value* sizes = c.index_vector(shape);
+  // Where the run alone knows all of them, each may be 0.
+  const std::vector<Item>* parts = parts_of(c.arg(shape));
+  const auto is_open = [](const Item& part) { return part.is<Scalar>(); };
+  if (parts && parts->size() > 1 && std::ranges::all_of(*parts, is_open) && !known_ints(sizes))
+    return c.g().op("Reshape", {x, sizes}, {{"allowzero", 1}});
+  return reshaped_to(c.g(), x, sizes);
 }
 
 /// [begin, end) of an axis in steps; ends may be known only later.
@@ -118,7 +128,7 @@ Item unflatten(const Call& c) {
   if (axis > 0) sizes.push_back(g.op("Slice", {shape, g.ints({0}), g.ints({axis})}));
   sizes.push_back(c.index_vector(2));
   if (axis + 1 < rank) sizes.push_back(g.op("Slice", {shape, g.ints({axis + 1}), g.ints({rank})}));
-  return g.op("Reshape", {x, g.concat(sizes, 0)});
+  return reshaped_to(g, x, g.concat(sizes, 0));
 }
 Item transpose(const Call& c) {
   Value* x = c.tensor(0);
@@ -172,8 +182,11 @@ Item squeeze(const Call& c) {
         c.t.notes.add(fmt::format("axis {} of '{}', which is squeezed, is taken to be of size 1", a, c.t.scope()));
     }
   } else {
-    for (std::int64_t i = 0; i < c.rank(x); ++i)
+    for (std::int64_t i = 0; i < c.rank(x); ++i) {
       if (dim_of(x, i) == 1) axes.push_back(i);
+      if (!dim_of(x, i))
+        c.t.notes.add(fmt::format("axis {} of '{}', which is squeezed, is taken not to be of size 1", i, c.t.scope()));
+    }
   }
   return axes.empty() || rank_of(x) == 0 ? c.g().op("Identity", {x}) : c.g().squeeze(x, axes);
 }
@@ -184,10 +197,13 @@ Item unsqueeze(const Call& c) {
 }
 Item expand(const Call& c) {
   Value* x = c.tensor(0);
-  Value* sizes = c.index_vector(1);
-  GraphBuilder& g = c.g();
-  // -1 keeps a size; 1 does in Expand too.
-  return g.op("Expand", {x, g.op("Max", {sizes, g.ints({1})})});
+  // -1 keeps a size; 1 does in Expand. What the run computes of sizes is none of them.
+  const std::vector<Item>* parts = parts_of(c.arg(1));
+  if (!parts) return c.g().op("Expand", {x, c.g().op("Max", {c.index_vector(1), c.g().ints({1})})});
+  std::vector<Item> sizes = *parts;
+  for (Item& size : sizes)
+    if (const auto* known = size.get<std::int64_t>(); known && *known < 0) size = 1;
+  return c.g().op("Expand", {x, Call{c.t, c.row, {Item::list(std::move(sizes))}}.index_vector(0)});
 }
 Item expand_as(const Call& c) { return c.g().op("Expand", {c.tensor(0), c.g().shape(c.tensor(1))}); }
 Item broadcast_tensors(const Call& c) {
@@ -340,7 +356,7 @@ Item roll(const Call& c) {
   if (shifts.size() != axes.size()) refuse("as many shifts as axes are needed");
   for (std::size_t i = 0; i < axes.size(); ++i) {
     Value* size = size_of(g, x, axes[i] < 0 ? normal_axis(axes[i], c.rank(x)) : axes[i]);
-    Value* at = g.op("Mod", {g.neg(Call{c.t, c.row, {shifts[i]}}.index(0)), size});
+    Value* at = g.op("Mod", {g.neg(Call{c.t, c.row, {shifts[i]}}.index(0)), g.op("Max", {size, g.index(1)})});
     x = g.concat({cut(c, x, axes[i], at, g.index(INT64_MAX)), cut(c, x, axes[i], g.index(0), at)}, axes[i]);
   }
   return is_flat ? g.op("Reshape", {x, shape}) : x;
@@ -387,7 +403,6 @@ Item cat(const Call& c) {
   const ListRef* list = c.arg(0).get<ListRef>();
   const std::int64_t axis = c.integer(1);
   if (list && (*list)->rolled) {
-    if (!(*list)->items.empty()) refuse("a loop appends to a list that is not empty");
     // What was stacked along a new first axis is joined along another one.
     Value* stacked = (*list)->rolled;
     const std::int64_t rank = c.rank(stacked) - 1, at = normal_axis(axis, rank);
@@ -400,7 +415,11 @@ Item cat(const Call& c) {
     if (at > 0) sizes.push_back(g.op("Slice", {shape, g.ints({0}), g.ints({at})}));
     sizes.push_back(g.ints({-1}));
     if (at + 1 < rank) sizes.push_back(g.op("Slice", {shape, g.ints({at + 2}), g.ints({INT64_MAX})}));
-    return g.op("Reshape", {moved, g.concat(sizes, 0)});
+    Value* joined = g.op("Reshape", {moved, g.concat(sizes, 0)});
+    if ((*list)->items.empty()) return joined;
+    Values all = Call{c.t, c.row, {Item::list((*list)->items)}}.tensors(0);
+    all.push_back(joined);
+    return g.concat(all, axis);
   }
   Values x = c.tensors(0);
   // Tensors of shape [0] were always left out.
@@ -413,8 +432,11 @@ Item cat(const Call& c) {
 Item stack(const Call& c) {
   GraphBuilder& g = c.g();
   const ListRef* list = c.arg(0).get<ListRef>();
-  if (list && (*list)->rolled && (*list)->items.empty()) {
-    Value* stacked = (*list)->rolled;
+  if (list && (*list)->rolled) {
+    Values rows;
+    for (Value* item : Call{c.t, c.row, {Item::list((*list)->items)}}.tensors(0)) rows.push_back(g.unsqueeze(item, {0}));
+    rows.push_back((*list)->rolled);
+    Value* stacked = rows.size() == 1 ? rows[0] : g.concat(rows, 0);
     const std::int64_t rank = c.rank(stacked), at = normal_axis(c.integer(1), rank);
     Ints perm = counted_axes(rank);
     perm.erase(perm.begin());

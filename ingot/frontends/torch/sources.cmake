@@ -31,6 +31,8 @@ list(APPEND frontends_sources
   torch/module_reader.cpp
   torch/norms.cpp
   torch/operator_table.cpp
+  torch/ordering.cpp
+  torch/own_functions.cpp
   torch/packed.cpp
   torch/pooling.cpp
   torch/prepacked.cpp
@@ -46,6 +48,7 @@ list(APPEND frontends_sources
   torch/script/parser.cpp
   torch/shapes.cpp
   torch/subscripts.cpp
+  torch/systems.cpp
   torch/texts.cpp
   torch/transformer.cpp
   torch/translation.cpp

@@ -24,6 +24,7 @@ struct Demand {
   std::optional<Shape> shape{};
   DType dtype = DType::undefined;
   bool is_guess = false;  // the operator takes other ranks too
+  bool is_new = false;    // of an input that was not known of
 };
 
 /// Domain of operators that stay as they are.

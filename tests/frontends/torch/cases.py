@@ -116,7 +116,7 @@ def i64(*shape, low=0, high=5):
 
 
 # The groups are files of their own.
-for group in ("elementwise", "shapes", "layers", "scripts", "networks", "signals", "more", "typical", "quantized", "rows", "by_hand", "transformers"):
+for group in ("elementwise", "shapes", "layers", "scripts", "networks", "signals", "more", "typical", "quantized", "rows", "by_hand", "transformers", "corners"):
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"cases_{group}.py")
     exec(compile(open(path).read(), path, "exec"))
 

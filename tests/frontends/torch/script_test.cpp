@@ -119,6 +119,19 @@ TEST(TorchSyntax, ReadsStatementsAsPeopleWriteThem) {
   EXPECT_EQ(body[3]->value->kind, Expr::Kind::tuple);
 }
 
+TEST(TorchSyntax, ReadsFunctionsInsideFunctions) {
+  const Module module = parse(R"(def f(x: Tensor) -> Tensor:
+  def __forked_function():
+    return torch.relu(x)
+  return torch.wait(fork(__forked_function))
+)");
+  const Block& body = module.functions.at(0).body;
+  ASSERT_EQ(body.size(), 2u);
+  EXPECT_EQ(body[0]->kind, Statement::Kind::define);
+  EXPECT_EQ(body[0]->targets.at(0)->text, "__forked_function");
+  EXPECT_EQ(body[0]->body.size(), 1u);
+}
+
 TEST(TorchSyntax, RefusesWhatIsNotOfTheLanguage) {
   EXPECT_REFUSED(Code::text_syntax, parse("def f():\n  while True:\n    break\n"));
   EXPECT_REFUSED(Code::text_syntax, parse("def f():\n  return f'{a'\n"));

@@ -91,6 +91,16 @@ class Parser : ExpressionParser {
       end_line();
       return made;
     }
+    if (peek().is("def")) {  // what fork() is given
+      auto made = started(Statement::Kind::define);
+      next();
+      const ExprPtr head = operand();
+      if (head->kind != ExprKind::call || head->parts.size() != 1 || head->parts[0]->kind != ExprKind::name)
+        refuse("a function inside another one takes no arguments");
+      made->targets.push_back(head->parts[0]);
+      made->body = block();
+      return made;
+    }
     if (peek().is("break") || peek().is("continue")) refuse("rounds of loops that are left early have no translation");
     return assignment();
   }

@@ -59,6 +59,7 @@ struct Statement {
     change,      // targets[0] op= value; `op` is what it is without =
     give_back,   // return value, which may be null
     within,      // with value as targets[0]: body
+    define,      // def targets[0](): body
   };
   Kind kind = Kind::expression;
   int line = 0;
