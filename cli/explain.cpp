@@ -17,9 +17,9 @@ struct Options {
   bool json = false;
 };
 
-/// IG0312, ig312, 312 and bad_name are one.
+/// IG0312, ig312, 312, bad_name, and [IG0312] as messages end with are one.
 const CodeInfo& find_code(const std::string& text) {
-  std::string digits = text;
+  std::string digits = text.starts_with('[') && text.ends_with(']') ? text.substr(1, text.size() - 2) : text;
   if (digits.size() > 2 && (digits.starts_with("IG") || digits.starts_with("ig"))) digits.erase(0, 2);
   const bool is_number =
       !digits.empty() && digits.size() < 6 && digits.find_first_not_of("0123456789") == std::string::npos;

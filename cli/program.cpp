@@ -51,6 +51,24 @@ First steps:
 4 unsupported, 5 a limit was hit, 6 I/O, 7 training diverged, 70 a bug in Ingot, 128 + signal when interrupted;
 'ingot explain IG0312' tells of an error's code. Defaults of your own: 'ingot config'.)";
 
+/// The error, and which of the user's settings it is about, if it is about any.
+Error with_settings_told(const Error& error, const std::vector<std::string>& given,
+                         const std::vector<std::string>& arguments) {
+  if (error.code() != Code::bad_usage) return error;
+  std::string said;
+  for (const std::string& word : arguments) {
+    if (std::ranges::find(given, word) != given.end()) continue;
+    const std::size_t equals = std::min(word.find('='), word.size());
+    const std::string value = "'" + word.substr(std::min(equals + 1, word.size())) + "'";
+    if (error.message().find(word.substr(0, equals)) != std::string::npos ||
+        error.message().find(value) != std::string::npos)
+      said += " " + word;
+  }
+  if (said.empty()) return error;
+  const std::string hint = error.hint_text().empty() ? "" : error.hint_text() + "; ";
+  return Error(error.code(), error.message()).hint(hint + "from your settings (ingot config) came" + said);
+}
+
 std::chrono::milliseconds parse_time(const std::string& text) {
   std::size_t end = 0;
   double number = -1;
@@ -91,6 +109,25 @@ void report(const Error& error) {
   if (!error.hint_text().empty()) details["hint"] = error.hint_text();
   std::printf("%s\n", Json{{"error", details}}.dump(2).c_str());
   std::fflush(stdout);
+}
+
+/// What the command line asks for; the exit code.
+int run_chosen(App& program, Global& global, const std::vector<Command>& commands,
+               const std::vector<std::string>& arguments) {
+  if (const std::optional<int> code = program.parse(arguments)) return *code;
+  Budget budget(limits_of(global));
+  global.budget = &budget;
+  const driver::Supervisor supervisor(budget);
+  if (global.untrusted) driver::forbid_other_programs();
+  for (const std::string& plugin : global.plugins) driver::load_plugin(plugin);
+  for (const Command& command : commands) {
+    if (!command.app->parsed()) continue;
+    const int code = command.run();
+    check_mapped_files();  // what was said of a file that changed meanwhile does not count
+    return code;
+  }
+  std::fputs(program.help().c_str(), stdout);
+  return 0;
 }
 
 int run(int argc, char** argv) {
@@ -138,22 +175,14 @@ int run(int argc, char** argv) {
       add_completion(program, global),
       add_man(program, global),
   };
-  const std::vector<std::string> arguments = with_settings({argv + 1, argv + argc}, program.describe());
+  const std::vector<std::string> given(argv + 1, argv + argc);
+  const std::vector<std::string> arguments = with_settings(given, program.describe());
   wants_json = std::ranges::find(arguments, "--json") != arguments.end();
-  if (const std::optional<int> code = program.parse(arguments)) return *code;
-  Budget budget(limits_of(global));
-  global.budget = &budget;
-  const driver::Supervisor supervisor(budget);
-  if (global.untrusted) driver::forbid_other_programs();
-  for (const std::string& plugin : global.plugins) driver::load_plugin(plugin);
-  for (const Command& command : commands) {
-    if (!command.app->parsed()) continue;
-    const int code = command.run();
-    check_mapped_files();  // what was said of a file that changed meanwhile does not count
-    return code;
+  try {
+    return run_chosen(program, global, commands, arguments);
+  } catch (const Error& error) {
+    throw with_settings_told(error, given, arguments);
   }
-  std::fputs(program.help().c_str(), stdout);
-  return 0;
 }
 
 }  // namespace

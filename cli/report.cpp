@@ -8,8 +8,10 @@
 
 #include "command.h"
 #include "ingot/base/atomic_file.h"
+#include "ingot/base/byte_size.h"
 #include "ingot/base/error.h"
 #include "ingot/base/json.h"
+#include "ingot/driver/summary.h"
 #include "ingot/pages/local_server.h"
 #include "ingot/pages/model_page.h"
 #include "ingot/verify/verify.h"
@@ -30,7 +32,31 @@ struct Options {
   bool verifies = false, no_statistics = false, no_browser = false, json = false;
 };
 
-pages::Page page_of(const std::string& model, const Options& options, const Global& global) {
+/// How the model does in its own runtime beside Ingot; that it does not run is an answer too.
+Json verification_of(const std::string& model, const driver::InputShapes& shapes, const Options& options,
+                     const Global& global) {
+  verify::VerifyRequest request;
+  request.a.file = request.b.file = model;
+  request.a.load = request.b.load = global.load_options(options.from);
+  request.b.runtimes = {verify::Runtime::ingot};
+  request.peers = find_peers(global, options.peers);
+  request.input_shapes = shapes;
+  if (global.untrusted) request.a.runtimes = {verify::Runtime::ingot};
+  try {
+    return to_json(verify::verify(request));
+  } catch (const Error& error) {
+    if (error.exit_code() == 5) throw;
+    return {{"answer", "none"}, {"why", error.message() + " [" + code_name(error.code()) + "]"}};
+  }
+}
+
+/// The page of a model, and its line in the list of all.
+struct Made {
+  pages::Page page;
+  std::vector<std::string> cells;  // markup: format, nodes, parameters, verified
+};
+
+Made page_of(const std::string& model, const Options& options, const Global& global) {
   driver::LoadOptions load = global.load_options(options.from);
   load.requires_valid = false;  // broken models are looked at too
   load.allow_missing_data = true;
@@ -43,17 +69,13 @@ pages::Page page_of(const std::string& model, const Options& options, const Glob
   page.has_statistics = !options.no_statistics;
   for (const std::string& text : options.input_shapes) page.input_shapes.push_back(driver::parse_input_shape(text));
   if (!options.training.empty()) page.curves_svg = curves_of_log(options.training);
-  if (options.verifies) {
-    verify::VerifyRequest request;
-    request.a.file = request.b.file = model;
-    request.a.load = request.b.load = global.load_options(options.from);
-    request.b.runtimes = {verify::Runtime::ingot};
-    request.peers = find_peers(global, options.peers);
-    request.input_shapes = page.input_shapes;
-    if (global.untrusted) request.a.runtimes = {verify::Runtime::ingot};
-    page.verification = to_json(verify::verify(request));
-  }
-  return pages::model_page(loaded.model, page);
+  if (options.verifies) page.verification = verification_of(model, page.input_shapes, options, global);
+  const driver::Summary summary = driver::summarise(loaded.model);
+  const std::string answer = options.verifies ? std::string(page.verification["answer"].text()) : "";
+  return {pages::model_page(loaded.model, page),
+          {pages::escaped(page.format), grouped(summary.nodes),
+           grouped(summary.parameter_elements) + " in " + human_bytes(summary.parameter_bytes),
+           "<span class=" + answer + ">" + (answer == "none" ? "not verified" : answer) + "</span>"}};
 }
 
 void write(const fs::path& path, const std::string& html) {
@@ -76,20 +98,23 @@ int report(const Options& options, const Global& global) {
   fs::create_directories(options.output, failed);
   if (failed) throw Error(Code::cannot_write, "the folder cannot be made: " + failed.message()).in_file(options.output);
   std::set<std::string> taken{"index.html"};
-  std::string rows = pages::row({"model", "format", ""}, "th");
+  std::string rows = pages::row({"model", "", "format", "nodes", "parameters", "verified"}, "th");
   Json written = Json::array();
   int code = 0;
   for (const std::string& model : options.models) {
     try {
-      const pages::Page page = page_of(model, options, global);
+      const Made made = page_of(model, options, global);
       const std::string name = file_name(model, taken);
-      write(fs::path(options.output) / name, pages::to_html(page));
-      rows += pages::row({"<a href=\"" + pages::escaped(name) + "\">" + pages::escaped(model) + "</a>", "", ""});
+      write(fs::path(options.output) / name, pages::to_html(made.page));
+      std::vector<std::string> cells{pages::link(name, made.page.title), pages::code(model)};
+      cells.insert(cells.end(), made.cells.begin(), made.cells.end());
+      rows += pages::row(cells);
       written.push_back({{"model", model}, {"file", (fs::path(options.output) / name).string()}});
       if (!global.quiet) std::fprintf(stderr, "wrote %s\n", (fs::path(options.output) / name).c_str());
     } catch (const Error& error) {
       if (options.models.size() == 1 || error.exit_code() == 5) throw;
-      rows += pages::row({pages::code(model), "<span class=failed>not shown</span>", pages::escaped(error.what())});
+      rows += "<tr><td class=failed>not shown</td><td>" + pages::code(model) + "</td><td colspan=4>" +
+              pages::escaped(error.what()) + "</td></tr>\n";
       std::fprintf(stderr, "%s %s\n", err_style(Style::red, "error:").c_str(), error.what());
       written.push_back({{"model", model}, {"code", code_name(error.code())}, {"problem", error.what()}});
       code = error.exit_code();
@@ -112,7 +137,7 @@ void open_browser(const std::string& address) {
 }
 
 int view(const Options& options, const Global& global) {
-  pages::LocalServer server(pages::to_html(page_of(options.models.front(), options, global)));
+  pages::LocalServer server(pages::to_html(page_of(options.models.front(), options, global).page));
   std::printf("%s\n", server.address().c_str());
   std::fflush(stdout);
   if (!global.quiet) std::fprintf(stderr, "open this address in a browser; Ctrl-C ends\n");

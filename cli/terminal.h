@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ingot/base/byte_size.h"
+
 namespace ingot::cli {
 
 enum class Style { plain, bold, dim, red, green, yellow };
@@ -27,10 +29,5 @@ class Table {
   std::vector<bool> right_;
   std::vector<std::vector<std::string>> rows_;
 };
-
-/// 1536 -> "1.5 KiB"
-std::string human_bytes(unsigned long long bytes);
-/// 25557032 -> "25,557,032"
-std::string grouped(unsigned long long number);
 
 }  // namespace ingot::cli

@@ -56,7 +56,7 @@ Counts count(const std::vector<ZooModel>& models) {
 std::string page_of(const std::vector<ZooModel>& models, const Counts& counts, const std::string& directory) {
   std::string html = "<p>" + std::to_string(counts.all) + " models: " + std::to_string(counts.converted) +
                      " convert, " + std::to_string(counts.same) + " give the same numbers in their own runtime, " +
-                     std::to_string(counts.different) + " differ.</p>\n<div class=scroll><table>\n<thead>" +
+                     std::to_string(counts.different) + " differ.</p>\n<table>\n<thead>" +
                      pages::row({"model", "format", "converts", "verified", "runtime", "apart by", "may be", "nodes",
                                  "seconds", "memory", "why not"},
                                 "th") +
@@ -73,7 +73,7 @@ std::string page_of(const std::vector<ZooModel>& models, const Counts& counts, c
          seconds, human_bytes(m.peak_bytes), pages::escaped(m.reason)});
   }
   pages::Page page{"Models of " + directory, {}};
-  page.sections.push_back({"models", "Models", html + "</table></div>\n"});
+  page.sections.push_back({"models", "Models", html + "</table>\n"});
   return pages::to_html(page);
 }
 
@@ -110,7 +110,8 @@ int run(const Options& options, const Global& global) {
   for (ZooModel& model : verify::find_models(options.directory)) {
     const auto before = known.find(model.path);
     const bool is_known =
-        before != known.end() && before->second.bytes == model.bytes && before->second.changed == model.changed;
+        before != known.end() && before->second.bytes == model.bytes && before->second.changed == model.changed &&
+        (options.no_verify || !before->second.answer.empty() || !before->second.reason.empty());  // else to be verified
     (is_known ? done : todo).push_back(is_known ? before->second : std::move(model));
   }
   if (!global.quiet && !done.empty())

@@ -52,7 +52,7 @@ Report convert_file(const py::object& source, const py::object& output, const py
   request.verifies_onnx = how.names_inputs;
   if (!on_progress.is_none())
     request.on_stage = [&](std::string_view stage) {
-      const py::gil_scoped_acquire acquire;
+      const WithLock lock;
       on_progress(py::str(stage.data(), stage.size()));
     };
   return unlocked([&](Budget& budget) {

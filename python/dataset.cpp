@@ -18,8 +18,8 @@ Dataset to_dataset(const py::object& data, const std::string& target, const Mode
   }
   std::vector<std::pair<std::string, Array>> columns;
   for (const auto& [name, values] : data.cast<py::dict>()) {
-    const Datum datum = to_datum(values, Type::tensor(DType::undefined), name.cast<std::string>());
-    columns.emplace_back(name.cast<std::string>(), *datum.array());
+    const Datum datum = to_datum(values, Type::tensor(DType::undefined), to_name(name));
+    columns.emplace_back(to_name(name), *datum.array());
   }
   return dataset_of(std::move(columns), target);
 }

@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "lock.h"
+
 namespace ingot::python {
 namespace {
 
@@ -83,7 +85,8 @@ std::optional<Array> from_dlpack(const py::handle& value) {
   if (dtype == DType::undefined || t.rank < 0) return std::nullopt;  // the capsule frees it
   PyCapsule_SetName(capsule.ptr(), "used_dltensor");                 // from now on it is ours to free
   const std::shared_ptr<const void> owner(managed, [managed](const void*) {
-    const py::gil_scoped_acquire acquire;
+    if (!Py_IsInitialized()) return;
+    const WithLock lock;
     if (managed->deleter) managed->deleter(managed);
   });
   const Dims dims(t.shape, t.shape + t.rank);

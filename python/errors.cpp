@@ -28,6 +28,8 @@ void bind_errors(py::module_& m) {
       if (thrown) std::rethrow_exception(thrown);
     } catch (const Error& error) {
       raise(error);
+    } catch (const py::cast_error& error) {  // Python's word for it
+      PyErr_SetString(PyExc_TypeError, error.what());
     }
   });
   // What the Python side refuses is an Error like the others.

@@ -45,7 +45,11 @@ std::vector<Ref> add_node(ModelBuilder& builder, const std::string& op, const st
   std::vector<ModelBuilder::Attribute> list;
   for (const auto& [key, value] : attributes) {
     const auto attribute = key.cast<std::string>();
-    list.emplace_back(attribute, attribute_value(value, attribute));
+    try {
+      list.emplace_back(attribute, attribute_value(value, attribute));
+    } catch (const py::cast_error&) {  // more than 64 bits hold
+      throw py::type_error("attribute '" + attribute + "' cannot be " + py::repr(value).cast<std::string>());
+    }
   }
   if (outputs == 1) return {builder.node(op, values, list, name)};
   return builder.node_outputs(op, values, outputs, list);

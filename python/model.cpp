@@ -48,6 +48,13 @@ py::dict initializers_dict(const std::vector<InitializerView>& list) {
   return dict;
 }
 
+/// A list or dictionary that is made when it is first asked for; models do not change. Users get copies of it.
+template <class F> py::object made_once(const py::object& self, const char* name, F&& make) {
+  const py::dict kept = self.attr("__dict__");
+  if (!kept.contains(name)) kept[name] = make(self.cast<const HeldModel&>());
+  return kept[name].attr("copy")();
+}
+
 HeldModel load_path(const py::object& path, const py::dict& keywords) {
   const ConvertRequest request = to_request(keywords);
   refuse_writing(request);
@@ -66,11 +73,7 @@ HeldModel load_bytes(const py::bytes& contents, const py::dict& keywords) {
   LoadOptions options = to_load(request);
   const auto view = static_cast<std::string_view>(contents);
   // Weights stay where they are: in the bytes object, which lives as long as a tensor needs it.
-  const std::shared_ptr<const void> owner(new py::object(contents), [](const void* kept) {
-    const py::gil_scoped_acquire acquire;
-    delete static_cast<const py::object*>(kept);
-  });
-  const Bytes bytes(owner, reinterpret_cast<const std::byte*>(view.data()), view.size());
+  const Bytes bytes(keep(contents), reinterpret_cast<const std::byte*>(view.data()), view.size());
   return unlocked([&](Budget& budget) {
     options.budget = &budget;
     Loaded loaded = load_memory(bytes, options);
@@ -147,16 +150,26 @@ void bind_checking(py::module_& m) {
 void bind_model(py::module_& m) {
   bind_views(m);
   bind_checking(m);
-  py::class_<HeldModel>(m, "Model", "A model in memory. It does not change: what changes models returns new ones.")
+  py::class_<HeldModel>(m, "Model", "A model in memory. It does not change: what changes models returns new ones.",
+                        py::dynamic_attr())
       .def_property_readonly("inputs", [](const HeldModel& h) { return inputs_of(h.model); })
       .def_property_readonly("outputs", [](const HeldModel& h) { return outputs_of(h.model); })
       .def_property_readonly(
           "values", [](const HeldModel& h) { return values_of(h.model); },
           "What nodes make, with the types that the model states; see infer_shapes")
-      .def_property_readonly("nodes", [](const HeldModel& h) { return nodes_of(h.model); })
+      .def_property_readonly(
+          "nodes",
+          [](const py::object& self) {
+            return made_once(self, "_nodes", [](const HeldModel& h) { return py::cast(nodes_of(h.model)); });
+          },
+          "In the order of the graph")
       .def_property_readonly("functions", [](const HeldModel& h) { return functions_of(h.model); })
       .def_property_readonly(
-          "initializers", [](const HeldModel& h) { return initializers_dict(initializers_of(h.model)); },
+          "initializers",
+          [](const py::object& self) {
+            return made_once(self, "_initializers",
+                             [](const HeldModel& h) { return initializers_dict(initializers_of(h.model)); });
+          },
           "Weights by name: read-only views of the model's own bytes")
       .def_property_readonly("opset", [](const HeldModel& h) { return h.model.opsets.version(""); })
       .def_property_readonly("opsets",

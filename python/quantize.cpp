@@ -4,6 +4,7 @@
 #include "bind.h"
 #include "dataset.h"
 #include "held_model.h"
+#include "options.h"
 #include "unlocked.h"
 #include "values.h"
 
@@ -15,10 +16,6 @@ struct Quantized {
   HeldModel model;
   QuantizeResult result;
 };
-
-template <class T> void take(const py::dict& options, const char* name, T& field) {
-  if (options.contains(name) && !options[name].is_none()) field = options[name].template cast<T>();
-}
 
 QuantizeWords to_words(const py::dict& o) {
   QuantizeWords w;
@@ -48,7 +45,7 @@ void report_progress(QuantizeRequest& request, const py::object& on_progress) {
     if (samples->batch)
       samples->batch = [&on_progress, done, total, inner = samples->batch](std::size_t i) {
         {
-          const py::gil_scoped_acquire acquire;
+          const WithLock lock;
           on_progress(std::min(++*done, total), total);
         }
         return inner(i);

@@ -2,22 +2,17 @@
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>
 
+#include <thread>
+
 #include "bind.h"
 #include "dataset.h"
 #include "held_model.h"
+#include "options.h"
 #include "unlocked.h"
 #include "values.h"
 
 namespace ingot::python {
 namespace {
-
-template <class T> void take(const py::dict& options, const char* name, T& field) {
-  if (!options.contains(name) || options[name].is_none()) return;
-  field = options[name].template cast<T>();
-}
-template <class T> void take(const py::dict& options, const char* name, std::optional<T>& field) {
-  if (options.contains(name) && !options[name].is_none()) field = options[name].template cast<T>();
-}
 
 void refuse_unknown(const py::dict& options, std::initializer_list<std::string_view> known, const std::string& what) {
   for (const auto& [key, value] : options)
@@ -96,6 +91,7 @@ class HeldTrainer {
 
   double step(const py::dict& batch) {
     const std::vector<NamedDatum> values = to_inputs(batch, inputs_of(model_));
+    const Work work(*this);
     return unlocked([&](Budget&) { return trainer_->step(values); });
   }
 
@@ -103,33 +99,29 @@ class HeldTrainer {
                const py::dict& options) {
     const Dataset dataset = to_dataset(data, target, model_);
     const LoopOptions loop = to_loop(options);
+    const Work work(*this);
     LoopEvents events;
-    std::optional<py::error_already_set> raised;  // a callback's: the run ends in good order first
+    std::optional<py::error_already_set> raised;  // by on_step: the run ends in good order first
     events.on_step = [&](const train::Progress& p) {
-      const py::gil_scoped_acquire acquire;
+      const WithLock lock;
       if (PyErr_CheckSignals() != 0) return raised.emplace(), false;
       if (on_step.is_none()) return true;
       try {
         const py::object answer = on_step(p.step, p.step_count, p.loss, p.lr);
-        return answer.is_none() || answer.cast<bool>();
+        return answer.is_none() || py::bool_(answer);
       } catch (py::error_already_set& error) {
         return raised.emplace(error), false;
       }
     };
     if (!on_epoch.is_none())
       events.on_epoch = [&](const train::EpochEnd& e) {
-        const py::gil_scoped_acquire acquire;
-        try {
-          const py::object answer = on_epoch(e.epoch, e.mean_loss);
-          return answer.is_none() ? e.mean_loss : answer.cast<double>();
-        } catch (py::error_already_set& error) {
-          raised.emplace(error);
-          return e.mean_loss;
-        }
+        const WithLock lock;  // what it raises ends the run at once
+        const py::object answer = on_epoch(e.epoch, e.mean_loss);
+        return answer.is_none() ? e.mean_loss : static_cast<double>(py::float_(answer));
       };
     LoopReport report;
     {
-      const py::gil_scoped_release release;
+      const WithoutLock others;
       report = trainer_->fit(dataset, loop, events);
     }
     if (raised) throw *raised;
@@ -144,13 +136,38 @@ class HeldTrainer {
     return result;
   }
 
-  HeldModel trained(bool with_training) const { return {trainer_->trained(with_training)}; }
+  /// A callback may ask for it too.
+  HeldModel trained(bool with_training) const {
+    if (worker_ != std::thread::id() && worker_ != std::this_thread::get_id()) refuse();
+    return {trainer_->trained(with_training)};
+  }
   std::string target_name() const { return trainer_->target_name(); }
   std::vector<std::string> notes() const { return trainer_->notes(); }
 
  private:
+  /// One thread at a time changes the weights. Made and ended with the interpreter's lock held.
+  class Work {
+   public:
+    explicit Work(HeldTrainer& trainer) : trainer_(trainer) {
+      if (trainer.worker_ != std::thread::id()) refuse();
+      trainer.worker_ = std::this_thread::get_id();
+    }
+    Work(const Work&) = delete;
+    Work& operator=(const Work&) = delete;
+    ~Work() { trainer_.worker_ = {}; }
+
+   private:
+    HeldTrainer& trainer_;
+  };
+
+  [[noreturn]] static void refuse() {
+    throw Error(Code::bad_usage, "the trainer is at work already")
+        .hint("it is for one thread; of its methods, callbacks may call trained()");
+  }
+
   Model model_;
   std::optional<Trainer> trainer_;
+  std::thread::id worker_{};
 };
 
 py::dict evaluate_model(const HeldModel& held, const py::object& data, const std::string& target,

@@ -4,6 +4,7 @@
 #include "ingot/base/budget.h"
 #include "ingot/base/current_budget.h"
 #include "ingot/base/error.h"
+#include "lock.h"
 
 namespace ingot::python {
 
@@ -30,7 +31,7 @@ inline void raise_if_interrupted(const Error& error) {
 template <class F> auto unlocked_with(Budget& budget, F&& work) {
   try {
     const InterruptScope interrupts(budget);
-    const pybind11::gil_scoped_release release;
+    const WithoutLock others;
     const BudgetScope scope(&budget);
     return work(budget);
   } catch (const Error& error) {

@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 
 #include "dlpack.h"
+#include "lock.h"
 
 namespace ingot::python {
 namespace {
@@ -97,6 +98,8 @@ py::array as_array(const py::handle& value, const py::object& dtype) {
   const py::handle ndarray = numpy.attr("ndarray");
   py::object array = py::reinterpret_borrow<py::object>(value);
   // Numbers and lists have no type of their own and get the one that is wanted; what has one keeps it.
+  if (py::hasattr(value, "mask") && numpy.attr("ma").attr("is_masked")(value).cast<bool>())
+    throw Error(Code::bad_input, "elements are masked").hint("say what they are: array.filled(0)");
   const bool has_dtype = py::isinstance(value, ndarray) || py::hasattr(value, "dtype");
   if (!py::isinstance(value, ndarray))
     array = has_dtype ? numpy.attr("asarray")(value) : numpy.attr("asarray")(value, py::arg("dtype") = dtype);
@@ -108,14 +111,6 @@ py::array as_array(const py::handle& value, const py::object& dtype) {
 }
 
 Dims dims_of(const py::array& array) { return {array.shape(), array.shape() + array.ndim()}; }
-
-/// Keeps a Python object for as long as anything needs its memory, on whatever thread that ends.
-std::shared_ptr<const void> keep(const py::object& object) {
-  return {new py::object(object), [](const void* kept) {
-            const py::gil_scoped_acquire acquire;
-            delete static_cast<const py::object*>(kept);
-          }};
-}
 
 /// The element type that the array is taken for: bits of what numpy lacks are what the model wants them to be.
 DType taken_as(const py::array& array, DType wanted) {
@@ -168,6 +163,24 @@ Datum to_map(const py::dict& values, const Type& type) {
 }
 
 }  // namespace
+
+std::shared_ptr<const void> keep(const py::object& object) {
+  return {new py::object(object), [](const void* kept) {
+            if (!Py_IsInitialized()) return;
+            const WithLock lock;
+            delete static_cast<const py::object*>(kept);
+          }};
+}
+
+std::string to_name(const py::handle& key) {
+  if (py::isinstance<py::bytes>(key)) return key.cast<std::string>();
+  if (!py::isinstance<py::str>(key))
+    throw py::type_error("names are texts, and " + py::repr(key).cast<std::string>() + " is none");
+  Py_ssize_t size = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(key.ptr(), &size);
+  if (!text) throw py::error_already_set();
+  return {text, static_cast<std::size_t>(size)};
+}
 
 py::dtype numpy_dtype(DType dtype) { return py::dtype(numpy_name(dtype)); }
 
@@ -223,17 +236,23 @@ Datum to_datum(const py::handle& value, const Type& type, const std::string& nam
   if (type.kind == Type::Kind::sparse_tensor)
     return SparseArray{to_array(value.attr("values"), type.elem), to_array(value.attr("indices"), DType::i64),
                        value.attr("shape").cast<Dims>()};
+  const auto refused = [&](const std::string& why) { return Error(Code::bad_input, "input '" + name + "': " + why); };
   try {
     return to_array(value, type.elem);
-  } catch (Error& error) {
-    throw Error(error.code(), "input '" + name + "': " + error.message());
+  } catch (const Error& error) {
+    throw refused(error.message()).hint(error.hint_text());
+  } catch (const py::builtin_exception& error) {
+    throw refused(error.what());
+  } catch (const py::error_already_set& error) {  // what numpy makes no array of
+    if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_TypeError) && !error.matches(PyExc_OverflowError)) throw;
+    throw refused(py::str(error.value()).cast<std::string>());
   }
 }
 
 std::vector<NamedDatum> to_inputs(const py::dict& values, const std::vector<PortView>& ports) {
   std::vector<NamedDatum> inputs;
   for (const auto& [key, value] : values) {
-    const auto name = key.cast<std::string>();
+    const std::string name = to_name(key);
     Type type;
     for (const PortView& port : ports)
       if (port.name == name) type = port.type;
@@ -255,6 +274,13 @@ py::object to_python(const std::optional<Shape>& shape) {
   return dims;
 }
 
+Dim to_dim(const py::handle& size) {
+  const Py_ssize_t number = PyNumber_AsSsize_t(size.ptr(), PyExc_OverflowError);
+  if (number == -1 && PyErr_Occurred()) throw py::error_already_set();
+  if (number < -1) throw py::value_error("a dimension cannot be " + std::to_string(number));
+  return number == -1 ? Dim() : Dim(number);
+}
+
 Shape to_shape(const py::handle& shape) {
   Shape dims;
   for (const py::handle& dim : shape) {
@@ -262,10 +288,8 @@ Shape to_shape(const py::handle& shape) {
       dims.emplace_back();
     else if (py::isinstance<py::str>(dim))
       dims.push_back(Dim::symbol(dim.cast<std::string>()));
-    else if (const auto size = dim.cast<std::int64_t>(); size == -1)
-      dims.emplace_back();
     else
-      dims.emplace_back(size);
+      dims.push_back(to_dim(dim));
   }
   return dims;
 }
@@ -280,7 +304,7 @@ std::string to_path(const py::handle& path) {
 
 driver::InputShapes to_input_shapes(const py::dict& shapes) {
   driver::InputShapes all;
-  for (const auto& [name, shape] : shapes) all.emplace_back(name.cast<std::string>(), to_shape(shape));
+  for (const auto& [name, shape] : shapes) all.emplace_back(to_name(name), to_shape(shape));
   return all;
 }
 

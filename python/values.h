@@ -26,6 +26,12 @@ py::object to_python(const Datum& datum, bool copies);
 /// `type` is what the model wants; `name` is for messages. Arrays are not copied where they are contiguous.
 Datum to_datum(const py::handle& value, const Type& type, const std::string& name);
 
+/// Keeps a Python object for as long as anything needs its memory, on whatever thread that ends.
+std::shared_ptr<const void> keep(const py::object& object);
+
+/// Of an input, a dimension, a column: a text, or the bytes of one that is not UTF-8.
+std::string to_name(const py::handle& key);
+
 /// Arrays, sequences, maps by the names of inputs.
 std::vector<NamedDatum> to_inputs(const py::dict& values, const std::vector<PortView>& ports);
 

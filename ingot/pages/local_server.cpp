@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
 #include "ingot/base/budget.h"
@@ -21,7 +22,8 @@ namespace ingot::pages {
 namespace {
 
 constexpr std::size_t kLongestRequest = 16 * 1024;
-constexpr int kWait = 100;  // milliseconds between looks at the budget
+constexpr int kWait = 100;     // milliseconds between looks at the budget
+constexpr int kPatience = 2;  // seconds for a request, so that nobody keeps the others waiting
 
 Error failed(const char* what) { return Error(Code::cannot_open, std::string(what) + ": " + std::strerror(errno)); }
 
@@ -91,7 +93,7 @@ void LocalServer::serve() {
     if (poll(&waiting, 1, kWait) <= 0) continue;
     const int client = accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
     if (client < 0) continue;
-    const timeval patience{2, 0};  // nobody keeps the others waiting
+    const timeval patience{kPatience, 0};
     setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     answer(client);
@@ -100,9 +102,11 @@ void LocalServer::serve() {
 }
 
 void LocalServer::answer(int client) const {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::seconds(kPatience);
   std::string request;
   std::array<char, 4096> buffer{};
-  while (request.find("\r\n\r\n") == std::string::npos && request.size() < kLongestRequest) {
+  while (request.find("\r\n\r\n") == std::string::npos && request.size() < kLongestRequest && Clock::now() < end) {
     const ssize_t got = recv(client, buffer.data(), buffer.size(), 0);
     if (got <= 0) return;
     request.append(buffer.data(), static_cast<std::size_t>(got));

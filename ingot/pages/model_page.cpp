@@ -1,6 +1,9 @@
 // The page of one model.
 #include "ingot/pages/model_page.h"
 
+#include <algorithm>
+
+#include "ingot/base/byte_size.h"
 #include "ingot/base/error.h"
 #include "ingot/base/printable.h"
 #include "ingot/driver/adjust.h"
@@ -27,6 +30,25 @@ Model with_types(const Model& model, const driver::InputShapes& shapes) {
     if (error.exit_code() == 5) throw;  // a limit is no property of the model
     return model.clone();
   }
+}
+
+/// Sizes that the model and the user leave open are 1, so that there is something to count; `open` names the inputs.
+driver::InputShapes with_ones(const Model& model, driver::InputShapes shapes, std::vector<std::string>& open) {
+  for (const Value* input : model.graph->inputs()) {
+    const bool is_given = std::ranges::any_of(shapes, [&](const auto& s) { return s.first == input->name(); });
+    if (input->initializer || is_given || !input->type.is_tensor() || !input->type.shape) continue;
+    Shape shape = *input->type.shape;
+    bool is_open = false;
+    for (Dim& dim : shape)
+      if (!dim.is_known()) {
+        dim = Dim(1);
+        is_open = true;
+      }
+    if (!is_open) continue;
+    open.push_back(input->name());
+    shapes.emplace_back(input->name(), std::move(shape));
+  }
+  return shapes;
 }
 
 driver::Costs costs_or_none(const Model& model, const driver::InputShapes& shapes) {
@@ -87,16 +109,24 @@ std::string ports(const std::vector<driver::Summary::Port>& list, const char* ti
   return text + "</table>\n";
 }
 
+std::string costs_rows(const driver::Costs& costs) {
+  const char* least = costs.unknown ? "at least " : "";
+  std::string text;
+  if (costs.operations > 0)
+    text += row({"operations", least + grouped(static_cast<std::uint64_t>(std::min(costs.operations, 1e18)))});
+  if (costs.peak)
+    text += row({"most bytes alive at once", least + human_bytes(costs.peak) + " at " + code(costs.peak_node)});
+  return text;
+}
+
 std::string facts_html(const Model& model, const driver::Costs& costs, const ModelPageOptions& options) {
   const driver::Summary s = driver::summarise(model);
   std::string text = "<table>\n";
   if (!options.format.empty()) text += row({"format", escaped(options.format)});
   text += row({"producer", escaped(s.producer)}) + row({"graph", code(s.graph_name)});
-  text += row({"nodes", std::to_string(s.nodes)}) + row({"parameters", std::to_string(s.parameter_elements)}) +
-          row({"bytes of parameters", std::to_string(s.parameter_bytes)});
-  if (costs.operations > 0) text += row({"operations", Json(costs.operations).dump()});
-  if (costs.peak)
-    text += row({"most bytes alive at once", std::to_string(costs.peak) + " at " + code(costs.peak_node)});
+  text += row({"nodes", grouped(s.nodes)}) +
+          row({"parameters", grouped(s.parameter_elements) + " in " + human_bytes(s.parameter_bytes)});
+  text += costs_rows(costs);
   for (const auto& [domain, version] : s.opsets)
     text += row({"operator set", code(domain) + " " + std::to_string(version)});
   text += row({"IR version", std::to_string(s.ir_version)}) + "</table>\n";
@@ -104,30 +134,39 @@ std::string facts_html(const Model& model, const driver::Costs& costs, const Mod
   text += ports(s.inputs, "Inputs") + ports(s.outputs, "Outputs");
   if (!options.notes.empty()) text += "<h2>Notes</h2>\n" + list(options.notes);
   text += "<h2>Operators</h2>\n<table>\n" + row({"operator", "nodes"}, "th");
-  for (const auto& [op, count] : s.operators) text += row({code(op), std::to_string(count)});
+  for (const auto& [op, count] : s.operators) text += row({code(op), grouped(count)});
   text += "</table>\n";
   if (!s.metadata.empty()) text += "<h2>Metadata</h2>\n<table>\n" + row({"key", "value"}, "th");
   for (const auto& [key, value] : s.metadata) text += row({code(key), escaped(value.substr(0, 1000))});
   return s.metadata.empty() ? text : text + "</table>\n";
 }
 
+std::string taken_as_one(const std::vector<std::string>& inputs) {
+  if (inputs.empty()) return {};
+  std::string names;
+  for (const std::string& name : inputs) names += (names.empty() ? "" : ", ") + code(name);
+  return "<p class=hint>Counted with 1 for each size that is open in " + names +
+         "; <code>--input-shape</code> says others.</p>\n";
+}
+
 constexpr const char* kCosts =
-    "<div class=scroll><table id=costs><thead><tr><th>node</th><th>operator</th><th>result</th><th>operations</th>"
-    "<th>weights</th><th>results</th><th></th></tr></thead><tbody></tbody></table></div>\n";
+    "<table id=costs><thead><tr><th>node</th><th>operator</th><th>result</th><th>operations</th>"
+    "<th>weights</th><th>results</th><th></th></tr></thead><tbody></tbody></table>\n";
 constexpr const char* kWeights =
-    "<div class=scroll><table id=weights><thead><tr><th>name</th><th>type</th><th>bytes</th><th>least</th><th>most</th>"
-    "<th>mean</th><th>deviation</th><th>zeros</th><th></th></tr></thead><tbody></tbody></table></div>\n";
+    "<table id=weights><thead><tr><th>name</th><th>type</th><th>bytes</th><th>least</th><th>most</th>"
+    "<th>mean</th><th>deviation</th><th>zeros</th><th></th></tr></thead><tbody></tbody></table>\n";
 
 }  // namespace
 
 Page model_page(const Model& model, const ModelPageOptions& options) {
   const Model typed = with_types(model, options.input_shapes);
-  const driver::Costs costs = costs_or_none(typed, options.input_shapes);
+  std::vector<std::string> open;
+  const driver::Costs costs = costs_or_none(typed, with_ones(typed, options.input_shapes, open));
   GraphNotes notes;
   notes.costs = &costs;
   Page page{options.title, {}};
   page.sections.push_back({"graph", "Graph", graph_html(), true});
-  page.sections.push_back({"layers", "Layers", kCosts});
+  page.sections.push_back({"layers", "Layers", taken_as_one(open) + kCosts});
   page.sections.push_back({"tensors", "Weights", kWeights});
   if (options.verification.contains("answer"))
     page.sections.push_back({"verification", "Verification", verdict_html(options.verification)});

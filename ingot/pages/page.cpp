@@ -67,6 +67,20 @@ std::string row(const std::vector<std::string>& cells, const char* tag) {
 
 std::string code(std::string_view text) { return "<code>" + escaped(text) + "</code>"; }
 
+std::string link(std::string_view file, std::string_view text) {
+  std::string address;
+  for (const char c : file) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+                          c == '-' || c == '_';
+    const auto byte = static_cast<unsigned char>(c);
+    if (is_plain)
+      address += c;
+    else
+      address += {'%', "0123456789ABCDEF"[byte >> 4], "0123456789ABCDEF"[byte & 15]};
+  }
+  return "<a href=\"" + address + "\">" + escaped(text) + "</a>";
+}
+
 std::string list(const std::vector<std::string>& texts) {
   if (texts.empty()) return {};
   std::string html = "<ul>\n";

@@ -17,6 +17,8 @@ std::string escaped(std::string_view text);
 std::string row(const std::vector<std::string>& cells, const char* tag = "td");
 /// <code> with a text from a model.
 std::string code(std::string_view text);
+/// A link to a file beside the page, whatever its name is made of.
+std::string link(std::string_view file, std::string_view text);
 /// A list of texts from a model; nothing where there are none.
 std::string list(const std::vector<std::string>& texts);
 

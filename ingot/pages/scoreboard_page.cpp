@@ -46,13 +46,13 @@ std::string counts_by(const char* what, const std::vector<const ScoreRow*>& rows
         ++line[c].all;
       }
     }
-  std::string html = "<div class=scroll><table>\n" + row(heads({what}, columns), "th");
+  std::string html = "<table>\n" + row(heads({what}, columns), "th");
   for (const auto& [key, line] : counts) {
     std::vector<std::string> cells{escaped(key)};
     for (const Count& count : line) cells.push_back(share(count));
     html += row(cells);
   }
-  return html + "</table></div>\n";
+  return html + "</table>\n";
 }
 
 std::set<std::string> types_of(const ScoreRow& r) {
@@ -74,7 +74,7 @@ std::string history_html(const ScoreHistory& history, const std::vector<std::str
   std::vector<std::string> head{"column"};
   for (const auto& version : history.versions)
     head.push_back(escaped(version.label) + "<br>of " + std::to_string(version.cases));
-  std::string html = "<div class=scroll><table id=history>\n" + row(head, "th");
+  std::string html = "<table id=history>\n" + row(head, "th");
   for (const std::string& column : columns) {
     std::vector<std::string> cells{escaped(column)};
     for (const auto& version : history.versions) {
@@ -83,7 +83,7 @@ std::string history_html(const ScoreHistory& history, const std::vector<std::str
     }
     html += row(cells);
   }
-  html += "</table></div>\n";
+  html += "</table>\n";
   for (const auto& change : history.changes) {
     if (change.gained.empty() && change.lost.empty()) continue;
     html += "<h2>" + escaped(change.column) + "</h2>\n";
@@ -95,7 +95,7 @@ std::string history_html(const ScoreHistory& history, const std::vector<std::str
 
 Page operator_page(const std::string& op, const std::vector<const ScoreRow*>& rows,
                    const std::vector<std::string>& columns) {
-  std::string html = "<p><a href=\"index.html\">all operators</a></p>\n<div class=scroll><table>\n" +
+  std::string html = "<p><a href=\"index.html\">all operators</a></p>\n<table>\n" +
                      row(heads({"case", "opset", "types"}, columns), "th");
   for (const ScoreRow* r : rows) {
     std::vector<std::string> cells{code(r->name), std::to_string(r->opset), escaped(r->types)};
@@ -105,7 +105,7 @@ Page operator_page(const std::string& op, const std::vector<const ScoreRow*>& ro
     html += row(cells);
   }
   Page page{op.empty() ? "Models of several nodes" : op, {}};
-  page.sections.push_back({"cases", "Cases", html + "</table></div>\n"});
+  page.sections.push_back({"cases", "Cases", html + "</table>\n"});
   page.sections.push_back({"types", "Types", counts_by("type of an input", rows, columns, types_of)});
   page.sections.push_back({"opsets", "Operator sets", counts_by("operator set", rows, columns, opset_of)});
   return page;
@@ -121,8 +121,7 @@ std::map<std::string, Page> scoreboard_pages(const std::vector<std::string>& col
   std::vector<Count> totals(columns.size());
   std::string html;
   for (const auto& [op, cases] : by_op) {
-    std::vector<std::string> cells{"<a href=\"" + file_of(op) + "\">" + escaped(op.empty() ? "(several nodes)" : op) +
-                                   "</a>"};
+    std::vector<std::string> cells{link(file_of(op), op.empty() ? "(several nodes)" : op)};
     for (std::size_t c = 0; c < columns.size(); ++c) {
       Count count{0, cases.size()};
       for (const ScoreRow* r : cases) count.passed += r->outcomes[c] == "passed";
@@ -137,8 +136,8 @@ std::map<std::string, Page> scoreboard_pages(const std::vector<std::string>& col
   for (const Count& total : totals) sums.push_back(share(total));
   Page index{title, {}};
   index.sections.push_back({"operators", "Operators",
-                            "<div class=scroll><table>\n<thead>" + row(heads({"operator"}, columns), "th") +
-                                row(sums, "th") + "</thead>\n" + html + "</table></div>\n"});
+                            "<table>\n<thead>" + row(heads({"operator"}, columns), "th") +
+                                row(sums, "th") + "</thead>\n" + html + "</table>\n"});
   std::vector<const ScoreRow*> all;
   for (const ScoreRow& r : rows) all.push_back(&r);
   index.sections.push_back({"types", "Types", counts_by("type of an input", all, columns, types_of)});

@@ -43,6 +43,21 @@ class Value:
     def __matmul__(self, other):
         return self._graph.MatMul(self, other)
 
+    def __rmatmul__(self, other):
+        return self._graph.MatMul(other, self)
+
+    def __pow__(self, other):
+        return self._graph.Pow(self, other)
+
+    def __rpow__(self, other):
+        return self._graph.Pow(other, self)
+
+    def __abs__(self):
+        return self._graph.Abs(self)
+
+    def __bool__(self):
+        raise TypeError("what a value of a graph is, is known when the model runs; see the operators If and Where")
+
     def __neg__(self):
         return self._graph.Neg(self)
 
@@ -63,6 +78,7 @@ class Graph:
     def __init__(self, opset: int = 21, name: str = "graph"):
         self._builder = _ingot.ModelBuilder(opset, name)
         self._constants = 0
+        self._is_built = False
 
     def import_opset(self, domain: str, version: int) -> None:
         """Imports another domain, whose operators node() takes."""
@@ -78,6 +94,8 @@ class Graph:
 
     def output(self, name: str, value: Value) -> None:
         """Makes the value an output of the model, under this name."""
+        if not isinstance(value, Value):
+            raise TypeError(f"output '{name}' is to be a Value of this graph, not {type(value).__name__}")
         self._builder.output(name, value._ref)
 
     def node(self, op: str, *inputs: Any, outputs: int = 1, name: str = "",
@@ -88,7 +106,10 @@ class Graph:
         return values[0] if outputs == 1 else values
 
     def build(self) -> "_ingot.Model":
-        """The model with types inferred, and checked: one error lists every problem. The graph is empty afterwards."""
+        """The model with types inferred, and checked: one error lists every problem. A graph is built once."""
+        if self._is_built:
+            _ingot.refuse("bad_usage", "the graph is built already", "keep what build() returned, or begin a new one")
+        self._is_built = True
         return self._builder.build()
 
     def _ref(self, value):

@@ -76,6 +76,16 @@ CASES = {
            y = LayerNormalization<axis = -1, epsilon = 0.001>(h, s, o)"""),
 }
 
+RESIZE = '<mode = "nearest", coordinate_transformation_mode = "asymmetric", nearest_mode = "floor">'
+# What no layer says, although the sizes of one run would let it: the reason.
+REFUSED = {
+    "scales of an input": (f"{HEAD}g (float[1,1,2,2] x, float[4] s) => (float[1,1,4,6] y) {{y = Resize{RESIZE}(x, , s)}}",
+                           "sizes that are computed"),
+    "sizes of an input": (f"{HEAD}g (float[1,1,2,2] x, int64[4] s) => (float[1,1,4,6] y) {{y = Resize{RESIZE}(x, , , s)}}",
+                          "sizes that are computed"),
+    "a number for each example": (model("float[4] x", "float[4] y", [weight("w", 4)], "y = Add(x, w)"), "one for each channel"),
+}
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
@@ -103,6 +113,15 @@ def main():
                        ["model_config"]["config"]["layers"]] if (made / "model.json").exists() else []
         print(f"{name}: {' '.join(classes)}{why and chr(10) + why}")
         failed += bool(why)
+    for name, (text, reason) in REFUSED.items():
+        with tempfile.TemporaryDirectory() as scratch:
+            source = pathlib.Path(scratch) / "m.onnxtxt"
+            source.write_text(text)
+            done = subprocess.run([options.ingot, "convert", source, "-o", pathlib.Path(scratch) / "layers", "--to", "keras"],
+                                  capture_output=True, text=True, check=False)
+        is_refused = done.returncode == 4 and reason in done.stderr
+        print(f"{name}: {'refused' if is_refused else done.stderr}")
+        failed += not is_refused
     return 1 if failed else 0
 
 

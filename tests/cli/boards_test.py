@@ -124,6 +124,18 @@ class Boards(unittest.TestCase):
         self.assertIn("2 models are known from before, 1 are to be looked at", again.stderr)
         self.assertIn("good.onnxtxt", (self.path / "out" / "index.html").read_text())
 
+    def test_what_was_only_converted_is_verified_when_that_is_wanted(self):
+        (self.path / "zoo").mkdir()
+        (self.path / "zoo" / "good.onnxtxt").write_text(SMALL)
+        (self.path / "zoo" / "bad.onnxtxt").write_text(SMALL.replace("Relu", "Rellu"))
+        words = ("zoo-report", "zoo", "-o", "out", "--peers", "/nowhere")
+        self.ingot(*words, "--no-verify")
+        self.assertIn("2 models are known from before, 0 are", self.ingot(*words, "--no-verify").stderr)
+        self.assertIn("1 models are known from before, 1 are", self.ingot(*words).stderr)
+        lines = [json.loads(line) for line in (self.path / "out" / "models.jsonl").read_text().splitlines()]
+        self.assertEqual([line["answer"] for line in lines], ["", "same"])
+        self.assertIn("2 models are known from before, 0 are", self.ingot(*words, "--no-verify").stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -114,7 +114,7 @@ class Terminal(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""), name)
 
     def test_errors_are_explained(self):
-        for word in ("IG0312", "312", "bad_name"):
+        for word in ("IG0312", "312", "bad_name", "[IG0312]"):
             text = self.ingot("explain", word).stdout
             self.assertIn("a required name is empty", text)
             self.assertIn("what to do", text)
@@ -139,6 +139,14 @@ class Terminal(unittest.TestCase):
         (settings / "config").write_text("verify.with = ort\n")
         self.assertIn("settings/ingot/config", self.ingot("inspect", "m.onnxtxt", code=2).stderr)
         self.ingot("config")  # which still works
+
+    def test_what_settings_spoil_is_told_with_them(self):
+        for key, value in (("max-memory", "much"), ("convert.opset", "seventeen")):
+            self.ingot("config", key, value)
+            said = self.ingot("convert", "m.onnxtxt", "-o", "a.onnx", code=2).stderr
+            self.assertIn(f"from your settings (ingot config) came --{key.split('.')[-1]}={value}", said)
+            self.ingot("config", key, "--unset")
+        self.assertNotIn("settings", self.ingot("convert", "m.onnxtxt", code=2).stderr)
 
     def test_the_working_directory_has_no_say(self):
         (self.path / "ingot").mkdir()

@@ -7,9 +7,12 @@ import pathlib
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -197,6 +200,27 @@ class Others(Pages):
         self.browser.wait("document.title === 'Bernoulli' && document.documentElement.dataset.ready === 'yes'")
         self.assertIn("test_bernoulli", self.text("#cases"))
 
+    def test_lists_lead_to_pages_of_any_name(self):
+        names = ["a#b?c%20 d.onnxtxt", "javascript:window.hacked=1.onnxtxt", "\u202ex'\".onnxtxt"]
+        for name in names:
+            (self.path / name).write_text(SMALL)
+        (self.path / "damaged.onnx").write_text("")
+        self.ingot("report", *names, "damaged.onnx", "-o", "many", "-q", code=3)
+        for i in range(len(names)):
+            self.browser.open(f"file://{self.path}/many/index.html")
+            self.assertIn("64 in 256 B", self.text())
+            self.browser.value(f"document.querySelectorAll('main a')[{i}].click()")
+            self.browser.wait("document.documentElement?.dataset.ready === 'yes' && !!document.querySelector('canvas')")
+        self.assertIsNone(self.browser.value("window.hacked"))
+
+    def test_a_model_that_does_not_run_has_a_page(self):
+        (self.path / "wrong.onnxtxt").write_text(SMALL.replace("Relu(m3)", "Rellu(m3)"))
+        self.ingot("report", "wrong.onnxtxt", "-o", "site", "--verify", "-q")
+        self.browser.open(f"file://{self.path}/site/wrong.onnxtxt.html")
+        self.browser.click_on("[data-tab=verification]")
+        self.assertIn("not verified", self.text("#verification"))
+        self.assertIn("Rellu", self.text("#verification"))
+
     def test_hostile_names_are_text_everywhere(self):
         self.hostile("bad.onnx")
         (self.path / "good.onnxtxt").write_text(SMALL.replace("Neg(h8)", "Exp(h8)"))
@@ -293,6 +317,7 @@ class Use(Pages):
         self.browser.wait(f"{shown} === {before}")
 
     def test_drag_and_zoom(self):
+        self.browser.click_on("[data-do=fit]")
         left, scale = self.browser.value(f"[{VIEW}.left, {VIEW}.scale]")
         self.browser.mouse("mousePressed", 300, 600, button="left", clickCount=1)
         self.browser.mouse("mouseMoved", 400, 650, button="left")
@@ -337,6 +362,20 @@ class Use(Pages):
         self.browser.click_on("#theme")
         self.assertEqual(self.browser.value(dark), "0")
         self.browser.send("Emulation.setEmulatedMedia", features=[])
+
+    def test_what_runs_one_after_the_other_stands_below_each_other(self):
+        """Weights that are made by nodes of their own stand aside."""
+        lines = "\n".join(f"  c{i} = Constant <value_float = 1.0> ()\n  [step{i}] v{i + 1} = Add(v{i}, c{i})" for i in range(40))
+        self.browser.open(self.page(f'<ir_version: 8, opset_import: ["": 17]>\nlong (float[1] v0) => (float[1] v40) {{\n{lines}\n}}', "steps"))
+        self.browser.value(VIEW + ".setAll(true)")
+        places = self.browser.value(f"{VIEW}.nodes.filter(n => n.op === 'Add').map(n => {VIEW}.plan.x[{VIEW}.byKey.get(n.id)])")
+        self.assertEqual(len(places), 40)
+        self.assertLess(max(places) - min(places), 5)
+        self.assertGreaterEqual(self.browser.value(VIEW + ".scale"), 0.45)  # at first it can be read
+        self.browser.key("Escape")
+        self.browser.value("document.querySelector('canvas').focus()")
+        self.browser.key("0")
+        self.assertLess(self.browser.value(VIEW + ".scale"), 0.45)  # and then all of it is seen
 
     def test_tabs_show_layers_and_weights(self):
         self.browser.click_on("[data-tab=layers]")
@@ -394,6 +433,22 @@ class View(unittest.TestCase):
                 self.assertEqual(ask("/" + path, Host="evil.example")[0], 403)
                 self.assertEqual(ask("/" + path, method="POST")[0], 405)
                 self.assertTrue(host.startswith("127.0.0.1:"))
+                with socket.create_connection(host.split(":")) as slow:  # a byte now and then keeps nobody waiting
+                    begin, stop = time.monotonic(), threading.Event()
+
+                    def drip():
+                        while not stop.wait(0.2):
+                            try:
+                                slow.send(b"G")
+                            except OSError:
+                                return
+
+                    thread = threading.Thread(target=drip)
+                    thread.start()
+                    self.assertEqual(ask("/" + path)[0], 200)
+                    self.assertLess(time.monotonic() - begin, 8)
+                    stop.set()
+                    thread.join()
             finally:
                 server.send_signal(signal.SIGINT)
                 self.assertEqual(server.wait(20), 130)

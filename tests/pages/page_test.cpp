@@ -69,6 +69,11 @@ TEST(Page, PolicyNamesTheHashOfTheScriptThatItHolds) {
   EXPECT_EQ(html.find("unsafe"), std::string::npos);
 }
 
+TEST(Page, LinksLeadToFilesOfAnyName) {
+  EXPECT_EQ(link("op-a.b_1.html", "a<b"), "<a href=\"op-a.b_1.html\">a&lt;b</a>");
+  EXPECT_EQ(link("javascript:a#?%\"\n\xff", "x"), "<a href=\"javascript%3Aa%23%3F%25%22%0A%FF\">x</a>");
+}
+
 TEST(Statistics, AreThoseOfTheNumbers) {
   const auto s = statistics_of(Tensor::of<float>({6}, {0, 2, 0, 4, 6, INFINITY}));
   ASSERT_TRUE(s);
@@ -121,6 +126,22 @@ TEST(ModelPage, TellsWhatLayersCostAndWeightsAreLike) {
   const Page page = model_page(small_model(), options);
   EXPECT_EQ(page.data["costs"][std::size_t{0}]["flops"].number(), 2 * 2 * 3 * 2);
   EXPECT_EQ(page.data["weights"][std::size_t{0}]["most"].number(), 6);
+}
+
+TEST(ModelPage, CountsOpenSizesAsOneAndSaysSo) {
+  const Model open = onnx::parse_text(R"(<ir_version: 8, opset_import: ["": 17]>
+    g (float[N, 3] x, float[2] z) => (float[N, 2] y) <float[3, 2] w = {0, 2, 0, 4, 5, 6}> {
+      m = MatMul(x, w)
+      y = Add(m, z)
+    })");
+  ModelPageOptions options;
+  const Page page = model_page(open, options);
+  EXPECT_EQ(page.data["costs"][std::size_t{0}]["flops"].number(), 2 * 3 * 2);
+  EXPECT_NE(to_html(page).find("open in <code>x</code>"), std::string::npos);
+  options.input_shapes = {{"x", {Dim(4), Dim(3)}}};
+  const Page given = model_page(open, options);
+  EXPECT_EQ(given.data["costs"][std::size_t{0}]["flops"].number(), 4 * 2 * 3 * 2);
+  EXPECT_EQ(to_html(given).find("open in"), std::string::npos);
 }
 
 TEST(DiffPage, MarksWhatDiffers) {

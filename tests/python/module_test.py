@@ -55,6 +55,17 @@ class Models(unittest.TestCase):
         del model, contents
         self.assertEqual(weights.sum(), 21)  # what it points into is still there
 
+    def test_nodes_and_weights_are_made_once_and_lists_are_the_users(self):
+        model = small()
+        self.assertIs(model.nodes[0], model.nodes[0])
+        self.assertIs(model.initializers["w"], model.initializers["w"])
+        model.nodes.clear()
+        model.initializers.clear()
+        self.assertEqual((len(model.nodes), list(model.initializers)), (2, ["w"]))
+        node = model.nodes[1]
+        del model
+        self.assertEqual(node.op, "Relu")
+
     def test_onnx_reads_what_we_write_and_the_other_way_round(self):
         proto = onnx.load_from_string(small().to_bytes())
         onnx.checker.check_model(proto)
@@ -248,6 +259,19 @@ class Running(unittest.TestCase):
         with self.assertRaises(ingot.Error):
             session.run({})
 
+    def test_what_is_no_array_is_refused_as_everything_is(self):
+        session = ingot.Session(small())
+        masked = numpy.ma.masked_array(numpy.ones((1, 3), "f4"), [[True, False, False]])
+        for value, said in ((masked, "masked"), ("abc", "could not convert"), ([[1, 2], [3]], "inhomogeneous"),
+                            (object(), "float"), (10 ** 400, "too large"), (numpy.zeros((1, 3), "M8[s]"), "datetime64")):
+            with self.subTest(said), self.assertRaisesRegex(ingot.InputError, f"input 'x': .*{said}"):
+                session.run({"x": value})
+        self.assertEqual(session.run({"x": numpy.ma.masked_array(numpy.ones((1, 3), "f4"))})["y"].tolist(), [[9, 12]])
+        with self.assertRaisesRegex(TypeError, "names are texts, and 1 is none"):
+            session.run({1: numpy.ones((1, 3), "f4")})
+        with self.assertRaises(UnicodeEncodeError):
+            session.run({"\ud800": 1})
+
     def test_tables_feed_models_with_an_input_per_column(self):
         graph = ingot.Graph()
         a, b = graph.input("a", "float32", ["N", 1]), graph.input("b", "int64", ["N", 1])
@@ -396,6 +420,28 @@ class Running(unittest.TestCase):
                 session.run(slow_inputs())
         self.assertLess(time.monotonic() - begin, 5)
         self.assertEqual(session.run({"x": numpy.zeros((1, 1), "f4"), "n": 1})["y"].shape, (1, 1))
+
+    def test_threads_that_work_when_python_ends_do_not_end_it_badly(self):
+        work = """
+import threading, time, numpy, ingot
+session = ingot.Session(ingot.parse('<ir_version: 8, opset_import: ["": 17]> g (float[N] x) => (float[N] y) {y = Relu(x)}'))
+graph = ingot.Graph()
+x = graph.input("x", "float32", ["N", 2])
+graph.output("y", graph.MatMul(x, numpy.zeros((2, 2), "f4")))
+trainer = ingot.Trainer(graph.build(), loss="mse", optimizer="sgd", lr=0.1)
+data = {"x": numpy.ones((64, 2), "f4"), "t": numpy.ones((64, 2), "f4")}
+def runs():
+    while True:
+        session.run({"x": numpy.ones(1000, "f4")})
+def trains():
+    trainer.fit(data, "t", batch=1, epochs=10**6, on_step=lambda *all: None)
+for job in (runs, runs, trains):
+    threading.Thread(target=job, daemon=True).start()
+time.sleep(0.5)
+"""
+        for _ in range(3):
+            done = subprocess.run([sys.executable, "-c", work], capture_output=True, text=True, timeout=100)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 def address(array):
@@ -575,6 +621,37 @@ class Building(unittest.TestCase):
         self.assertIn("axis", str(caught.exception))
 
 
+    def test_arithmetic_is_nodes(self):
+        graph = ingot.Graph()
+        x = graph.input("x", "float32", [2])
+        graph.output("y", abs(numpy.eye(2, dtype="f4") @ x - 2) ** 2)
+        graph.output("z", numpy.float32(2) ** x)
+        result = ingot.Session(graph.build()).run(numpy.float32([1, 5]))
+        self.assertEqual((result["y"].tolist(), result["z"].tolist()), ([1, 9], [2, 32]))
+
+    def test_what_makes_no_sense_is_refused(self):
+        graph = ingot.Graph()
+        x = graph.input("x", "float32", [2])
+        with self.assertRaisesRegex(TypeError, "known when the model runs"):
+            graph.output("y", x if x else x)
+        for wrong in (None, 1, graph.TopK(x, numpy.int64([1]), outputs=2)):
+            with self.assertRaisesRegex(TypeError, "output 'y'"):
+                graph.output("y", wrong)
+        with self.assertRaisesRegex(TypeError, "attribute 'axis' cannot be 11805"):
+            graph.Softmax(x, axis=2 ** 70)
+        with self.assertRaisesRegex(ValueError, "cannot be -5"):
+            graph.input("z", "float32", [-5])
+        with self.assertRaises(OverflowError):
+            graph.input("z", "float32", [2 ** 70])
+
+    def test_a_graph_is_built_once(self):
+        graph = ingot.Graph()
+        graph.output("y", graph.Relu(graph.input("x", "float32", [2])))
+        graph.build()
+        with self.assertRaisesRegex(ingot.UsageError, "built already"):
+            graph.build()
+
+
 class Training(unittest.TestCase):
     def model(self):
         graph = ingot.Graph()
@@ -602,6 +679,48 @@ class Training(unittest.TestCase):
         self.assertTrue(report["stopped"])
         with self.assertRaisesRegex(ZeroDivisionError, "division"):
             trainer.fit(self.data(), "label", on_step=lambda *all: 1 / 0)
+        seen = []
+
+        def at_epoch(epoch, loss):
+            seen.append(epoch)
+            raise KeyError("enough")
+
+        with self.assertRaisesRegex(KeyError, "enough"):
+            trainer.fit(self.data(), "label", batch=32, epochs=9, on_epoch=at_epoch)
+        self.assertEqual(seen, [0])
+        with self.assertRaisesRegex(ValueError, "could not convert"):
+            trainer.fit(self.data(), "label", on_epoch=lambda *all: "worse")
+
+    def test_one_thread_works_and_callbacks_may_look(self):
+        trainer = ingot.Trainer(self.model(), optimizer="sgd", lr=0.1)
+        looks = []
+
+        def look(step, *rest):
+            looks.append(trainer.trained())
+            other = threading.Thread(target=attempt, args=(trainer.trained,))
+            other.start()
+            other.join()
+            attempt(lambda: trainer.fit(self.data(), "label"))
+            return False
+
+        def attempt(work):
+            try:
+                work()
+            except ingot.UsageError as error:
+                looks.append(error.message)
+
+        trainer.fit(self.data(), "label", on_step=look)
+        self.assertIsInstance(looks[0], ingot.Model)
+        self.assertEqual(looks[1:], ["the trainer is at work already"] * 2)
+        trainer.fit(self.data(), "label", epochs=1)  # which it no longer is
+
+    def test_options_of_the_wrong_kind_are_named(self):
+        for options in ({"batch": -1}, {"epochs": "many"}):
+            name = next(iter(options))
+            with self.assertRaisesRegex(TypeError, f"option '{name}' cannot be "):
+                ingot.Trainer(self.model()).fit(self.data(), "label", **options)
+        with self.assertRaisesRegex(TypeError, "option 'lr' cannot be 'fast'"):
+            ingot.Trainer(self.model(), lr="fast")
 
     def test_steps_by_hand(self):
         trainer = ingot.Trainer(self.model(), loss="cross_entropy", optimizer="sgd", lr=0.5)

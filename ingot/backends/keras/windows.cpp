@@ -216,6 +216,9 @@ std::optional<Ints> repeats_of(const Node& node, bool is_last) {
 }  // namespace
 
 Refused refuse_resize(const Node& node) {
+  for (const std::size_t i : {2u, 3u})  // what a run tells cannot change places with the axes either
+    if (node.input(i) && !ops::constant_of(node.input(i)))
+      return Refusal{Kind::not_constant, "sizes that are computed"};
   const auto& a = node.attributes;
   const std::string from = a.string_or("coordinate_transformation_mode", "half_pixel"),
                     to = a.string_or("nearest_mode", "round_prefer_floor");

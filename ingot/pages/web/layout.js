@@ -96,26 +96,35 @@ function order(layers, neighbours, position) {
   }
 }
 
-// Nodes go towards the middle of their neighbours as far as those beside them let them.
-function place(layers, neighbours, width, x) {
+// Which nodes are sources, such as weights, and which bends are of edges that leave one.
+function sidesOf(count, up) {
+  const isSide = new Uint8Array(up.length);
+  for (let n = 0; n < up.length; ++n) isSide[n] = n < count ? !up[n].length : isSide[up[n][0]];
+  return isSide;
+}
+
+// Nodes go towards the middle of their neighbours as far as those beside them let them. What sources give stands aside, so
+// that what is computed one after the other stands below each other.
+function place(layers, neighbours, isSide, width, x) {
+  const leads = neighbours.up.map(above => above.some(n => !isSide[n]) ? above.filter(n => !isSide[n]) : above);
+  // The places nearest to what each node wishes, in the given order: who wants too little room forms a group.
   const settle = (row, near) => {
-    const wish = row.map(n => near[n].length ? near[n].reduce((sum, m) => sum + x[m], 0) / near[n].length : x[n]);
-    let edge = -Infinity;
-    const left = row.map((n, i) => {
-      const at = Math.max(wish[i], edge + width[n] / 2);
-      edge = at + width[n] / 2 + NODE_GAP;
-      return at;
+    const groups = [], offsets = new Float64Array(row.length);
+    row.forEach((n, i) => {
+      if (i) offsets[i] = offsets[i - 1] + (width[row[i - 1]] + width[n]) / 2 + NODE_GAP;
+      const wish = near[n].length ? near[n].reduce((sum, m) => sum + x[m], 0) / near[n].length : x[n];
+      let size = 1, weight = isSide[n] ? 1 : 1000, sum = weight * (wish - offsets[i]);
+      for (let last = groups[groups.length - 1]; last && last.sum / last.weight >= sum / weight; last = groups[groups.length - 1]) {
+        size += last.size;
+        weight += last.weight;
+        sum += last.sum;
+        groups.pop();
+      }
+      groups.push({size, weight, sum});
     });
-    edge = Infinity;
-    for (let i = row.length - 1; i >= 0; --i) {
-      const n = row[i], right = Math.min(wish[i], edge - width[n] / 2);
-      edge = right - width[n] / 2 - NODE_GAP;
-      x[n] = (left[i] + right) / 2;
-    }
-    for (let i = 1; i < row.length; ++i) {
-      const least = x[row[i - 1]] + (width[row[i - 1]] + width[row[i]]) / 2 + NODE_GAP;
-      if (x[row[i]] < least) x[row[i]] = least;
-    }
+    let i = 0;
+    for (const group of groups)
+      for (let left = group.size; left > 0; --left, ++i) x[row[i]] = group.sum / group.weight + offsets[i];
   };
   for (const row of layers) {
     let at = 0;
@@ -126,8 +135,8 @@ function place(layers, neighbours, width, x) {
     for (const n of row) x[n] -= at / 2;
   }
   for (let sweep = 0; sweep < 4; ++sweep) {
-    for (let l = 1; l < layers.length; ++l) settle(layers[l], neighbours.up);
     for (let l = layers.length - 2; l >= 0; --l) settle(layers[l], neighbours.down);
+    for (let l = 1; l < layers.length; ++l) settle(layers[l], leads);
   }
 }
 
@@ -143,6 +152,6 @@ function layOut(widths, edges, below = []) {
   }
   const neighbours = neighboursOf(total, pieces);
   order(layers, neighbours, position);
-  place(layers, neighbours, width, x);
+  place(layers, neighbours, sidesOf(count, neighbours.up), width, x);
   return {count, x, layer, layers, width, pieces, far, step: NODE_HEIGHT + LAYER_GAP};
 }

@@ -5,6 +5,7 @@ const HUES = {Conv: 215, ConvTranspose: 215, MatMul: 215, Gemm: 215, QLinearConv
   Div: 280, Concat: 330, Reshape: 330, Transpose: 330, BatchNormalization: 95, LayerNormalization: 95};
 
 const TOOLS = 48;  // pixels above the graph that the buttons take
+const READABLE = 0.45;  // the scale below which names are too small to read
 
 class GraphView {
   constructor(canvas, data, events) {
@@ -25,7 +26,7 @@ class GraphView {
     this.listen();
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
     this.resize();
-    this.fit();
+    this.begin();
   }
 
   // What stands for a node now: itself, or what it is hidden in; `end` where an open node's results leave.
@@ -174,15 +175,20 @@ class GraphView {
     const wasHidden = this.canvas.width <= 1;
     this.canvas.width = Math.max(1, Math.floor(box.width * ratio));
     this.canvas.height = Math.max(1, Math.floor(box.height * ratio));
-    if (wasHidden) this.fit();
+    if (wasHidden) this.begin();
     this.draw();
   }
 
-  fit() {
+  // Everything in sight, or from its beginning what can be read.
+  begin() {
+    this.fit(READABLE);
+  }
+
+  fit(least = 0.02) {
     const box = this.canvas.parentElement.getBoundingClientRect();
     const wide = this.bounds.right - this.bounds.left + 40, high = this.bounds.bottom + 20;
-    this.scale = Math.max(0.02, Math.min(1, box.width / wide, (box.height - TOOLS) / high));
-    if (this.scale < 0.25) this.scale = Math.min(1, Math.max(0.25, box.width / wide));
+    this.scale = Math.min(1, box.width / wide, (box.height - TOOLS) / high);
+    if (this.scale < least) this.scale = Math.min(1, Math.max(least, box.width / wide));
     const [left, right] = this.extent(0, (box.height - TOOLS) / this.scale);
     this.left = (left + right) / 2 - box.width / 2 / this.scale;
     this.top = -TOOLS / this.scale;
@@ -246,6 +252,11 @@ class GraphView {
     c.setLineDash([5, 4]);
     for (const f of this.boxes) c.strokeRect(f.left, f.top, f.right - f.left, f.bottom - f.top);
     c.setLineDash([]);
+    if (this.scale < 0.35) return;
+    c.fillStyle = this.colours.accent;
+    c.font = "10px system-ui, sans-serif";
+    c.textAlign = "left";
+    for (const f of this.boxes) c.fillText(f.title.slice(0, 60), f.left + 6, f.top - 4, f.right - f.left - 8);
   }
 
   paintEdges(c, first, last, wide) {
@@ -383,7 +394,7 @@ class GraphView {
   setAll(isOpen) {
     for (const block of this.blocks) block.isOpen = isOpen;
     this.rebuild();
-    this.fit();
+    this.begin();
   }
 
   step(isDown) {
