@@ -143,7 +143,7 @@ void gather(LayerOut& n) {
 bool is_along(const Tensor& c, std::int64_t rank, std::int64_t axis) {
   if (c.size() == 1) return true;
   const std::int64_t at = axis - (rank - c.rank());
-  return c.rank() <= rank && at >= 0 && c.dims()[static_cast<std::size_t>(at)] == c.size();
+  return c.rank() <= rank && at >= 0 && at < c.rank() && c.dims()[static_cast<std::size_t>(at)] == c.size();
 }
 Refused refuse_arithmetic(const Node& n) {
   const std::int64_t rank = dims_in(n.output(0));
