@@ -9,7 +9,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
+#include "ingot/base/budget.h"
+#include "ingot/base/current_budget.h"
 #include "ingot/base/error.h"
 #include "ingot/driver/native_tools.h"
 #include "ingot/driver/other_programs.h"
@@ -24,8 +28,9 @@ std::string tool(const std::string& name) { return std::string(kLlvmDirectory) +
 
 [[noreturn]] void become(const std::vector<char*>& arguments, const char* directory) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  char path[] = "PATH=/usr/bin:/bin";
-  char* const environment[] = {path, nullptr};
+  ::setpgid(0, 0);  // what it starts itself ends with it
+  char path[] = "PATH=/usr/bin:/bin", temporary[] = "TMPDIR=.";
+  char* const environment[] = {path, temporary, nullptr};
   if (::chdir(directory) == 0) {
     const int log = ::open("log", O_WRONLY | O_CREAT | O_TRUNC, 0600), nothing = ::open("/dev/null", O_RDONLY);
     ::dup2(nothing, STDIN_FILENO);
@@ -37,6 +42,23 @@ std::string tool(const std::string& name) { return std::string(kLlvmDirectory) +
   ::_exit(127);
 }
 
+/// Waits for a child, and ends it where the time is over or a signal came: the directory it writes to goes in order.
+int status_of(pid_t child) {
+  constexpr std::chrono::milliseconds kBetweenLooks{2};
+  for (int status = 0;;) {
+    if (::waitpid(child, &status, WNOHANG) == child) return status;
+    try {
+      current_budget().poll();
+    } catch (...) {
+      ::kill(-child, SIGKILL);
+      ::kill(child, SIGKILL);  // before it had a group of its own
+      ::waitpid(child, &status, 0);
+      throw;
+    }
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+}
+
 void run_tool(const WorkDirectory& directory, const std::vector<std::string>& command) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -44,9 +66,7 @@ void run_tool(const WorkDirectory& directory, const std::vector<std::string>& co
   const pid_t child = ::fork();
   if (child == 0) become(arguments, directory.path().c_str());
   if (child < 0) throw system_error(Code::cannot_open, "cannot start", command[0], errno);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = status_of(child);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
   const std::string how = WIFSIGNALED(status) ? std::string("crashed (") + ::strsignal(WTERMSIG(status)) + ")"
                                               : "ended with " + std::to_string(WEXITSTATUS(status));

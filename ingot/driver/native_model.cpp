@@ -85,7 +85,7 @@ std::unique_ptr<NativeModel> NativeModel::of(const Model& model) {
   const WorkDirectory directory;  // what is loaded stays when the file goes
   Model compiled = model.clone();
   CompileRequest request;
-  request.output = directory.path() + "/net";
+  request.output = (directory.path() / "net").string();
   request.emit = "so";
   compile(compiled, request);
   return std::make_unique<NativeModel>(request.output + ".so");

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -24,14 +23,14 @@ WorkDirectory::~WorkDirectory() {
 }
 
 void WorkDirectory::write(const std::string& name, const std::string& content) const {
-  std::ofstream out(path_ + "/" + name, std::ios::binary);
+  std::ofstream out(path_ / name, std::ios::binary);
   out.write(content.data(), static_cast<std::streamsize>(content.size()));
-  if (!out.flush()) throw Error(Code::cannot_write, "cannot write " + name + " to " + path_);
+  if (!out.flush()) throw Error(Code::cannot_write, "cannot write " + name + " to " + path_.string());
 }
 
 std::string WorkDirectory::read(const std::string& name) const {
-  std::ifstream in(path_ + "/" + name, std::ios::binary);
-  if (!in) throw Error(Code::cannot_read, "cannot read " + name + " from " + path_);
+  std::ifstream in(path_ / name, std::ios::binary);
+  if (!in) throw Error(Code::cannot_read, "cannot read " + name + " from " + path_.string());
   return std::string((std::istreambuf_iterator<char>(in)), {});
 }
 

@@ -1,9 +1,10 @@
 #pragma once
+#include <filesystem>
 #include <string>
 
 namespace ingot::driver {
 
-/// A directory of our own for files that are needed for a moment; it goes with this object.
+/// A directory of our own, which nobody else can enter, for files that are needed for a moment; it goes with this object.
 class WorkDirectory {
  public:
   WorkDirectory();
@@ -11,12 +12,12 @@ class WorkDirectory {
   WorkDirectory(const WorkDirectory&) = delete;
   WorkDirectory& operator=(const WorkDirectory&) = delete;
 
-  const std::string& path() const { return path_; }
+  const std::filesystem::path& path() const { return path_; }
   void write(const std::string& name, const std::string& content) const;
   std::string read(const std::string& name) const;
 
  private:
-  std::string path_;
+  std::filesystem::path path_;
 };
 
 }  // namespace ingot::driver

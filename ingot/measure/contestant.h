@@ -4,7 +4,7 @@
 
 #include "ingot/driver/load.h"
 #include "ingot/verify/peer.h"
-#include "ingot/verify/scratch_directory.h"
+#include "ingot/driver/work_directory.h"
 
 namespace ingot::measure {
 
@@ -29,7 +29,7 @@ class Contestant {
   void use_tfjs_names(verify::PeerRequest& request, const driver::LoadOptions& load);
 
   verify::Runtime runtime_;
-  verify::ScratchDirectory scratch_;
+  driver::WorkDirectory scratch_;
   verify::Peer peer_;
 };
 

@@ -5,7 +5,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/passes/fit_ir_version.h"
-#include "ingot/verify/scratch_directory.h"
+#include "ingot/driver/work_directory.h"
 
 namespace ingot::verify {
 namespace {
@@ -39,7 +39,7 @@ struct Contender::State {
   driver::Loaded loaded{};
   driver::LoadOptions load{};
   Peers peers{};
-  ScratchDirectory scratch{};
+  driver::WorkDirectory scratch{};
   Runtime runtime{};
   std::vector<Runtime> untried{};
   std::unique_ptr<Runner> runner{};  // goes before what it refers to

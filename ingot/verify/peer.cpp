@@ -10,7 +10,7 @@
 #include "ingot/base/error.h"
 #include "ingot/verify/child_process.h"
 #include "ingot/verify/peer_tensor.h"
-#include "ingot/verify/scratch_directory.h"
+#include "ingot/driver/work_directory.h"
 
 namespace ingot::verify {
 namespace {
@@ -49,7 +49,7 @@ struct Peer::State {
   Runtime runtime;
   Peers peers;
   std::vector<std::string> command{};  // of the user's own program
-  ScratchDirectory directory{};
+  driver::WorkDirectory directory{};
   std::unique_ptr<ChildProcess> process{};  // goes before the directory
 };
 

@@ -12,7 +12,7 @@
 #include "ingot/formats/json/document.h"
 #include "ingot/ir/model.h"
 #include "ingot/verify/runner.h"
-#include "ingot/verify/scratch_directory.h"
+#include "ingot/driver/work_directory.h"
 
 namespace ingot::verify {
 namespace {
@@ -125,7 +125,7 @@ class Plan {
     }
     if (const auto missing = why_missing(request_.peers, stage.runtime))
       throw Error(Code::cannot_open, "part '" + stage.name + "' cannot run: " + *missing);
-    const ScratchDirectory scratch;
+    const driver::WorkDirectory scratch;
     const Entry entry{stage.file, stage.loaded, request_.load, request_.peers, scratch};
     const auto start = std::chrono::steady_clock::now();
     const auto runner = info_of(stage.runtime).make_runner(entry);

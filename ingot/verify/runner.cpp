@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "ingot/ir/source_notes.h"
-#include "ingot/verify/scratch_directory.h"
+#include "ingot/driver/work_directory.h"
 
 namespace ingot::verify {
 

@@ -9,9 +9,11 @@
 #include "ingot/engine/inputs.h"
 #include "ingot/verify/peer.h"
 
-namespace ingot::verify {
+namespace ingot::driver {
+class WorkDirectory;
+}
 
-class ScratchDirectory;
+namespace ingot::verify {
 
 /// A value inside a model where it can be compared with another: the output of one of its operators.
 struct Point {
@@ -45,7 +47,7 @@ struct Entry {
   const driver::Loaded& loaded;
   const driver::LoadOptions& load;
   const Peers& peers;
-  const ScratchDirectory& scratch;
+  const driver::WorkDirectory& scratch;
 };
 
 /// One model in one runtime.

@@ -10,7 +10,7 @@
 #include "ingot/driver/load.h"
 #include "ingot/ir/model.h"
 #include "ingot/verify/contender.h"
-#include "ingot/verify/scratch_directory.h"
+#include "ingot/driver/work_directory.h"
 
 namespace ingot::verify {
 namespace {
@@ -49,7 +49,7 @@ std::vector<ScoreColumn> columns_of(const ScoreOptions& options) {
   return columns;
 }
 
-std::string file_in(const ScratchDirectory& scratch, const driver::Format& format) {
+std::string file_in(const driver::WorkDirectory& scratch, const driver::Format& format) {
   return (scratch.path() / "model").string() +
          (format.extensions.empty() ? std::string() : std::string(format.extensions.front()));
 }
@@ -84,7 +84,7 @@ class Case {
 
  private:
   ScoreCell convert(const ScoreColumn& column) const {
-    const ScratchDirectory scratch;
+    const driver::WorkDirectory scratch;
     const driver::Format& format = driver::format_by_name(column.name);
     // Without an extension: some formats read files by theirs, and write folders.
     const std::string file = (scratch.path() / "model").string();
@@ -116,7 +116,7 @@ class Case {
     if (runtime == Runtime::ingot)
       return judged([&](const Inputs& inputs) { return run_in_ingot(model, inputs, {}, options_.budget); });
     // What a runtime reads is what the case becomes: of TFLite it is the converter that may be at fault, too.
-    const ScratchDirectory scratch;
+    const driver::WorkDirectory scratch;
     const driver::Format& format = driver::format_by_name(info_of(runtime).reads);
     const std::string file = file_in(scratch, format);
     driver::SaveOptions save;
@@ -131,7 +131,7 @@ class Case {
   }
 
   ScoreCell run_in_own(const ScoreColumn& column, const Model& model, std::string& version) const {
-    const ScratchDirectory scratch;
+    const driver::WorkDirectory scratch;
     const std::string file = (scratch.path() / "model.onnx").string();
     driver::save(model, file);
     std::unique_ptr<Peer> peer = options_.peers.pool->take(column.command, options_.peers);

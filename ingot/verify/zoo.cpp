@@ -15,7 +15,7 @@
 #include "ingot/driver/load.h"
 #include "ingot/driver/summary.h"
 #include "ingot/formats/json/document.h"
-#include "ingot/verify/scratch_directory.h"
+#include "ingot/driver/work_directory.h"
 #include "ingot/verify/verify.h"
 
 namespace ingot::verify {
@@ -55,7 +55,7 @@ void convert(const std::string& path, ZooModel& model, const driver::LoadOptions
   const driver::Summary summary = driver::summarise(loaded.model);
   model.nodes = summary.nodes;
   model.parameters = summary.parameter_elements;
-  const ScratchDirectory scratch;
+  const driver::WorkDirectory scratch;
   driver::save(loaded.model, (scratch.path() / "model.onnx").string());
   model.is_converted = true;
 }

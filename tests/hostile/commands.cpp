@@ -5,7 +5,6 @@
 #include <sys/time.h>
 
 #include <chrono>
-#include <functional>
 #include <new>
 #include <stdexcept>
 
@@ -15,18 +14,15 @@
 #include "ingot/driver/adjust.h"
 #include "ingot/driver/catalogue.h"
 #include "ingot/driver/check.h"
-#include "ingot/driver/compile.h"
-#include "ingot/driver/diff.h"
-#include "ingot/driver/edit.h"
 #include "ingot/driver/inputs.h"
 #include "ingot/driver/load.h"
 #include "ingot/driver/run.h"
 #include "ingot/driver/summary.h"
 #include "ingot/engine/session.h"
 #include "ingot/ir/model.h"
-#include "ingot/train/gradcheck.h"
 #include "ingot/train/gradient_model.h"
-#include "ingot/train/trainer.h"
+#include "ingot/train/training_graph.h"
+#include "tests/hostile/rare_commands.h"
 #include "tests/support/sanitizers.h"
 
 namespace ingot::test {
@@ -35,8 +31,6 @@ namespace {
 constexpr std::uint64_t kMemory = std::uint64_t{384} << 20;
 constexpr std::chrono::seconds kTime{4};
 constexpr long kSeconds = 12;
-
-using Step = std::function<void(Budget&)>;
 
 bool attempt(const Step& step) {
   Budget budget(Limits{.memory = kMemory, .time = kTime, .nodes = 200'000});
@@ -52,66 +46,12 @@ bool attempt(const Step& step) {
   return false;
 }
 
-void run(const Model& model, Budget& budget) {
-  engine::SessionOptions options;
-  options.budget = &budget;
-  options.threads = 1;
-  const std::optional<Model> form = driver::runnable_form(model);
-  const engine::Session session(form ? *form : model, options);
-  session.run(driver::random_inputs(model, 1));
-}
-
 void convert(const Model& model, std::int64_t opset, const std::string& to) {
   Model copy = model.clone();
   driver::AdjustOptions options;
   options.opset = opset;
   driver::adjust(copy, options);
   driver::save(copy, to);
-}
-
-void save_as(const char* format, const Model& model, const std::string& to) {
-  driver::SaveOptions options;
-  options.to = &driver::format_by_name(format);
-  driver::save(model, to, options);
-}
-
-void compile(const char* language, const Model& model, const std::string& to) {
-  Model copy = model.clone();
-  driver::compile(copy, {.output = to, .emit = language});
-}
-
-void optimize(const Model& model, Budget& budget) {
-  Model copy = model.clone();
-  driver::optimize(copy, {.level = driver::OptimizeLevel::all, .budget = &budget});
-}
-
-/// What changes a model without another format: half precision, other batches, ONNX's own operators alone.
-void adjust(const Model& model, Budget& budget, std::uint64_t seed) {
-  Model copy = model.clone();
-  driver::AdjustOptions options;
-  options.budget = &budget;
-  if (seed % 3 == 0) options.half.emplace();
-  if (seed % 3 == 1) options.batch = Dim(static_cast<std::int64_t>(1 + seed % 7));
-  options.standard = true;
-  driver::adjust(copy, options);
-}
-
-/// The part that the last output of some node in the middle needs, and what is left in two halves.
-void cut(const Model& model, std::uint64_t seed) {
-  std::vector<std::string> names;
-  for (const Node& node : model.graph->nodes())
-    for (const Value* v : node.outputs())
-      if (v) names.push_back(v->name());
-  if (names.empty()) return;
-  Model copy = model.clone();
-  driver::extract(copy, {}, {names[seed % names.size()]});
-  driver::diff(model, copy);
-}
-
-void check_gradients(const Model& model) {
-  Model wide = train::in_double(model);
-  train::leave_out_rounding(wide);
-  train::check_gradients(wide, driver::random_inputs(wide, 1), {.seed = 1, .jitter = 0, .wrt = {}});
 }
 
 void make_trainable(const Model& model) {
@@ -121,6 +61,15 @@ void make_trainable(const Model& model) {
 }
 
 }  // namespace
+
+void run(const Model& model, Budget& budget) {
+  engine::SessionOptions options;
+  options.budget = &budget;
+  options.threads = 1;
+  const std::optional<Model> form = driver::runnable_form(model);
+  const engine::Session session(form ? *form : model, options);
+  session.run(driver::random_inputs(model, 1));
+}
 
 void try_commands(const std::string& path, const std::string& scratch, std::uint64_t seed, const Say& say) {
   Model model;
@@ -145,28 +94,13 @@ void try_commands(const std::string& path, const std::string& scratch, std::uint
     driver::export_obstacles(model, driver::format_by_name("tflite"));
   });
   step("grad", [&](Budget&) { train::gradient_model(model, {}); });
-  switch (seed % 6) {
-    case 0:
-      step("convert to SavedModel", [&](Budget&) { save_as("savedmodel", model, scratch + "/saved"); });
-      break;
-    case 1:
-      step("convert to TF.js", [&](Budget&) { save_as("tfjs", model, scratch + "/tfjs/model.json"); });
-      break;
-    case 2:
-      step("compile", [&](Budget&) { compile(seed % 4 ? "cpp" : "c", model, scratch + "/net"); });
-      break;
-    case 3:
-      step("compile to MATLAB", [&](Budget&) { compile("matlab", model, scratch + "/net_m"); });
-      break;
-    case 4:
-      step("optimize", [&](Budget& budget) { optimize(model, budget); });
-      break;
-    default:
-      step("extract", [&](Budget&) { cut(model, seed / 6); });
+  const auto rare = rare_commands(model, path, scratch, seed);
+  constexpr std::size_t kOfEach = 4;
+  for (std::size_t i = 0; i < kOfEach; ++i) {
+    const auto& [name, work] = rare[(seed + i * rare.size() / kOfEach) % rare.size()];
+    step(name, work);
   }
-  if (seed % 5 == 0) step("adjust", [&](Budget& budget) { adjust(model, budget, seed / 5); });
   if (seed % 2) step("make-trainable", [&](Budget&) { make_trainable(model); });
-  if (seed % 4 == 0) step("gradcheck", [&](Budget&) { check_gradients(model); });
 }
 
 void bound_process() {

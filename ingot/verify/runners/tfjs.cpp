@@ -5,7 +5,7 @@
 
 #include "ingot/ir/source_notes.h"
 #include "ingot/verify/runner.h"
-#include "ingot/verify/scratch_directory.h"
+#include "ingot/driver/work_directory.h"
 
 namespace ingot::verify {
 namespace {
