@@ -58,3 +58,5 @@ def forward(self, x0):
     return torch.stack(made, 1), torch.cat(made, 0)
 """, x(3, 4).abs())
 case("corner_fork", lambda a: torch.jit.wait(torch.jit.fork(torch.relu, a)) + 1, x(3, 4))
+case("corner_older_systems", lambda a, b: (torch.triangular_solve(b, a, upper=False, transpose=True)[0], torch.qr(a)[1]), x(3, 3) + 3 * torch.eye(3), x(3, 2))
+case("corner_cumulative_trapezoid", lambda a, b: (torch.cumulative_trapezoid(a, dx=0.5), torch.cumulative_trapezoid(a, b, dim=1)), x(3, 5), x(5))
