@@ -26,7 +26,7 @@ int run(const Options& options, const Global& global) {
   driver::InputShapes shapes;
   for (const std::string& text : options.input_shapes) shapes.push_back(driver::parse_input_shape(text));
   driver::LoadOptions load = global.load_options();
-  load.requires_valid = !global.unchecked;
+  load.requires_valid = false;  // compile() asks itself, with or without --unchecked
   driver::Loaded loaded = driver::load(options.model, load);
   driver::CompileReport report;
   try {

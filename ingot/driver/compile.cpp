@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "ingot/backends/cpp/emit.h"
+#include "ingot/backends/cpp/names.h"
 #include "ingot/backends/matlab/emit.h"
 #include "ingot/backends/mlir/emit.h"
 #include "ingot/backends/mlir/onnx_dialect.h"
@@ -132,16 +133,32 @@ void require_fitting(const CompileRequest& request) {
   if (request.emit == "c" && request.has_threads)
     throw Error(Code::bad_usage, "C code has no threads").hint("--threads goes with --emit cpp");
   if (request.emit == "cpp" || request.emit == "c") return;
-  const std::pair<const char*, bool> given[] = {{"--weights", !request.weights.empty()},
-                                                {"--target", !request.target.empty() && !is_native},
-                                                {"--threads", request.has_threads},
-                                                {"--no-alloc", request.no_alloc},
-                                                {"--float16-weights", request.half_weights},
-                                                {"--profile", request.has_profile}};
+  const std::pair<const char*, bool> given[] = {
+      {"--weights", !request.weights.empty()},     {"--target", !request.target.empty() && !is_native},
+      {"--threads", request.has_threads},          {"--no-alloc", request.no_alloc},
+      {"--float16-weights", request.half_weights}, {"--profile", request.has_profile}};
   for (const auto& [option, is_given] : given)
     if (is_given)
       throw Error(Code::bad_usage, "--emit " + request.emit + " does not take " + option)
           .hint("it goes with --emit cpp and --emit c");
+}
+
+/// Code is made of what is known to hold, whatever was asked for.
+void require_sound_model(const Model& model) {
+  try {
+    require_valid(model);
+  } catch (const Error& error) {
+    throw Error(error.code(), error.message())
+        .hint("'ingot check' tells what to do about each; no code is made of what is not valid");
+  }
+}
+
+void require_function_name(const std::string& name, const std::string& emit) {
+  const std::string possible =
+      emit == "matlab" ? backends::matlab::function_name(name) : backends::cpp::global_identifier(name, "model");
+  if (possible == name) return;
+  throw Error(Code::bad_usage, "'" + name + "' is no name for a function")
+      .hint("letters, digits and single underscores, and nothing that has another meaning, such as -o " + possible);
 }
 
 }  // namespace
@@ -154,17 +171,15 @@ CompileReport compile(Model& model, const CompileRequest& request) {
   const SplitPath path = split_path(request.output);
   if (path.name.empty()) throw Error(Code::bad_usage, "'" + request.output + "' names no file");
   require_fitting(request);
-  require_valid(model);  // code is made of what is known to hold, whatever was asked for
+  require_sound_model(model);
   if (request.emit == "mlir-onnx") return write_onnx_dialect(model, path);
+  require_function_name(path.name, request.emit);
   CompileReport report;
   const bool is_source = request.emit == "cpp" || request.emit == "c";
   if (!is_source && request.emit != "matlab") require_tensors(model);
   const std::string test = request.has_test && is_source ? test_data_of(model, request, report) : "";
   lower::legalize(model);
   const lower::Program program = lower::lower(model, path.name);
-  if (backends::cpp::identifier_of(program) != path.name)
-    throw Error(Code::bad_usage, "'" + path.name + "' is no name for a function")
-        .hint("letters, digits and single underscores, such as -o " + backends::cpp::identifier_of(program));
   report.is_static = program.is_static();
   report.weight_bytes = weight_bytes(program);
   if (request.emit == "matlab") {

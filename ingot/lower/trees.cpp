@@ -80,6 +80,7 @@ class Walk {
     const bool is_any_missing = std::ranges::any_of(trees_.missing, [](std::int64_t m) { return m != 0; });
     const auto examples = x_.dims[0].as_int();
     return !has_mode(Branches::kMember) && !is_any_missing && x_.dims[1].as_int() && depth_ <= kMostTogether &&
+           std::ssize(trees_.modes) <= INT32_MAX && std::ssize(trees_.targets) <= INT32_MAX &&
            (!examples || *examples >= kFewest);
   }
 
@@ -89,19 +90,27 @@ class Walk {
       l_.map(
           places, {count}, [](const Exprs& at) { return at; }, value);
     };
-    all([&](const Exprs&) { return cast(root, DType::i64); });
+    all([&](const Exprs&) { return cast(root, DType::i32); });
     l_.loop(depth_, [&](Expr) {
       all([&](const Exprs& at) {
         const Expr here = places.at(at), node = max(0, as_index(here));
         const Expr number = cast(x_.at({first + at[0], as_index(features_[node])}), elem());
-        const Expr next = select(comparison(number, node), as_index(yes_[node]), as_index(no_[node]));
-        return select(less(as_index(here), 0), here, from_index(next, DType::i64));
+        const Expr next = chosen(comparison(number, node), small(yes_[node]), small(no_[node]));
+        return chosen(Expr::make(Op::less, DType::boolean, {here, Expr::integer(0, DType::i32)}), here, next);
       });
     });
   }
 
  private:
   static constexpr std::int64_t kMostTogether = 16, kFewest = 8;
+
+  static Expr small(const Expr& place) { return cast(place, DType::i32); }
+  /// A choice by bits: where it goes nobody can foretell, and a processor that guesses loses more than both cost.
+  static Expr chosen(const Expr& test, const Expr& yes, const Expr& no) {
+    const auto make = [](Op op, const Exprs& args) { return Expr::make(op, DType::i32, args); };
+    const Expr mask = make(Op::neg, {cast(test, DType::i32)});
+    return make(Op::bit_or, {make(Op::bit_and, {yes, mask}), make(Op::bit_and, {no, make(Op::bit_not, {mask})})});
+  }
 
   /// Small numbers take little room in caches.
   Table ints(const Ints& values) {
@@ -254,7 +263,7 @@ void lower_tree_ensemble(Lowering& l) {
   const bool is_extreme = how == Aggregate::min || how == Aggregate::max;
   const View totals = zeros(DType::f64), counts = is_extreme ? zeros(DType::i64) : View{};
   Walk walk(l, trees, x);
-  const View places = walk.goes_together() ? l.fresh(DType::i64, {kBlock}) : View{};
+  const View places = walk.goes_together() ? l.fresh(DType::i32, {kBlock}) : View{};
   l.loop(ceil_div(x.dims[0], kBlock), [&](Expr block) {
     const Expr first = block * kBlock;
     const Expr count = x.dims[0].as_int() && *x.dims[0].as_int() <= kBlock ? x.dims[0] : min(kBlock, x.dims[0] - first);

@@ -5,6 +5,7 @@
 
 #include "ingot/backends/cpp/emit.h"
 #include "ingot/backends/cpp/names.h"
+#include "ingot/backends/matlab/emit.h"
 #include "ingot/base/error.h"
 #include "ingot/lower/lower.h"
 #include "ingot/onnx/text.h"
@@ -83,6 +84,17 @@ TEST(CppSource, BelievesNoSizeThatOnlyTheRunTells) {
     g (int64 limit) => (float[10] y) <int64 zero = {0}, int64 one = {1}> {
       r = Range(zero, limit, one) f = Cast<to = 1>(r) y = Cos(f) })");
   for (const File& file : files) EXPECT_EQ(file.content.find("< 10"), std::string::npos) << file.content;
+}
+
+TEST(MatlabSource, CutsWindowsOutAsWholes) {
+  Model model = onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>
+    g (float[1,8,9,9] x) => (float[4,4,8,1] y) {
+      p = MaxPool<kernel_shape = [3, 3], strides = [2, 2]>(x) y = Transpose<perm = [2, 3, 1, 0]>(p) })");
+  lower::legalize(model);
+  const std::string code = backends::matlab::emit(lower::lower(model, "net"))[0].content;
+  EXPECT_NE(code.find("greatest_(t1, slice_(x, "), std::string::npos) << code;
+  EXPECT_NE(code.find("permute(slice_("), std::string::npos) << code;
+  EXPECT_EQ(code.find("pick_("), std::string::npos) << code;
 }
 
 TEST(CppSource, RefusesOperandsOfAnotherRankThanTheOperatorAsksFor) {

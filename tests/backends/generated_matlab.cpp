@@ -19,7 +19,8 @@ namespace {
 /// Reads the stored inputs, calls the function and writes each output as its dimensions and its elements in row-major
 /// order.
 std::string script_of(const GeneratedCase& c, const std::vector<Array>& inputs, const Model& model) {
-  std::string text = "function ok = run_" + c.name + "()\n  d = load('in_" + c.name + ".mat');\n";
+  std::string text = "function ok = run_" + c.name + "()\n";
+  if (!inputs.empty()) text += "  d = load('in_" + c.name + ".mat');\n";
   std::string arguments, results;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const std::string x = "x" + std::to_string(i);

@@ -56,6 +56,17 @@ net (float[1, 2, 6, 6] x, uint8[3, 8] a) => (float[1, 8, 6, 6] y, uint8[3, 16] b
 """ % tuple(", ".join(str(i * 37 % 255 - 127) for i in range(n)) for n in (144, 128))
 
 
+# Leaves at different depths, and enough examples to go down side by side.
+TREES = """<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
+net (float[300, 2] x) => (float[300, 1] y) {
+  y = ai.onnx.ml.TreeEnsembleRegressor<n_targets = 1, nodes_treeids = [0, 0, 0, 0, 0], nodes_nodeids = [0, 1, 2, 3, 4],
+    nodes_featureids = [0, 1, 0, 0, 0], nodes_values = [0.0, 0.5, 0.0, 0.0, 0.0], nodes_truenodeids = [1, 3, 0, 0, 0],
+    nodes_falsenodeids = [2, 4, 0, 0, 0], nodes_modes = ["BRANCH_LEQ", "BRANCH_LEQ", "LEAF", "LEAF", "LEAF"],
+    target_treeids = [0, 0, 0], target_nodeids = [2, 3, 4], target_ids = [0, 0, 0], target_weights = [1.0, 2.0, 3.0]>(x)
+}
+"""
+
+
 def numbers(count):
     return ", ".join(f"{(i * 7919 % 2001 - 1000) / 5000:g}" for i in range(count))
 
@@ -119,6 +130,26 @@ class CompileTest(unittest.TestCase):
         (self.folder / "main.cpp").write_text(MAIN % ('if (net::load_weights("net.bin") != 0) return 2;', "net::"))
         self.assertEqual(self.built(["g++", "-std=c++17"], ["main.cpp", "net.cpp"]), "0.5 0\n")
 
+    def test_weights_that_are_not_there_are_said(self):
+        self.ingot("compile", "net.onnxtxt", "-o", "net", "--weights", "file")
+        (self.folder / "short.bin").write_bytes((self.folder / "net.bin").read_bytes()[:-1])
+        load = ('if (net::load_weights("none.bin") == 0 || net::load_weights("short.bin") == 0) return 3;\n'
+                '  for (int i = 0; i < 3; ++i) if (net::load_weights("net.bin") != 0) return 2;')
+        (self.folder / "main.cpp").write_text(MAIN % (load, "net::"))
+        self.assertEqual(self.built(["g++", "-std=c++17", "-fsanitize=address"], ["main.cpp", "net.cpp"]), "0.5 0\n")
+
+    def test_open_sizes_are_named(self):
+        (self.folder / "open.onnxtxt").write_text(NET.replace("float[2, 2] x", "float[N, 2] x").replace("float[2, 1] y", "float[N, 1] y"))
+        for option in ("--c", "--no-alloc"):
+            self.assertIn("--input-shape x:1,2", self.ingot("compile", "open.onnxtxt", "-o", "net", option, code=4).stderr)
+
+    def test_no_code_is_made_of_what_is_not_valid(self):
+        (self.folder / "wrong.onnxtxt").write_text(NET.replace("float[3, 1] v", "int64[3, 1] v").replace("-1, 0.5", "2, 3"))
+        for words in (["compile"], ["--unchecked", "compile"]):
+            said = self.ingot(*words, "wrong.onnxtxt", "-o", "net", code=3).stderr
+            self.assertIn("no code is made of what is not valid", said)
+            self.assertNotIn("--unchecked", said)
+
     def test_the_test_program_finds_wrong_code(self):
         for arguments, compiler, ending in (([], ["g++", "-std=c++17"], "cpp"), (["--c"], ["gcc", "-std=c99"], "c")):
             self.ingot("compile", "net.onnxtxt", "-o", "net", *arguments)
@@ -165,6 +196,13 @@ class CompileTest(unittest.TestCase):
                 self.assertLess(int(count), 128)
             self.assertEqual(self.built(compiler, [f"net_test.{ending}", f"net.{ending}"]).count("right"), 2)
 
+    def test_examples_go_down_trees_without_branches(self):
+        (self.folder / "trees.onnxtxt").write_text(TREES)
+        self.ingot("compile", "trees.onnxtxt", "-o", "net")
+        self.assertIn("output 0: right", self.built(["g++", "-std=c++17"], ["net_test.cpp", "net.cpp"]))
+        source = (self.folder / "net.cpp").read_text()
+        self.assertNotIn("?", source[source.index("static void step_0"):])
+
     def test_lenet_is_small(self):
         (self.folder / "lenet.onnxtxt").write_text(LENET)
         done = json.loads(self.ingot("compile", "lenet.onnxtxt", "-o", "net", "--c", "--json", "--weights", "embed").stdout)
@@ -176,6 +214,8 @@ class CompileTest(unittest.TestCase):
 
     def test_a_name_must_be_one(self):
         self.ingot("compile", "net.onnxtxt", "-o", "my-net", code=2)
+        self.assertIn("-o index_", self.ingot("compile", "net.onnxtxt", "-o", "index", code=2).stderr)
+        self.assertIn("-o sum_2", self.ingot("compile", "net.onnxtxt", "-o", "sum", "--emit", "matlab", code=2).stderr)
         self.ingot("compile", "net.onnxtxt", "-o", "net", "--emit", "cobol", code=2)
         self.ingot("compile", "net.onnxtxt", "-o", "net", "--emit", "matlab", "--target", "avx2", code=2)
 

@@ -52,22 +52,21 @@ class Emitter {
         plan_(plan_memory(program_)) {
     name_ = identifier_of(program_);
     is_static_ = program_.is_static();
-    Names names;
+    Names names({exported("on_step")});
     for (const int id : program_.sizes)
       printer_.set_variable(id, names.identifier(program_.variables[static_cast<std::size_t>(id)].name, "size"));
     for (const Port& port : program_.inputs) printer_.set_buffer(port.tensor, names.identifier(port.name, "input"));
-    for (const Port& port : program_.outputs) printer_.set_buffer(port.tensor, names.identifier(port.name, "output"));
+    for (const Port& port : program_.outputs)
+      printer_.set_buffer(port.tensor, names.identifier(port.name, "output", {"out_", "dims_"}));
     for (std::size_t i = 0; i < program_.buffers.size(); ++i)
       if (program_.buffers[i].role == Buffer::Role::weight)
         printer_.set_buffer(static_cast<int>(i), fmt::format("w{}", i));
     arena_slot_ = program_.buffers.size();
     if (options.has_profile) printer_.set_hook(exported("on_step"));
     if (options.no_alloc && !is_static_)
-      throw Error(Code::not_expressible, "sizes of this model are known only when it runs, so its code must allocate")
-          .hint("--input-shape NAME:1,3,224,224 fixes the sizes of an input");
+      refuse_open_sizes("sizes of this model are known only when it runs, so its code must allocate");
     if (options.is_c && !is_static_)
-      throw Error(Code::not_expressible, "C code has fixed sizes, and this model's are known only when it runs")
-          .hint("--input-shape NAME:1,3,224,224 fixes the sizes of an input");
+      refuse_open_sizes("C code has fixed sizes, and this model's are known only when it runs");
   }
 
   std::vector<File> files(Sizes* sizes) {
@@ -115,6 +114,23 @@ class Emitter {
   /// Where nothing is shared among threads, there are none.
   bool has_threads() const {
     return options_.has_threads && !options_.is_c && support_.text().find("for_all(") != std::string::npos;
+  }
+
+  [[noreturn]] void refuse_open_sizes(const char* why) const {
+    std::string options;
+    for (const Port& port : program_.inputs) {
+      std::string dims;
+      bool is_open = false;
+      for (const Expr& d : port.dims) {
+        is_open |= !d.as_int();
+        dims += (dims.empty() ? "" : ",") + std::to_string(d.as_int().value_or(1));
+      }
+      if (is_open) options += fmt::format(" --input-shape {}:{}", port.name, dims);
+    }
+    Error error(Code::not_expressible, why);
+    throw options.empty()
+        ? error.hint("they depend on numbers, not on the sizes of inputs: there is no way to fix them")
+        : error.hint("such as" + options + " fixes the sizes of inputs");
   }
 
   std::string opening() const { return options_.is_c ? "" : fmt::format("\nnamespace {} {{\n", name_); }
@@ -346,10 +362,7 @@ std::string Emitter::entry(std::string_view linkage, std::string_view function) 
 
 }  // namespace
 
-std::string identifier_of(const Program& program) {
-  Names names;
-  return names.identifier(program.name, "model");
-}
+std::string identifier_of(const Program& program) { return global_identifier(program.name, "model"); }
 
 std::vector<File> emit(const Program& program, const Options& options, Sizes* sizes) {
   Program made = prepared(program, geometry_of(options));

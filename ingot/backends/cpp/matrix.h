@@ -12,7 +12,8 @@ namespace ingot::backends::cpp {
 /// the same for all processors, so that weights can be laid out before the processor is known.
 struct Geometry {
   std::int64_t rows = 8, bytes = 192;
-  std::int64_t depth = 256, width = 480, height = 256;  // of what is packed at once
+  // Of what is packed at once: a panel of the right matrix, `depth` rows of it, stays in a first-level cache of 32 kB.
+  std::int64_t depth = 128, width = 480, height = 256;
 
   std::int64_t columns(DType type) const { return bytes / (bits_of(type) / 8); }
 };

@@ -6,24 +6,178 @@
 namespace ingot::backends::cpp {
 namespace {
 
-constexpr std::string_view kWords[] = {
-    "INFINITY",  "NAN",      "NULL",      "alignas",   "alignof",  "and",      "arena",  "asm",     "auto",
-    "bitand",    "bitor",    "bool",      "break",     "case",     "catch",    "char",   "class",   "compl",
-    "concept",   "const",    "constexpr", "continue",  "decltype", "default",  "delete", "do",      "double",
-    "else",      "enum",     "errno",     "explicit",  "export",   "extern",   "false",  "float",   "for",
-    "friend",    "goto",     "if",        "inline",    "int",      "linux",    "long",   "main",    "mutable",
-    "namespace", "new",      "noexcept",  "not",       "nullptr",  "operator", "or",     "private", "protected",
-    "public",    "register", "requires",  "restrict",  "return",   "run",      "short",  "signed",  "sizeof",
-    "static",    "std",      "struct",    "switch",    "template", "this",     "throw",  "true",    "try",
-    "typedef",   "typeid",   "typename",  "union",     "unix",     "unsigned", "using",  "virtual", "void",
-    "volatile",  "wchar_t",  "while",     "workspace", "xor",
+// Words of C and C++.
+constexpr std::string_view kLanguage[] = {
+    "alignas",
+    "alignof",
+    "and",
+    "and_eq",
+    "asm",
+    "auto",
+    "bitand",
+    "bitor",
+    "bool",
+    "break",
+    "case",
+    "catch",
+    "char",
+    "char16_t",
+    "char32_t",
+    "char8_t",
+    "class",
+    "co_await",
+    "co_return",
+    "co_yield",
+    "compl",
+    "concept",
+    "const",
+    "const_cast",
+    "consteval",
+    "constexpr",
+    "constinit",
+    "continue",
+    "decltype",
+    "default",
+    "delete",
+    "do",
+    "double",
+    "dynamic_cast",
+    "else",
+    "enum",
+    "explicit",
+    "export",
+    "extern",
+    "false",
+    "float",
+    "for",
+    "friend",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "mutable",
+    "namespace",
+    "new",
+    "noexcept",
+    "not",
+    "not_eq",
+    "nullptr",
+    "operator",
+    "or",
+    "or_eq",
+    "private",
+    "protected",
+    "public",
+    "register",
+    "reinterpret_cast",
+    "requires",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "static_assert",
+    "static_cast",
+    "struct",
+    "switch",
+    "template",
+    "this",
+    "thread_local",
+    "throw",
+    "true",
+    "try",
+    "typedef",
+    "typeid",
+    "typename",
+    "union",
+    "unsigned",
+    "using",
+    "virtual",
+    "void",
+    "volatile",
+    "wchar_t",
+    "while",
+    "xor",
+    "xor_eq",
 };
-static_assert(std::ranges::is_sorted(kWords), "keep the words sorted");
+// What the standard library declares for all, as far as code or the name of a namespace may meet it.
+constexpr std::string_view kLibrary[] = {
+    "abort",   "abs",    "acos",      "acosf",     "acosh",      "acoshf",   "alloca",  "asin",    "asinf",
+    "asinh",   "asinhf", "assert",    "atan",      "atanf",      "atanh",    "atanhf",  "atoi",    "calloc",
+    "ceil",    "ceilf",  "clock",     "close",     "cos",        "cosf",     "cosh",    "coshf",   "div",
+    "erf",     "errno",  "exit",      "exp",       "fabs",       "fabsf",    "floor",   "floorf",  "fmod",
+    "fmodf",   "fopen",  "fread",     "free",      "frexp",      "gamma",    "index",   "int16_t", "int32_t",
+    "int64_t", "int8_t", "isinf",     "isnan",     "j0",         "j1",       "jn",      "labs",    "ldexp",
+    "lgamma",  "link",   "linux",     "log",       "log1p",      "log1pf",   "logf",    "main",    "malloc",
+    "memcmp",  "memcpy", "memset",    "nearbyint", "nearbyintf", "offsetof", "open",    "pipe",    "pow",
+    "powf",    "printf", "ptrdiff_t", "puts",      "qsort",      "rand",     "random",  "read",    "realloc",
+    "remove",  "rename", "rindex",    "round",     "select",     "signal",   "signbit", "sin",     "sinf",
+    "sinh",    "sinhf",  "size_t",    "sleep",     "sqrt",       "sqrtf",    "srand",   "std",     "stderr",
+    "stdin",   "stdout", "strdupa",   "strndupa",  "system",     "tan",      "tanf",    "tanh",    "tgamma",
+    "time",    "trunc",  "truncf",    "uint16_t",  "uint32_t",   "uint64_t", "uint8_t", "unix",    "wait",
+    "write",   "y0",     "y1",        "yn",
+};
+// What generated code calls things; names of the form of t12, step_3 and exp_f32 are asked for below.
+constexpr std::string_view kOwn[] = {
+    "arena",   "arena_bytes", "base", "decode",  "dilations", "encode",       "floor_div", "floor_mod",   "for_all",
+    "g",       "i",           "in",   "job",     "kernel",    "load_weights", "on_step",   "out",         "pads",
+    "place",   "pool",        "r",    "range",   "release",   "room",         "run",       "set_threads", "set_weights",
+    "strides", "sum",         "sums", "weights", "workspace", "workspace_t",
+};
+static_assert(std::ranges::is_sorted(kLanguage) && std::ranges::is_sorted(kLibrary) && std::ranges::is_sorted(kOwn),
+              "keep the words sorted");
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 constexpr std::size_t kLongest = 60;
+
+/// Buffers, loops, sizes, parts of expressions, weights: t12, i3, v4, w5; functions: step_6.
+bool is_numbered(std::string_view word) {
+  const std::size_t letters = word.starts_with("step_") ? 5 : 1;
+  return word.size() > letters && (letters > 1 || std::string_view("tivw").find(word[0]) != std::string_view::npos) &&
+         std::ranges::all_of(word.substr(letters), is_digit);
+}
+
+/// Functions for one type: exp_f32, load_bf16, neg_bool.
+bool is_typed(std::string_view word) {
+  const std::size_t last = word.rfind('_');
+  if (last == std::string_view::npos) return false;
+  const std::string_view type = word.substr(last + 1);
+  const std::size_t letters = type.starts_with("bf") ? 2 : 1;
+  return type == "bool" || (type.size() > letters && is_digit(type[letters]) &&
+                            std::string_view("bfiu").find(type[0]) != std::string_view::npos);
+}
+
+/// EOF, M_PI, L_tmpnam. What identifier() adds makes it none.
+bool may_be_macro(std::string_view word) {
+  if (word.size() < 3 || word.ends_with('_') || word.find("__") != std::string_view::npos) return false;
+  return word.starts_with("L_") || word.starts_with("M_") || word.starts_with("P_") ||
+         std::ranges::none_of(word, [](char c) { return c >= 'a' && c <= 'z'; });
+}
+
+bool is_known_to_compilers(std::string_view word) {
+  return std::ranges::binary_search(kLanguage, word) || std::ranges::binary_search(kLibrary, word);
+}
+
+bool is_taken_by_code(std::string_view word) {
+  return is_known_to_compilers(word) || std::ranges::binary_search(kOwn, word) || is_numbered(word) || is_typed(word) ||
+         may_be_macro(word);
+}
+
+/// Letters, digits and single underscores between them.
+std::string plain(std::string_view name, std::string_view fallback) {
+  std::string base;
+  for (const char c : name.substr(0, kLongest)) {
+    const bool is_plain = is_letter(c) || is_digit(c);
+    if (is_plain || (!base.empty() && base.back() != '_')) base += is_plain ? c : '_';
+  }
+  while (!base.empty() && base.back() == '_') base.pop_back();
+  if (base.empty()) base = fallback;
+  return is_digit(base[0]) ? std::string(fallback) + "_" + base : base;
+}
 
 }  // namespace
 
@@ -37,18 +191,24 @@ std::string comment(std::string_view name) {
   return text;
 }
 
-std::string Names::identifier(std::string_view name, std::string_view fallback) {
-  std::string base;
-  for (const char c : name.substr(0, kLongest)) {
-    const bool is_plain = is_letter(c) || is_digit(c);
-    if (is_plain || (!base.empty() && base.back() != '_')) base += is_plain ? c : '_';
-  }
-  while (!base.empty() && base.back() == '_') base.pop_back();
-  if (base.empty()) base = fallback;
-  if (is_digit(base[0])) base = std::string(fallback) + "_" + base;
-  if (std::ranges::binary_search(kWords, std::string_view(base))) base += "_";
+std::string global_identifier(std::string_view name, std::string_view fallback) {
+  const std::string base = plain(name, fallback);
+  return is_known_to_compilers(base) ? base + "_" : base;
+}
+
+std::string Names::identifier(std::string_view name, std::string_view fallback,
+                              std::initializer_list<std::string_view> prefixes) {
+  const auto is_taken = [&](std::string_view word) { return taken_.contains(word) || is_taken_by_code(word); };
+  std::string base = plain(name, fallback);
+  if (is_taken_by_code(base)) base += "_";
   std::string unique = base;
-  for (int i = 2; !taken_.insert(unique).second; ++i) unique = base + "_" + std::to_string(i);
+  const auto is_free = [&] {
+    return !is_taken(unique) &&
+           std::ranges::none_of(prefixes, [&](std::string_view p) { return is_taken(std::string(p) + unique); });
+  };
+  for (int i = 2; !is_free(); ++i) unique = base + "_" + std::to_string(i);
+  taken_.insert(unique);
+  for (const std::string_view p : prefixes) taken_.insert(std::string(p) + unique);
   return unique;
 }
 

@@ -117,14 +117,20 @@ void {0}(const void* bytes) {{ weights = (const unsigned char*)bytes; }}
                                  set);
   if (load.empty()) return text;
   return text + fmt::format(R"(
+static void* owned = NULL;
+
 int {1}(const char* path) {{
   FILE* file = fopen(path, "rb");
-  unsigned char* bytes = (unsigned char*)malloc({2} + 64);
-  size_t count = 0;
-  if (bytes) bytes += 64 - (size_t)bytes % 64;
-  if (file && bytes) count = fread(bytes, 1, {2}, file);
+  unsigned char* fresh = (unsigned char*)malloc({2} + 64);
+  unsigned char* bytes = fresh ? fresh + (64 - (size_t)fresh % 64) : NULL;
+  const size_t count = file && bytes ? fread(bytes, 1, {2}, file) : 0;
   if (file) fclose(file);
-  if (count != {2}) return 1;
+  if (!bytes || count != {2}) {{
+    free(fresh);
+    return 1;
+  }}
+  free(owned);
+  owned = fresh;
   {0}(bytes);
   return 0;
 }}

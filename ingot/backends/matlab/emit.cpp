@@ -15,14 +15,6 @@ using namespace lower;
 
 namespace {
 
-/// What the language itself means by short words.
-std::string safe(const std::string& name) {
-  for (const char* word :
-       {"end", "function", "elseif", "otherwise", "parfor", "global", "persistent", "spmd", "dims", "pi", "eps"})
-    if (name == word) return name + "_";
-  return name;
-}
-
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& w : words) text += (text.empty() ? "" : ", ") + w;
@@ -32,14 +24,12 @@ std::string joined(const std::vector<std::string>& words) {
 class Emitter {
  public:
   explicit Emitter(const Program& program) : program_(program), printer_(program) {
-    cpp::Names names;
-    name_ = safe(names.identifier(program.name, "model"));
+    name_ = function_name(program.name);
+    cpp::Names names(taken_words());
     for (const int id : program.sizes)
-      printer_.set_variable(id, safe(names.identifier(program.variables[static_cast<std::size_t>(id)].name, "size_")));
-    for (const Port& port : program.inputs)
-      printer_.set_buffer(port.tensor, safe(names.identifier(port.name, "input")));
-    for (const Port& port : program.outputs)
-      printer_.set_buffer(port.tensor, safe(names.identifier(port.name, "output")));
+      printer_.set_variable(id, names.identifier(program.variables[static_cast<std::size_t>(id)].name, "size_"));
+    for (const Port& port : program.inputs) printer_.set_buffer(port.tensor, names.identifier(port.name, "input"));
+    for (const Port& port : program.outputs) printer_.set_buffer(port.tensor, names.identifier(port.name, "output"));
     for (std::size_t i = 0; i < program.buffers.size(); ++i)
       if (program.buffers[i].role == Buffer::Role::weight)
         printer_.set_buffer(static_cast<int>(i), fmt::format("weights.w{}", i));
@@ -124,6 +114,11 @@ class Emitter {
 };
 
 }  // namespace
+
+std::string function_name(std::string_view name) {
+  const std::string word = cpp::global_identifier(name, "model");
+  return taken_words().contains(word) ? word + "_2" : word;
+}
 
 std::vector<File> emit(const Program& program) { return Emitter(program).files(); }
 

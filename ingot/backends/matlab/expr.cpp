@@ -146,10 +146,54 @@ std::string Printer::load(const Expr& e) {
   }
   const Expr place = lower::flat_place(e->args, e->dims);
   const bool varies = axes_ && lower::uses_axis(place, *axes_);
+  if (varies && e->args.size() > 1)
+    if (const std::string text = slice(e); !text.empty()) return text;
   if (!varies && !guarded_)
     return place.as_int() ? fmt::format("{}({})", name, *place.as_int() + 1)
                           : fmt::format("{}({} + 1)", name, expr(place));
   return call("pick_", fmt::format("{}, {}", name, expr(place)));
+}
+
+/// A load whose places along each axis depend on one counter at most, each on another: a part of the array that is cut
+/// out as a whole. Empty: it is not so.
+std::string Printer::slice(const Expr& e) {
+  const std::size_t rank = std::max({e->args.size(), axes_->size(), std::size_t{2}});
+  std::vector<std::size_t> from(rank, rank);  // which axis of the tensor, last first, a dimension of the result is
+  std::string places, dims, extents;
+  bool is_in_order = true;
+  for (std::size_t i = e->args.size(), last = 0; i-- > 0;) {
+    std::string extent = "1";
+    for (std::size_t a = 0; a < axes_->size(); ++a) {
+      if (!lower::uses_axis(e->args[i], {(*axes_)[a]})) continue;
+      const std::size_t dimension = axes_->size() - 1 - a;
+      if (extent != "1" || from[dimension] != rank) return {};
+      from[dimension] = e->args.size() - 1 - i;
+      extent = expr((*axes_)[a].extent);
+      is_in_order &= dimension + 1 > last;
+      last = dimension + 1;
+    }
+    places += (places.empty() ? "" : ", ") + expr(e->args[i]);
+    dims += expr(e->dims[i]) + " ";
+    extents += extent + " ";
+  }
+  if (is_in_order) {
+    extents.clear();
+    for (std::size_t d = 0; d < rank; ++d)
+      extents += (from[d] == rank ? "1" : expr((*axes_)[axes_->size() - 1 - d].extent)) + " ";
+  }
+  const std::string part = call("slice_", fmt::format("{}, [{}1], {{{}}}, [{}]", buffer(e->id), dims, places,
+                                                      extents + (is_in_order ? "" : "1")));
+  if (is_in_order) return part;
+  std::vector<bool> is_used(rank, false);
+  for (const std::size_t d : from)
+    if (d < rank) is_used[d] = true;
+  std::string order;
+  for (std::size_t& d : from) {
+    if (d == rank) d = static_cast<std::size_t>(std::ranges::find(is_used, false) - is_used.begin());
+    is_used[d] = true;
+    order += fmt::format("{} ", d + 1);
+  }
+  return call("permute", fmt::format("{}, [{}]", part, order));
 }
 
 std::string Printer::rounded(const std::string& text, DType type, std::int64_t how) {

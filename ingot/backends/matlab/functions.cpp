@@ -57,10 +57,18 @@ function y = convolution_(x, w, bias, batch, channels, features, group, in, outs
   end
   from{rank + 1} = 1:c;
   to{rank + 1} = 1:c;
-  y = zeros(places, features * batch, class(x));
+  is_one = batch * group == 1;
+  if ~is_one
+    y = zeros(places, features * batch, class(x));
+  end
   for n = 0:batch - 1
     for g = 0:group - 1
-      seen = x((n * channels + g * c) * plane + (1:c * plane));
+      seen = x;
+      weights = w;
+      if ~is_one
+        seen = x((n * channels + g * c) * plane + (1:c * plane));
+        weights = w(g * m * c * taps + (1:m * c * taps));
+      end
       if ~is_plain
         image = reshape(seen, [in(end:-1:1) c]);
         padded = zeros([need(end:-1:1) c], class(x));
@@ -76,8 +84,12 @@ function y = convolution_(x, w, bias, batch, channels, features, group, in, outs
           seen(:, t + 1, :) = reshape(padded(at{:}), [places 1 c]);
         end
       end
-      weights = reshape(w(g * m * c * taps + (1:m * c * taps)), [taps * c m]);
-      y(:, n * features + g * m + (1:m)) = reshape(seen, [places taps * c]) * weights;
+      part = reshape(seen, [places taps * c]) * reshape(weights, [taps * c m]);
+      if is_one
+        y = part;
+      else
+        y(:, n * features + g * m + (1:m)) = part;
+      end
     end
   end
   if ~isempty(bias)
@@ -172,6 +184,23 @@ end
     {"quotient_", "% Integers divide towards zero.\nfunction y = quotient_(a, b)\n  y = (a - rem(a, b)) ./ b;\nend\n"},
     {"shift_", "function y = shift_(x, n)\n  y = bitshift(x, n);\nend\n"},
     {"sigmoid_", "function y = sigmoid_(x)\n  y = 1 ./ (1 + exp(-x));\nend\n"},
+    {"slice_",
+     R"(% What stands at these places, counted from 0, along each dimension, in this shape; none leads outside.
+function y = slice_(x, dims, at, shape)
+  if any(dims == 0)
+    y = zeros(shape, class(x));
+    return;
+  end
+  if numel(x) ~= prod(dims)
+    x = x(1:prod(dims));
+  end
+  for d = 1:numel(at)
+    at{d} = min(max(at{d}(:), 0), dims(d) - 1) + 1;
+  end
+  x = reshape(x, dims);
+  y = reshape(x(at{:}), shape);
+end
+)"},
     {"small_", R"(% Rounds to numbers of so many bits, halves to even.
 function y = small_(x, mantissa, bias, largest, has_infinity, saturates)
   x = double(x);
@@ -257,7 +286,28 @@ end
 )"},
 };
 
+// What the language and its functions are called, as far as code calls them.
+constexpr std::string_view kWords[] = {
+    "Inf",     "NaN",     "abs",       "acos",    "acosh",     "all",        "ans",    "any",      "asin",
+    "asinh",   "atan",    "atanh",     "bitand",  "bitor",     "bitshift",   "bitxor", "bsxfun",   "cast",
+    "ceil",    "cell",    "class",     "cos",     "cosh",      "dims",       "double", "elseif",   "end",
+    "eps",     "erf",     "exp",       "false",   "fileparts", "fix",        "floor",  "fullfile", "function",
+    "global",  "imag",    "inf",       "int16",   "int32",     "int64",      "int8",   "intmax",   "intmin",
+    "isempty", "isequal", "isfloat",   "isinf",   "isinteger", "isnan",      "isreal", "isscalar", "load",
+    "log",     "log1p",   "log2",      "logical", "max",       "mfilename",  "min",    "mod",      "nan",
+    "numel",   "ones",    "otherwise", "parfor",  "permute",   "persistent", "pi",     "prod",     "real",
+    "rem",     "repmat",  "reshape",   "round",   "sign",      "sin",        "single", "sinh",     "size",
+    "sort",    "spmd",    "sqrt",      "sum",     "tan",       "tanh",       "true",   "typecast", "uint16",
+    "uint32",  "uint64",  "uint8",     "weights", "zeros",
+};
+
 }  // namespace
+
+std::set<std::string, std::less<>> taken_words() {
+  std::set<std::string, std::less<>> words(std::begin(kWords), std::end(kWords));
+  for (const Text& t : kTexts) words.insert(std::string(t.name));
+  return words;
+}
 
 std::string local_functions(const std::set<std::string>& names) {
   std::set<std::string> all = names;

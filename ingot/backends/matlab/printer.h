@@ -33,6 +33,7 @@ class Printer {
   std::string cast(const lower::Expr& e);
   std::string constant(const lower::Expr& e);
   std::string load(const lower::Expr& e);
+  std::string slice(const lower::Expr& e);
   std::string rounded(const std::string& text, DType type, std::int64_t how);
 
   const lower::Program& program_;

@@ -45,6 +45,8 @@ std::optional<Expr> start_of_run(const Map& s) {
   return is_moved ? std::optional(at->args[1] * inner) : std::nullopt;
 }
 
+constexpr std::int64_t kMostSteps = 128;
+
 }  // namespace
 
 struct StatementPrinter {
@@ -101,7 +103,56 @@ struct StatementPrinter {
     return text;
   }
 
+  /// Whether windows slide: a place depends on where they are and on where one is in them. Few steps in a window.
+  static bool slides(const Reduce& s) {
+    std::int64_t steps = 1;
+    for (const Axis& a : s.reduced) {
+      if (!a.extent.as_int() || *a.extent.as_int() < 1) return false;
+      steps *= *a.extent.as_int();
+      if (steps > kMostSteps) return false;
+    }
+    bool found = false;
+    for_each_part(s.value, [&](const Expr& e) {
+      found |= e->op == Op::load && std::ranges::any_of(e->args, [&](const Expr& at) {
+                 return uses_axis(at, s.axes) && uses_axis(at, s.reduced);
+               });
+    });
+    return found && steps > 1;
+  }
+
+  /// One step of all windows after the other.
+  std::string by_steps(const Reduce& s) const {
+    const DType type = buffer(s.out).type;
+    const std::string& name = p.buffer(s.out);
+    const bool is_sum = s.combine == Combine::sum, is_product = s.combine == Combine::product;
+    p.axes_ = &s.axes;
+    std::string text = counters(s.axes, {s.value});
+    text += fmt::format("{}{} = cast({}, '{}');\n", pad(), name,
+                        is_sum                      ? "0"
+                        : is_product                ? "1"
+                        : s.combine == Combine::max ? "-Inf"
+                                                    : "Inf",
+                        is_float(type) && (is_sum || is_product) ? "double" : class_of(type));
+    int inner = depth;
+    for (const Axis& a : s.reduced)
+      if (a.extent.as_int() != 1)
+        text += fmt::format("{}for {} = 0:{} - 1\n", indent(inner++), p.variable(a.variable), p.expr(a.extent));
+    const std::string value = p.expr(s.value);
+    const bool has_nan = is_float(type);
+    const std::string both = name + ", " + value;
+    const std::string next = is_sum       ? fmt::format("{} + {}", name, has_nan ? p.call("double", value) : value)
+                             : is_product ? fmt::format("{} .* {}", name, has_nan ? p.call("double", value) : value)
+                             : s.combine == Combine::max ? p.call(has_nan ? "greatest_" : "max", both)
+                                                         : p.call(has_nan ? "least_" : "min", both);
+    text += fmt::format("{}{} = {};\n", indent(inner), name, next);
+    while (inner > depth) text += indent(--inner) + "end\n";
+    p.axes_ = nullptr;
+    return text +
+           fmt::format("{}{} = cast({}, '{}');\n", pad(), name, p.call("spread_", name + ", dims"), class_of(type));
+  }
+
   std::string operator()(const Reduce& s) const {
+    if (buffer(s.out).type != DType::boolean && slides(s)) return by_steps(s);
     Axes all = s.axes;
     all.insert(all.end(), s.reduced.begin(), s.reduced.end());
     p.axes_ = &all;

@@ -75,9 +75,10 @@ class Interface {
       : program_(program), plan_(plan), is_static_(program.is_static()), name_(program.name) {
     cpp::Names names;
     for (const int id : program.sizes)
-      sizes_.push_back(word(names.identifier(program.variables[static_cast<std::size_t>(id)].name, "size")));
-    for (const Port& port : program.inputs) inputs_.push_back(word(names.identifier(port.name, "input")));
-    for (const Port& port : program.outputs) outputs_.push_back(word(names.identifier(port.name, "output")));
+      sizes_.push_back(names.identifier(program.variables[static_cast<std::size_t>(id)].name, "size"));
+    for (const Port& port : program.inputs) inputs_.push_back(names.identifier(port.name, "input"));
+    for (const Port& port : program.outputs)
+      outputs_.push_back(names.identifier(port.name, "output", {"out_", "dims_"}));
     slots_ = program.buffers.size() + 1;
   }
 
@@ -133,13 +134,6 @@ class Interface {
     for (std::size_t i = 0; i < sizes_.size(); ++i)
       if (d->op == Op::variable && d->id == program_.sizes[i]) return sizes_[i];
     return "?";
-  }
-
-  /// What macros of C are called is no name for a parameter.
-  static std::string word(std::string name) {
-    for (const char* end : {"_MAX", "_MIN", "_C", "_WIDTH"})
-      if (name.ends_with(end)) return name + "_";
-    return name;
   }
 
   std::string signature(bool is_named) const {
