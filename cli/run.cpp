@@ -345,9 +345,10 @@ Command add_run(App& program, const Global& global) {
       "  ingot run model.onnx --random 1 --input-shape x:8,3,224,224 --profile");
   app->add_option("MODEL", options->model, "The model file")->required();
   app->add_option("--in", options->inputs,
-                  "NAME=x.npy, NAME=x.pb, NAME=photo.png, x.npz or a directory; may be repeated");
+                  "NAME=x.npy, NAME=x.pb, NAME=photo.png, NAME=texts.txt, x.npz or a directory; may be repeated");
   add_data_options(*app, options->data, options->dataset);
-  app->add_option("--batch", options->batch, "Rows of --data at a time (default: 64 to 4,096 by the width of the model, or what it takes)")
+  app->add_option("--batch", options->batch,
+                  "Rows of --data at a time (default: 64 to 4,096 by the width of the model, or what it takes)")
       ->positive();
   app->add_option("--keep", options->keep, "Columns of --data that go to --out as well: id,name")->delimiter(',');
   app->add_flag("--raw", options->is_raw, "The model's own outputs only, though it knows its classes");

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "ingot/base/error.h"
+#include "ingot/driver/plugin.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/schema.h"
 #include "ingot/ops/vendor/catalog.h"
@@ -69,6 +70,17 @@ std::vector<VendorLine> vendor_catalogue(const std::string& domain) {
     if (!line.line.decomposes) line.why = ops::why_undefined(s.domain, s.name);
     if (line.why.empty() && !line.line.decomposes && !line.line.runs) line.why = "no definition here";
     lines.push_back(std::move(line));
+  }
+  for (const PluginOperator& op : plugin_operators()) {
+    if (spelt_out(op.domain) != spelt_out(domain)) continue;
+    VendorLine& line = lines.emplace_back();
+    line.line.domain = spelt_out(op.domain);
+    line.line.name = op.name;
+    line.line.versions = {1};
+    line.line.infers = true;
+    line.line.runs = op.has_kernel;
+    line.line.decomposes = op.has_body;
+    if (!op.has_body) line.why = "the plug-in gives it no body";
   }
   if (lines.empty())
     throw Error(Code::bad_usage, "no operators of the domain '" + domain + "' are listed").hint(vendor_domains());

@@ -154,6 +154,7 @@ OptimizeReport optimize(Model& model, const OptimizeRequest& request) {
     options.opset = kForFusions;
     options.makes_attention = options.lays_out = false;
   }
+  const Model source = model.clone();
   OptimizeReport report = passes::optimize(model, options);
   if (!request.fuse.empty()) {
     fuse(model, options, report);
@@ -166,6 +167,12 @@ OptimizeReport optimize(Model& model, const OptimizeRequest& request) {
   bring_to(model, wanted, ir_version);
   report.nodes_after = 0;
   for (const GraphPlace& place : all_graphs(model)) report.nodes_after += place.graph->node_count();
+  // An old operator set may need many nodes for what one said there.
+  if (!request.opset && request.fuse.empty() && source.functions.empty() && report.nodes_after > report.nodes_before) {
+    model = source.clone();
+    report.rules.clear();
+    report.nodes_after = report.nodes_before;
+  }
   return report;
 }
 

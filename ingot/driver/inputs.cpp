@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <set>
 
+#include "ingot/base/budget.h"
 #include "ingot/base/error.h"
+#include "ingot/base/mapped_file.h"
 #include "ingot/driver/array_file.h"
 #include "ingot/driver/datum.h"
 #include "ingot/ir/model.h"
@@ -29,12 +31,42 @@ DType wanted_type(const Model& model, const std::string& name) {
   return input ? held_type(input->type).elem : DType::undefined;
 }
 
+/// The lines of a text file.
+Array load_texts(const Model& model, const std::string& name, const std::string& path, const LoadOptions& options) {
+  const Value* input = find_input(model, name);
+  if (input && held_type(input->type).elem != DType::string)
+    throw Error(Code::bad_input, "a .txt file holds texts, and the model wants " + input->type.str())
+        .in_file(path)
+        .hint("numbers: a .npy file, or --data with a .csv file");
+  const Bytes bytes = map_file(path);
+  std::string_view rest = bytes.text();
+  std::vector<std::string> lines;
+  while (!rest.empty()) {
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (options.budget) options.budget->charge_memory(line.size() + sizeof(std::string));
+    lines.emplace_back(line);
+  }
+  check_mapped_files();
+  const auto rank = input && held_type(input->type).shape ? std::ssize(*held_type(input->type).shape) : 1;
+  if (rank == 0 && lines.size() != 1)
+    throw Error(Code::bad_input, "input '" + name + "' is one text, and the file has " + std::to_string(lines.size()))
+        .in_file(path);
+  Dims dims(static_cast<std::size_t>(rank), 1);
+  if (rank > 0) dims[0] = std::ssize(lines);
+  Array array(DType::string, dims);
+  std::ranges::move(lines, array.mutable_data<std::string>().begin());
+  return array;
+}
+
 Datum load_value(const Model& model, const std::string& name, const std::string& path, const LoadOptions& options) {
   if (path.ends_with(".npy")) return load_npy(path, wanted_type(model, name), options);
+  if (path.ends_with(".txt")) return load_texts(model, name, path, options);
   if (!path.ends_with(".pb"))
-    throw Error(Code::bad_usage, "an input must be a .npy or .pb file, a picture, a .npz file or a directory")
+    throw Error(Code::bad_usage, "an input must be a .npy, .pb or .txt file, a picture, a .npz file or a directory")
         .in_file(path)
-        .hint("a table or many rows: --data");
+        .hint("a table or many rows: --data; texts: a .txt file with one in each line");
   const Value* input = find_input(model, name);
   return load_datum(path, input ? input->type : Type(), options);
 }

@@ -18,8 +18,9 @@ struct Inputs {
   std::vector<std::string> notes{};  // what a user should know
 };
 
-/// Inputs as the command line names them: "NAME=x.npy", "NAME=x.pb", "NAME=photo.png", "x.npz", or a directory with
-/// input_0.pb, ... (in the order of the model's inputs) or NAME.npy files. Pictures are prepared as the model says.
+/// Inputs as the command line names them: "NAME=x.npy", "NAME=x.pb", "NAME=texts.txt" (a text in each line),
+/// "NAME=photo.png", "x.npz", or a directory with input_0.pb, ... (in the order of the model's inputs) or NAME.npy
+/// files. Pictures are prepared as the model says.
 Inputs load_inputs(const Model& model, const std::vector<std::string>& sources, const LoadOptions& options = {});
 
 /// Inputs drawn from a seed, the same on every machine; docs/run.md says how. Sizes that the model leaves open are 1.

@@ -17,13 +17,14 @@
 namespace ingot::driver {
 namespace {
 
-struct Bodies {
+struct Brought {
   std::map<std::pair<std::string, std::string>, std::string> texts;  // by domain and name
   std::map<std::string, std::string> targets;
+  std::vector<PluginOperator> operators;
 };
 
-Bodies& bodies() {
-  static Bodies all;
+Brought& brought() {
+  static Brought all;
   return all;
 }
 
@@ -60,10 +61,11 @@ void add_operators(const ingot_plugin& plugin, const std::string& name) {
     OperatorSchema schema = parse_schema(op.schema, name);
     if (op.body) {
       parsed_body(name, schema, op.body);
-      bodies().texts[{schema.domain, schema.name}] = op.body;
+      brought().texts[{schema.domain, schema.name}] = op.body;
     }
     if (op.run && !op.infer) refuse(name, schema.name + " has a kernel and nothing that tells what it gives");
     if (!op.run && !op.body) refuse(name, schema.name + " has neither a kernel nor a body");
+    brought().operators.push_back({schema.domain, schema.name, op.run != nullptr, op.body != nullptr});
     if (op.run) add_plugin_operator(name, std::move(schema), op);
   }
 }
@@ -73,7 +75,7 @@ void add_targets(const ingot_plugin& plugin, const std::string& name) {
   for (std::size_t i = 0; i < plugin.target_count; ++i) {
     if (!plugin.targets[i].json) refuse(name, "a target has no text");
     const PartitionTarget target = parse_target(plugin.targets[i].json, nullptr);
-    bodies().targets[target.name] = plugin.targets[i].json;
+    brought().targets[target.name] = plugin.targets[i].json;
   }
 }
 
@@ -108,14 +110,14 @@ void load_plugin(const std::string& path) {
 }
 
 void add_plugin_functions(Model& model) {
-  if (bodies().texts.empty()) return;
+  if (brought().texts.empty()) return;
   std::set<std::pair<std::string, std::string>> wanted;
   for (const GraphPlace& place : all_graphs(model))
     for (const Node& node : place.graph->nodes())
-      if (bodies().texts.contains({node.domain, node.op}) && !model.find_function(node.domain, node.op))
+      if (brought().texts.contains({node.domain, node.op}) && !model.find_function(node.domain, node.op))
         wanted.emplace(node.domain, node.op);
   for (const auto& key : wanted) {
-    Model source = onnx::parse_text(bodies().texts.at(key));
+    Model source = onnx::parse_text(brought().texts.at(key));
     for (auto& function : source.functions)
       if (!model.find_function(function->domain, function->name)) {
         if (!model.opsets.version(function->domain)) model.opsets.set(function->domain, 1);
@@ -128,14 +130,16 @@ void add_plugin_functions(Model& model) {
   passes::infer(model, tolerant);
 }
 
+const std::vector<PluginOperator>& plugin_operators() { return brought().operators; }
+
 std::string plugin_target(const std::string& name) {
-  const auto it = bodies().targets.find(name);
-  return it == bodies().targets.end() ? std::string() : it->second;
+  const auto it = brought().targets.find(name);
+  return it == brought().targets.end() ? std::string() : it->second;
 }
 
 std::vector<std::string> plugin_targets() {
   std::vector<std::string> names;
-  for (const auto& [name, text] : bodies().targets) names.push_back(name);
+  for (const auto& [name, text] : brought().targets) names.push_back(name);
   return names;
 }
 

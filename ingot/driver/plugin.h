@@ -20,6 +20,13 @@ void register_plugin(const ingot_plugin* plugin, const std::string& file);
 /// Bodies that plug-ins give to operators of this model become functions of it.
 void add_plugin_functions(Model& model);
 
+/// What plug-ins brought, in their order.
+struct PluginOperator {
+  std::string domain, name;
+  bool has_kernel = false, has_body = false;
+};
+const std::vector<PluginOperator>& plugin_operators();
+
 /// The text of a target that a plug-in brings; empty: there is none of that name.
 std::string plugin_target(const std::string& name);
 std::vector<std::string> plugin_targets();

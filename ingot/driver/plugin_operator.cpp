@@ -145,8 +145,9 @@ void check_counts(const Node& node, const OperatorSchema& schema, const std::str
   const bool fits = node.input_count() >= schema.least_inputs && node.input_count() <= schema.most_inputs &&
                     node.output_count() >= schema.least_outputs && node.output_count() <= schema.most_outputs;
   if (!fits)
-    throw Error(Code::bad_arity,
-                "plug-in '" + plugin + "': " + schema.name + " has another number of inputs or outputs");
+    throw Error(Code::bad_arity, "plug-in '" + plugin + "' has " + schema.text + ", and this node has " +
+                                     std::to_string(node.input_count()) + " inputs and " +
+                                     std::to_string(node.output_count()) + " outputs");
 }
 
 /// Words between brackets: how many there must be, and can be.
@@ -182,7 +183,7 @@ OperatorSchema parse_schema(const std::string& text, const std::string& plugin) 
   if (second == std::string::npos || last == std::string::npos || last < second || dot == std::string::npos ||
       dot == 0 || dot + 1 == full.size())
     refuse();
-  OperatorSchema schema{.domain = full.substr(0, dot), .name = full.substr(dot + 1)};
+  OperatorSchema schema{.domain = full.substr(0, dot), .name = full.substr(dot + 1), .text = text};
   count_words(text.substr(open + 1, close - open - 1), schema.least_inputs, schema.most_inputs);
   count_words(text.substr(second + 1, last - second - 1), schema.least_outputs, schema.most_outputs);
   if (schema.most_outputs == 0) refuse();

@@ -8,7 +8,7 @@ namespace ingot::driver {
 
 /// "domain.Name(x, bias?, more...) -> (y)".
 struct OperatorSchema {
-  std::string domain, name;
+  std::string domain, name, text;
   std::size_t least_inputs = 0, most_inputs = 0, least_outputs = 0, most_outputs = 0;
 };
 /// Refuses what is not of that form; `plugin` is for messages.

@@ -66,6 +66,8 @@ QuantizeResult quantize(Model& model, const QuantizeRequest& request) {
   const std::int64_t ir_version = std::max<std::int64_t>(model.ir_version, ops::ir_version_for(wanted));
   passes::OptimizeOptions optimization;
   optimization.budget = request.budget;
+  // Ranges are found of values as they lie; without any, the graph stays as its exporter wrote it.
+  optimization.lays_out = request.options.method == QuantizeMethod::ranges;
   passes::optimize(model, optimization);
   const Model before = model.clone();
   passes::ValueRanges ranges;

@@ -108,8 +108,12 @@ Datum drawn_within(const IndexBounds& bounds, const Type& type, const std::strin
 }  // namespace
 
 std::vector<NamedDatum> random_inputs(const Model& model, std::uint32_t seed, const std::vector<NamedDatum>& given) {
+  return random_inputs(model, seed, given, index_bounds(model));
+}
+
+std::vector<NamedDatum> random_inputs(const Model& model, std::uint32_t seed, const std::vector<NamedDatum>& given,
+                                      const Bounds& bounds) {
   std::vector<NamedDatum> inputs;
-  const auto bounds = index_bounds(model);
   std::uint32_t number = 0;
   for (const Value* v : model.graph->inputs()) {
     if (v->initializer || v->sparse_initializer) continue;

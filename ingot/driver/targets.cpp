@@ -37,6 +37,7 @@ DType type_by_name(std::string_view name) {
 
 std::vector<DType> types_of(const Value& list) {
   std::vector<DType> types;
+  if (list.exists() && !list.is_list()) refuse("types are a list of names");
   for (const Value& v : list.entries()) types.push_back(type_by_name(v.text()));
   return types;
 }
@@ -47,6 +48,15 @@ void read_pair(const Value& pair, std::int64_t& first, std::int64_t& last) {
     refuse("a range has two whole numbers, 0 where it is open");
   first = *pair[0].as_int();
   last = *pair[1].as_int();
+  if (first < 0 || last < 0 || (last != 0 && last < first)) refuse("a range goes up, from 0 on");
+}
+
+/// A whole number from 0 on, or nothing where there is none.
+std::int64_t count_of(const Value& v, const std::string& what) {
+  if (!v.exists()) return 0;
+  const auto count = v.as_int();
+  if (!count || *count < 0) refuse(what + " is a whole number, 0 or more");
+  return *count;
 }
 
 std::string plain_text(const Value& v) { return v.is_text() ? std::string(v.text()) : v.dump(); }
@@ -65,9 +75,12 @@ passes::OperatorRule rule_of(const Value& json) {
   for (const Value& v : json["inputs"].entries()) rule.inputs.push_back(types_of(v));
   for (const Value& v : json["outputs"].entries()) rule.outputs.push_back(types_of(v));
   for (const Value& v : json["constant_inputs"].entries())
-    rule.constant_inputs.push_back(static_cast<std::size_t>(std::max<std::int64_t>(0, v.as_int().value_or(0))));
-  for (const auto& [name, allowed] : json["attributes"].members())
+    rule.constant_inputs.push_back(static_cast<std::size_t>(count_of(v, "the place of a stored input")));
+  for (const auto& [name, allowed] : json["attributes"].members()) {
+    if (!allowed.is_list() || allowed.size() == 0)
+      refuse("attribute '" + std::string(name) + "' has no list of values");
     for (const Value& v : allowed.entries()) rule.attributes[std::string(name)].push_back(plain_text(v));
+  }
   rule.note = std::string(json["note"].text());
   return rule;
 }
@@ -119,8 +132,11 @@ PartitionTarget parse_target(const std::string& text, Budget* budget) {
   if (target.name.empty()) refuse("it has no name");
   read_pair(json["opset"], target.first_opset, target.last_opset);
   target.needs_static_shapes = json["static_shapes"].as_bool().value_or(false);
-  target.most_bytes =
-      static_cast<std::uint64_t>(std::max<std::int64_t>(0, json["max_weight_bytes"].as_int().value_or(0)));
+  target.most_bytes = static_cast<std::uint64_t>(count_of(json["max_weight_bytes"], "'max_weight_bytes'"));
+  static constexpr std::string_view kKeys[] = {"max_weight_bytes", "name",          "operators", "opset",
+                                               "source",           "static_shapes", "notes",     "title"};
+  for (const auto& [key, value] : json.members())
+    if (std::ranges::find(kKeys, key) == std::end(kKeys)) refuse("nothing is known of '" + std::string(key) + "'");
   for (const auto& [op, rules] : json["operators"].members()) {
     auto& list = target.operators[std::string(op)];
     if (rules.is_list())

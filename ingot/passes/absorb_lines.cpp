@@ -85,6 +85,7 @@ std::size_t absorb_behind(Node& conv) {
   // The readers of what is taken in are those of the convolution now: it stands before all of them.
   for (Node* node : taken) {
     node->set_input(node->input(0) == conv.output(0) ? 0 : 1, nullptr);
+    conv.output(0)->is_declared = false;  // it is what this node made now, and takes the name of that
     replace_node(*node, {conv.output(0)});
   }
   return taken.size();

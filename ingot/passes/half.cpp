@@ -42,10 +42,14 @@ bool has_subgraphs(const Node& node) {
   return has_any;
 }
 
+/// A number alone that would become 0 is the smallest there is instead: it may be all that keeps a divisor from 0.
 template <class Half> Tensor halved(const Tensor& tensor) {
   std::vector<Half> values;
   values.reserve(static_cast<std::size_t>(tensor.size()));
   for (const float v : tensor.to_vector<float>()) values.push_back(Half(v));
+  if (const float v = tensor.size() == 1 ? tensor.to_vector<float>()[0] : 0;
+      v != 0 && static_cast<float>(values[0]) == 0)
+    values[0] = Half::from_bits(v < 0 ? 0x8001 : 1);
   return Tensor::of<Half>(tensor.dims(), values);
 }
 

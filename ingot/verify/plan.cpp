@@ -8,6 +8,7 @@
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
 #include "ingot/base/safe_path.h"
+#include "ingot/driver/index_bounds.h"
 #include "ingot/driver/inputs.h"
 #include "ingot/formats/json/document.h"
 #include "ingot/ir/model.h"
@@ -66,6 +67,7 @@ class Plan {
     given_ = names_of(json["inputs"]);
     wanted_ = names_of(json["outputs"]);
     if (wanted_.empty()) find_outputs();
+    if (json["inputs"].is_list()) check_order();
   }
 
   /// In the order of the whole model, which the plan tells.
@@ -73,16 +75,20 @@ class Plan {
     Model model;
     model.graph->name = "plan";
     std::vector<std::string> made;
-    std::vector<std::pair<std::string, Type>> needed;
+    std::vector<std::pair<std::string, const ingot::Value*>> needed;
     for (const Stage& stage : stages_) {
       for (std::size_t i = 0; i < stage.inputs.size(); ++i)
         if (std::ranges::find(made, stage.inputs[i]) == made.end())
-          needed.emplace_back(stage.inputs[i], stage.loaded.model.graph->inputs()[i]->type);
+          needed.emplace_back(stage.inputs[i], stage.loaded.model.graph->inputs()[i]);
       made.insert(made.end(), stage.outputs.begin(), stage.outputs.end());
     }
     std::ranges::stable_sort(needed, {}, [&](const auto& input) { return std::ranges::find(given_, input.first); });
-    for (const auto& [name, type] : needed)
-      if (!model.graph->find(name)) model.graph->add_input(name, type)->is_declared = true;
+    for (const auto& [name, port] : needed)
+      if (!model.graph->find(name)) {
+        ingot::Value* input = model.graph->add_input(name, port->type);
+        input->is_declared = true;
+        input->initializer = port->initializer;  // a default, which nobody has to give
+      }
     return model;
   }
 
@@ -92,7 +98,7 @@ class Plan {
     driver::Inputs given = driver::load_inputs(result.ports, request_.inputs, request_.load);
     std::vector<NamedDatum> known = std::move(given.values);
     if (request_.seed)
-      for (NamedDatum& drawn : driver::random_inputs(result.ports, *request_.seed, known))
+      for (NamedDatum& drawn : driver::random_inputs(result.ports, *request_.seed, known, bounds()))
         known.push_back(std::move(drawn));
     for (const Stage& stage : stages_) run(stage, known, result);
     for (const std::string& name : wanted_) {
@@ -104,6 +110,35 @@ class Plan {
   }
 
  private:
+  /// Of numbers that a part takes for indices.
+  driver::Bounds bounds() const {
+    driver::Bounds all;
+    for (const Stage& stage : stages_) {
+      const driver::Bounds own = driver::index_bounds(stage.loaded.model);
+      for (std::size_t i = 0; i < stage.inputs.size(); ++i)
+        if (const auto it = own.find(stage.loaded.model.graph->inputs()[i]->name()); it != own.end()) {
+          driver::IndexBounds& bound = all.try_emplace(stage.inputs[i], it->second).first->second;
+          bound = {std::max(bound.least, it->second.least), std::min(bound.most, it->second.most)};
+        }
+    }
+    return all;
+  }
+
+  /// Each part after those whose values it needs.
+  void check_order() const {
+    std::vector<std::string> known = given_;
+    for (const Stage& stage : stages_) {
+      for (std::size_t i = 0; i < stage.inputs.size(); ++i)
+        if (std::ranges::find(known, stage.inputs[i]) == known.end() && !has_default(stage, i))
+          throw Error(Code::bad_field_value, "part '" + stage.name + "' needs '" + stage.inputs[i] +
+                                                 "', which is no input of the plan, and no part before it gives it");
+      known.insert(known.end(), stage.outputs.begin(), stage.outputs.end());
+    }
+  }
+  static bool has_default(const Stage& stage, std::size_t i) {
+    return stage.loaded.model.graph->inputs()[i]->initializer.has_value();
+  }
+
   /// A plan that does not say: what no part reads.
   void find_outputs() {
     for (const Stage& stage : stages_)
@@ -118,6 +153,7 @@ class Plan {
     std::vector<NamedDatum> inputs;
     for (std::size_t i = 0; i < stage.inputs.size(); ++i) {
       const auto it = std::ranges::find(known, stage.inputs[i], &NamedDatum::name);
+      if (it == known.end() && has_default(stage, i)) continue;
       if (it == known.end())
         throw Error(Code::bad_usage, "part '" + stage.name + "' needs '" + stage.inputs[i] + "', which nothing gives")
             .hint("--in " + stage.inputs[i] + "=x.npy, or --random 1");

@@ -126,6 +126,8 @@ def half(ingot, model, folder):
     operators = json.loads(run(ingot, "inspect", str(model), "--json").stdout)["operators"]
     if wrong and any("QuantizeLinear" in name for name in operators):
         return "quantised", "a rounding decides which step a number falls on"
+    if wrong and re.search(r"(bool|int8) \S+ = \{1\}.*\bDropout \(", run(ingot, "inspect", str(model), "--text").stdout, re.S):
+        return "draws numbers", "Dropout in training"
     if wrong and run(ingot, "verify", str(model), str(model), "--with", "ort", "--no-bisect", seconds=300).returncode != 0:
         return "draws numbers", ""
     return ("DIFFERENT", json.dumps(wrong)[:300]) if wrong else ("same", "")

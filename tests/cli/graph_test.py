@@ -173,6 +173,13 @@ g (float[2] x, float[2] k) => (float[2] y) <float[2] k = {2, 3}> { a = Neg(x) b 
         self.assertEqual(done["nodes"][0]["node"], "last")
         self.assertIn("attribute 'axis' is -1, and 1 in b", done["nodes"][0]["changes"][0])
 
+    def test_optimize_never_makes_more_nodes(self):
+        # What Softmax of this operator set means takes four nodes of the newest.
+        self.write("old.onnxtxt", """<ir_version: 7, opset_import: ["" : 12]>
+net (float[2,3,4] x, float[2,3,4] b) => (float[2,3,4] y) { a = Add(x, b) y = Softmax<axis=1>(a) }""")
+        done = self.json_of("optimize", self.path("old.onnxtxt"), "-o", self.path("small.onnx"))
+        self.assertEqual(done["nodes"], {"before": 2, "after": 2})
+
     def test_optimize_is_compared_with_its_source(self):
         done = self.json_of("optimize", self.path("net.onnxtxt"), "-o", self.path("small.onnx"))
         self.assertEqual(done["nodes"], {"before": 5, "after": 4})

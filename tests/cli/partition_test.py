@@ -78,6 +78,23 @@ class PartitionTest(unittest.TestCase):
                                    "Flatten": "UNSUPPORTED_NODE"})
         self.expect_same(self.outputs(self.path("net.onnxtxt")), self.outputs(self.path("parts/plan.json")), 0)
 
+    def test_a_plan_out_of_order_is_refused(self):
+        plan = self.partition(self.path("net.onnxtxt"), "--targets", f"{self.path('npu.json')},ingot", "-o", self.path("parts"))
+        for change in (lambda p: p["parts"].reverse(), lambda p: p["parts"][0].update(outputs=["nobody"]),
+                       lambda p: p["parts"][1].update(inputs=["nobody"]), lambda p: p.update(inputs=[])):
+            changed = json.loads(json.dumps(plan))
+            change(changed)
+            self.write("parts/plan.json", json.dumps(changed))
+            done = self.run_ingot("run", self.path("parts/plan.json"), "--random", "1", code=3)
+            self.assertIn("no part before it gives it", done.stderr)
+
+    def test_an_input_with_a_default_need_not_be_given(self):
+        self.write("default.onnxtxt", """<ir_version: 10, opset_import: ["" : 21]>
+net (float[2] x, float[2] w = {3, 4}) => (float[2] y) { [erf] a = Erf(x) [sum] b = Add(a, w) y = Relu(b) }""")
+        targets = f"{self.path('npu.json')},ingot"
+        self.partition(self.path("default.onnxtxt"), "--targets", targets, "-o", self.path("defaults"))
+        self.expect_same(self.outputs(self.path("default.onnxtxt")), self.outputs(self.path("defaults/plan.json")), 0)
+
     def test_parts_as_functions_of_one_model_give_the_same(self):
         one = self.path("functions.onnx")
         plan = self.partition(self.path("net.onnxtxt"), "--targets", f"{self.path('npu.json')},ingot", "--functions", "-o", one)
@@ -117,7 +134,12 @@ class PartitionTest(unittest.TestCase):
 
     def test_targets_that_make_no_sense_are_refused(self):
         for text, words in (("[]", "operators"), ('{"name": "a", "operators": {"Relu": {"rank": [1, 2]}}}', "rank"),
-                            ('{"name": "a", "operators": {"Relu": {"types": ["float33"]}}}', "float33"), ("{", "")):
+                            ('{"name": "a", "operators": {"Relu": {"types": ["float33"]}}}', "float33"), ("{", ""),
+                            ('{"name": "a", "operators": {"Relu": {"ranks": [4, 2]}}}', "goes up"),
+                            ('{"name": "a", "operators": {"Relu": {"constant_inputs": [-1]}}}', "0 or more"),
+                            ('{"name": "a", "operators": {"Relu": {"attributes": {"a": 1}}}}', "list of values"),
+                            ('{"name": "a", "operators": {}, "max_weight_bytes": -1}', "0 or more"),
+                            ('{"name": "a", "operators": {}, "max_weights": 1}', "max_weights")):
             self.write("bad.json", text)
             done = self.run_ingot("partition", self.path("net.onnxtxt"), "--targets", self.path("bad.json"), "--explain", code=3)
             self.assertIn(words, done.stderr)

@@ -57,6 +57,15 @@ class PluginTest(unittest.TestCase):
         done = self.run_ingot("--plugin", EXAMPLE, "run", *arguments, "--random", "1", "--json")
         return json.loads(done.stdout)["outputs"]
 
+    def test_operators_are_listed_and_misuse_is_told_with_the_schema(self):
+        listed = json.loads(self.run_ingot("--plugin", EXAMPLE, "ops", "--domain", "example", "--json").stdout)
+        self.assertEqual({"Scale": True, "Swish": False}, {one["name"]: one["kernel"] for one in listed})
+        net = pathlib.Path(self.path("misused.onnxtxt"))
+        net.write_text(NET.replace("example.Scale<factor: float = 3.0>(s)", "example.Scale(s, s)"))
+        said = self.run_ingot("--plugin", EXAMPLE, "check", str(net), code=1).stderr
+        self.assertIn("example.Scale(x) -> (y)", said)
+        self.assertIn("2 inputs", said)
+
     def test_operators_with_a_kernel_and_with_a_body_run(self):
         first = self.outputs(self.path("net.onnxtxt"))["y"]["first"]
         x = json.loads(self.run_ingot("run", self.written_sum(), "--random", "1", "--json").stdout)["outputs"]["s"]["first"]

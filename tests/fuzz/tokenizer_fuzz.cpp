@@ -19,6 +19,7 @@ struct Kind {
   const char* op;
   std::vector<const char*> attributes;
   bool reads_ids = false;
+  bool is_binary = false;  // its one attribute is all there is, zeros too
 };
 
 const std::vector<Kind>& kinds() {
@@ -32,7 +33,8 @@ const std::vector<Kind>& kinds() {
                                         {"StringToVector", {"map", "unk"}},
                                         {"SentencepieceTokenizer", {"model"}},
                                         {"BpeDecoder", {"id_vocab", "byte_decoder", "added_tokens"}, true},
-                                        {"SentencepieceDecoder", {"model"}, true}};
+                                        {"SentencepieceDecoder", {"model"}, true},
+                                        {"BlingFireSentenceBreaker", {"model"}, false, true}};
   return all;
 }
 
@@ -88,6 +90,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace ingot;
   if (size == 0 || data[0] >= kinds().size()) return 0;
   std::vector<std::string> texts(1);
+  if (kinds()[data[0]].is_binary) {
+    texts = {std::string(data + 1, data + size), "Hi. You, too?"};
+    size = 0;
+  }
   for (std::size_t i = 1; i < size; ++i) {
     if (data[i] == 0 && texts.size() < 5)
       texts.emplace_back();

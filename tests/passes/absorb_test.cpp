@@ -100,6 +100,18 @@ TEST(AbsorbLines, TheLastOneGivesTheSource) {
   EXPECT_EQ(model.graph->first()->metadata.at(0).second, "norm");
 }
 
+/// Under the convolution's own name, whoever compares values inside would find another one.
+TEST(AbsorbLines, TheResultHasTheLastName) {
+  Model model = onnx::parse_text(
+      "<ir_version: 13, opset_import: [\"\" : 28]> g (float[1,1,2,2] x) => (float[1,1,2,2] y) <float[1,1,1,1] w = {2}, "
+      "float one = {3}> { c = Conv(x, w) s = Add(c, one) p = Mul(s, one) y = Relu(p) }",
+      ".", {});
+  infer(model);
+  for (Node& node : model.graph->nodes()) node.output(0)->is_declared = true;
+  absorb_lines(*model.graph);
+  EXPECT_EQ(model.graph->first()->output(0)->name(), "p");
+}
+
 TEST(AbsorbPads, ZerosGoIntoConvolutionsAndMeans) {
   const Absorbed conv = absorbed("a = Pad(x, pads)\n y = Conv<pads = [1,0,0,0]>(a, w)");
   EXPECT_EQ(conv.operators, "Conv");

@@ -97,6 +97,44 @@ TEST(Fuse, JoinsWhatRoundsAndScalesWithTheProductOfIntegers) {
               ElementsAre("DynamicQuantizeMatMul"));
 }
 
+std::string rounded_part(const std::string& name, const std::string& scale) {
+  return name + "i = MatMulInteger(q, " + name + "w, qz) " + name + "f = Cast<to=1>(" + name + "i) " + name +
+         "t = Mul(qs, " + scale + ") " + name + "m = Mul(" + name + "f, " + name + "t) " + name + "b = Add(" + name +
+         "m, b) " + name + "r = Reshape(" + name + "b, cut) ";
+}
+
+std::string rounded_attention(const std::string& scores) {
+  return "g (float[2,3,4] x, float[2,1,1,3] m) => (float[2,3,4] y) <int8[4,4] qw = {1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7}, "
+         "int8[4,4] kw = {2,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7}, int8[4,4] vw = {3,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7}, "
+         "float s = {0.5}, float[4] each = {1,2,3,4}, float[4] b = {1,2,3,4}, float r = {1.4142135}, "
+         "int64[4] cut = {0, 0, 2, 2}, int64[3] whole = {0, 0, 4}> { q, qs, qz = DynamicQuantizeLinear(x) " +
+         rounded_part("q", "s") + rounded_part("k", "s") + rounded_part("v", "each") +
+         "qh = Transpose<perm=[0,2,1,3]>(qr) kh = Transpose<perm=[0,2,3,1]>(kr) vh = Transpose<perm=[0,2,1,3]>(vr) "
+         "n = MatMul(qh, kh) d = Div(n, r) " +
+         scores + "o = MatMul(p, vh) t = Transpose<perm=[0,2,1,3]>(o) y = Reshape(t, whole) }";
+}
+
+TEST(Fuse, MakesQuantizedAttentionOfThreeProductsOfIntegers) {
+  EXPECT_THAT(fused(rounded_attention("p = Softmax<axis=-1>(d) ")), ElementsAre("DynamicQuantizeLinear", "QAttention"));
+  EXPECT_THAT(fused(rounded_attention("e = Add(d, m) p = Softmax<axis=-1>(e) ")), Not(Contains("QAttention")))
+      << "it has no place for what is added to the scores";
+}
+
+TEST(Fuse, MakesProductsOfFewBitsOfWeightsInBlocks) {
+  const std::string zeros = "{0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0}";
+  const std::string by_column = "g (float[2,16] x) => (float[2,2] y) <int4[16,2] w = " + zeros +
+                                ", float[1,2] s = {1,2}> { d = DequantizeLinear<axis=0, block_size=16>(w, s) ";
+  EXPECT_THAT(fused(by_column + "y = MatMul(x, d) }"), ElementsAre("MatMulNBits"));
+  EXPECT_THAT(fused("g (float[2,16] x) => (float[2,2] y) <uint8[2,16] w = " + zeros +
+                    ", float[2,1] s = {1,2}, uint8[2,1] z = {3,4}, float[2] b = {1,2}> "
+                    "{ d = DequantizeLinear<axis=1, block_size=16>(w, s, z) y = Gemm<transB=1>(x, d, b) }"),
+              ElementsAre("MatMulNBits"));
+  EXPECT_THAT(fused("g (float[2,2] x) => (float[2,16] y) <int4[2,16] w = " + zeros +
+                    ", float[2,1] s = {1,2}> { d = DequantizeLinear<axis=1, block_size=16>(w, s) y = MatMul(x, d) }"),
+              Not(Contains("MatMulNBits")))
+      << "blocks of outputs";
+}
+
 TEST(Fuse, JoinsActivationsWithConvolutionsThatNothingElseReads) {
   const std::string conv = "<float[1,1,1,1] w = {2}> { c = Conv(x, w) ";
   EXPECT_THAT(

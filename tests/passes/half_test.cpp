@@ -63,6 +63,14 @@ TEST(Half, LeavesWeightsThatAreTooLargeInFloat) {
   EXPECT_TRUE(is_valid(model));
 }
 
+TEST(Half, KeepsANumberThatIsAllBetweenADivisorAndZero) {
+  Model model = parse(
+      "g (float[2] x) => (float[2] y) <float e = {1e-12}, float[2] w = {1e-12, 1}> { a = Add(x, e) y = Mul(a, w) }");
+  to_half(model, {});
+  EXPECT_GT(model.graph->find("e")->initializer->to_doubles()[0], 0);
+  EXPECT_EQ(model.graph->find("w")->initializer->to_doubles()[0], 0) << "one of many";
+}
+
 TEST(Half, KeepsWhatIsNamed) {
   Model model = parse(kNet);
   const HalfReport report = to_half(model, {.keep = {"Add"}});
@@ -73,7 +81,8 @@ TEST(Half, KeepsWhatIsNamed) {
 
 TEST(Half, FeedsSubgraphsWhatTheyReadBefore) {
   Model model = parse(
-      "g (float[2] x, bool c) => (float[2] y) { a = Exp(x) y = If(c) <then_branch = t () => (float[2] p) { p = Neg(a) }, "
+      "g (float[2] x, bool c) => (float[2] y) { a = Exp(x) y = If(c) <then_branch = t () => (float[2] p) { p = Neg(a) "
+      "}, "
       "else_branch = e () => (float[2] q) { q = Abs(a) }> }");
   to_half(model, {});
   EXPECT_TRUE(is_valid(model));

@@ -46,6 +46,34 @@ TEST(Optimize, JoinsViewsAndTransposes) {
               ElementsAre("Transpose"));
 }
 
+TEST(Optimize, JoinsSlicesWhereTheyMeanOne) {
+  const std::string whole = "<int64[1] a = {-6}, int64[1] b = {100}, int64[1] c = {1}, int64[1] d = {-1}, int64[1] z = {0}, "
+                            "int64[1] two = {2}> ";
+  EXPECT_THAT(optimized("g (float[8,4] x) => (float[4,4] y) " + whole + "{ t = Slice(x, a, b, z) y = Slice(t, c, d, z) }"),
+              ElementsAre("Slice"));
+  EXPECT_THAT(optimized("g (float[N,4] x) => (float[M,2] y) " + whole + "{ t = Slice(x, a, b, z) y = Slice(t, c, d, c) }"),
+              ElementsAre("Slice"))
+      << "other axes";
+  EXPECT_THAT(optimized("g (float[N,4] x) => (float[M,4] y) " + whole + "{ t = Slice(x, a, b, z) y = Slice(t, c, d, z) }"),
+              ElementsAre("Slice", "Slice"))
+      << "of sizes that are not known";
+  EXPECT_THAT(optimized("g (float[8,4] x) => (float[3,4] y) " + whole + "{ t = Slice(x, a, b, z, two) y = Slice(t, z, b, z) }"),
+              ElementsAre("Slice"))
+      << "all of it";
+  EXPECT_THAT(optimized("g (float[8,4] x) => (float[2,4] y) " + whole + "{ t = Slice(x, a, b, z, two) y = Slice(t, c, b, z) }"),
+              ElementsAre("Slice", "Slice"))
+      << "every second row";
+}
+
+TEST(Optimize, KeepsAxesThatArePutBack) {
+  EXPECT_THAT(optimized("g (float[2,3] x) => (float[2,1] y) <int64[1] o = {1}, int64[1] last = {-1}> "
+                        "{ a = ReduceSum<keepdims=0>(x, o) y = Unsqueeze(a, last) }"),
+              ElementsAre("ReduceSum"));
+  EXPECT_THAT(optimized("g (float[2,3] x) => (float[3,1] y) <int64[1] last = {-1}, int64[1] z = {0}> "
+                        "{ a = ReduceSum<keepdims=0>(x, z) y = Unsqueeze(a, last) }"),
+              ElementsAre("ReduceSum", "Unsqueeze"));
+}
+
 TEST(Optimize, ComputesOnceWhatIsThereTwice) {
   EXPECT_THAT(optimized("g (float[2] x) => (float[2] y) { a = Exp(x) b = Exp(x) y = Add(a, b) }"),
               ElementsAre("Exp", "Add"));

@@ -1,19 +1,26 @@
 // A drawn use of an operator as a model of one node.
 #include "tests/verify/vendor_case.h"
 
+#include "ingot/base/float_types.h"
+
 namespace ingot::test {
 
-VendorCase::VendorCase(std::string op, std::string domain, unsigned seed)
-    : op_(std::move(op)), domain_(std::move(domain)), engine_(seed) {}
+VendorCase::VendorCase(std::string op, std::string domain, unsigned seed, DType floats)
+    : op_(std::move(op)), domain_(std::move(domain)), float_type_(floats), engine_(seed) {}
 
 std::int64_t VendorCase::number(std::int64_t least, std::int64_t most) {
   return least + static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(most - least + 1));
 }
 
 Tensor VendorCase::floats(Dims dims, double least, double most) {
-  std::vector<float> values(static_cast<std::size_t>(tensor_size(dims)));
-  for (float& v : values) v = static_cast<float>(least + (most - least) * static_cast<double>(engine_() % 65536) / 65535);
-  return Tensor::of<float>(std::move(dims), values);
+  Tensor made;
+  dispatch(float_type_, Types<float, double, Float16>(), [&]<class T>() {
+    std::vector<T> values(static_cast<std::size_t>(tensor_size(dims)));
+    for (T& v : values)
+      v = static_cast<T>(static_cast<float>(least + (most - least) * static_cast<double>(engine_() % 65536) / 65535));
+    made = Tensor::of<T>(std::move(dims), values);
+  });
+  return made;
 }
 
 Tensor VendorCase::integers(DType dtype, Dims dims, std::int64_t least, std::int64_t most) {

@@ -12,7 +12,8 @@ namespace ingot::test {
 /// One drawn use of an operator: a model of a node, with its inputs.
 class VendorCase {
  public:
-  VendorCase(std::string op, std::string domain, unsigned seed);
+  /// `floats` is the type of what floats() draws.
+  VendorCase(std::string op, std::string domain, unsigned seed, DType floats = DType::f32);
 
   // Draws.
   std::int64_t number(std::int64_t least, std::int64_t most);
@@ -27,6 +28,7 @@ class VendorCase {
   void input(Tensor value);
   void weight(Tensor value);
   void absent();
+  std::size_t input_count() const { return slots_.size(); }
   void attribute(Attribute attribute);
   /// So many outputs; those whose bit is not set are not produced.
   void outputs(std::size_t count, unsigned produced = ~0u);
@@ -36,7 +38,7 @@ class VendorCase {
   std::string text() const;
 
   std::int64_t opset = 21;  // of ai.onnx
-  double scale = 1e-4;      // of the outputs' scale that they may differ
+  double scale = 1e-4;      // of the outputs' scale that they may differ; in half precision more
   std::int64_t steps = 1;   // that 8-bit integers may differ
 
  private:
@@ -46,6 +48,7 @@ class VendorCase {
     bool is_weight;
   };
   std::string op_, domain_;
+  DType float_type_;
   std::mt19937 engine_;
   std::vector<Slot> slots_;
   std::vector<engine::NamedDatum> inputs_;
@@ -58,8 +61,11 @@ struct VendorOperator {
   std::string op;
   void (*draw)(VendorCase&);
   std::string domain = "com.microsoft";
+  DType floats = DType::f32;
+  std::string name() const { return floats == DType::f32 ? op : op + "_" + std::string(name_of(floats)); }
 };
 const std::vector<VendorOperator>& vendor_operators();
 const std::vector<VendorOperator>& vendor_sequence_operators();
+const std::vector<VendorOperator>& vendor_state_operators();
 
 }  // namespace ingot::test

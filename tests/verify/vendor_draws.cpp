@@ -143,30 +143,55 @@ void fused_gemm(Case& c) {
   if (activation == "LeakyRelu") c.attribute({"activation_alpha", 0.1});
 }
 
+/// Zeros and ones, first in each row a one: of a row without any key only rounding at -10000 is left.
+Tensor some_of_each_row(Case& c, Dims dims) {
+  std::vector<std::int32_t> kept;
+  const std::int64_t width = dims.back();
+  for (std::int64_t i = 0; i < tensor_size(dims); ++i) kept.push_back(i % width == 0 || c.chance(0.5));
+  return Tensor::of<std::int32_t>(std::move(dims), kept);
+}
+
 /// A mask in one of its forms; returns whether there is one.
 void draw_mask(Case& c, std::int64_t b, std::int64_t s, std::int64_t t) {
-  switch (c.number(0, 4)) {
+  switch (c.number(0, 6)) {
     case 0:
       return c.absent();
+    case 5: {  // ends, and behind them beginnings
+      std::vector<std::int32_t> bounds;
+      for (std::int64_t i = 0; i < b; ++i) bounds.push_back(static_cast<std::int32_t>(c.number(std::min<std::int64_t>(2, t), t)));
+      for (std::int64_t i = 0; i < b; ++i) bounds.push_back(static_cast<std::int32_t>(c.number(0, 1)));
+      return c.input(Tensor::of<std::int32_t>({2 * b}, bounds));
+    }
+    case 6:  // means nothing
+      return c.input(c.integers(DType::i32, {c.chance(0.5) ? b : 1, 1}, 0, 1));
     case 1:
       return c.input(c.integers(DType::i32, {b}, 1, t));
     case 2:
-      return c.input(c.integers(DType::i32, {b, t > 1 ? t : 2}, t > 1 ? 0 : 1, 1));
+      return c.input(some_of_each_row(c, {b, t > 1 ? t : 2}));
     default:
-      return c.input(c.integers(DType::i32, {b, s, t}, 0, 1));
+      return c.input(some_of_each_row(c, {b, s, t}));
   }
 }
 
 void attention(Case& c) {
   const std::int64_t b = c.number(1, 3), s = c.number(2, 5), heads = c.number(1, 3), width = 4 * c.number(1, 2);
   const std::int64_t hidden = heads * width, in = c.number(2, 9);
-  c.input(c.floats({b, s, in}));
-  c.weight(c.floats({in, 3 * hidden}));
-  c.weight(c.floats({3 * hidden}));
   const bool has_past = c.chance(0.3);
+  // Values may be wider than keys, but not with a cache of both.
+  const std::int64_t values = !has_past && c.chance(0.3) ? heads * 4 * c.number(1, 3) : hidden;
+  c.input(c.floats({b, s, in}));
+  c.weight(c.floats({in, 2 * hidden + values}));
+  c.weight(c.floats({2 * hidden + values}));
   const std::int64_t past = has_past ? c.number(1, 4) : 0;
   draw_mask(c, b, s, s + past);
   if (has_past) c.input(c.floats({2, b, heads, past, width}));
+  if (!has_past && c.chance(0.3)) {
+    c.absent();
+    c.input(c.floats({c.chance(0.5) ? b : 1, c.chance(0.5) ? heads : 1, s, s}));
+  }
+  if (values != hidden)
+    c.attribute({"qkv_hidden_sizes", AttrValue(std::vector<std::int64_t>{hidden, hidden, values})});
+  if (c.chance(0.3)) c.attribute({"mask_filter_value", -1000.0f});
   c.attribute({"num_heads", AttrValue(heads)});
   if (c.chance(0.3)) c.attribute({"unidirectional", 1});
   if (c.chance(0.3)) c.attribute({"scale", 0.3});
@@ -186,9 +211,11 @@ void multi_head_attention(Case& c) {
     c.weight(c.floats({3 * hidden}));
   else
     c.absent();
-  // Of a row without any key only rounding at -10000 is left.
-  if (c.chance(0.4) && !has_past)
+  const double form = static_cast<double>(c.number(0, 99)) / 100;
+  if (form < 0.3 && !has_past)
     c.input(c.integers(DType::i32, {b}, 1, l));
+  else if (form < 0.6)
+    c.input(some_of_each_row(c, form < 0.45 ? Dims{b, l + past} : Dims{b, s, l + past}));
   else
     c.absent();
   if (c.chance(0.4))
@@ -202,6 +229,8 @@ void multi_head_attention(Case& c) {
   }
   c.attribute({"num_heads", AttrValue(heads)});
   if (c.chance(0.3)) c.attribute({"scale", 0.3});
+  if (c.chance(0.2)) c.attribute({"unidirectional", 1});
+  if (!has_past && c.chance(0.2)) c.outputs(4, 0b1001);
 }
 
 void q_attention(Case& c) {
@@ -267,6 +296,13 @@ void group_query_attention(Case& c) {
   c.attribute({"kv_num_heads", AttrValue(groups)});
   if (c.chance(0.3)) c.attribute({"local_window_size", 2});
   if (c.chance(0.2)) c.attribute({"softcap", 2.0});
+  const bool has_sink = c.chance(0.3);
+  if (has_sink) {
+    while (c.input_count() < 11) c.absent();
+    c.weight(c.floats({heads}));
+  } else if (c.chance(0.2)) {
+    c.attribute({"smooth_softmax", 1});
+  }
   c.outputs(3);
 }
 
@@ -386,9 +422,10 @@ void q_linear_unary(Case& c) {
 }
 
 void q_linear_softmax(Case& c) {
-  quantized(c, DType::u8, {c.number(1, 4), c.number(2, 9)});
+  const bool is_signed = c.chance(0.5);
+  quantized(c, is_signed ? DType::i8 : DType::u8, {c.number(1, 4), c.number(2, 9)});
   c.weight(Tensor::scalar<float>(1.0f / 256));
-  c.weight(Tensor::scalar<std::uint8_t>(0));
+  c.weight(is_signed ? Tensor::scalar<std::int8_t>(-128) : Tensor::scalar<std::uint8_t>(0));
   c.attribute({"opset", c.chance(0.5) ? 13 : 12});
   c.attribute({"axis", 1});
 }
@@ -403,10 +440,11 @@ void q_linear_concat(Case& c) {
 
 void q_linear_where(Case& c) {
   const std::int64_t a = c.number(1, 4), b = c.number(1, 9);
+  const DType dtype = c.chance(0.5) ? DType::u8 : DType::i8;
   c.input(c.integers(DType::boolean, {a, b}, 0, 1));
-  quantized(c, DType::u8, {a, b});
-  quantized(c, DType::u8, {a, b});
-  rounded_by(c, DType::u8);
+  quantized(c, dtype, {a, b});
+  quantized(c, dtype, c.chance(0.3) ? Dims{b} : Dims{a, b});
+  rounded_by(c, dtype);
 }
 
 void q_linear_pool(Case& c) {
@@ -432,8 +470,9 @@ void q_linear_conv(Case& c) {
   const std::int64_t channels = c.number(1, 4), size = c.number(4, 7), filters = c.number(1, 5);
   quantized(c, DType::u8, is_last ? Dims{1, size, size, channels} : Dims{1, channels, size, size});
   c.weight(eight_bits(c, DType::i8, {filters, channels, 3, 3}));
-  c.weight(scale(c));
-  c.weight(c.integers(DType::i8, {}, 0, 0));
+  const Dims dims = c.chance(0.4) ? Dims{filters} : Dims{};
+  c.weight(c.floats(dims, 0.01, 0.1));
+  c.weight(c.integers(DType::i8, dims, 0, 0));
   c.weight(c.floats({}, 0.3, 0.5));
   c.weight(c.integers(DType::u8, {}, 100, 140));
   if (c.chance(0.5)) c.weight(c.integers(DType::i32, {filters}, -200, 200));

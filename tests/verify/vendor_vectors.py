@@ -12,6 +12,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import onnx_wire as wire  # noqa: E402
+
 INGOT = sys.argv[1]
 ROOT = pathlib.Path(os.environ.get("INGOT_SHARED", pathlib.Path(__file__).resolve().parents[3] / "shared"))
 FOLDER = ROOT / "corpus" / "contrib" / "com-microsoft"
@@ -116,6 +119,32 @@ def run(text, case, folder):
     return ""
 
 
+# Texts that a small GPT-2 begins, and what ONNX Runtime's own test draws after them.
+PROMPTS = [[0, 0, 0, 0, 0, 52, 195, 731, 321, 301, 734, 620], [41, 554, 74, 622, 206, 222, 75, 223, 221, 198, 224, 572],
+           [0, 0, 0, 52, 328, 219, 328, 206, 288, 227, 896, 328]]
+DRAWN = [[125, 669, 28], [475, 944, 527], [210]]
+
+
+def draw(folder):
+    """The published draws of Sampling; what is wrong, or nothing."""
+    model = ROOT / "corpus" / "onnx" / "ort_testdata" / "transformers" / "tiny_gpt2_sampling.onnx"
+    inputs = folder / "in"
+    inputs.mkdir()
+    flat = [token for row in PROMPTS for token in row]
+    for i, tensor in enumerate((("int32", [3, 12], flat), ("int32", [1], [15]), ("int32", [1], [1]), ("float", [1], [1.0]))):
+        (inputs / f"input_{i}.pb").write_bytes(wire.tensor(*tensor))
+    done = subprocess.run([INGOT, "run", str(model), "--in", str(inputs), "--out", str(folder)], capture_output=True,
+                          text=True, timeout=120)
+    if done.returncode:
+        return done.stderr.strip()[:300]
+    values = wire.read_tensor((folder / "output_0.pb").read_bytes())[1]
+    for i, (prompt, drawn) in enumerate(zip(PROMPTS, DRAWN)):
+        text = values[15 * i: 15 * i + 12 + len(drawn)]
+        if text != prompt + drawn:
+            return f"text {i} is {text}"
+    return ""
+
+
 def main():
     if not FOLDER.exists():
         print("SKIPPED: set INGOT_SHARED; the vectors are not here")
@@ -136,6 +165,10 @@ def main():
                     failed.append(f"{path.name}: {test['name']} / {case['name']}: {problem}")
                 else:
                     passed += 1
+    with tempfile.TemporaryDirectory() as folder:
+        problem = draw(pathlib.Path(folder))
+    failed += [f"Sampling: {problem}"] if problem else []
+    passed += not problem
     for op, reason in skipped.items():
         print(f"left out: {op}: {reason}")
     print(f"{passed} vectors pass, {len(failed)} fail")

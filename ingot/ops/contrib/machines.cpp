@@ -13,6 +13,7 @@ struct Row {
 constexpr Row kRows[] = {
     {"BertTokenizer", make_bert},
     {"BertTokenizerDecoder", make_bert_decoder},
+    {"BlingFireSentenceBreaker", make_sentence_breaker},
     {"BpeDecoder", make_bpe_decoder},
     {"CLIPTokenizer", make_bpe},
     {"GPT2Tokenizer", make_bpe},

@@ -12,6 +12,7 @@ std::unique_ptr<TextMachine> make_bpe_decoder(const Node& node);
 std::unique_ptr<TextMachine> make_from_vector(const Node& node);
 std::unique_ptr<TextMachine> make_hf_json(const Node& node);
 std::unique_ptr<TextMachine> make_mapping(const Node& node);
+std::unique_ptr<TextMachine> make_sentence_breaker(const Node& node);
 std::unique_ptr<TextMachine> make_sentencepiece(const Node& node);
 std::unique_ptr<TextMachine> make_sentencepiece_decoder(const Node& node);
 std::unique_ptr<TextMachine> make_to_vector(const Node& node);

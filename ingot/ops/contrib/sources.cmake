@@ -20,6 +20,7 @@ list(APPEND ops_sources
   contrib/ragged.cpp
   contrib/regex.cpp
   contrib/sentence_breaker.cpp
+  contrib/sentence_model.cpp
   contrib/sentencepiece.cpp
   contrib/sentencepiece_cuts.cpp
   contrib/sentencepiece_model.cpp

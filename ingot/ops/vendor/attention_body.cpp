@@ -62,10 +62,14 @@ std::optional<Value*> mask_of(GraphBuilder& g, Value* q, Value* k, const MaskPar
     sum = *made;
   }
   if (parts.is_causal) {
-    // Rows are the last of all keys.
     Value* rows = g.unsqueeze(places(g, q, 2), {1});
-    Value* before = g.sub(count_of(g, k, 2), count_of(g, q, 2));
+    Value* before = parts.before ? parts.before : g.sub(count_of(g, k, 2), count_of(g, q, 2));
     Value* keeps = g.op("LessOrEqual", {places(g, k, 2), g.add(rows, g.cast(before, DType::i32))});
+    // ONNX Runtime hides nothing from the last row, which is right where it is the row of the last key.
+    if (parts.before) {
+      Value* last = g.sub(g.cast(count_of(g, q, 2), DType::i32), g.scalar(1, DType::i32));
+      keeps = g.op("Or", {keeps, g.op("Equal", {rows, last})});
+    }
     sum = g.where(keeps, sum ? sum : g.scalar(0, q->type.elem), g.scalar(kLowest, q->type.elem));
   }
   if (parts.bias) sum = sum ? g.add(sum, parts.bias) : parts.bias;

@@ -13,10 +13,11 @@ Value* join_heads(GraphBuilder& g, Value* x);
 
 /// What is masked and how: all of it is added to the scores.
 struct MaskParts {
-  Value* mask = nullptr;   // in ONNX Runtime's forms, by its shape; int32
-  Value* bias = nullptr;   // added as it is; may be null
-  double filter = -10000;  // what a masked place gets
-  bool is_causal = false;  // then what lies ahead gets the lowest number instead
+  Value* mask = nullptr;    // in ONNX Runtime's forms, by its shape; int32
+  Value* bias = nullptr;    // added as it is; may be null
+  double filter = -10000;   // what a masked place gets
+  bool is_causal = false;   // then what lies ahead gets the lowest number instead
+  Value* before = nullptr;  // how many keys lie before the first row's own; null: rows are the last of all keys
 };
 
 /// The sum of masks for q [B,N,S,H] and k [B,N,T,H], which fits [B,N,S,T]; null: nothing is masked. Nothing: the mask's

@@ -26,15 +26,37 @@ Value* unpacked(GraphBuilder& g, Value* bytes, std::int64_t bits) {
 
 namespace {
 
-/// What MatMulNBits is told of its weights.
-struct Blocks {
-  std::int64_t k, n, bits, size;
-  std::int64_t count() const { return (k + size - 1) / size; }
-};
+/// Rows of elements, lowest bits first, each row in whole bytes.
+std::vector<std::uint8_t> packed_rows(std::int64_t rows, std::int64_t width, std::int64_t bits,
+                                      const ElementOfRow& element) {
+  const std::int64_t stride = (width * bits + 7) / 8;
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(rows * stride));
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t i = 0; i < width; ++i) {
+      auto& byte = bytes[static_cast<std::size_t>(row * stride + i * bits / 8)];
+      byte = static_cast<std::uint8_t>(byte | element(row, i) << (i * bits % 8));
+    }
+  return bytes;
+}
 
-std::optional<Blocks> blocks_of(const Node& node) {
-  const Blocks b{node.attributes.int_or("K", 0), node.attributes.int_or("N", 0), node.attributes.int_or("bits", 4),
-                 node.attributes.int_or("block_size", 0)};
+}  // namespace
+
+Tensor packed_weights(const NBits& b, const ElementOfRow& element) {
+  const auto filled = [&](std::int64_t row, std::int64_t i) { return i < b.k ? element(row, i) : b.middle(); };
+  return Tensor::of<std::uint8_t>({b.n, b.count(), b.size * b.bits / 8},
+                                  packed_rows(b.n, b.count() * b.size, b.bits, filled));
+}
+
+Tensor packed_zeros(const NBits& b, const ElementOfRow& zero) {
+  const std::vector<std::uint8_t> bytes = packed_rows(b.n, b.count(), b.bits, zero);
+  return Tensor::of<std::uint8_t>({std::ssize(bytes)}, bytes);
+}
+
+namespace {
+
+std::optional<NBits> blocks_of(const Node& node) {
+  const NBits b{node.attributes.int_or("K", 0), node.attributes.int_or("N", 0), node.attributes.int_or("bits", 4),
+                node.attributes.int_or("block_size", 0)};
   const bool is_right = b.k > 0 && b.n > 0 && b.size > 0 && (b.bits == 2 || b.bits == 4 || b.bits == 8);
   return is_right ? std::optional(b) : std::nullopt;
 }
@@ -49,7 +71,7 @@ void infer_matmul_nbits(InferContext& c) {
 }
 
 /// [N, blocks * size], a byte or four bits each.
-Value* weights_of(DecomposeContext& c, const Blocks& b) {
+Value* weights_of(DecomposeContext& c, const NBits& b) {
   const Tensor* constant = c.constant(1);
   if (constant && b.bits == 4 && constant->dtype() == DType::u8 && constant->size() == b.n * b.count() * b.size / 2)
     return c.g.constant(Tensor(DType::u4, {b.n, b.count() * b.size}, constant->bytes()));
@@ -58,7 +80,7 @@ Value* weights_of(DecomposeContext& c, const Blocks& b) {
 }
 
 /// [N, blocks] of the weights' type: as stored, packed row by row, or the middle of the range.
-Value* zeros_of(DecomposeContext& c, const Blocks& b, DType dtype) {
+Value* zeros_of(DecomposeContext& c, const NBits& b, DType dtype) {
   if (c.has(3)) {
     const std::int64_t row = (b.count() * b.bits + 7) / 8;
     Value* all = unpacked(c.g, c.g.reshape(c.in(3), {b.n, row}), b.bits);
@@ -74,7 +96,7 @@ Value* zeros_of(DecomposeContext& c, const Blocks& b, DType dtype) {
 }
 
 /// Numbers of each block for each of its elements: [N, K].
-Value* by_element(DecomposeContext& c, const Blocks& b, Value* of_blocks) {
+Value* by_element(DecomposeContext& c, const NBits& b, Value* of_blocks) {
   if (c.has(4)) return c.g.op("Gather", {of_blocks, c.in(4)}, {{"axis", 1}});
   Value* copies = c.g.op("Tile", {c.g.unsqueeze(of_blocks, {2}), c.g.ints({1, 1, b.size})});
   return slice(c.g, c.g.reshape(copies, {b.n, b.count() * b.size}), 1, 0, b.k);
@@ -84,7 +106,7 @@ Values matmul_nbits(DecomposeContext& c) {
   GraphBuilder& g = c.g;
   const auto blocks = blocks_of(c.node);
   if (!blocks || c.attr("weight_prepacked", std::int64_t{0}) || c.elem(0) == DType::undefined) return {};
-  const Blocks& b = *blocks;
+  const NBits& b = *blocks;
   Value* scales = g.reshape(c.in(2), {b.n, b.count()});
   Value* integers = weights_of(c, b);
   const bool is_ordered = c.has(4), has_float_zeros = c.has(3) && c.elem(3) != DType::u8;

@@ -49,6 +49,8 @@ constexpr Reason kReasons[] = {
     {"NGramRepeatBlock", kSearches},
     {"Sampling", kGenerates},
     {"Snpe", kVendorBlob},
+    {"SparseAttention", "its cache is memory that its caller shares, which no model can say"},
+    {"SparseToDenseMatMul", "one of its inputs is a sparse matrix, which no other operator takes"},
     {"Tokenizer", "it cuts texts by regular expressions"},
     {"WhisperBeamSearch", kGenerates},
 };
@@ -60,7 +62,7 @@ constexpr std::string_view kRagged = "ONNX has no rows of different lengths";
 constexpr Reason kContribReasons[] = {
     {"AudioDecoder", "ONNX has no operator that reads sounds"},
     {"BasicTokenizer", kCharacters},
-    {"BlingFireSentenceBreaker", "its model is a form that only BlingFire reads: there is no kernel either"},
+    {"BlingFireSentenceBreaker", "it cuts texts by the rules of a model"},
     {"DecodeImage", "ONNX's ImageDecoder gives nothing where this one fails"},
     {"DrawBoundingBoxes", kDraws},
     {"EncodeImage", kDraws},

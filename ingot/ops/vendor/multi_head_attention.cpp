@@ -72,13 +72,15 @@ Values multi_head_attention(DecomposeContext& c) {
   if (!in.k || !in.v) return {};
   // What came before counts only where the whole is asked for, too.
   const bool keeps = c.wants(1) && c.wants(2);
+  Value* before = g.index(0);
   if (keeps && c.has(6) && c.has(7)) {
+    before = count_of(g, c.in(6), 2);
     in.k = g.concat({c.in(6), in.k}, 2);
     in.v = g.concat({c.in(7), in.v}, 2);
   }
   Value* bias = c.has(6) && !keeps ? bias_for_keys(g, c.in(5), in.k) : c.in(5);
   MaskParts parts{c.in(4), bias, static_cast<double>(c.attr("mask_filter_value", -10000.0f)),
-                  c.attr("unidirectional", std::int64_t{0}) != 0};
+                  c.attr("unidirectional", std::int64_t{0}) != 0, before};
   const auto mask = mask_of(g, in.q, in.k, parts);
   const auto scale = scale_of(in.q, c.attr("scale", 0.0f));
   if (!mask || !scale) return {};

@@ -21,6 +21,7 @@ list(APPEND ops_sources
   vendor/integer_products.cpp
   vendor/inverse.cpp
   vendor/linear_attention.cpp
+  vendor/matmul_fp_q4.cpp
   vendor/mixture_of_experts.cpp
   vendor/multi_head_attention.cpp
   vendor/murmur_hash.cpp
@@ -33,5 +34,7 @@ list(APPEND ops_sources
   vendor/text_behind_encoder.cpp
   vendor/text_generation.cpp
   vendor/token_runs.cpp
+  vendor/token_sampling.cpp
   vendor/token_search.cpp
-  vendor/tokenizer.cpp)
+  vendor/tokenizer.cpp
+  vendor/word_conv_embedding.cpp)

@@ -1,7 +1,9 @@
 #pragma once
+#include <functional>
+
 #include "ingot/ops/kernel.h"
 
-// What GreedySearch and BeamSearch share: a decoder that is run until texts end.
+// What GreedySearch, Sampling and BeamSearch share: a decoder that is run until texts end.
 
 namespace ingot::ops {
 
@@ -44,5 +46,10 @@ class Generation {
   Datum source_, source_mask_, hidden_;  // what the encoder reads, and what it made of it
   bool is_first_ = true;
 };
+
+/// The token that goes on a row, by the scores of all.
+using ChooseToken = std::function<std::int64_t(std::vector<float>& scores)>;
+/// A text for each row of the input, token by token; the kernel of GreedySearch and Sampling.
+void write_texts(KernelContext& c, const ChooseToken& choose);
 
 }  // namespace ingot::ops

@@ -56,7 +56,7 @@ std::int64_t only_match(Tokens source, Tokens all, std::int64_t least, std::int6
     const auto from = first.begin() + 1;
     found = first.begin() - source.begin() + n;
     const auto second = std::ranges::search(Tokens(from, source.end()), ending);
-    if (second.empty()) return found < std::ssize(source) ? found : -1;
+    if (second.empty()) return found;
     found = -1;
   }
   return -1;

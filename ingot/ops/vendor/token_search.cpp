@@ -21,7 +21,9 @@ void write(std::span<const std::int32_t> text, std::int32_t pad, std::span<std::
   std::copy_n(text.begin(), std::min(text.size(), to.size()), to.begin());
 }
 
-void run_greedy_search(KernelContext& c) {
+}  // namespace
+
+void write_texts(KernelContext& c, const ChooseToken& choose) {
   Generation g(c, 1);
   const std::int32_t end = token_attribute(c, "eos_token_id"), pad = token_attribute(c, "pad_token_id");
   std::vector<bool> is_done(static_cast<std::size_t>(g.rows()), false);
@@ -32,9 +34,9 @@ void run_greedy_search(KernelContext& c) {
     g.adjust(scores);
     std::vector<std::int32_t> tokens;
     for (std::size_t i = 0; i < scores.size(); ++i) {
-      const auto best = std::ranges::max_element(scores[i]) - scores[i].begin();
-      is_done[i] = is_done[i] || best == end;
-      tokens.push_back(is_done[i] ? pad : static_cast<std::int32_t>(best));
+      const std::int64_t chosen = choose(scores[i]);
+      is_done[i] = is_done[i] || chosen == end;
+      tokens.push_back(is_done[i] ? pad : static_cast<std::int32_t>(chosen));
     }
     g.extend(tokens, same);
   }
@@ -43,6 +45,12 @@ void run_greedy_search(KernelContext& c) {
     write(g.text(i), pad,
           y.mutable_data<std::int32_t>().subspan(static_cast<std::size_t>(i * g.most()),
                                                  static_cast<std::size_t>(g.most())));
+}
+
+namespace {
+
+void run_greedy_search(KernelContext& c) {
+  write_texts(c, [](std::vector<float>& scores) { return std::ranges::max_element(scores) - scores.begin(); });
 }
 
 /// The best texts of one row that have ended.

@@ -19,10 +19,12 @@ constexpr std::span<const fuse::Fusion> (*const kStages[])() = {
     fuse::gelu_fusions,
     fuse::rotary_fusions,
     fuse::attention_fusions,
+    fuse::quantized_attention_fusions,
     fuse::packed_attention_fusions,
     fuse::normalization_fusions,
     fuse::bias_fusions,
     fuse::quantized_fusions,
+    fuse::block_fusions,
     fuse::product_fusions,
     fuse::activation_fusions,
 };

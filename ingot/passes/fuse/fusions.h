@@ -25,10 +25,12 @@ std::span<const Fusion> shape_fusions();
 std::span<const Fusion> gelu_fusions();
 std::span<const Fusion> rotary_fusions();
 std::span<const Fusion> attention_fusions();
+std::span<const Fusion> quantized_attention_fusions();
 std::span<const Fusion> packed_attention_fusions();
 std::span<const Fusion> normalization_fusions();
 std::span<const Fusion> bias_fusions();
 std::span<const Fusion> quantized_fusions();
+std::span<const Fusion> block_fusions();
 std::span<const Fusion> product_fusions();
 std::span<const Fusion> activation_fusions();
 

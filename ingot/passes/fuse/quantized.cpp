@@ -1,17 +1,13 @@
 // Products of integers with what makes them floats again.
 #include "ingot/ops/infer.h"
-#include "ingot/passes/fuse/fusions.h"
+#include "ingot/passes/fuse/integer_product.h"
 
 namespace ingot::passes::fuse {
 namespace {
 
-/// Cast(MatMulInteger(a, b)) * (a_scale * b_scale): the integers of a are of a number for the whole tensor.
-struct IntegerProduct {
-  const Node* product = nullptr;
-  Value *a_scale = nullptr, *b_scale = nullptr;
-};
-
 bool is_row_or_number(const Value* v) { return is_float_tensor(v) && rank_of(v) >= 0 && rank_of(v) <= 1; }
+
+}  // namespace
 
 std::optional<IntegerProduct> integer_product(const Node& node) {
   for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
@@ -26,22 +22,23 @@ std::optional<IntegerProduct> integer_product(const Node& node) {
       const Node* rounding = maker(a, "DynamicQuantizeLinear");
       const bool is_of_a = rounding && rounding->output(1) == a && rounding->output(0) == product->input(0) &&
                            rounding->output(2) == product->input(2);
-      if (is_of_a && is_row_or_number(b) && ops::constant_of(b)) return IntegerProduct{product, a, b};
+      if (is_of_a && is_row_or_number(b) && ops::constant_of(b)) return IntegerProduct{product, rounding, b};
     }
   }
   return std::nullopt;
 }
 
+namespace {
+
 bool fuse_dynamic(Node& node) {
   const auto found = integer_product(node);
   if (!found) return false;
   const Node& product = *found->product;
-  const Node* rounding = product.input(0)->producer();
   const Tensor* weight = ops::constant_of(product.input(1));
   if (!weight || weight->rank() != 2) return false;
   Value* b_scale = found->b_scale;
-  replace_by_microsoft(node, "DynamicQuantizeMatMul", {rounding->input(0), product.input(1), b_scale, product.input(3)},
-                       {});
+  replace_by_microsoft(node, "DynamicQuantizeMatMul",
+                       {found->rounding->input(0), product.input(1), b_scale, product.input(3)}, {});
   return true;
 }
 

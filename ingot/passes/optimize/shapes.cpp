@@ -143,6 +143,92 @@ bool join_concats(RuleContext& c) {
   return true;
 }
 
+/// What a Slice of steps 1 takes, axis by axis.
+struct Cut {
+  std::int64_t axis, begin, end;
+};
+
+std::optional<std::vector<Cut>> cuts_of(const Node& slice) {
+  const auto& shape = slice.input(0) ? slice.input(0)->type.shape : std::nullopt;
+  const auto begins = ints_of(slice.input(1)), ends = ints_of(slice.input(2));
+  if (!shape || !begins || !ends || begins->size() != ends->size()) return std::nullopt;
+  const auto axes = slice.input(3) ? ints_of(slice.input(3)) : std::nullopt,
+             steps = slice.input(4) ? ints_of(slice.input(4)) : std::nullopt;
+  if ((slice.input(3) && (!axes || axes->size() != begins->size())) || (slice.input(4) && !steps)) return std::nullopt;
+  if (steps && std::ranges::any_of(*steps, [](std::int64_t s) { return s != 1; })) return std::nullopt;
+  std::vector<Cut> cuts;
+  for (std::size_t i = 0; i < begins->size(); ++i) {
+    const std::int64_t axis = axes ? (*axes)[i] : static_cast<std::int64_t>(i);
+    cuts.push_back({axis < 0 ? axis + std::ssize(*shape) : axis, (*begins)[i], (*ends)[i]});
+  }
+  return cuts;
+}
+
+/// Both in elements from the front; nothing: the size is not known.
+std::optional<Cut> from_front(const Cut& cut, const Dim& size) {
+  if (!size.is_known()) return std::nullopt;
+  const auto place = [&](std::int64_t at) {
+    return std::clamp<std::int64_t>(at < 0 ? at + size.value() : at, 0, size.value());
+  };
+  const std::int64_t begin = place(cut.begin);
+  return Cut{cut.axis, begin, std::max(begin, place(cut.end))};
+}
+
+bool join_slices(RuleContext& c) {
+  Node& node = c.node;
+  const Node* inner = own_maker(node.input(0), "Slice", node);
+  const auto outer_cuts = cuts_of(node);
+  auto all = inner ? cuts_of(*inner) : std::nullopt;
+  if (!outer_cuts || !all) return false;
+  const Shape &first = *inner->input(0)->type.shape, &second = *node.input(0)->type.shape;
+  for (const Cut& cut : *outer_cuts) {
+    const auto same = std::ranges::find(*all, cut.axis, &Cut::axis);
+    if (same == all->end()) {
+      all->push_back(cut);
+      continue;
+    }
+    const auto axis = static_cast<std::size_t>(cut.axis);
+    const auto before = from_front(*same, first[axis]), then = from_front(cut, second[axis]);
+    if (!before || !then) return false;
+    *same = {cut.axis, before->begin + then->begin, before->begin + then->end};
+  }
+  Ints begins, ends, axes;
+  for (const Cut& cut : *all) {
+    begins.push_back(cut.begin);
+    ends.push_back(cut.end);
+    axes.push_back(cut.axis);
+  }
+  GraphBuilder g(node.graph(), &node);
+  g.name_after(node);
+  replace_node(node, {g.op("Slice", {inner->input(0), g.ints(begins), g.ints(ends), g.ints(axes)})});
+  return true;
+}
+
+/// Axes that are reduced away and put back.
+bool keep_reduced_axes(RuleContext& c) {
+  Node& node = c.node;
+  const Value* given = node.input(0);
+  const Node* inner = given ? given->producer() : nullptr;
+  const auto& shape = node.output()->type.shape;
+  if (!inner || !inner->op.starts_with("Reduce") || !inner->domain.empty() || !shape || !inner->input(0)) return false;
+  if (inner->attributes.int_or("keepdims", 1) != 0 || &inner->graph() != &node.graph() || !is_read_only_by(given, node))
+    return false;
+  const auto reduced = ints_of(inner->input(1)), added = ints_of(node.input(1));
+  if (!reduced || !added || reduced->empty() || reduced->size() != added->size()) return false;
+  const auto in_order = [&](Ints axes) {
+    for (std::int64_t& axis : axes) axis += axis < 0 ? std::ssize(*shape) : 0;
+    std::ranges::sort(axes);
+    return axes;
+  };
+  if (in_order(*reduced) != in_order(*added)) return false;
+  GraphBuilder g(node.graph(), &node);
+  g.name_after(node);
+  Value* kept = g.node(inner->op, "", {inner->input(0), inner->input(1)}, {{"keepdims", 1}}, 1)->output(0);
+  kept->type = node.output()->type;
+  replace_node(node, {kept});
+  return true;
+}
+
 constexpr Rule kRules[] = {
     {"moves of nothing", "Concat", OptimizeLevel::basic, has_one_part},
     {"moves of nothing", "Expand", OptimizeLevel::basic, keeps_shape},
@@ -162,6 +248,8 @@ constexpr Rule kRules[] = {
     {"transposes of transposes", "Transpose", OptimizeLevel::basic, join_transposes},
     {"transposes as views", "Transpose", OptimizeLevel::basic, transpose_as_view},
     {"parts of parts", "Concat", OptimizeLevel::basic, join_concats},
+    {"parts of parts", "Slice", OptimizeLevel::basic, join_slices},
+    {"axes that are kept", "Unsqueeze", OptimizeLevel::basic, keep_reduced_axes},
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
+#include "ingot/ops/vendor/packed_bits.h"
 #include "ingot/passes/quantize/choice.h"
 #include "ingot/passes/quantize/ranged.h"
 #include "ingot/passes/quantize/scales.h"
@@ -130,26 +131,19 @@ class Storing {
                     .block = options_.block,
                     .block_axis = place.summed};
     const QuantizedTensor q = quantized(weight, grid);
-    const std::vector<std::int64_t> middle_first = unpacked(q.values);
-    const std::int64_t per_byte = 8 / options_.bits, stride = options_.block / per_byte;
-    const std::int64_t middle = std::int64_t{1} << (options_.bits - 1);
-    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(n * blocks * stride));
+    const std::vector<std::int64_t> integers = q.values.to_ints();
+    const ops::NBits form{k, n, options_.bits, options_.block};
+    const Tensor bytes = ops::packed_weights(form, [&](std::int64_t row, std::int64_t i) {
+      return integers[static_cast<std::size_t>(is_by_row ? row * k + i : i * n + row)];
+    });
     std::vector<float> scales(static_cast<std::size_t>(n * blocks));
     for (std::int64_t row = 0; row < n; ++row)
-      for (std::int64_t b = 0; b < blocks; ++b) {
+      for (std::int64_t b = 0; b < blocks; ++b)
         scales[static_cast<std::size_t>(row * blocks + b)] =
             q.scales[static_cast<std::size_t>(is_by_row ? row * blocks + b : b * n + row)];
-        for (std::int64_t i = 0; i < options_.block; ++i) {
-          const std::int64_t at = b * options_.block + i;
-          const std::int64_t from = is_by_row ? row * k + at : at * n + row;
-          const std::int64_t value = at < k ? middle_first[static_cast<std::size_t>(from)] : middle;
-          auto& byte = bytes[static_cast<std::size_t>((row * blocks + b) * stride + i / per_byte)];
-          byte = static_cast<std::uint8_t>(byte | value << (i % per_byte * options_.bits));
-        }
-      }
-    report_.weights.push_back({name, weight.bytes().size(), bytes.size() + scales.size() * sizeof(float), q.noise});
-    Value* packed_value = graph_.add_initializer(graph_.fresh_name(name + "_quantized"),
-                                                 Tensor::of<std::uint8_t>({n, blocks, stride}, bytes));
+    report_.weights.push_back(
+        {name, weight.bytes().size(), bytes.bytes().size() + scales.size() * sizeof(float), q.noise});
+    Value* packed_value = graph_.add_initializer(graph_.fresh_name(name + "_quantized"), bytes);
     Value* scale = graph_.add_initializer(graph_.fresh_name(name + "_scale"), Tensor::of<float>({n, blocks}, scales));
     GraphBuilder g(graph_, &node);
     g.name_after(scope);
@@ -159,8 +153,6 @@ class Storing {
     made->output(0)->type = node.output(0)->type;
     replace_node(node, {node.op == "Gemm" && node.input(2) ? g.add(made->output(0), node.input(2)) : made->output(0)});
   }
-
-  static std::vector<std::int64_t> unpacked(const Tensor& tensor) { return tensor.to_ints(); }
 
   Model& model_;
   Graph& graph_;
