@@ -22,7 +22,7 @@ namespace ingot::pages {
 namespace {
 
 constexpr std::size_t kLongestRequest = 16 * 1024;
-constexpr int kWait = 100;     // milliseconds between looks at the budget
+constexpr int kWait = 100;    // milliseconds between looks at the budget
 constexpr int kPatience = 2;  // seconds for a request, so that nobody keeps the others waiting
 
 Error failed(const char* what) { return Error(Code::cannot_open, std::string(what) + ": " + std::strerror(errno)); }

@@ -70,8 +70,8 @@ std::string code(std::string_view text) { return "<code>" + escaped(text) + "</c
 std::string link(std::string_view file, std::string_view text) {
   std::string address;
   for (const char c : file) {
-    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-                          c == '-' || c == '_';
+    const bool is_plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
     const auto byte = static_cast<unsigned char>(c);
     if (is_plain)
       address += c;

@@ -136,8 +136,8 @@ std::map<std::string, Page> scoreboard_pages(const std::vector<std::string>& col
   for (const Count& total : totals) sums.push_back(share(total));
   Page index{title, {}};
   index.sections.push_back({"operators", "Operators",
-                            "<table>\n<thead>" + row(heads({"operator"}, columns), "th") +
-                                row(sums, "th") + "</thead>\n" + html + "</table>\n"});
+                            "<table>\n<thead>" + row(heads({"operator"}, columns), "th") + row(sums, "th") +
+                                "</thead>\n" + html + "</table>\n"});
   std::vector<const ScoreRow*> all;
   for (const ScoreRow& r : rows) all.push_back(&r);
   index.sections.push_back({"types", "Types", counts_by("type of an input", all, columns, types_of)});

@@ -45,6 +45,8 @@ async function serve(actions) {
       if (!action) throw new Error(`this runtime does not know how to ${request.do}`);
       reply = await action(request);
     } catch (error) {
+      // WebAssembly that trapped leaves its memory as it was in the midst of something: what it says later may be wrong.
+      if (error instanceof WebAssembly.RuntimeError) process.exit(1);
       reply = {error: String(error?.message ?? error)};
     }
     process.stdout.write(JSON.stringify(reply) + '\n');
