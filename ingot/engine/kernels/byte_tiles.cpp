@@ -152,13 +152,21 @@ template <class D, class T> HWY_INLINE void store_some(hn::Vec<D> v, D d, T* to,
   for (std::int64_t i = 0; i < n; ++i) to[i] = some[i];
 }
 
+/// Numbers between integers that are within 2^22, rounded: the sum has no bits behind the point, halves go to even.
+template <class V> HWY_INLINE hn::Vec<decltype(d32)> rounded(V x, V low, V high) {
+  const auto shift = hn::Set(df, 12582912.0f);  // 1.5 * 2^23
+  const auto sum = hn::Add(hn::Min(hn::Max(x, low), high), shift);
+  return hn::Sub(hn::BitCast(d32, sum), hn::BitCast(d32, shift));
+}
+
 template <class T>
 HWY_INLINE void scale_rows_as(const ByteScaling& s, const std::int32_t* sums, std::int64_t stride,
                               const std::int32_t* row_sums, std::int64_t count, std::int64_t columns, T* y,
                               std::int64_t y_stride) {
   const hn::Rebind<T, decltype(d32)> bytes;
   const std::int64_t lanes = static_cast<std::int64_t>(hn::Lanes(d32));
-  const auto low = hn::Set(df, s.low), high = hn::Set(df, s.high), zero = hn::Set(df, s.zero);
+  const auto low = hn::Set(df, s.low - s.zero), high = hn::Set(df, s.high - s.zero);
+  const auto zero = hn::Set(d32, static_cast<std::int32_t>(s.zero));
   // Where rows follow each other, a vector may reach into the next one, which is written later.
   const T* const end = y + (count - 1) * y_stride + columns;
   const bool is_dense = y_stride == columns;
@@ -169,8 +177,7 @@ HWY_INLINE void scale_rows_as(const ByteScaling& s, const std::int32_t* sums, st
       auto sum = hn::Add(hn::LoadU(d32, sums + i), hn::LoadU(d32, s.offsets + i));
       if (s.weight_zeros) sum = hn::Sub(sum, hn::Mul(hn::LoadU(d32, s.weight_zeros + i), row_sum));
       const auto scaled = hn::Mul(hn::ConvertTo(df, sum), hn::LoadU(df, s.factors + i));
-      const auto whole = hn::Min(hn::Max(hn::Add(hn::Round(scaled), zero), low), high);
-      store_some(hn::DemoteTo(bytes, hn::ConvertTo(d32, whole)), bytes, y + i, room - i);
+      store_some(hn::DemoteTo(bytes, hn::Add(rounded(scaled, low, high), zero)), bytes, y + i, room - i);
     }
   }
 }
@@ -240,16 +247,16 @@ template <class T>
 HWY_INLINE void add_terms_as(const ByteTerm& a, const ByteTerm& b, std::int64_t n, float scale, float zero, float low,
                              float high, T* y) {
   const hn::Rebind<T, decltype(d32)> bytes;
-  const auto step = hn::Set(df, scale), offset = hn::Set(df, zero), least = hn::Set(df, low), most = hn::Set(df, high);
+  const auto step = hn::Set(df, scale), least = hn::Set(df, low - zero), most = hn::Set(df, high - zero);
+  const auto offset = hn::Set(d32, static_cast<std::int32_t>(zero));
   each_vector(n, [&](std::int64_t i, std::int64_t count) {
     const auto term = [&](const ByteTerm& t) {
       const auto x = load_some(bytes, reinterpret_cast<const T*>(t.x) + i, count);
       const auto number = hn::ConvertTo(df, hn::PromoteTo(d32, x));
       return hn::Mul(hn::Sub(number, hn::Set(df, t.zero)), hn::Set(df, t.scale));
     };
-    const auto rounded = hn::Round(hn::Div(hn::Add(term(a), term(b)), step));
-    const auto whole = hn::Min(hn::Max(hn::Add(rounded, offset), least), most);
-    store_some(hn::DemoteTo(bytes, hn::ConvertTo(d32, whole)), bytes, y + i, count);
+    const auto whole = rounded(hn::Div(hn::Add(term(a), term(b)), step), least, most);
+    store_some(hn::DemoteTo(bytes, hn::Add(whole, offset)), bytes, y + i, count);
   });
 }
 
