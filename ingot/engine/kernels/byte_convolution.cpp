@@ -49,6 +49,8 @@ ByteConvolution::ByteConvolution(ByteSpec spec, const Tensor& weights, ByteMath 
   offsets_ = spec_.bias;
   offsets_.resize(all, 0);
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(weights.bytes().data());
+  if (spec_.is_depthwise && spec_.strides[1] == 1 && filters_ < kByteColumns && kByteColumns % filters_ == 0)
+    repeats_ = kByteColumns / filters_;
   if (spec_.is_depthwise)
     pack_taps(bytes, weights.dtype());
   else
@@ -90,12 +92,15 @@ void ByteConvolution::pack_panels(const std::uint8_t* weights, DType type) {
 void ByteConvolution::pack_taps(const std::uint8_t* weights, DType type) {
   const std::int64_t taps = height_ * width_, pairs = (taps + 1) / 2;
   taps_.resize(offsets_.size() * static_cast<std::size_t>(2 * pairs), 0);
-  for (std::int64_t c = 0; c < filters_; ++c) {
-    const auto at = static_cast<std::size_t>(c);
-    const std::int32_t zero = spec_.weight_zeros[spec_.weight_zeros.size() == 1 ? 0 : at];
+  for (std::int64_t c = 0; c < filters_ * repeats_; ++c) {
+    const std::int64_t filter = c % filters_;
+    const auto at = static_cast<std::size_t>(c), from = static_cast<std::size_t>(filter);
+    const std::int32_t zero = spec_.weight_zeros[spec_.weight_zeros.size() == 1 ? 0 : from];
+    factors_[at] = spec_.factors[from];
+    offsets_[at] = spec_.bias.empty() ? 0 : spec_.bias[from];
     std::int32_t sum = 0;
     for (std::int64_t tap = 0; tap < taps; ++tap) {
-      const std::uint8_t byte = weights[c * taps + tap];
+      const std::uint8_t byte = weights[filter * taps + tap];
       const std::int32_t w = (type == DType::i8 ? static_cast<std::int8_t>(byte) : byte) - zero;
       const std::int64_t pair = c / kByteColumns * pairs + tap / 2;
       taps_[static_cast<std::size_t>((pair * kByteColumns + c % kByteColumns) * 2 + tap % 2)] =
@@ -262,22 +267,27 @@ void ByteConvolution::slide_row(const Image& image, std::int64_t row) const {
   for (std::int64_t tap = 0; tap < taps; ++tap)
     places[static_cast<std::size_t>(tap)] =
         tap / width_ * spec_.dilations[0] * line + tap % width_ * spec_.dilations[1] * channels_;
-  const std::int64_t most = std::max<std::int64_t>(1, kSlideSums / wide);
+  // Neighbouring results of few channels lie as one of many does.
+  const std::int64_t channels = channels_ * repeats_, step = spec_.strides[1] * channels;
+  const std::int64_t all = image.out_width * channels_, most = std::max<std::int64_t>(1, kSlideSums / wide);
   auto* sums = reinterpret_cast<std::int32_t*>(room<1>(static_cast<std::size_t>(most * wide) * sizeof(std::int32_t)));
   const std::int64_t top = row / image.out_height * image.height + row % image.out_height * spec_.strides[0];
-  for (std::int64_t column = 0; column < image.out_width; column += most) {
+  std::byte* const y = image.y + row * all;
+  for (std::int64_t done = 0; done < all; done += most * channels) {
     ByteSlide part{};
-    part.step = spec_.strides[1] * channels_;
-    part.x = image.x + top * line + column * part.step;
+    part.step = step;
+    part.x = image.x + top * line + done / channels * step;
     part.taps = places.data();
     part.tap_count = taps;
-    part.channels = channels_;
-    part.count = std::min(most, image.out_width - column);
+    part.channels = channels;
+    part.count = std::min(most, (all - done + channels - 1) / channels);
     part.weights = taps_.data();
     part.sums = sums;
     slide(part);
-    scale_rows(scaling(), sums, wide, nullptr, part.count, channels_,
-               image.y + (row * image.out_width + column) * filters_, filters_);
+    const std::int64_t whole = std::min(part.count, (all - done) / channels), rest = all - done - whole * channels;
+    scale_rows(scaling(), sums, wide, nullptr, whole, channels, y + done, channels);
+    if (whole < part.count)
+      scale_rows(scaling(), sums + whole * wide, wide, nullptr, 1, rest, y + done + whole * channels, rest);
   }
 }
 

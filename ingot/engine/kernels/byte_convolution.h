@@ -57,6 +57,7 @@ class ByteConvolution {
   ByteMath math_;
   std::int64_t filters_, channels_, height_, width_;
   std::int64_t depth_ = 0, quads_ = 0, panels_ = 0;
+  std::int64_t repeats_ = 1;  // of few channels in a group of columns
   std::shared_ptr<std::byte> packed_;
   std::vector<std::int16_t> taps_;  // depthwise
   std::vector<std::int32_t> offsets_, zeros_;

@@ -38,7 +38,8 @@ Layer random_layer(Random& random, bool is_depthwise) {
   ByteSpec& spec = layer.spec;
   spec.is_depthwise = is_depthwise;
   const std::int64_t kernel[2] = {1 + random.below(4), 1 + random.below(4)};
-  const std::int64_t filters = 1 + random.below(random.below(4) ? 40 : 150);
+  std::int64_t filters = 1 + random.below(random.below(4) ? 40 : 150);
+  if (random.below(4) == 0) filters = std::int64_t{1} << random.below(5);
   const std::int64_t channels = is_depthwise ? filters : 1 + random.below(70);
   const bool is_pointwise = random.below(3) == 0 && !is_depthwise;
   const Dims size = {is_pointwise ? 1 : kernel[0], is_pointwise ? 1 : kernel[1]};
