@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 #include "ingot/engine/domain.h"
 #include "ingot/engine/rewrites/pattern.h"
@@ -11,31 +10,6 @@
 
 namespace ingot::engine {
 namespace {
-
-struct Quantization {
-  DType type = DType::u8;
-  float scale = 0;
-  std::int64_t zero = 0;
-  bool operator==(const Quantization&) const = default;
-
-  std::int64_t bits() const { return bits_of(type); }
-  /// The least integer of the type, without the zero point.
-  std::int64_t lowest() const {
-    const bool is_signed = type == DType::i8 || type == DType::i16;
-    return (is_signed ? -(std::int64_t{1} << (bits() - 1)) : 0) - zero;
-  }
-};
-
-/// What a QuantizeLinear or DequantizeLinear does, if it is the same to all elements and known.
-std::optional<Quantization> quantization_of(const Node& node, DType type) {
-  if (type != DType::i8 && type != DType::u8 && type != DType::i16 && type != DType::u16) return {};
-  const Attributes& attributes = node.attributes;
-  if (attributes.int_or("block_size", 0) != 0 || attributes.int_or("precision", 0) != 0) return {};
-  const Tensor *scale = constant_of(node.input(1)), *zero = constant_of(node.input(2));
-  if (!scale || scale->dtype() != DType::f32 || scale->size() != 1 || scale->rank() > 1) return {};
-  if (node.input(2) && (!zero || zero->dtype() != type || zero->dims() != scale->dims())) return {};
-  return Quantization{type, scale->at<float>(0), zero ? zero->to_ints()[0] : 0};
-}
 
 bool is_float(const Value* v) { return v && v->type.elem == DType::f32; }
 
@@ -53,8 +27,9 @@ void join(Node& quantize) {
   }
   Graph& graph = quantize.graph();
   GraphBuilder g(graph, &quantize);
-  Node* joined = g.node("Quantized", kEngineDomain, {quantize.input(0)},
-                        {{"scale", wanted->scale}, {"low", wanted->lowest()}, {"bits", wanted->bits()}}, 1);
+  Node* joined =
+      g.node("Quantized", kEngineDomain, {quantize.input(0)},
+             {{"scale", wanted->scale}, {"low", wanted->lowest() - wanted->zero}, {"bits", wanted->bits()}}, 1);
   std::vector<Node*> nodes = {&quantize};
   nodes.insert(nodes.end(), readers.begin(), readers.end());
   joined->name = names_of(nodes);

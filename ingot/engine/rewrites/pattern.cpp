@@ -44,4 +44,19 @@ std::optional<Limits> limits_of(const Node& node) {
   return Limits{*low, *high};
 }
 
+std::int64_t Quantization::lowest() const {
+  const bool is_signed = type == DType::i8 || type == DType::i16;
+  return is_signed ? -(std::int64_t{1} << (bits() - 1)) : 0;
+}
+
+std::optional<Quantization> quantization_of(const Node& node, DType type) {
+  if (type != DType::i8 && type != DType::u8 && type != DType::i16 && type != DType::u16) return {};
+  const Attributes& attributes = node.attributes;
+  if (attributes.int_or("block_size", 0) != 0 || attributes.int_or("precision", 0) != 0) return {};
+  const Tensor *scale = constant_of(node.input(1)), *zero = constant_of(node.input(2));
+  if (!scale || scale->dtype() != DType::f32 || scale->size() != 1 || scale->rank() > 1) return {};
+  if (node.input(2) && (!zero || zero->dtype() != type || zero->dims() != scale->dims())) return {};
+  return Quantization{type, scale->at<float>(0), zero ? zero->to_ints()[0] : 0};
+}
+
 }  // namespace ingot::engine

@@ -27,4 +27,20 @@ struct Limits {
 /// What a Relu, or a Clip with constant limits, does to its input.
 std::optional<Limits> limits_of(const Node& node);
 
+/// One scale and one zero point for all elements.
+struct Quantization {
+  DType type = DType::u8;
+  float scale = 0;
+  std::int64_t zero = 0;
+  bool operator==(const Quantization&) const = default;
+
+  std::int64_t bits() const { return bits_of(type); }
+  /// The least and the largest integer of the type.
+  std::int64_t lowest() const;
+  std::int64_t highest() const { return lowest() + (std::int64_t{1} << bits()) - 1; }
+};
+/// What a QuantizeLinear or DequantizeLinear of integers of 8 or 16 bits does, if it is the same to all elements and
+/// known.
+std::optional<Quantization> quantization_of(const Node& node, DType type);
+
 }  // namespace ingot::engine

@@ -16,6 +16,7 @@
 #include "ingot/engine/rewrites/fuse_quantization.h"
 #include "ingot/engine/rewrites/fuse_trained_normalization.h"
 #include "ingot/engine/rewrites/fuse_updates.h"
+#include "ingot/engine/rewrites/keep_bytes.h"
 #include "ingot/engine/rewrites/lower_einsum.h"
 #include "ingot/engine/rewrites/lower_powers.h"
 #include "ingot/engine/rewrites/lower_variadic.h"
@@ -48,6 +49,7 @@ void update(Graph& graph, const RewriteContext& context) {
 
 constexpr Rewrite kRewrites[] = {
     {"make_initializers_dense", make_dense, Rewrite::Kind::always},
+    {"keep_bytes", alone<keep_bytes>, Rewrite::Kind::early},
     {"fold_constants", fold, Rewrite::Kind::always},
     {"compute_in_float", widen_halves},
     {"lower_einsum", einsum},
@@ -71,6 +73,8 @@ constexpr Rewrite kRewrites[] = {
 
 constexpr Precedence kPrecedences[] = {
     {"make_initializers_dense", "fold_constants", "kernels know no sparse tensors"},
+    {"keep_bytes", "fold_constants", "weights of bytes would be floats"},
+    {"keep_bytes", "fuse_quantization", "what stays in bytes has nothing to round"},
     {"fold_constants", "eliminate_common_subexpressions",
      "rewrites look for constants where exporters wrote operators of constants"},
 
@@ -135,8 +139,11 @@ std::span<const Rewrite> rewrites() { return kRewrites; }
 std::span<const Precedence> precedences() { return kPrecedences; }
 
 void rewrite(Graph& root, const RewriteContext& context, bool is_fast) {
-  for (const Rewrite& row : kRewrites)
+  for (const Rewrite& row : kRewrites) {
     if (row.kind == Rewrite::Kind::always) row.run(root, context);
+    if (row.kind == Rewrite::Kind::early && is_fast)
+      for_each_graph(root, [&](Graph& graph) { row.run(graph, context); });
+  }
   if (!is_fast) return;
   for_each_graph(root, [&](Graph& graph) {
     for (const Rewrite& row : kRewrites)

@@ -24,6 +24,7 @@ struct RewriteContext {
 struct Rewrite {
   enum class Kind {
     always,  // kernels rely on it; once, on the outermost graph and what is nested in it
+    early,   // makes work for fast kernels; on each graph, before its constants are folded
     fast     // makes work for fast kernels; on each graph
   };
   std::string_view name;
@@ -31,7 +32,7 @@ struct Rewrite {
   Kind kind = Kind::fast;
 };
 
-/// In the order in which they run; those that always run come first.
+/// In the order in which they run; those that are only fast come last.
 std::span<const Rewrite> rewrites();
 
 /// Two rewrites of which the first must run before the second.

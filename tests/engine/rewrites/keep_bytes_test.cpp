@@ -1,0 +1,234 @@
+// What is quantised on both sides is computed in integers, with the bits of the quantised operators' reference kernels.
+#include "ingot/engine/rewrites/keep_bytes.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/engine/both_ways.h"
+#include "tests/engine/random.h"
+
+namespace ingot::engine {
+namespace {
+
+/// A scale, and a zero point of type u8 or i8.
+struct Scale {
+  float scale;
+  std::int64_t zero;
+  DType type;
+};
+
+Tensor zero_of(const Scale& s) {
+  if (s.type == DType::i8) return Tensor::scalar(static_cast<std::int8_t>(s.zero));
+  return Tensor::scalar(static_cast<std::uint8_t>(s.zero));
+}
+
+/// Writes a network twice: as converters write it, and with the quantised operators.
+class Network {
+ public:
+  explicit Network(unsigned seed) : random(seed), type_(seed % 2 ? DType::i8 : DType::u8) {}
+
+  Scale scale() {
+    return {0.01f + 0.001f * static_cast<float>(random.below(40)), random.below(256) - (type_ == DType::i8 ? 128 : 0),
+            type_};
+  }
+  GraphBuilder builder() { return GraphBuilder(*model.graph); }
+  Value* dequantize(Value* v, const Scale& s) {
+    GraphBuilder g = builder();
+    return g.op("DequantizeLinear", {v, g.constant(Tensor::scalar(s.scale)), g.constant(zero_of(s))});
+  }
+  Value* quantize(Value* v, const Scale& s) {
+    GraphBuilder g = builder();
+    return g.op("QuantizeLinear", {v, g.constant(Tensor::scalar(s.scale)), g.constant(zero_of(s))});
+  }
+
+  Value* convolution(Value* v, const Scale& from, const Scale& to, std::int64_t filters, std::int64_t kernel,
+                     bool is_depthwise, bool has_relu, bool is_quantized) {
+    GraphBuilder g = builder();
+    const std::int64_t channels = v->type.shape->at(1).value();
+    const Tensor w = random.bytes(DType::i8, {filters, is_depthwise ? 1 : channels, kernel, kernel});
+    const Tensor scales = random.floats({filters}, 0.001f, 0.003f);
+    const Tensor zeros =
+        Tensor::of<std::int8_t>({filters}, std::vector<std::int8_t>(static_cast<std::size_t>(filters)));
+    std::vector<std::int32_t> bias;
+    std::vector<float> bias_scales;
+    for (const float s : scales.to_vector<float>()) {
+      bias.push_back(static_cast<std::int32_t>(random.below(2000) - 1000));
+      bias_scales.push_back(from.scale * s);
+    }
+    const Tensor words = Tensor::of<std::int32_t>({filters}, bias);
+    const Attrs attrs = {{"pads", Dims(4, kernel / 2)}, {"group", is_depthwise ? filters : std::int64_t{1}}};
+    if (is_quantized) {
+      Value* y =
+          g.op("QLinearConv",
+               {v, g.constant(Tensor::scalar(from.scale)), g.constant(zero_of(from)), g.constant(w), g.constant(scales),
+                g.constant(zeros), g.constant(Tensor::scalar(to.scale)), g.constant(zero_of(to)), g.constant(words)},
+               attrs);
+      return has_relu ? g.op("Max", {y, g.constant(zero_of(to))}) : y;
+    }
+    Value* y = g.op("Conv",
+                    {dequantize(v, from),
+                     g.op("DequantizeLinear", {g.constant(w), g.constant(scales), g.constant(zeros)}, {{"axis", 0}}),
+                     g.op("DequantizeLinear",
+                          {g.constant(words), g.constant(Tensor::of<float>({filters}, bias_scales))}, {{"axis", 0}})},
+                    attrs);
+    if (has_relu) y = g.op("Relu", {y});
+    return quantize(y, to);
+  }
+
+  Random random;
+  Model model = empty_model();
+
+ private:
+  DType type_;
+};
+
+/// A convolution, a depthwise one, a sum of what came before and after them, and a mean.
+Model network(unsigned seed, bool is_quantized, Array& x) {
+  Network net(seed);
+  const Scale a = net.scale(), b = net.scale(), c = net.scale(), d = net.scale();
+  const Dims dims = {1, 1 + net.random.below(24), 5 + net.random.below(6), 5 + net.random.below(6)};
+  const bool has_relu = net.random.below(2) != 0;
+  x = Array::from(net.random.bytes(a.type, dims));
+  Value* v = net.model.graph->add_input("x", x.type());
+  Value* first = net.convolution(v, a, b, dims[1], 1, false, has_relu, is_quantized);
+  Value* second = net.convolution(first, b, c, dims[1], 3, true, !has_relu, is_quantized);
+  Value* sum = net.builder().op("Add", {net.dequantize(first, b), net.dequantize(second, c)});
+  net.model.graph->add_output(net.quantize(sum, d));
+  return std::move(net.model);
+}
+
+std::vector<std::string> operators_of(const Model& model) {
+  std::vector<std::string> operators;
+  for (const KernelChoice& choice : Session(model, {.threads = 1}).kernels())
+    operators.push_back(choice.op.substr(choice.op.rfind('.') + 1));
+  return operators;
+}
+
+std::ptrdiff_t count(const std::vector<std::string>& operators, std::string_view name) {
+  return std::ranges::count(operators, name);
+}
+
+TEST(KeepBytes, HasTheBitsOfTheQuantizedOperators) {
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    Array x;
+    const Model model = network(seed, false, x), quantized = network(seed, true, x);
+    const Array expected = run(quantized, x, false, 1);
+    for (const int threads : {1, 2}) {
+      const Array got = run(model, x, true, threads);
+      ASSERT_EQ(got.dims(), expected.dims()) << seed;
+      ASSERT_EQ(got.to_ints(), expected.to_ints()) << seed;
+    }
+    const auto operators = operators_of(model);
+    EXPECT_EQ(count(operators, "ByteConv"), 2) << seed;
+    EXPECT_EQ(count(operators, "ByteSum"), 1) << seed;
+    EXPECT_EQ(count(operators, "Transpose"), 2) << seed;  // of what comes in and goes out
+    EXPECT_EQ(count(operators, "DequantizeLinear"), 0) << seed;
+  }
+}
+
+TEST(KeepBytes, IsWithinAStepOfTheFloatsThatItReplaces) {
+  std::int64_t all = 0, differ = 0;
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    Array x;
+    const Model model = network(seed, false, x);
+    const auto fast = run(model, x, true, 1).to_ints(), slow = run(model, x, false, 1).to_ints();
+    for (std::size_t i = 0; i < fast.size(); ++i, ++all) {
+      differ += fast[i] != slow[i];
+      ASSERT_LE(std::abs(fast[i] - slow[i]), 2) << seed;  // a step of each operand
+    }
+  }
+  EXPECT_LE(differ * 1000, all);
+}
+
+TEST(KeepBytes, LimitsAreIntegers) {
+  Network net(1);
+  const Scale a = net.scale(), b = {0.05f, -100, DType::i8};
+  const Array x = Array::from(net.random.bytes(a.type, {1, 3, 6, 6}));
+  Value* v = net.model.graph->add_input("x", x.type());
+  Value* y = net.convolution(v, a, b, 5, 3, false, false, false);
+  Node* conv = y->producer()->input(0)->producer();
+  GraphBuilder g(*net.model.graph, y->producer());
+  y->producer()->set_input(0, g.op("Clip", {conv->output(0), g.scalar(-0.2, DType::f32), g.scalar(0.33, DType::f32)}));
+  net.model.graph->add_output(y);
+  const auto got = run(net.model, x, true, 1).to_ints();
+  EXPECT_EQ(got, run(net.model, x, false, 1).to_ints());
+  EXPECT_EQ(std::ranges::min(got), -104);
+  EXPECT_EQ(std::ranges::max(got), -93);
+  EXPECT_EQ(count(operators_of(net.model), "ByteConv"), 1);
+}
+
+TEST(KeepBytes, MeansOfPlanesAreTakenOfBytes) {
+  for (const std::string_view op : {"GlobalAveragePool", "AveragePool", "ReduceMean"}) {
+    Network net(3);
+    const Scale a = net.scale(), b = net.scale();
+    const Array x = Array::from(net.random.bytes(a.type, {2, 3, 6, 5}));
+    Value* v =
+        net.dequantize(net.convolution(net.model.graph->add_input("x", x.type()), a, b, 20, 3, false, false, false), b);
+    GraphBuilder g = net.builder();
+    Value* y = op == "ReduceMean"    ? g.op("ReduceMean", {v, g.ints({-1, 2})}, {{"keepdims", 0}})
+               : op == "AveragePool" ? g.op("AveragePool", {v}, {{"kernel_shape", {6, 5}}})
+                                     : g.op("GlobalAveragePool", {v});
+    net.model.graph->add_output(y);
+    const Array fast = run(net.model, x, true, 1), slow = run(net.model, x, false, 1);
+    ASSERT_EQ(fast.dims(), slow.dims());
+    for (std::size_t i = 0; i < static_cast<std::size_t>(fast.size()); ++i)
+      EXPECT_NEAR(fast.data<float>()[i], slow.data<float>()[i], b.scale / 30 + 1e-6f);  // one step of one element
+    EXPECT_EQ(count(operators_of(net.model), "ByteMean"), 1) << op;
+  }
+}
+
+/// What changes the model, and leaves floats.
+struct Change {
+  const char* name;
+  void (*apply)(Model& model, Node& conv);
+};
+
+class KeepBytesNot : public testing::TestWithParam<Change> {};
+
+TEST_P(KeepBytesNot, WhereItWouldMeanSomethingElse) {
+  Network net(2);
+  const Scale a = net.scale(), b = net.scale();
+  const Array x = Array::from(net.random.bytes(a.type, {1, 4, 6, 6}));
+  Value* v = net.model.graph->add_input("x", x.type());
+  Value* y = net.convolution(v, a, b, 4, 3, false, true, false);
+  net.model.graph->add_output(y);
+  ASSERT_EQ(count(operators_of(net.model), "ByteConv"), 1);
+  Node* conv = y->producer()->input(0)->producer()->input(0)->producer();
+  ASSERT_TRUE(conv->is("Conv"));
+  GetParam().apply(net.model, *conv);
+  EXPECT_EQ(count(operators_of(net.model), "ByteConv"), 0);
+  const auto fast = run(net.model, x, true, 1), slow = run(net.model, x, false, 1);
+  ASSERT_EQ(fast.dims(), slow.dims());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Changes, KeepBytesNot,
+    testing::Values(Change{"FloatsAreAnOutput", [](Model& m, Node& conv) { m.graph->add_output(conv.output(0)); }},
+                    Change{"BiasOfAnotherScale",
+                           [](Model&, Node& conv) {
+                             conv.input(2)->producer()->input(1)->initializer =
+                                 Tensor::of<float>({4}, std::vector<float>{0.1f, 0.1f, 0.1f, 0.1f});
+                           }},
+                    Change{"BiasTooLarge",
+                           [](Model&, Node& conv) {
+                             conv.input(2)->producer()->input(0)->initializer =
+                                 Tensor::of<std::int32_t>({4}, std::vector<std::int32_t>{2147483000, 0, 0, 0});
+                           }},
+                    Change{"ScaleOfZero",
+                           [](Model&, Node& conv) {
+                             conv.input(0)->producer()->input(1)->initializer = Tensor::scalar(0.0f);
+                           }},
+                    Change{"Groups",
+                           [](Model&, Node& conv) {
+                             conv.attributes.set({"group", 2});
+                             Random random(7);
+                             Value* weights = conv.input(1)->producer()->input(0);
+                             weights->initializer = random.bytes(DType::i8, {4, 2, 3, 3});
+                             weights->type = Type::tensor(DType::i8, Shape{4, 2, 3, 3});
+                             conv.input(1)->type = Type::tensor(DType::f32, Shape{4, 2, 3, 3});
+                           }}),
+    [](const auto& change) { return change.param.name; });
+
+}  // namespace
+}  // namespace ingot::engine
