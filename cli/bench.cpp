@@ -1,10 +1,12 @@
 // ingot bench: how fast a model is, alone or beside other runtimes.
 #include "ingot/measure/bench.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
 #include "command.h"
+#include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/base/json.h"
 #include "ingot/driver/options.h"
@@ -161,8 +163,8 @@ int run(const Options& options, const Global& global) {
   request.runs = options.runs;
   for (const std::string& text : options.input_shapes) request.input_shapes.push_back(driver::parse_input_shape(text));
   refuse_other_runtimes(global, "--vs", options.beside);
-  request.peers = verify::find_peers(options.peers);
-  request.peers.time = std::chrono::minutes(10);
+  request.peers = find_peers(global, options.peers);
+  request.peers.time = std::min<std::chrono::milliseconds>(std::chrono::minutes(10), global.budget->limits().time);
   for (const std::string& name : options.beside) {
     request.beside.push_back(verify::runtime_by_name(name));
     if (const auto missing = verify::why_missing(request.peers, request.beside.back()))

@@ -214,23 +214,32 @@ void lower_clip(Lowering& l) {
   l.out(0, l.computed(x.type, x.dims, read, x.cost + 2));
 }
 
-template <Op op> void lower_variadic(Lowering& l) {
-  std::vector<View> xs;
-  Exprs dims;
+/// All of them together, from the first to the last.
+template <Op op> View joined(Lowering& l, const std::vector<View>& xs, bool is_result) {
+  Exprs dims = xs[0].dims;
   int cost = 0;
-  for (std::size_t i = 0; i < l.input_count(); ++i) {
-    xs.push_back(l.in(i));
-    dims = i ? broadcast_dims(dims, xs[i].dims) : xs[i].dims;
-    cost += xs[i].cost + 1;
+  for (const View& x : xs) {
+    dims = broadcast_dims(dims, x.dims);
+    cost += x.cost + 1;
   }
-  l.settle(0, dims);
+  if (is_result) l.settle(0, dims);
   const auto read = [xs, dims](const Exprs& at) {
     Expr y = xs[0].at(broadcast_place(at, dims, xs[0].dims));
     for (std::size_t i = 1; i < xs.size(); ++i)
       y = Expr::make(op, y.type(), {y, xs[i].at(broadcast_place(at, dims, xs[i].dims))});
     return y;
   };
-  l.out(0, l.computed(xs[0].type, dims, read, cost));
+  return l.computed(xs[0].type, dims, read, cost);
+}
+
+template <Op op> void lower_variadic(Lowering& l) {
+  constexpr std::size_t kMost = 64;  // in one expression: whoever prints or compiles it goes down to its first part
+  std::vector<View> xs;
+  for (std::size_t i = 0; i < l.input_count(); ++i) {
+    if (xs.size() == kMost) xs = {l.stored(joined<op>(l, xs, false))};
+    xs.push_back(l.in(i));
+  }
+  l.out(0, joined<op>(l, xs, true));
 }
 template void lower_variadic<Op::min>(Lowering&);
 template void lower_variadic<Op::max>(Lowering&);

@@ -1,7 +1,9 @@
 // Graphs as data for the script that draws them.
 #include "ingot/pages/graph_data.h"
 
+#include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ingot/base/current_budget.h"
 #include "ingot/base/printable.h"
@@ -108,11 +110,23 @@ class Builder {
       if (const auto* graphs = std::get_if<std::vector<GraphPtr>>(&a.value))
         for (const GraphPtr& graph : *graphs) costs = add_graph(*graph, id, depth + 1, costs);
     }
-    const Function* function = model_.find_function(node.domain, node.op, node.overload);
+    const Function* function = called(node);
     if (!function || !function->body || nodes_.size() + function->body->node_count() > kMostNodes) return;
-    const std::unordered_map<const Value*, int> before = makers_;  // the body is drawn once per call
+    // The body is drawn once per call; not in itself, where its values would stand for two.
+    if (!open_.insert(function).second) return;
     add_graph(*function->body, id, depth + 1, nullptr);
-    makers_ = before;
+    open_.erase(function);
+  }
+
+  const Function* called(const Node& node) {
+    const auto key = [](const std::string& domain, const std::string& name, const std::string& overload) {
+      return std::string(normal_domain(domain)) + '\n' + name + '\n' + overload;
+    };
+    if (functions_.empty())
+      for (const auto& function : model_.functions)
+        functions_.try_emplace(key(function->domain, function->name, function->overload), function.get());
+    const auto found = functions_.find(key(node.domain, node.op, node.overload));
+    return found == functions_.end() ? nullptr : found->second;
   }
 
   void describe(const Node& node, Json& data) const {
@@ -169,6 +183,8 @@ class Builder {
   const GraphNotes& notes_;
   Json nodes_ = Json::array(), edges_ = Json::array();
   Ids makers_;
+  std::unordered_map<std::string, const Function*> functions_;
+  std::unordered_set<const Function*> open_;  // whose bodies are being drawn
 };
 
 }  // namespace

@@ -89,6 +89,15 @@ net (float[1] x) => (string[1] s)
 """
 
 
+SCAN = """<ir_version: 8, opset_import: ["" : 17]>
+net (float[2] s, float[3, 2] x) => (float[2] s_last, float[3, 2] y)
+{
+  s_last, y = Scan <num_scan_inputs: int = 1, body = b (float[2] t, float[2] r) => (float[2] s_last, float[2] z)
+    { s_last = Add(t, r) z = Identity(s_last) }>(s, x)
+}
+"""
+
+
 class Hostile(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
@@ -349,6 +358,64 @@ class Hostile(unittest.TestCase):
         if "is not there" not in shown:  # the runtime is, and is left alone
             self.assertIn("other programs are off", shown)
         self.assertFalse((self.path / "started").exists())
+
+    def exports(self, name):
+        """How a model becomes what others read: files of each format and source code."""
+        calls = {e: ["compile", name, "-o", "net_" + e.replace("-", "_"), "--emit", e]
+                 for e in ("c", "cpp", "matlab", "mlir", "mlir-onnx")}
+        for to, file in (("tflite", "o.tflite"), ("tensorflow", "o.pb"), ("savedmodel", "saved"), ("keras", "keras"),
+                         ("tfjs", "tfjs"), ("torch", "o.pt"), ("torch-source", "source"), ("onnxtxt", "o.onnxtxt")):
+            calls[to] = ["convert", name, "-o", file, "--to", to, "--no-verify"]
+        return calls
+
+    def test_one_node_may_have_thousands_of_inputs(self):
+        many = 6000
+        names = ["x%d" % i for i in range(many)]
+        made = b"".join(node("Neg", ["x"], n) for n in names)
+        for op, attributes, dims in (("Sum", b"", (2,)), ("Max", b"", (2,)), ("Mean", b"", (2,)),
+                                     ("Concat", int_attribute("axis", 0), (2 * many,))):
+            self.file("wide.onnx", model(made + node(op, names, "y", attributes=attributes), [port("x", (2,))],
+                                         [port("y", dims)]))
+            for export, words in self.exports("wide.onnx").items():
+                with self.subTest(op=op, export=export):
+                    self.ingot(*words, code=(0, 4))
+
+    def test_names_that_become_one_in_another_language_are_told_apart(self):
+        names = ["w", "w_", "w__", "w.", "w-", "_w", "w " * 3] + ["w" + "_" * i for i in range(3, 40)]
+        made = b"".join(node("Add", ["v%d" % i, n], "v%d" % (i + 1)) for i, n in enumerate(names))
+        self.file("names.onnx", model(made, [port("v0", (2, 2))], [port("v%d" % len(names), (2, 2))],
+                                      b"".join(weights(n, (2, 2), [1, 2, 3, 4]) for n in names)))
+        for export, words in self.exports("names.onnx").items():
+            with self.subTest(export=export):
+                self.ingot(*words, "--max-time", "60s", code=(0, 4))
+
+    def test_arithmetic_of_any_rank_is_written_or_refused(self):
+        for op in ("Add", "Sub", "Mul", "Div", "Max", "Min"):
+            for rank in range(5):
+                for weight_rank in range(rank + 1):
+                    dims = (2,) * rank
+                    self.file("rank.onnx", model(node(op, ["x", "w"], "y"), [port("x", dims)], [port("y", dims)],
+                                                 weights("w", (2,) * weight_rank, [1.5] * 2 ** weight_rank)))
+                    with self.subTest(op=op, rank=rank, weight_rank=weight_rank):
+                        self.ingot("convert", "rank.onnx", "-o", "keras", "--to", "keras", "--no-verify", code=(0, 4))
+
+    def test_types_of_an_operator_ahead_of_its_operator_set_are_checked(self):
+        half = field(1, "x") + field(2, field(1, field(1, 10) + field(2, b"".join(field(1, field(1, d)) for d in (4, 2)))))
+        untyped = field(1, "y")
+        body = node("LayerNormalization", ["x", "w"], "y") + field(2, "net") + weights("w", (2,), [1, 2])
+        self.file("ahead.onnx", field(1, 7) + field(7, body + field(11, half) + field(12, untyped)) +
+                  field(8, field(1, "") + field(2, 12)))
+        self.assertIn("IG0307", self.ingot("check", "ahead.onnx", code=1))
+        for export, words in self.exports("ahead.onnx").items():
+            with self.subTest(export=export):
+                self.ingot(*words, code=(3, 4))
+
+    def test_parts_of_a_model_keep_the_names_that_bodies_have_too(self):
+        self.file("scan.onnxtxt", SCAN)
+        self.ingot("partition", "scan.onnxtxt", "--targets", "onnx-mlir,ingot", "-o", "parts")
+        self.assertIn("s_last", self.ingot("run", "parts/plan.json", "--random", "1"))
+        self.ingot("partition", "scan.onnxtxt", "--targets", "onnx-mlir,ingot", "--functions", "-o", "parts.onnx")
+        self.ingot("check", "parts.onnx")
 
     def test_links_to_a_saved_model_are_refused(self):
         self.file("elsewhere/saved_model.pb", field(1, 1) + field(2, b""))

@@ -5,6 +5,7 @@
 
 #include "ingot/backends/channels_last.h"
 #include "ingot/backends/keras/layer_out.h"
+#include "ingot/base/error.h"
 #include "ingot/ir/transpose.h"
 #include "ingot/ops/infer.h"
 
@@ -231,8 +232,12 @@ Refused refuse_resize(const Node& node) {
 }
 
 void emit_resize(LayerOut& n) {
+  const std::optional<Ints> repeats = repeats_of(n.node, true);
+  if (!repeats)  // it stayed as it was where the layout was chosen
+    throw Error(Code::not_expressible, "only images whose channels come last are repeated")
+        .in_node(n.node.name, n.node.op);
   n.set("UpSampling2D", fmt::format(R"("size":{},"data_format":"channels_last","interpolation":"nearest")",
-                                    list_of(*repeats_of(n.node, true))));
+                                    list_of(*repeats)));
 }
 
 Refused refuse_pool(const Node& node) {

@@ -352,8 +352,17 @@ void Printer::group(const Group& group) {
     arguments.push_back(around);
     types.push_back(type);
   };
-  const auto buffers = buffers_, variables = variables_;
-  const auto slots = slots_, changed = changed_;
+  // What the group calls by other names; all others keep theirs.
+  struct Kept {
+    int id;
+    std::string name;
+    bool is_in_memory;
+  };
+  std::vector<Kept> buffers, variables;
+  for (const int tensor : tensors) buffers.push_back({tensor, buffers_[static_cast<std::size_t>(tensor)], slots_.contains(tensor)});
+  for (const std::set<int>* ids : {&used, &declared})
+    for (const int id : *ids)
+      variables.push_back({id, variables_[static_cast<std::size_t>(id)], changed_.contains(id)});
   for (const int tensor : tensors) {
     const std::string inside = "%t" + std::to_string(tensor), around = buffer(tensor);
     add(inside, around, memref_of(program_.buffers[static_cast<std::size_t>(tensor)].type));
@@ -377,10 +386,17 @@ void Printer::group(const Group& group) {
                   cpp::comment(group.label), name, fmt::join(parameters, ", "));
   const std::string text = function(head, &group.body, [&] { body(group.body); });
   functions_ += text;
-  buffers_ = buffers;
-  variables_ = variables;
-  slots_ = slots;
-  changed_ = changed;
+  const auto restore = [](const std::vector<Kept>& kept, std::vector<std::string>& names, std::set<int>& in_memory) {
+    for (const Kept& k : kept) {
+      names[static_cast<std::size_t>(k.id)] = k.name;
+      if (k.is_in_memory)
+        in_memory.insert(k.id);
+      else
+        in_memory.erase(k.id);
+    }
+  };
+  restore(buffers, buffers_, slots_);
+  restore(variables, variables_, changed_);
   line(fmt::format("func.call @{}({}) : ({}) -> ()", name, fmt::join(arguments, ", "), fmt::join(types, ", ")));
 }
 

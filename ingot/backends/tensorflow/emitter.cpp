@@ -66,7 +66,10 @@ std::string node_name(std::string_view name) {
 std::string Output::unique(std::string_view wanted) {
   const std::string base = node_name(wanted);
   std::string made = base;
-  for (std::size_t i = 1; !names.insert(made).second; ++i) made = fmt::format("{}_{}", base, i);
+  if (names.insert(made).second) return made;
+  std::size_t& next = next_numbers.try_emplace(base, 1).first->second;
+  do made = fmt::format("{}_{}", base, next++);
+  while (!names.insert(made).second);
   return made;
 }
 

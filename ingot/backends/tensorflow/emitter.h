@@ -26,6 +26,7 @@ struct Output {
   std::vector<std::string> notes;
   std::vector<Table> tables;
   std::set<std::string, std::less<>> names;  // of nodes and functions; TF.js knows constants by theirs alone
+  std::unordered_map<std::string, std::size_t> next_numbers{};  // that make a name one that nothing has
 
   /// A name that TensorFlow takes and nothing has yet.
   std::string unique(std::string_view wanted);

@@ -1,8 +1,11 @@
 // ONNX -> a Python module with layers of torch.nn.
 #include <fmt/format.h>
 
+#include <functional>
 #include <map>
 #include <set>
+#include <string>
+#include <unordered_map>
 
 #include "ingot/backends/torch/carriers.h"
 #include "ingot/backends/torch/forward.h"
@@ -38,7 +41,9 @@ class ModuleWriter {
     if (!prepared_.holdings.has(value.name())) return {};
     const auto [known, is_new] = paths_.try_emplace(&value, value.name());
     if (is_new) {
-      while (taken_.contains(SourceTree::state_name(known->second))) known->second += "_";
+      known->second = free_path(value.name(), [&](const std::string& path) {
+        return !taken_.contains(SourceTree::state_name(path));
+      });
       add_tensor(known->second, *value.initializer, prepared_.holdings.parameters.contains(value.name()), value.name());
     }
     return tree_.expression(known->second);
@@ -94,7 +99,9 @@ class ModuleWriter {
     if (is_new) {
       for (const Layer::Field& f : layer->fields)
         if (f.value && claims_.contains(f.value)) return;  // shared with a layer that is another one
-      path = free_path(path_of(node, *layer));
+      path = free_path(path_of(node, *layer), [&](const std::string& wanted) {
+        return layer_paths_.insert(SourceTree::state_name(wanted + ".weight")).second;
+      });
       tree_.add_layer(path, layer->made);
       for (const Layer::Field& f : layer->fields) claim(path, *layer, f);
     }
@@ -120,10 +127,12 @@ class ModuleWriter {
     return path;
   }
 
-  std::string free_path(const std::string& wanted) {
+  /// The path, with a number behind it where it is taken.
+  std::string free_path(const std::string& wanted, const std::function<bool(const std::string&)>& is_free) {
     std::string path = wanted;
-    for (int i = 1; !layer_paths_.insert(SourceTree::state_name(path + ".weight")).second; ++i)
-      path = fmt::format("{}_{}", wanted, i);
+    // Many names may be one name as Python writes them.
+    for (int& next = next_numbers_[SourceTree::state_name(wanted)]; !is_free(path);)
+      path = fmt::format("{}_{}", wanted, ++next);
     return path;
   }
 
@@ -133,6 +142,7 @@ class ModuleWriter {
   std::map<const Value*, Claim> claims_;
   std::map<const Value*, std::string> paths_;
   std::set<std::string> taken_, layer_paths_;
+  std::unordered_map<std::string, int> next_numbers_;  // of paths that are one in Python
   std::vector<NamedTensor> tensors_;
   std::map<std::string, std::string> other_names_;  // in the state dictionary -> in ONNX
 };

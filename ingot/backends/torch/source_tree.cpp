@@ -116,17 +116,15 @@ std::string SourceTree::state_name(const std::string& path) {
 SourceTree::Branch& SourceTree::branch_at(const std::string& path, bool is_layer) {
   Branch* at = &root_;
   for (const std::string& part : parts_of(path, is_layer)) {
-    auto found = std::ranges::find(at->children, part, [](const auto& child) { return child->name; });
-    if (found == at->children.end()) {
-      at->children.push_back(std::make_unique<Branch>());
-      at->children.back()->name = part;
-      // Places stand in their order.
-      if (is_number(part))
-        std::ranges::stable_sort(
-            at->children, {}, [](const auto& child) { return is_number(child->name) ? std::stoll(child->name) : -1; });
-      found = std::ranges::find(at->children, part, [](const auto& child) { return child->name; });
+    Branch*& child = at->by_name[part];
+    if (!child) {
+      const auto place = [](const std::string& name) { return is_number(name) ? std::stoll(name) : -1; };
+      const auto before = std::ranges::upper_bound(at->children, place(part), {},
+                                                   [&](const auto& other) { return place(other->name); });
+      child = at->children.insert(before, std::make_unique<Branch>())->get();
+      child->name = part;
     }
-    at = found->get();
+    at = child;
   }
   return *at;
 }
@@ -153,10 +151,10 @@ std::string SourceTree::expression(const std::string& path, bool is_layer) const
   std::string made = "self";
   const Branch* at = &root_;
   for (const std::string& part : parts_of(path, is_layer)) {
-    const auto found = std::ranges::find(at->children, part, [](const auto& child) { return child->name; });
-    if (found == at->children.end()) return made + "." + part;
-    made = (*found)->is_tensor ? made + "." + part : step(made, *at, part);
-    at = found->get();
+    const auto found = at->by_name.find(part);
+    if (found == at->by_name.end()) return made + "." + part;
+    made = found->second->is_tensor ? made + "." + part : step(made, *at, part);
+    at = found->second;
   }
   return made;
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ingot/ir/tensor.h"
@@ -29,7 +30,8 @@ class SourceTree {
     std::string name;
     std::string made;  // empty: it only holds others, or nothing
     bool is_tensor = false, is_parameter = false;
-    std::vector<std::unique_ptr<Branch>> children{};
+    std::vector<std::unique_ptr<Branch>> children{};  // names first, then places in their order
+    std::unordered_map<std::string, Branch*> by_name{};
 
     bool has_numbers() const;
     bool is_list() const;

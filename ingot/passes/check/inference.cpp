@@ -184,6 +184,7 @@ void check_type_constraints(Context& c) {
     for (const Node& node : place.graph->nodes()) {
       if (c.functions.find(node)) continue;
       const Schema* schema = ops::schema_for(node.domain, node.op, imports.version(node.domain));
+      if (!schema) schema = schema_ahead_of(node);
       if (schema && !schema->deprecated) NodeTypes(c, node, *schema).check();
     }
   }

@@ -42,12 +42,6 @@ constexpr std::string_view kExperiments[] = {"ATen",
                                              "Scale",
                                              "ScaledTanh"};
 
-/// What ONNX Runtime has in every operator set, as the standard has it since a later one: files that its tools made say
-/// so, and mean the same.
-bool is_ahead_of_standard(const Node& node) {
-  return normal_domain(node.domain).empty() && node.op == "LayerNormalization";
-}
-
 bool is_experiment(const Node& node) {
   return normal_domain(node.domain).empty() && std::ranges::find(kExperiments, node.op) != std::end(kExperiments);
 }
@@ -96,8 +90,7 @@ class OperatorRules {
                         "express it by other operators");
       return nullptr;
     }
-    if (!schema && is_ahead_of_standard(node)) {
-      const Schema* later = ops::newest_schema(node.domain, node.op);
+    if (const Schema* later = schema ? nullptr : schema_ahead_of(node)) {
       c_.report.warning(Code::experimental_operator, c_.places.of(node),
                         fmt::format("operator {} is part of ONNX since opset {}; ONNX Runtime alone knows it in {}",
                                     quoted(node.op), later->since, set),
@@ -187,6 +180,11 @@ class OperatorRules {
 };
 
 }  // namespace
+
+const Schema* schema_ahead_of(const Node& node) {
+  const bool is_ahead = normal_domain(node.domain).empty() && node.op == "LayerNormalization";
+  return is_ahead ? ops::newest_schema(node.domain, node.op) : nullptr;
+}
 
 void check_operators(Context& c) { OperatorRules(c).run(); }
 

@@ -12,6 +12,10 @@
 #include "ingot/passes/infer.h"
 #include "ingot/passes/inline_functions.h"
 
+namespace ingot::ops {
+struct Schema;
+}
+
 // The rules of ONNX, one file per subject. Each function looks at the whole model.
 namespace ingot::passes::rules {
 
@@ -72,6 +76,9 @@ void check_devices(Context& c);
 void infer(Context& c);
 void check_outputs(Context& c);
 void check_type_constraints(Context& c);
+/// Of what ONNX Runtime has in every operator set, as the standard has it since a later one: files that its tools made
+/// say so, and mean the same. Null: it is no such operator.
+const ops::Schema* schema_ahead_of(const Node& node);
 void check_subgraphs(Context& c);
 void check_training(Context& c);
 void report_inference(Context& c);

@@ -149,6 +149,9 @@ class Work {
         if (!map.contains(v)) map[v] = brought(graph, *v);
       graph.add_copy(*order_[i], map);
       for (const Value* v : order_[i]->outputs())
+        if (v && map.at(v)->name() != v->name() && !graph.find(v->name()))
+          graph.rename(map.at(v), v->name());  // a body has the name too, and parts find each other by theirs
+      for (const Value* v : order_[i]->outputs())
         if (v && is_needed_outside(v, number, division)) outputs.push_back(map.at(v));
     }
     for (Value* v : outputs) {
