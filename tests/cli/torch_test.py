@@ -277,6 +277,17 @@ g (float[2, 3] x, float[3] y) => (float[2, 3] output) { s = Add(x, y) d = Div(s,
                    "--input-shape", "bias:4", "--input-value", "scale=3")
         np.testing.assert_array_equal(self.run_model("net.onnx", x=x, bias=bias), (x + bias) * 3)
 
+    def test_masks_are_taken_for_truth_values(self):
+        module = torch.jit.script(Empty())
+        module.define("def masked(self, x, mask):\n  return x.masked_fill(mask.unsqueeze(0), 0.5)\n")
+        module.save(self.path("net.pt"))
+        self.ingot("convert", self.path("net.pt"), "-o", self.path("net.onnx"), "--no-verify", "--signature", "masked",
+                   "--input-shape", "x:2,3", "--input-shape", "mask:3")
+        x, mask = np.ones((2, 3), np.float32), np.array([True, False, True])
+        np.testing.assert_array_equal(self.run_model("net.onnx", x=x, mask=mask), np.where(mask, 0.5, x))
+        text = self.ingot("convert", self.path("net.pt"), "-o", self.path("no.onnx"), "--input-type", "x:string", code=2)
+        self.assertIn("PyTorch has no tensors of them", text)
+
     def test_dictionaries_become_inputs_by_their_keys(self):
         torch.jit.script(Batch()).save(self.path("net.pt"))
         x = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -449,6 +460,22 @@ g (float[2, 3] x, float[3] y) => (float[2, 3] output) { s = Add(x, y) d = Div(s,
         self.hostile(forward + "    return torch.zeros([9223372036854775807, 9223372036854775807])[0] + (self).forward(x, )\n")
         self.hostile(forward + "    y = [x]\n    for i in range(60):\n      y = torch.add(y, y)\n    return torch.cat(y)\n")
         self.hostile(forward + "    return (self).forward(x, )\n")
+        self.hostile(forward + "    def f():\n      return fork(f)\n    return fork(f)\n")
+
+    def test_code_that_doubles_nests_and_chains_is_refused(self):
+        forward = "  def forward(self: __torch__.Empty,\n    x: Tensor) -> Tensor:\n"
+        self.hostile(forward + "    def f():\n      y = fork(f)\n      return fork(f)\n    return fork(f)\n")
+        calls = "".join(f"  def f{i}(self: __torch__.Empty, x: Tensor) -> Tensor:\n    y = (self).f{i + 1}(x, )\n"
+                        f"    return (self).f{i + 1}(y, )\n" for i in range(50))
+        self.hostile(calls + "  def f50(self: __torch__.Empty, x: Tensor) -> Tensor:\n    return x\n"
+                     + forward + "    return (self).f0(x, )\n")
+        for start, step in (("[x, x]", "[a, a]"), ("[1, 2]", "torch.add(a, a)"), ("'abc'", "torch.add(a, a)"),
+                            ("(x, x)", "(a, a)"), ("[x]", "[a]"), ("{}", "{'a': a}")):
+            self.hostile(forward + f"    a = {start}\n" + f"    a = {step}\n" * 100_000 + "    return a\n")
+        self.hostile(forward + "    a = annotate(List[Tensor], [])\n"
+                     + "    b = annotate(List[Tensor], [])\n    _0 = torch.append(a, b)\n    a = b\n" * 50_000 + "    return x\n")
+        self.hostile(forward + "    y, i, = torch.adaptive_max_pool2d(torch.unsqueeze(torch.unsqueeze(x, 0), 0), [1000000000000, 1000000000000])\n    return i\n")
+        self.hostile(forward + "    return torch.linspace(0, 1, 100000000000)\n")
 
     def test_hostile_archives_are_refused(self):
         # A member that unpacks to far more than the file has, two tensors that claim more than a storage holds.

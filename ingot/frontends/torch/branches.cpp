@@ -35,6 +35,7 @@ class Interpreter::Merger {
   const Values& of_no() const { return of_no_; }
 
   Item merge(const Item& a, const Item& b) {
+    t_.spend(1);
     if (same_item(a, b)) return a;
     if (a.is_tensor() || b.is_tensor()) {
       Value* made = nullptr;
@@ -129,6 +130,7 @@ struct Interpreter::Branch {
 };
 
 Item Interpreter::settled(const Item& item) {
+  t_.spend(1);
   if (const TensorRef* tensor = item.get<TensorRef>()) {
     if (!(*tensor)->base) return item;
     return t_.read(*tensor);

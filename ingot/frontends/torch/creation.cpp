@@ -39,6 +39,13 @@ double bound_of(const Call& c, std::size_t i, std::size_t dtype) {
   return is_float(c.dtype(dtype, DType::f32)) ? c.real(i) : std::trunc(c.real(i));
 }
 
+std::int64_t steps_of(const Call& c) {
+  constexpr std::int64_t kMost = 16'000'000;
+  const std::int64_t steps = c.integer(2);
+  if (steps < 0 || steps > kMost) refuse("so many numbers in even steps");
+  return steps;
+}
+
 Item random(const Call& c, Value* shape, DType elem, bool is_normal, double a, double b) {
   GraphBuilder& g = c.g();
   Value* like = g.op("Expand", {g.scalar(0, elem), shape});
@@ -106,7 +113,7 @@ Item arange(const Call& c) {
   return g.cast(g.op("Range", {number_as(c, begin, in), number_as(c, end, in), number_as(c, step, in)}), elem);
 }
 Item linspace(const Call& c) {
-  const std::int64_t steps = c.integer(2);
+  const std::int64_t steps = steps_of(c);
   const double begin = bound_of(c, 0, 3), end = bound_of(c, 1, 3);
   std::vector<double> values;
   for (std::int64_t i = 0; i < steps; ++i) {
@@ -118,7 +125,7 @@ Item linspace(const Call& c) {
   return c.g().cast(c.g().constant(Tensor::of<double>({steps}, values)), c.dtype(3, DType::f32));
 }
 Item logspace(const Call& c) {
-  const std::int64_t steps = c.integer(2);
+  const std::int64_t steps = steps_of(c);
   const double begin = bound_of(c, 0, 4), end = bound_of(c, 1, 4), base = c.real(3);
   std::vector<double> values;
   for (std::int64_t i = 0; i < steps; ++i)

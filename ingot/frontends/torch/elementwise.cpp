@@ -386,10 +386,12 @@ Item right_shift(const Call& c) {
 }
 Item where(const Call& c) {
   if (!c.has(1)) return c.t.call("nonzero_numpy", {c.arg(0)});
+  c.t.demand_dtype(c.tensor(0), DType::boolean);
   const Values x = c.promoted({1, 2});
   return c.g().where(as_bool(c.g(), c.tensor(0)), x[0], x[1]);
 }
 Item masked_fill(const Call& c) {
+  c.t.demand_dtype(c.tensor(1), DType::boolean);
   Value* x = c.tensor(0);
   return c.g().where(as_bool(c.g(), c.tensor(1)), number(c, 2, x->type.elem), x);
 }

@@ -208,6 +208,8 @@ Imported import_script(const formats::torch::Archive& archive, const ImportOptio
   for (const auto& [name, shape] : options.input_shapes)
     facts.push_back({.name = name, .shape = shape, .is_told = true});
   for (const auto& [name, dtype] : options.input_types) {
+    if (dtype == DType::string)
+      throw Error(Code::bad_usage, fmt::format("'{}' cannot be of strings: PyTorch has no tensors of them", name));
     facts_of(facts, name).dtype = dtype;
     facts_of(facts, name).is_told = true;
   }

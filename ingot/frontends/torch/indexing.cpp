@@ -285,6 +285,7 @@ Item slice_scatter(const Call& c) {
 Item masked_select(const Call& c) {
   GraphBuilder& g = c.g();
   Value* mask = c.tensor(1);
+  c.t.demand_dtype(mask, DType::boolean);
   Value* x = c.tensor(0);
   Value* spread_mask = g.op("Expand", {mask, g.shape(x)});
   Value* spread_x = g.op("Expand", {x, g.shape(spread_mask)});

@@ -115,6 +115,7 @@ void add_output(Translation& t, Value* value, const std::string& name) {
 }
 
 void add_outputs(Translation& t, const Item& result, const std::string& name, bool is_whole) {
+  t.spend(1'000);
   if (const TensorRef* tensor = result.get<TensorRef>()) {
     if ((*tensor)->is_complex)
       t.notes.add(fmt::format("'{}' is complex: real and imaginary parts stand along one more axis, the last", name));

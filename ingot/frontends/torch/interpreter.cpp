@@ -90,6 +90,7 @@ void Interpreter::run(const script::Block& block, Frame& frame) {
   for (const auto& statement : block) {
     if (frame.returned) return;
     if (t_.budget()) t_.budget()->poll();
+    t_.spend(20);
     run(*statement, frame);
   }
 }
@@ -142,6 +143,7 @@ void Interpreter::assign(const Expr& target, Item value, Frame& frame) {
     const Item base = evaluate(*target.parts[0], frame);
     if (const ObjectRef* object = base.get<ObjectRef>()) {
       t_.journal.changing({*object, target.text});
+      t_.hold(value);
       (*object)->attributes.insert_or_assign(target.text, std::move(value));
       return;
     }
@@ -208,7 +210,9 @@ Item Interpreter::evaluate(const Expr& expr, Frame& frame) {
       auto dict = std::make_shared<DictBody>();
       for (std::size_t i = 0; i + 1 < expr.parts.size(); i += 2) {
         Item key = evaluate(*expr.parts[i], frame);
-        dict->entries.emplace_back(std::move(key), evaluate(*expr.parts[i + 1], frame));
+        Item value = evaluate(*expr.parts[i + 1], frame);
+        t_.hold(value);
+        dict->entries.emplace_back(std::move(key), std::move(value));
       }
       return Item(DictRef(std::move(dict)));
     }
@@ -225,7 +229,10 @@ Item Interpreter::evaluate(const Expr& expr, Frame& frame) {
 
 Item Interpreter::name(const Expr& expr, const Frame& frame) {
   const auto found = frame.variables.find(expr.text);
-  if (found != frame.variables.end()) return found->second;
+  if (found != frame.variables.end()) {
+    if (const auto* text = found->second.get<std::string>()) t_.spend(text->size() / 16);
+    return found->second;
+  }
   if (expr.text == "inf") return std::numeric_limits<double>::infinity();
   if (expr.text == "nan") return std::numeric_limits<double>::quiet_NaN();
   if (!t_.problems.empty()) return Unknown{};  // what could not be translated left it without a value

@@ -3,15 +3,48 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "ingot/base/error.h"
+
 namespace ingot::frontends::torch {
 
 Item::Item(Value* tensor) : content_(std::make_shared<TensorCell>(TensorCell{.value = tensor})) {}
 
-Item Item::tuple(std::vector<Item> items, const script::Class* type) {
-  return Tuple{std::make_shared<const std::vector<Item>>(std::move(items)), type};
+namespace {
+
+constexpr int kDeepest = 100;
+
+int depth_around(const std::vector<Item>& items) {
+  int depth = 0;
+  for (const Item& item : items) depth = std::max(depth, depth_of(item));
+  if (depth >= kDeepest) throw Error(Code::depth_limit, "the code puts lists into lists too deeply");
+  return depth + 1;
 }
 
-Item Item::list(std::vector<Item> items) { return std::make_shared<ListBody>(ListBody{std::move(items)}); }
+}  // namespace
+
+Item Item::tuple(std::vector<Item> items, const script::Class* type) {
+  const int depth = depth_around(items);
+  const bool may_change = std::ranges::any_of(items, torch::is_changeable);
+  return Tuple{std::make_shared<const std::vector<Item>>(std::move(items)), type, depth, may_change};
+}
+
+Item Item::list(std::vector<Item> items) {
+  const int depth = depth_around(items);
+  return std::make_shared<ListBody>(ListBody{std::move(items), depth});
+}
+
+int depth_of(const Item& item) {
+  if (const ListRef* list = item.get<ListRef>()) return (*list)->depth;
+  if (const Tuple* tuple = item.get<Tuple>()) return tuple->depth;
+  return item.is<DictRef>() || item.is<ObjectRef>() ? 1 : 0;
+}
+
+bool is_changeable(const Item& item) {
+  if (const Tuple* tuple = item.get<Tuple>()) return tuple->is_changeable;
+  return item.is<ListRef>() || item.is<DictRef>() || item.is<ObjectRef>();
+}
 
 Item Item::tensors(const Values& values) {
   std::vector<Item> items;
@@ -64,6 +97,7 @@ struct Same {
   bool operator()(const TensorRef& v) const { return of<TensorRef>() == v; }
   bool operator()(const ListRef& v) const { return of<ListRef>() == v; }
   bool operator()(const Tuple& v) const {
+    if (of<Tuple>().items == v.items) return true;
     const auto& items = *of<Tuple>().items;
     if (items.size() != v.items->size()) return false;
     for (std::size_t i = 0; i < items.size(); ++i)

@@ -32,6 +32,8 @@ struct Scalar {
 struct Tuple {
   std::shared_ptr<const std::vector<Item>> items;
   const script::Class* type = nullptr;
+  int depth = 1;
+  bool is_changeable = false;  // some part is
 };
 struct Device {
   std::string name;
@@ -101,6 +103,7 @@ struct TensorCell {
 
 struct ListBody {
   std::vector<Item> items;
+  int depth = 1;
   /// After a loop that is not unrolled: what its rounds appended, stacked along a new first axis, behind `items`.
   Value* rolled = nullptr;
 };
@@ -118,6 +121,10 @@ struct Object {
   std::map<std::string, Item, std::less<>> attributes;
 };
 
+/// How deep lists and tuples stand in each other there; 0: it is neither.
+int depth_of(const Item& item);
+/// Whether code may put more into it, so that what holds it gets deeper.
+bool is_changeable(const Item& item);
 /// For messages: "int", "Tensor", "List of 3".
 std::string kind_text(const Item& item);
 /// Of a tuple, or a list whose elements are known; else null.

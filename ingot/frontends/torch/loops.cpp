@@ -12,6 +12,7 @@ constexpr std::int64_t kMostUnrolled = 20'000;  // rounds of all loops together
 constexpr int kMostAttempts = 24;
 
 void leaves_of(Translation& t, const Item& item, Values& leaves) {
+  t.spend(1);
   if (const TensorRef* tensor = item.get<TensorRef>()) {
     leaves.push_back(t.read(*tensor));
   } else if (item.is_number()) {

@@ -10,6 +10,8 @@
 namespace ingot::frontends::torch {
 namespace {
 
+constexpr std::int64_t kMostBins = 4096;  // that are computed one by one
+
 std::size_t spatial_axes(const Call& c) {
   for (const char digit : c.row.name)
     if (digit >= '1' && digit <= '3') return static_cast<std::size_t>(digit - '0');
@@ -90,7 +92,8 @@ Value* open_bins_along(const Call& c, Value* x, std::int64_t axis, std::int64_t 
 Value* bins_along(const Call& c, Value* x, std::int64_t axis, std::int64_t count, bool is_max) {
   GraphBuilder& g = c.g();
   const auto size = dim_of(x, axis);
-  if (!size) return open_bins_along(c, x, axis, count, is_max);
+  if (count < 0 || count > 1'000'000) refuse("adaptive pooling to so many bins");
+  if (!size || count > kMostBins) return open_bins_along(c, x, axis, count, is_max);
   Values bins;
   for (std::int64_t i = 0; i < count; ++i) {
     const auto [begin, end] = bin(i, count, *size);
@@ -114,7 +117,6 @@ Ints wanted_sizes(const Call& c, Value* x, std::size_t n) {
 
 /// Where in a channel the largest value of each bin stands; null where the sizes are not known, or bins too many.
 Value* adapted_places(const Call& c, Value* x, std::size_t n) {
-  constexpr std::int64_t kMostBins = 4096;
   GraphBuilder& g = c.g();
   const Ints wanted = wanted_sizes(c, x, n);
   Ints sizes, axes, shape{0, 0};

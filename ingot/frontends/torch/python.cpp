@@ -252,8 +252,22 @@ std::vector<Item> sliced(const std::vector<Item>& items, const Args& args) {
   return made;
 }
 
-ListBody& changed(Translation& t, const ListRef& list) {
+constexpr std::size_t kLongestList = 1'000'000;
+
+/// Before a list of so many elements is made of others.
+void count_copied(Translation& t, std::size_t size) {
+  if (size > kLongestList) throw Error(Code::node_limit, "a list of the code grows too long");
+  t.spend(4 * size);
+}
+
+/// A list that is about to change, and to hold another thing where one is given.
+ListBody& changed(Translation& t, const ListRef& list, const Item* held = nullptr) {
   t.journal.changing({list});
+  if (held) {
+    t.hold(*held);
+    list->depth = std::max(list->depth, depth_of(*held) + 1);
+    if (list->items.size() >= kLongestList) throw Error(Code::node_limit, "a list of the code grows too long");
+  }
   return *list;
 }
 
@@ -263,12 +277,14 @@ Made list_changed(Translation& t, std::string_view name, const Args& args) {
   const auto* items = &(*list)->items;
   if ((name == "_set_item" || name == "__setitem__") && args.size() == 3) {
     const std::size_t at = place_in(args[1], items->size());
-    changed(t, *list).items[at] = args[2];
+    changed(t, *list, &args[2]).items[at] = args[2];
     return args[0];
   }
   if (name == "extend" && args.size() == 2 && parts_of(args[1])) {
     const std::vector<Item> more = *parts_of(args[1]);
+    count_copied(t, items->size() + more.size());
     auto& to = changed(t, *list).items;
+    for (const Item& item : more) (void)changed(t, *list, &item);
     to.insert(to.end(), more.begin(), more.end());
     return args[0];
   }
@@ -276,7 +292,7 @@ Made list_changed(Translation& t, std::string_view name, const Args& args) {
     const std::int64_t size = static_cast<std::int64_t>(items->size());
     std::int64_t at = known_int(args[1]).value_or(0);
     at = std::clamp(at < 0 ? at + size : at, std::int64_t{0}, size);
-    auto& to = changed(t, *list).items;
+    auto& to = changed(t, *list, &args[2]).items;
     to.insert(to.begin() + at, args[2]);
     return args[0];
   }
@@ -363,7 +379,7 @@ Made of_list(Translation& t, std::string_view name, const Args& args) {
   const auto* items = parts_of(args[0]);
   const ListRef* list = args[0].get<ListRef>();
   if (name == "append" && list && args.size() == 2) {
-    changed(t, *list).items.push_back(args[1]);
+    changed(t, *list, &args[1]).items.push_back(args[1]);
     return args[0];
   }
   if (name == "len" && list && (*list)->rolled) {
@@ -376,8 +392,10 @@ Made of_list(Translation& t, std::string_view name, const Args& args) {
   const bool are_tensors = std::ranges::any_of(*items, [](const Item& i) { return i.is_tensor(); });
   if (name == "len") return static_cast<std::int64_t>(items->size());
   if (name == "__getitem__" && args.size() == 2) return (*items)[place_in(args[1], items->size())];
-  if (name == "slice") return Item::list(sliced(*items, args));
-  if (name == "list" || name == "copy") return Item::list(*items);
+  if (name == "slice" || name == "list" || name == "copy") {
+    count_copied(t, items->size());
+    return Item::list(name == "slice" ? sliced(*items, args) : *items);
+  }
   if (name == "dict") {
     auto dict = std::make_shared<DictBody>();
     for (const Item& item : *items)
@@ -399,16 +417,22 @@ Made of_list(Translation& t, std::string_view name, const Args& args) {
     return of_one_number(t, "__not__", *same);
   }
   if ((name == "add" || name == "add_") && other && (list || name == "add")) {
+    count_copied(t, items->size() + other->size());
     std::vector<Item> joined = *items;
     joined.insert(joined.end(), other->begin(), other->end());
     if (name == "add") return args[0].is<Tuple>() ? Item::tuple(std::move(joined)) : Item::list(std::move(joined));
-    changed(t, *list).items = std::move(joined);
+    for (const Item& item : *other) t.hold(item);
+    const Item made = Item::list(std::move(joined));
+    changed(t, *list).depth = depth_of(made);
+    (*list)->items = (*made.get<ListRef>())->items;
     return args[0];
   }
   if (const auto times = known_int(args[1]); name == "mul" && times && list) {
     std::vector<Item> repeated;
-    if (*times > 1'000'000) throw Error(Code::unsupported_setting, "a list is repeated too often");
-    for (std::int64_t i = 0; i < *times; ++i) repeated.insert(repeated.end(), items->begin(), items->end());
+    const auto most = static_cast<std::int64_t>(kLongestList) + 1;
+    const std::int64_t rounds = items->empty() ? 0 : std::clamp<std::int64_t>(*times, 0, most);
+    count_copied(t, static_cast<std::size_t>(rounds) * items->size());
+    for (std::int64_t i = 0; i < rounds; ++i) repeated.insert(repeated.end(), items->begin(), items->end());
     return Item::list(std::move(repeated));
   }
   return std::nullopt;
@@ -468,6 +492,8 @@ Made of_dict(Translation& t, std::string_view name, const Args& args) {
   }
   if ((name == "_set_item" || name == "setdefault") && args.size() == 3) {
     t.journal.changing({dict});
+    t.hold(args[2]);
+    t.spend(dict->entries.size());
     if (const auto place = find(args[1]); place != dict->entries.end())
       place->second = args[2];
     else
@@ -519,7 +545,10 @@ std::optional<Item> python_call(Translation& t, std::string_view name, const std
   for (const Item& item : args)
     if (item.is_unknown() && !args[0].is<ListRef>()) return std::nullopt;
   if (Made made = of_ranges(t, name, args)) return made;
-  if (args[0].is<std::string>()) return text_call(name, args);
+  if (args[0].is<std::string>()) {
+    t.spend(args[0].get<std::string>()->size() / 16);
+    return text_call(name, args);
+  }
   if (args[0].is<DictRef>()) return of_dict(t, name, args);
   if (args[0].is<ListRef>() || args[0].is<Tuple>()) return of_list(t, name, args);
   if (args[0].is_number() && args.size() == 1) return of_one_number(t, name, args[0]);

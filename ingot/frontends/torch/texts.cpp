@@ -9,7 +9,12 @@ namespace ingot::frontends::torch {
 namespace {
 
 using Made = std::optional<Item>;
-constexpr std::size_t kLongest = 1'000'000;
+constexpr std::size_t kLongest = 100'000;
+
+/// What is made of texts stays as long as messages are.
+void check_length(const std::string& text) {
+  if (text.size() > kLongest) throw Error(Code::node_limit, "a text of the code grows too long");
+}
 
 char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 char ascii_upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
@@ -20,6 +25,7 @@ std::string formatted(std::string_view pattern, const std::vector<Item>& args) {
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     if (pattern[i] == '{' && i + 1 < pattern.size() && pattern[i + 1] == '}') {
       if (next < args.size()) made += shown(args[next++]);
+      check_length(made);
       ++i;
     } else {
       made += pattern[i];
@@ -42,6 +48,7 @@ Made joined(const std::string& between, const std::vector<Item>& parts) {
     const auto* part = parts[i].get<std::string>();
     if (!part) return std::nullopt;
     made += (i ? between : "") + *part;
+    check_length(made);
   }
   return Item(std::move(made));
 }
@@ -59,7 +66,7 @@ Item parted(std::string_view text, std::string_view by) {
 std::string replaced(std::string text, const std::string& old, const std::string& with) {
   for (std::size_t at = text.find(old); at != std::string::npos; at = text.find(old, at + with.size())) {
     text.replace(at, old.size(), with);
-    if (text.size() > kLongest) throw Error(Code::unsupported_setting, "a text of the code grows too long");
+    check_length(text);
   }
   return text;
 }
@@ -73,7 +80,10 @@ Made with_another(std::string_view name, const std::string& text, const std::str
                   const std::vector<Item>& args) {
   if (name == "eq") return text == other;
   if (name == "ne") return text != other;
-  if (name == "add") return Item(text + other);
+  if (name == "add") {
+    check_length(other);
+    return Item(text + other);
+  }
   if (name == "__contains__") return text.find(other) != std::string::npos;
   if (name == "find") {
     const std::size_t from = place(args, 2, text.size(), 0), to = place(args, 3, text.size(), text.size());

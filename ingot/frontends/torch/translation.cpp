@@ -15,6 +15,7 @@ namespace ingot::frontends::torch {
 namespace {
 
 constexpr int kFarthestInput = 64;  // how many nodes are looked through
+constexpr std::size_t kMostWork = 100'000'000;
 
 const Item& part_of(const Item& result, std::size_t part) {
   if (const Tuple* tuple = result.get<Tuple>()) return tuple->items->at(part);
@@ -39,15 +40,6 @@ void mark_views(const Item& result, const std::shared_ptr<const Call>& call, con
   for (std::size_t i = 0; parts && i < parts->size(); ++i) mark((*parts)[i], i);
 }
 
-bool has_unknown(const std::vector<Item>& items) {
-  for (const Item& item : items) {
-    if (item.is_unknown()) return true;
-    if (const ListRef* list = item.get<ListRef>(); list && has_unknown((*list)->items)) return true;
-    if (const Tuple* tuple = item.get<Tuple>(); tuple && has_unknown(*tuple->items)) return true;
-  }
-  return false;
-}
-
 bool ends_work(const Error& error) {
   const int code = static_cast<int>(error.code());
   return error.exit_code() == 70 || (code > 1200 && code < 1300);
@@ -58,6 +50,25 @@ bool ends_work(const Error& error) {
 Translation::Translation(Graph& main, const std::vector<std::string>& allow_custom, Budget* budget)
     : main_(main), custom_(allow_custom, kCustomDomain), budget_(budget) {
   builders_.push_back(std::make_unique<GraphBuilder>(main));
+}
+
+void Translation::spend(std::size_t amount) {
+  spent_ += amount;
+  if (spent_ > kMostWork) throw Error(Code::node_limit, "the archive's code does too much before anything runs");
+}
+
+void Translation::hold(const Item& item) {
+  if (is_changeable(item)) spend(kMostWork / 5'000);
+}
+
+bool Translation::has_unknown(const std::vector<Item>& items) {
+  spend(items.size());
+  for (const Item& item : items) {
+    if (item.is_unknown()) return true;
+    if (const ListRef* list = item.get<ListRef>(); list && has_unknown((*list)->items)) return true;
+    if (const Tuple* tuple = item.get<Tuple>(); tuple && has_unknown(*tuple->items)) return true;
+  }
+  return false;
 }
 
 void Translation::name_after(const std::string& scope, const std::string& op) {

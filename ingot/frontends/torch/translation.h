@@ -66,6 +66,12 @@ class Translation {
   /// problem and an unknown result.
   Item call(std::string_view name, std::vector<Item> args, const std::vector<std::pair<std::string, Item>>& named = {});
 
+  /// Counts work that is done before anything runs, and refuses more than programs need: code can call, nest and
+  /// double without end.
+  void spend(std::size_t amount);
+  /// Before a list, dictionary or object holds another thing: what may change could nest without end.
+  void hold(const Item& item);
+
   /// Numbers, known or not, as a value: int64, bool, or `elem` for floats.
   Value* value_of(const Item& number, DType elem = DType::f32);
   /// A number again: a known one where inference knows it.
@@ -90,6 +96,7 @@ class Translation {
   Item translate(const Call& call, std::string_view name);
   Item custom(const Call& call, std::string_view name, const std::string& domain);
   bool is_visible(const Value* value);
+  bool has_unknown(const std::vector<Item>& items);
   const Value* assumed_source(Value* value) const;
 
   Graph& main_;
@@ -98,6 +105,7 @@ class Translation {
   std::vector<std::unique_ptr<GraphBuilder>> builders_;
   std::vector<const Value*> assumed_, untyped_;
   std::string scope_, op_;
+  std::size_t spent_ = 0;
 };
 
 }  // namespace ingot::frontends::torch
