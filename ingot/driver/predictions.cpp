@@ -42,43 +42,59 @@ std::vector<std::string> columns_of(const Answer& answer) {
   return names;
 }
 
-/// The elements as texts that read back as the same numbers.
-std::vector<std::string> texts_of(const Array& array) {
-  std::vector<std::string> texts;
-  texts.reserve(static_cast<std::size_t>(array.size()));
-  switch (array.dtype()) {
-    case DType::string:
-      for (const std::string& text : array.data<std::string>()) texts.push_back(csv::field(text));
-      break;
-    case DType::f32:
-      for (const float v : array.data<float>()) texts.push_back(fmt::format("{}", v));
-      break;
-    case DType::f64:
-      for (const double v : array.data<double>()) texts.push_back(fmt::format("{}", v));
-      break;
-    case DType::boolean:
-    case DType::i64:
-    case DType::i32:
-    case DType::i16:
-    case DType::i8:
-    case DType::u8:
-    case DType::u16:
-    case DType::u32:
-      for (const std::int64_t v : array.to_ints()) texts.push_back(std::to_string(v));
-      break;
-    default:
-      for (const double v : array.to_doubles()) texts.push_back(fmt::format("{}", v));
-      break;
+/// The elements of an array as texts that read back as the same numbers.
+class Texts {
+ public:
+  explicit Texts(const Array& array) : array_(array) {
+    switch (array.dtype()) {
+      case DType::string:
+      case DType::f32:
+      case DType::f64:
+      case DType::u64:
+        break;
+      case DType::boolean:
+      case DType::i64:
+      case DType::i32:
+      case DType::i16:
+      case DType::i8:
+      case DType::u8:
+      case DType::u16:
+      case DType::u32:
+        ints_ = array.to_ints();
+        break;
+      default:
+        doubles_ = array.to_doubles();
+        break;
+    }
   }
-  return texts;
-}
+  void append(std::size_t i, std::string& line) const {
+    const auto end = std::back_inserter(line);
+    if (array_.dtype() == DType::string)
+      line += csv::field(array_.data<std::string>()[i]);
+    else if (array_.dtype() == DType::f32)
+      fmt::format_to(end, "{}", array_.data<float>()[i]);
+    else if (array_.dtype() == DType::f64)
+      fmt::format_to(end, "{}", array_.data<double>()[i]);
+    else if (array_.dtype() == DType::u64)
+      fmt::format_to(end, "{}", array_.data<std::uint64_t>()[i]);
+    else if (!doubles_.empty())
+      fmt::format_to(end, "{}", doubles_[i]);
+    else
+      fmt::format_to(end, "{}", ints_[i]);
+  }
+
+ private:
+  const Array& array_;
+  std::vector<double> doubles_;
+  std::vector<std::int64_t> ints_;
+};
 
 class TableFile final : public Predictions {
  public:
   explicit TableFile(const std::string& path) : file_(path) {}
 
   void add(const Kept& kept, const std::vector<Answer>& answers) override {
-    std::vector<std::vector<std::string>> texts;
+    std::vector<Texts> texts;
     std::vector<std::size_t> widths;
     std::string header;
     const auto name = [&](const std::string& column) { header += (header.empty() ? "" : ",") + csv::field(column); };
@@ -92,25 +108,31 @@ class TableFile final : public Predictions {
       const std::vector<std::string> columns = columns_of(answer);
       for (const std::string& column : columns) name(column);
       widths.push_back(columns.size());
-      texts.push_back(texts_of(answer.values));
+      texts.emplace_back(answer.values);
     }
     if (header_.empty()) file_.write((header_ = header) + "\n");
     if (header != header_)
       throw Error(Code::unsupported_feature, "batches give different columns: " + header_ + " and then " + header)
           .hint("--out with a name that ends in .npz, or --batch 1");
     const std::size_t rows = answers.empty() ? 0 : static_cast<std::size_t>(answers.front().values.dims()[0]);
+    std::string lines;
     for (std::size_t row = 0; row < rows; ++row) {
-      std::string line;
-      for (const auto& [column, values] : kept) line += csv::field(values[row]) + ",";
+      for (const auto& [column, values] : kept) lines += csv::field(values[row]) + ",";
       for (std::size_t t = 0; t < texts.size(); ++t)
-        for (std::size_t i = 0; i < widths[t]; ++i) line += texts[t][row * widths[t] + i] + ",";
-      line.back() = '\n';
-      file_.write(line);
+        for (std::size_t i = 0; i < widths[t]; ++i) {
+          texts[t].append(row * widths[t] + i, lines);
+          lines += ',';
+        }
+      lines.back() = '\n';
+      if (row + 1 < rows && lines.size() < kPiece) continue;
+      file_.write(lines);
+      lines.clear();
     }
   }
   void commit() override { file_.commit(); }
 
  private:
+  static constexpr std::size_t kPiece = 1 << 16;  // bytes that go out at once
   AtomicFile file_;
   std::string header_;
 };

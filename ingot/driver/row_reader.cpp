@@ -53,9 +53,7 @@ class TableRows final : public RowReader {
       throw Error(Code::bad_usage, "there is no column '" + name + "' to keep")
           .hint("its columns are " + listed(names));
     if (std::ranges::find(kept_, name) == kept_.end()) kept_.push_back(name);
-    std::vector<std::string> texts;
-    for (const auto& row : table_.last_rows()) texts.push_back(row[at]);
-    return texts;
+    return table_.last_texts(at);
   }
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes;

@@ -21,12 +21,15 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::optional<double> number_of(std::string_view text) {
+  double value = 0;
+  const auto is_value = [&] {
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return !text.empty() && error == std::errc() && stop == text.data() + text.size();
+  };
+  if (is_value()) return value;
   text = trimmed(text);
   if (text.starts_with('+')) text.remove_prefix(1);
-  double value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool is_number = !text.empty() && error == std::errc() && stop == text.data() + text.size();
-  return is_number ? std::optional(value) : std::nullopt;
+  return is_value() ? std::optional(value) : std::nullopt;
 }
 
 bool is_missing(std::string_view text) {
@@ -188,69 +191,79 @@ std::vector<std::string> Table::unused() const {
 
 void Table::refuse(std::size_t row, std::size_t field, const std::string& why) const {
   throw Error(Code::bad_training_data,
-              "row " + std::to_string(row_count_ - rows_.size() + row + 1) + ", column '" + names_[field] + "': " + why)
+              "row " + std::to_string(row_count_ - rows_ + row + 1) + ", column '" + names_[field] + "': " + why)
       .hint("only targets may be words: --target '" + names_[field] + "'; --columns chooses the features");
 }
 
 double Table::number(std::size_t row, std::size_t field) {
-  const std::string& text = rows_[row][field];
+  const std::string_view text = this->text(row, field);
   if (const auto value = number_of(text)) return *value;
   for (const std::string_view word : {"True", "TRUE", "true"})
     if (text == word) return 1;
   for (const std::string_view word : {"False", "FALSE", "false"})
     if (text == word) return 0;
-  if (!allows_missing_ || !is_missing(text)) refuse(row, field, "'" + text + "' is no number");
+  if (!allows_missing_ || !is_missing(text)) refuse(row, field, "'" + std::string(text) + "' is no number");
   ++missing_;
   return std::numeric_limits<double>::quiet_NaN();
 }
 
 Table::Columns Table::read(std::size_t rows) {
-  // Rows keep their room from one call to the next.
-  std::size_t count = 0;
-  for (; count < rows; ++count) {
-    if (count == rows_.size()) rows_.emplace_back();
-    std::vector<std::string>& fields = rows_[count];
-    if (!reader_.next(fields)) break;
+  fields_.clear();
+  texts_.clear();
+  std::vector<std::string_view> fields;
+  for (rows_ = 0; rows_ < rows && reader_.next(fields, texts_); ++rows_) {
     ++row_count_;
     if (fields.size() != names_.size())
       throw Error(Code::bad_training_data, "row " + std::to_string(row_count_) + " has " +
                                                std::to_string(fields.size()) + " fields, not " +
                                                std::to_string(names_.size()));
+    fields_.insert(fields_.end(), fields.begin(), fields.end());
   }
-  rows_.resize(count);
   Columns columns;
   for (const Part& part : parts_) columns.emplace_back(part.input.name, part_of(part));
   if (target_ && reads_target_) columns.emplace_back(target_name_, targets());
   return columns;
 }
 
+std::vector<std::string> Table::last_texts(std::size_t column) const {
+  std::vector<std::string> texts;
+  for (std::size_t row = 0; row < rows_; ++row) texts.emplace_back(text(row, column));
+  return texts;
+}
+
 Array Table::part_of(const Part& part) {
-  const Dims dims = {static_cast<std::int64_t>(rows_.size()), static_cast<std::int64_t>(part.fields.size())};
+  const Dims dims = {static_cast<std::int64_t>(rows_), static_cast<std::int64_t>(part.fields.size())};
   const DType dtype = part.input.dtype;
   if (dtype == DType::string) {
     Array texts(DType::string, dims);
     auto out = texts.mutable_data<std::string>().begin();
-    for (const auto& row : rows_)
-      for (const std::size_t field : part.fields) *out++ = row[field];
+    for (std::size_t row = 0; row < rows_; ++row)
+      for (const std::size_t field : part.fields) *out++ = text(row, field);
     return texts;
   }
   if (!is_float(dtype)) return wholes_of(part, dims);
-  std::vector<double> values;
-  for (std::size_t row = 0; row < rows_.size(); ++row)
-    for (const std::size_t field : part.fields) values.push_back(number(row, field) / scale_);
-  if (dtype == DType::f64) return Array::of<double>(dims, values);
-  return Array::of<float>(dims, std::vector<float>(values.begin(), values.end()));
+  Array numbers(dtype == DType::f64 ? DType::f64 : DType::f32, dims);
+  const auto fill = [&]<class T>(std::span<T> to) {
+    auto out = to.begin();
+    for (std::size_t row = 0; row < rows_; ++row)
+      for (const std::size_t field : part.fields) *out++ = static_cast<T>(number(row, field) / scale_);
+  };
+  if (dtype == DType::f64)
+    fill(numbers.mutable_data<double>());
+  else
+    fill(numbers.mutable_data<float>());
+  return numbers;
 }
 
 Array Table::wholes_of(const Part& part, const Dims& dims) {
   std::vector<std::int64_t> values;
-  for (std::size_t row = 0; row < rows_.size(); ++row)
+  for (std::size_t row = 0; row < rows_; ++row)
     for (const std::size_t field : part.fields) values.push_back(whole(row, field, part.input.dtype == DType::boolean));
   return Array::of<std::int64_t>(dims, values);
 }
 
 std::int64_t Table::whole(std::size_t row, std::size_t field, bool is_bool) const {
-  const std::string_view text = trimmed(rows_[row][field]);
+  const std::string_view text = trimmed(this->text(row, field));
   if (is_bool && (text == "true" || text == "True" || text == "TRUE")) return 1;
   if (is_bool && (text == "false" || text == "False" || text == "FALSE")) return 0;
   std::int64_t value = 0;
@@ -264,14 +277,14 @@ std::int64_t Table::whole(std::size_t row, std::size_t field, bool is_bool) cons
 
 Array Table::targets() {
   std::vector<double> values;
-  for (std::size_t row = 0; row < rows_.size(); ++row) {
-    const auto found = std::ranges::find(classes_, trimmed(rows_[row][*target_]));
+  for (std::size_t row = 0; row < rows_; ++row) {
+    const auto found = std::ranges::find(classes_, trimmed(text(row, *target_)));
     if (found != classes_.end())
       values.push_back(static_cast<double>(found - classes_.begin()));
     else
       values.push_back(number(row, *target_));
   }
-  return Array::of<double>({static_cast<std::int64_t>(rows_.size())}, values);
+  return Array::of<double>({static_cast<std::int64_t>(rows_)}, values);
 }
 
 }  // namespace ingot::train

@@ -1,6 +1,8 @@
 #pragma once
+#include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,8 +42,8 @@ class Table {
   /// At most so many rows more, each column [rows, fields], the target [rows] last; no rows at the end. Errors name
   /// row and column.
   Columns read(std::size_t rows);
-  /// Fields of the rows that read() gave last, for those who hand some on.
-  const std::vector<std::vector<std::string>>& last_rows() const { return rows_; }
+  /// A column of the rows that read() gave last, as it stands there.
+  std::vector<std::string> last_texts(std::size_t column) const;
 
   std::uint64_t bytes_read() const { return reader_.bytes_read(); }
   std::uint64_t missing() const { return missing_; }
@@ -59,6 +61,7 @@ class Table {
   Array part_of(const Part& part);
   Array wholes_of(const Part& part, const Dims& dims);
   Array targets();
+  std::string_view text(std::size_t row, std::size_t field) const { return fields_[row * names_.size() + field]; }
   double number(std::size_t row, std::size_t field);
   std::int64_t whole(std::size_t row, std::size_t field, bool is_bool) const;
   [[noreturn]] void refuse(std::size_t row, std::size_t field, const std::string& why) const;
@@ -71,7 +74,9 @@ class Table {
   std::vector<Part> parts_;
   std::optional<std::size_t> target_;
   std::string target_name_;
-  std::vector<std::vector<std::string>> rows_;
+  std::vector<std::string_view> fields_;  // of the rows that were read last
+  std::deque<std::string> texts_;         // that stood in quotes
+  std::size_t rows_ = 0;
   std::uint64_t row_count_ = 0, missing_ = 0;
 };
 

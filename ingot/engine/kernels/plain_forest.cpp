@@ -80,6 +80,7 @@ template <class Types> class Maker {
   explicit Maker(const ops::Forest& forest) : forest_(forest) {}
 
   Plain make(std::int64_t targets, bool is_average) {
+    made_.items.reserve(forest_.items.size());
     made_.targets = targets;
     made_.divisor = is_average ? static_cast<double>(forest_.roots.size()) : 1.0;
     for (std::size_t i = 0, end; i < forest_.roots.size(); i = end) {
@@ -93,41 +94,39 @@ template <class Types> class Maker {
  private:
   /// Trees that ask the same, as one.
   void add_tree(std::span<const std::size_t> roots) {
-    std::vector<std::vector<std::size_t>> open = {{roots.begin(), roots.end()}};  // one item of each tree
+    std::vector<std::size_t> open(roots.begin(), roots.end());  // an item of each tree, and the next ones behind them
     std::size_t votes = 0;
     for (const std::size_t root : roots) votes += forest_.votes_below(root).most;
     votes = std::max<std::size_t>(votes, 1);
     const std::size_t first = made_.items.size();
     made_.trees.push_back({first, votes});
     made_.items.emplace_back();
-    for (std::size_t at = 0; at < open.size(); ++at) {
-      const std::vector<std::size_t> same = open[at];
-      const ops::Forest::Item& from = forest_.items[same.front()];
+    for (std::size_t at = 0; at * roots.size() < open.size(); ++at) {
+      const std::size_t same = at * roots.size();
+      const ops::Forest::Item& from = forest_.items[open[same]];
       typename Plain::Item item;
       item.is_leaf = from.is_leaf;
       if (from.is_leaf) {
         item.first_vote = made_.votes.size();
-        add_votes(same, votes);
+        add_votes(std::span(open).subspan(same, roots.size()), votes);
       } else {
         const auto test = test_of<typename Types::Scalar>(from);
         item.column = column(from.feature, test.is_negated);
         item.split = test.split;
         item.yes = made_.items.size();
         item.no = item.yes + 1;
-        const auto below = [&](bool yes) {
-          std::vector<std::size_t> items;
-          for (const std::size_t i : same) items.push_back(yes ? forest_.items[i].yes : forest_.items[i].no);
-          return items;
-        };
-        open.push_back(below(!test.is_swapped));
-        open.push_back(below(test.is_swapped));
+        for (const bool yes : {!test.is_swapped, test.is_swapped})
+          for (std::size_t i = 0; i < roots.size(); ++i) {
+            const ops::Forest::Item& one = forest_.items[open[same + i]];
+            open.push_back(yes ? one.yes : one.no);
+          }
         made_.items.resize(made_.items.size() + 2);
       }
       made_.items[first + at] = item;
     }
   }
 
-  void add_votes(const std::vector<std::size_t>& leaves, std::size_t count) {
+  void add_votes(std::span<const std::size_t> leaves, std::size_t count) {
     const std::size_t end = made_.votes.size() + count;
     for (const std::size_t leaf : leaves)
       for (const ops::Forest::Vote& vote : forest_.items[leaf].votes)

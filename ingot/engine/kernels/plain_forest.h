@@ -84,8 +84,9 @@ template <class Types> class ForestVotes {
 
  private:
   template <std::size_t Count> void add_dense(const std::uint64_t* firsts, std::size_t rows, double* sums) const {
+    const auto* weights = weights_.data();
     for (std::size_t row = 0; row < rows; ++row)
-      for (std::size_t i = 0; i < Count; ++i) sums[row * Count + i] += static_cast<double>(weights_[firsts[row] + i]);
+      for (std::size_t i = 0; i < Count; ++i) sums[row * Count + i] += static_cast<double>(weights[firsts[row] + i]);
   }
 
   std::vector<typename Types::Weight> weights_;

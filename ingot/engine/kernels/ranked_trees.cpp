@@ -130,13 +130,14 @@ template <class Types> class RankedTrees final : public ForestNode<Types> {
   void descend(const Tree& tree, const Rank* ranks, std::uint64_t* at) const {
     const std::uint64_t* nodes = nodes_.data() + tree.first;
     for (int level = 0; level < tree.depth;) {
-      std::uint64_t before[kRankedRows];
-      std::copy_n(at, kRankedRows, before);
       for (const int end = std::min(tree.depth, level + kUnchecked); level < end; ++level) {
 #pragma GCC unroll 16
         for (std::size_t i = 0; i < kRankedRows; ++i) at[i] = below(nodes, ranks + i, at[i]);
       }
-      if (level == tree.depth || std::equal(at, at + kRankedRows, before)) break;
+      if (level == tree.depth) return;
+      std::uint64_t moves = 0;  // that a further step would make
+      for (std::size_t i = 0; i < kRankedRows; ++i) moves |= at[i] ^ below(nodes, ranks + i, at[i]);
+      if (moves == 0) return;
     }
   }
 
@@ -235,7 +236,7 @@ template <class Types> class RankedTrees final : public ForestNode<Types> {
     }
   }
 
-  static constexpr int kUnchecked = 4;  // levels between two looks whether all rows are at leaves
+  static constexpr int kUnchecked = 8;  // levels between two looks whether all rows are at leaves
   ForestVotes<Types> votes_;
   std::vector<Thresholds<Scalar>> thresholds_;  // of each column
   std::vector<std::uint64_t> nodes_;

@@ -27,7 +27,7 @@ char separator_of(std::string_view line) {
                                               std::begin(counts))];
 }
 
-bool is_blank(const std::vector<std::string>& fields) {
+template <class Text> bool is_blank(const std::vector<Text>& fields) {
   return fields.size() == 1 && fields[0].find_first_not_of(' ') == std::string::npos;
 }
 
@@ -41,34 +41,48 @@ Reader::Reader(Bytes file) : file_(std::move(file)) {
 }
 
 bool Reader::next(std::vector<std::string>& fields) {
+  std::vector<std::string_view> views;
+  std::deque<std::string> texts;
+  if (!next(views, texts)) return false;
+  fields.assign(views.begin(), views.end());
+  return true;
+}
+
+bool Reader::next(std::vector<std::string_view>& fields, std::deque<std::string>& texts) {
   while (at_ < file_.size())
-    if (read_row(fields)) return true;
+    if (read_row(fields, texts)) return true;
   return false;
 }
 
-bool Reader::read_plain_row(std::vector<std::string>& fields) {
+bool Reader::read_row(std::vector<std::string_view>& fields, std::deque<std::string>& texts) {
+  if (read_plain_row(fields)) return !is_blank(fields);
+  std::vector<std::string> row;
+  if (!read_quoted_row(row)) return false;
+  fields.clear();
+  for (std::string& field : row) fields.push_back(texts.emplace_back(std::move(field)));
+  return true;
+}
+
+bool Reader::read_plain_row(std::vector<std::string_view>& fields) {
   const std::string_view text = file_.text();
   const std::size_t found = text.find('\n', at_), end = std::min(found, text.size());
   std::string_view row = text.substr(at_, end - at_);
   if (row.size() > kLongestRow || row.find('"') != std::string_view::npos) return false;
   row_line_ = line_;
   if (row.ends_with('\r')) row.remove_suffix(1);
-  std::size_t count = 0;
-  for (bool is_last = false; !is_last; ++count) {
+  fields.clear();
+  for (bool is_last = false; !is_last;) {
     const std::size_t stop = row.find(separator_);
     is_last = stop == std::string_view::npos;
-    if (count == fields.size()) fields.emplace_back();
-    fields[count].assign(row.substr(0, stop));
+    fields.push_back(row.substr(0, stop));
     if (!is_last) row.remove_prefix(stop + 1);
   }
-  fields.resize(count);
   line_ += found != std::string_view::npos ? 1 : 0;
   at_ = end + (found != std::string_view::npos ? 1 : 0);
   return true;
 }
 
-bool Reader::read_row(std::vector<std::string>& fields) {
-  if (read_plain_row(fields)) return !is_blank(fields);
+bool Reader::read_quoted_row(std::vector<std::string>& fields) {
   const std::string_view text = file_.text();
   const std::size_t begin = at_;
   fields.assign(1, {});

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,15 +18,19 @@ class Reader {
 
   /// Fills `fields` with the next row; false at the end. Refuses a quote that is never closed and rows beyond 64 MiB.
   bool next(std::vector<std::string>& fields);
+  /// The same without copies: fields lie in the file, those of rows with quotes among `texts`.
+  bool next(std::vector<std::string_view>& fields, std::deque<std::string>& texts);
   /// Of the file, read so far.
   std::uint64_t bytes_read() const { return at_; }
   /// Where the last row began, from 1.
   std::uint64_t line() const { return row_line_; }
 
  private:
-  bool read_row(std::vector<std::string>& fields);
-  /// Reads a row without quotes, keeping the room that `fields` have; false: it has some.
-  bool read_plain_row(std::vector<std::string>& fields);
+  bool read_row(std::vector<std::string_view>& fields, std::deque<std::string>& texts);
+  /// Reads a row without quotes; false: it has some.
+  bool read_plain_row(std::vector<std::string_view>& fields);
+  /// Whether the row counts, which one without a quote and without a letter does not.
+  bool read_quoted_row(std::vector<std::string>& fields);
 
   Bytes file_;
   std::size_t at_ = 0;
