@@ -31,6 +31,8 @@ def model(inputs, outputs, weights, nodes):
 CASES = {
     "perceptron": model("float[N,6] x", "float[N,3] y", [weight("w", 8, 6), weight("b", 8), weight("v", 8, 3)],
                         "h = Gemm<transB = 1>(x, w, b)  r = Relu(h)  m = MatMul(r, v)  y = Softmax(m)"),
+    "biases": model("float[N,5,6] x", "float[N,5,3] y", [weight("w", 6, 8), weight("b", 8), weight("v", 8, 3), weight("c", 1, 1, 3)],
+                    "m = MatMul(x, w)  h = Add(m, b)  r = Relu(h)  n = MatMul(r, v)  y = Add(c, n)"),
     "convolutions": model(
         "float[N,3,12,10] x", "float[N,4] y",
         [weight("w", 6, 3, 3, 3), weight("b", 6), weight("s", 6), weight("o", 6), weight("m", 6), weight("q", 6, least=0.2),
@@ -87,6 +89,10 @@ REFUSED = {
 }
 
 
+# What a network is made of, where more layers would do too.
+LAYERS = {"biases": "InputLayer Dense Activation Dense"}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ingot", required=True)
@@ -111,6 +117,8 @@ def main():
                     break
             classes = [layer["class_name"] for layer in json.loads((made / "model.json").read_text())["modelTopology"]
                        ["model_config"]["config"]["layers"]] if (made / "model.json").exists() else []
+        if not why and ' '.join(classes) != LAYERS.get(name, ' '.join(classes)):
+            why = f"not {LAYERS[name]}"
         print(f"{name}: {' '.join(classes)}{why and chr(10) + why}")
         failed += bool(why)
     for name, (text, reason) in REFUSED.items():

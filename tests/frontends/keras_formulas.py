@@ -119,7 +119,7 @@ def run(ingot, c, scratch):
         return "" if (got.astype(str) == expected.astype(str)).all() else f"{got} is not {expected}"
     scale = max(1.0, float(np.abs(expected).max()) if expected.size else 1.0)
     worst = float(np.abs(got.astype(np.float64) - expected).max()) if expected.size else 0.0
-    return "" if worst <= 2e-5 * scale else f"{worst:.3g} apart at the scale {scale:.3g}"
+    return "" if worst <= c.get("tolerance", 2e-5) * scale else f"{worst:.3g} apart at the scale {scale:.3g}"
 
 
 # ---- normalisation
@@ -158,8 +158,16 @@ case("Dense", {"units": 5, "activation": "gelu", "use_bias": True}, draw(3, 6),
      lambda x: F.gelu(t(x @ kernel56 + kernel56[0])).numpy(), [kernel56, kernel56[0]])
 case("TimeDistributedDense", {"output_dim": 5, "activation": "linear"}, draw(3, 4, 6), lambda x: x @ kernel56 + kernel56[1],
      [kernel56, kernel56[1]])
-ternary = np.sign(draw(6, 5)).astype(np.float32)
-case("TernaryDense", {"units": 5, "activation": "linear"}, draw(3, 6), lambda x: x @ ternary + kernel56[0], [ternary, kernel56[0]])
+signs = lambda k, threshold: np.sign(k) * (np.abs(k) > threshold)
+case("TernaryDense", {"units": 5, "activation": "linear", "threshold": None}, draw(3, 6),
+     lambda x: x @ signs(kernel56, np.abs(kernel56).mean() / 2) * np.abs(kernel56).mean() + kernel56[0], [kernel56, kernel56[0]])
+case("TernaryDense", {"units": 5, "activation": "relu", "threshold": 0.3, "use_bias": False}, draw(3, 6),
+     lambda x: np.maximum(x @ signs(kernel56, 0.3), 0), [kernel56], "with a threshold")
+trits = rng.integers(-1, 2, (7, 3))
+packed = np.stack([sum((trits[5 * i + j] + 1 if 5 * i + j < 7 else 1) * 3 ** j for j in range(5)) for i in range(2)]).astype(np.uint8)
+for packs in ("TernaryDense", "Dense"):
+    case(packs, {"units": 3, "activation": "linear", "dtype": "ternary_from_float32"}, draw(4, 7), lambda x: x @ trits * 0.25 + kernel56[0, :3],
+         [packed, kernel56[0, :3], np.float32(0.25)], "packed")
 table = draw(9, 4)
 ids = np.array([[0, 3, 8], [1, 1, 7]], np.int32)
 case("Embedding", {"input_dim": 9, "output_dim": 4}, ids, lambda x: table[x], [table])
@@ -329,6 +337,40 @@ scale6 = draw(6)
 case("AdditiveAttention", {"use_scale": True}, [query, value],
      lambda q, v: softmax((scale6 * np.tanh(q[:, :, None] + v[:, None])).sum(-1)) @ v, [scale6], listed=True)
 
+# ---- quantized by Keras: integers with a scale, inputs by their largest number
+def integers(x, axis):
+    scale = np.float32(127) / (np.abs(x).max(axis, keepdims=True) + np.float32(1e-7))
+    return np.clip(np.round(x * scale), -127, 127), scale
+
+
+INT8 = {"module": "keras", "class_name": "QuantizedDTypePolicy", "config": {"mode": "int8", "source_name": "float32"}}
+small, small_bias = rng.integers(-127, 128, (6, 4)).astype(np.int8), draw(4)
+row_scale = np.abs(draw(4)) * 50 + np.float32(30)
+
+
+def int8_dense(x):
+    q, scale = integers(x, -1)
+    return np.maximum(q @ small.astype(np.float64) / (scale * row_scale) + small_bias, 0)
+
+
+for label, policy in (("of int8", INT8), ("of int8, by name", "int8_from_float32")):
+    case("Dense", {"units": 4, "activation": "relu", "use_bias": True, "dtype": policy}, query, int8_dense, [small, small_bias, row_scale], label)
+case("Dense", {"units": 4, "use_bias": False, "dtype": INT8, "quantization_config": {"class_name": "Int8QuantizationConfig", "config": {
+    "weight_quantizer": None, "activation_quantizer": None}}}, query, lambda x: x @ small.astype(np.float32) / row_scale, [small, row_scale],
+     "of int8, weights alone")
+cubic, cubic_scale = rng.integers(-127, 128, (6, 2, 5)).astype(np.int8), np.abs(draw(1, 1, 2, 5)) * 50 + np.float32(30)
+
+
+def int8_einsum(x):
+    q, scale = integers(x, -1)
+    return np.einsum("abc,cde->abde", q, cubic.astype(np.float64)) / (scale[..., None] * cubic_scale)
+
+
+case("EinsumDense", {"equation": "abc,cde->abde", "output_shape": [None, 2, 5], "bias_axes": None, "dtype": INT8}, query, int8_einsum,
+     [cubic, cubic_scale], "of int8")
+table8, table_scale = rng.integers(-127, 128, (9, 4)).astype(np.int8), np.abs(draw(9)) * 50 + np.float32(30)
+case("Embedding", {"input_dim": 9, "output_dim": 4, "dtype": INT8}, ids, lambda x: table8[x] / table_scale[x][..., None], [table8, table_scale], "of int8")
+
 # ---- features
 bounds = [-0.5, 0.0, 0.5]
 case("Discretization", {"bin_boundaries": bounds, "output_mode": "int"}, draw(3, 4), lambda x: np.digitize(x, bounds))
@@ -461,6 +503,13 @@ def mel_spectrogram(x, size, step, rate, bands, low):
 case("MelSpectrogram", {"fft_length": 64, "sequence_stride": 16, "sequence_length": 64, "sampling_rate": 8000, "num_mel_bins": 8,
                         "min_freq": 20.0, "max_freq": None, "window": "hann"}, draw(2, 200),
      lambda x: mel_spectrogram(x.astype(np.float64), 64, 16, 8000, 8, 20.0))
+
+# ---- the same in half precision, as policies say
+HALVES = {"Dense", "EinsumDense", "MultiHeadAttention", "CategoryEncoding", "IntegerLookup", "LayerNormalization", "BatchNormalization", "Dot"}
+for policy, tolerance in (("mixed_float16", 1e-2), ("mixed_bfloat16", 6e-2)):
+    said = {"module": "keras", "class_name": "DTypePolicy", "config": {"name": policy}, "registered_name": None}
+    CASES += [{**c, "name": f"{c['name']}, {policy}", "config": {**c["config"], "dtype": said}, "tolerance": tolerance}
+              for c in list(CASES) if c["layer"] in HALVES and "dtype" not in c["config"]]
 
 # Compared by keras_layers.py with TF.js itself, by the corpus (keras_agreement.py), with NumPy
 # (keras_operations.py), or refused.

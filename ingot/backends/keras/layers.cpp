@@ -80,11 +80,11 @@ Refused refuse_gemm(const Node& n) {
     return Refusal{Kind::attribute_value, "it is more than x w + b"};
   return {};
 }
-void dense(LayerOut& n, const Tensor& w, const Tensor* bias) {
+void dense(LayerOut& n, const Tensor& w, const Tensor* bias, const std::vector<std::string>& inputs = {}) {
   std::vector<std::pair<std::string, Tensor>> weights{{"kernel", w}};
   if (bias) weights.emplace_back("bias", bias->reshaped({bias->size()}));
   n.set("Dense", fmt::format(R"("units":{},"activation":"linear","use_bias":{})", w.dims()[1], bias != nullptr),
-        weights);
+        weights, inputs);
 }
 void gemm(LayerOut& n) {
   const Tensor& w = *n.constant(1);
@@ -97,8 +97,24 @@ Refused refuse_matmul(const Node& n) {
              ? Refused()
              : Refusal{Kind::not_constant, "a layer's weights are constant"};
 }
+/// The Add that alone reads a product, and adds a number for each unit; null: none does.
+const Node* bias_behind(const Node& product, std::int64_t units) {
+  const auto& uses = product.output(0)->uses();
+  const Node* add = uses.size() == 1 ? uses.front().node : nullptr;
+  if (!add || !add->is("Add") || dims_in(add->output(0)) != dims_in(product.output(0))) return nullptr;
+  const Tensor* bias = ops::constant_of(add->input(1 - uses.front().index));
+  return bias && bias->rank() > 0 && bias->size() == units && bias->dims().back() == units ? add : nullptr;
+}
 void matmul(LayerOut& n) {
-  if (const Tensor* w = n.constant(1)) return dense(n, *w, nullptr);
+  const Tensor* w = n.constant(1);
+  const Node* add = w ? bias_behind(n.node, w->dims()[1]) : nullptr;
+  if (add) {
+    LayerOut whole{n.model, *add};
+    const Tensor* bias = whole.constant(0) ? whole.constant(0) : whole.constant(1);
+    dense(whole, *w, bias, {n.in()});
+    return n.model.bind(n.node.output(0), n.model.layer_of(add->output(0)));
+  }
+  if (w) return dense(n, *w, nullptr);
   n.set("Dot", R"("axes":[2,1],"normalize":false)", {}, {n.in(0), n.in(1)});
 }
 
@@ -188,6 +204,7 @@ void line(LayerOut& n, const Tensor& c, const std::string& input, bool is_first)
 }
 
 void arithmetic(LayerOut& n) {
+  if (n.model.has(n.node.output(0))) return;  // a bias, in its Dense
   for (std::size_t i = 0; i < n.node.input_count(); ++i)
     if (const Tensor* c = n.constant(i)) return line(n, *c, n.in(1 - i), i == 0);
   std::vector<std::string> inputs;

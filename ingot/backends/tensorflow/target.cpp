@@ -60,8 +60,10 @@ Target target_for(const ExportOptions& options) {
       return Refusal{Kind::unknown_operator, "the file cannot fill a table"};
     return refusal(node, dialect);
   };
-  target.has_port = [is_ragged = options.has_ragged_ports](const Type& type) {
-    const bool is_list = is_ragged && type.kind == Type::Kind::sequence && type.element;
+  target.has_port = [dialect, is_ragged = options.has_ragged_ports](const Type& type) {
+    bool is_list = is_ragged && type.kind == Type::Kind::sequence && type.element;
+    // TF.js takes tensors apart into rows only, and forgets how long what it joins is.
+    if (dialect == Dialect::tfjs) is_list = is_list && type.element->shape && type.element->shape->empty();
     const Type& tensor = is_list ? *type.element : type;
     return tensor.is_tensor() && tf::data_type_of(tensor.elem) != tf::DataType::invalid;
   };

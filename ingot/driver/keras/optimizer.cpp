@@ -43,8 +43,8 @@ std::string plain(std::string_view class_name) {
 /// The optimizers of Keras up to 2.10, which later versions call legacy, are other formulas and keep other orders.
 bool is_legacy(const Config& config, const std::string& version) {
   if (const auto stated = config["is_legacy_optimizer"].as_bool()) return *stated;
-  const int first = std::atoi(version.c_str());
-  return first < 3;  // those of 2.11 to 2.15 that are not legacy say so
+  // Those of 2.11 to 2.15 that are not legacy say so; TF.js computes by the newer formulas.
+  return std::atoi(version.c_str()) < 3 && !version.starts_with("tfjs");
 }
 
 std::optional<double> number(const Config& config, std::string_view key) { return config[key].as_number(); }

@@ -169,7 +169,8 @@ void softmax_layer(Call& call) {
   const Ints axes = axis.is_list() ? call.ints("axis", axis.size(), -1) : Ints{call.integer("axis", -1)};
   // A mask takes what does not count out of the sum.
   if (const Argument* mask = call.argument(1, "mask"); mask && mask->tensor) {
-    IrValue* off = call.b.mul(call.b.sub(1, call.b.cast(mask->tensor->value, x->type.elem)), -3e38);
+    const double far = x->type.elem == DType::f16 ? -3e4 : -3e38;
+    IrValue* off = call.b.mul(call.b.sub(1, call.b.cast(mask->tensor->value, x->type.elem)), far);
     x = call.b.add(x, off);
   }
   call.set(softmax(call.b, x, axes));

@@ -89,6 +89,8 @@ Projection projection(Call& call, const Weights& all, const std::string& attribu
   Call part(call.import, inner, {});
   Projection p;
   p.kernel = part.weight("kernel");
+  if (!is_float(p.kernel->type.elem))
+    call.refuse("quantized attention has no translation", "save the model before it is quantized");
   if (has_bias) p.bias = part.weight("bias");
   for (const auto& [name, made] : inner.parameters) call.layer.parameters.emplace(attribute + ":" + name, made);
   return p;
@@ -96,7 +98,7 @@ Projection projection(Call& call, const Weights& all, const std::string& attribu
 
 /// [batch, steps, features] by [features, heads, size]: [batch, heads, steps, size].
 IrValue* heads_of(GraphBuilder& b, IrValue* x, const Projection& p) {
-  IrValue* y = b.op("Einsum", {x, p.kernel}, {{"equation", "btd,dhk->bthk"}});
+  IrValue* y = einsum(b, {x, p.kernel}, "btd,dhk->bthk");
   if (p.bias) y = b.add(y, p.bias);
   return b.transpose(y, {0, 2, 1, 3});
 }
@@ -110,7 +112,7 @@ void give_heads(Call& call, const Heads& h, const Projection& output, double sca
   IrValue* scores = b.op("MatMul", {b.mul(h.query, scale), b.transpose(h.key, {0, 1, 3, 2})});
   IrValue* weights = b.op("Softmax", {masked(b, scores, counts)}, {{"axis", -1}});
   IrValue* y = b.op("MatMul", {weights, h.value});
-  y = b.op("Einsum", {y, output.kernel}, {{"equation", "bhtk,hkd->btd"}});
+  y = einsum(b, {y, output.kernel}, "bhtk,hkd->btd");
   if (output.bias) y = b.add(y, output.bias);
   call.set(y, call.mask(0));
   const auto asked = call.kwargs.find("return_attention_scores");

@@ -3,6 +3,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/frontends/keras/activations.h"
+#include "ingot/frontends/keras/quantized.h"
 #include "ingot/frontends/keras/translators.h"
 
 namespace ingot::frontends::keras {
@@ -16,7 +17,15 @@ IrValue* reshaped(Call& call, IrValue* x, Ints sizes) {
 
 }  // namespace
 
+IrValue* einsum(GraphBuilder& b, Values values, const std::string& equation) {
+  const DType type = values[0]->type.elem;
+  if (type != DType::bf16) return b.op("Einsum", values, {{"equation", equation}});
+  for (IrValue*& value : values) value = b.cast(value, DType::f32);
+  return b.cast(b.op("Einsum", values, {{"equation", equation}}), type);
+}
+
 void dense(Call& call) {
+  if (!quantization_mode(call).empty()) return quantized_dense(call);
   GraphBuilder& b = call.b;
   IrValue* kernel = call.weight("kernel");
   IrValue* bias = call.flag("use_bias", true) ? call.weight("bias") : nullptr;
@@ -69,7 +78,12 @@ void embedding_reversed(Call& call) {
 
 void embedding(Call& call) {
   const Argument* reverse = call.argument(1, "reverse");
-  if (reverse && reverse->literal.as_bool().value_or(false)) return embedding_reversed(call);
+  const bool is_reverse = reverse && reverse->literal.as_bool().value_or(false);
+  if (!quantization_mode(call).empty()) {
+    if (is_reverse) call.refuse("a quantized table that is read backwards has no translation");
+    return quantized_embedding(call);
+  }
+  if (is_reverse) return embedding_reversed(call);
   GraphBuilder& b = call.b;
   IrValue* ids = call.in();
   IrValue* table = call.weight("embeddings");
@@ -130,10 +144,11 @@ void repeat_vector(Call& call) {
 }
 
 void einsum_dense(Call& call) {
+  if (!quantization_mode(call).empty()) return quantized_einsum_dense(call);
   GraphBuilder& b = call.b;
   IrValue* kernel = call.weight("kernel");
   std::string equation = call.text("equation");
-  IrValue* y = b.op("Einsum", {call.in(), kernel}, {{"equation", equation}});
+  IrValue* y = einsum(b, {call.in(), kernel}, equation);
   if (!call.at("bias_axes").is_null() && !call.text("bias_axes").empty()) y = b.add(y, call.weight("bias"));
   call.set(activated(call, call.at("activation"), y));
 }

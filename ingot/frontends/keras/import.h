@@ -39,7 +39,7 @@ struct Imported {
   std::vector<std::string> notes;     ///< what the reader of a report should know, a line each
   std::vector<Parameter> parameters;  ///< those that layers call trainable, whether they are or not; in the order in
                                       ///< which optimizers number them
-  std::vector<Activity> activities;  ///< with regularizers
+  std::vector<Activity> activities;   ///< with regularizers
 };
 
 /// Translates a Keras model into the newest ONNX operator sets. Spatial operators stand between transposes from and to

@@ -207,8 +207,10 @@ IrValue* Call::parameter(const std::string& name, const Tensor& tensor, bool is_
   IrValue*& made = layer.parameters[name];
   if (!made) {
     made = import.graph.add_initializer(import.graph.fresh_name(layer.scope + "/" + name), tensor);
+    const bool is_penalized = layer.is_trainable || import.version < 3;  // Keras 2 counts what is frozen too
     if (is_trained && is_float(tensor.dtype()))
-      import.parameters.push_back({made->name(), layer.is_trainable, rule_of(layer.config, name, "regularizer"),
+      import.parameters.push_back({made->name(), layer.is_trainable,
+                                   is_penalized ? rule_of(layer.config, name, "regularizer") : Config(),
                                    rule_of(layer.config, name, "constraint"), layer.place});
   }
   return is_float(tensor.dtype()) ? b.cast(made, elem()) : made;

@@ -143,7 +143,7 @@ IrValue* given_out(Call& call, const Lookup& lookup, IrValue* index) {
   }
   weights.resize(static_cast<std::size_t>(lookup.size), 0);
   IrValue* counts = encoded(call, index, lookup.size, "count", nullptr);
-  return b.mul(counts, b.constant(Tensor::of<float>({lookup.size}, weights)));
+  return b.mul(counts, b.cast(b.constant(Tensor::of<float>({lookup.size}, weights)), call.elem()));
 }
 
 void string_lookup(Call& call) {

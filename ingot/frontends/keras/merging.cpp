@@ -128,7 +128,7 @@ void dot(Call& call) {
     if (i != axes[1]) result += next++;
   }
   call.require(next < 'm', "its inputs have too many axes");
-  call.set(b.op("Einsum", {x, y}, {{"equation", first + "," + second + "->" + result}}));
+  call.set(einsum(b, {x, y}, first + "," + second + "->" + result));
 }
 
 /// Keras 1: one layer for all ways.

@@ -269,7 +269,7 @@ void op_einsum(Call& call) {
   std::string equation = call.text("subscripts");
   if (equation.empty()) equation = std::string(setting(call, 0, {"subscripts", "equation"}).text());
   call.require(!equation.empty() && !values.empty(), "it has no equation");
-  call.set(call.b.op("Einsum", values, {{"equation", equation}}));
+  call.set(einsum(call.b, values, equation));
 }
 
 /// x[a:b, ..., None, 3]: numbers, slices, an ellipsis and new axes.

@@ -21,6 +21,7 @@ list(APPEND frontends_sources
   keras/operations.cpp
   keras/pooling.cpp
   keras/preprocessing.cpp
+  keras/quantized.cpp
   keras/recurrent.cpp
   keras/regularization.cpp
   keras/shapes.cpp

@@ -59,6 +59,15 @@ void note_activity(Import& import, const Call& call) {
     if (flow.value) import.activities.emplace_back(flow.value, stated);
 }
 
+/// Recurrent layers and attention that drop elements inside.
+void note_inner_dropout(Import& import, const Layer& layer) {
+  if (!import.options.is_training || layer.class_name == "Dropout") return;
+  for (const char* key : {"dropout", "recurrent_dropout"})
+    if (layer.config[key].as_number().value_or(0) > 0)
+      import.notes.add("layer '" + layer.scope + "' (" + layer.class_name +
+                       ") drops elements inside while training in Keras (" + key + "); here it does not");
+}
+
 std::vector<Flow> run(Import& import, Call& call) {
   Layer& layer = call.layer;
   const std::string name = row_name(layer);
@@ -83,6 +92,7 @@ std::vector<Flow> run(Import& import, Call& call) {
   cast_inputs(call);
   row->translate(call);
   note_activity(import, call);
+  note_inner_dropout(import, layer);
   if (row->guard.passes_mask && !call.inputs.empty())
     for (Flow& flow : call.outputs)
       if (!flow.mask) flow.mask = call.inputs[0].mask;

@@ -185,6 +185,7 @@ void stft_spectrogram(Call& call);
 void string_lookup(Call& call);
 void subtract(Call& call);
 void tensorflow_op_layer(Call& call);
+void ternary_dense(Call& call);
 void text_vectorization(Call& call);
 void thresholded_relu(Call& call);
 void time_distributed(Call& call);
@@ -198,6 +199,8 @@ void zero_padding_3d(Call& call);
 
 /// Sizes before and after each axis, as cropping and padding layers state them.
 std::vector<std::pair<std::int64_t, std::int64_t>> pairs_of(const Call& call, const char* key, std::size_t axes);
+/// Einsum, which ONNX has of no bfloat16: that is computed in float.
+IrValue* einsum(GraphBuilder& b, Values values, const std::string& equation);
 /// The steps of a sequence in reverse.
 IrValue* reversed(GraphBuilder& b, IrValue* x, std::int64_t axis);
 
