@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 import zlib
 
@@ -19,6 +20,25 @@ class Evil:
 
     def __reduce__(self):
         return os.system, (f"touch {self.mark}",)
+
+
+def made_of(module, name, **attributes):
+    """An instance of a class of a library that need not be there, as its own __getstate__ would leave it."""
+    parts = module.split(".")
+    for i in range(len(parts)):
+        sys.modules.setdefault(".".join(parts[:i + 1]), types.ModuleType(".".join(parts[:i + 1])))
+    home = sys.modules[module]
+    if not hasattr(home, name):
+        setattr(home, name, type(name, (), {"__module__": module}))
+    value = getattr(home, name)()
+    if module.startswith("sklearn."):
+        attributes["_sklearn_version"] = "1.2.1"
+    value.__dict__.update(attributes)
+    return value
+
+
+def log1p(x):
+    return 1 / x
 
 
 class HostilePickles(unittest.TestCase):
@@ -67,6 +87,28 @@ class HostilePickles(unittest.TestCase):
     def test_what_unpacks_to_too_much_is_stopped(self):
         packed = zlib.compress(b"\x80\x04\x8e" + (1 << 27).to_bytes(8, "little") + bytes(1 << 27), 9)
         self.assertIn("memory", self.converted(packed, 5))
+
+    def test_a_function_is_not_what_another_of_its_name_is(self):
+        transformer = made_of("sklearn.preprocessing._function_transformer", "FunctionTransformer", func=log1p,
+                              n_features_in_=2)
+        self.assertIn("__main__.log1p is not known, and is not executed", self.converted(pickle.dumps(transformer, 4), 4))
+
+    def test_steps_of_other_libraries_are_told_at_once_with_remedies(self):
+        pipeline = made_of("sklearn.pipeline", "Pipeline", steps=[
+            ("columns", made_of("sklearn_pandas.dataframe_mapper", "DataFrameMapper", features=[])),
+            ("check", made_of("sklearn2pmml.decoration", "ContinuousDomain")),
+            ("own", made_of("company.steps", "Cleaner"))])
+        text = self.converted(pickle.dumps(pipeline, 5), 4)
+        for line in ("sklearn_pandas.dataframe_mapper.DataFrameMapper: it has no translation: fit it with",
+                     "sklearn2pmml.decoration.ContinuousDomain: it has no translation: it checks",
+                     "company.steps.Cleaner: it has no translation, and its code is not executed"):
+            self.assertIn(line, text)
+
+    def test_columns_chosen_by_what_is_not_known_are_not_dropped(self):
+        scaler = made_of("sklearn.preprocessing._data", "MaxAbsScaler", scale_=[1.0], n_features_in_=1)
+        transformer = made_of("sklearn.compose._column_transformer", "ColumnTransformer", n_features_in_=2,
+                              transformers_=[("a", scaler, [0]), ("b", scaler, made_of("company.steps", "Choice"))])
+        self.assertIn("its columns are chosen by", self.converted(pickle.dumps(transformer, 4), 4))
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ Thing drop(Translator& t, Frame frame, const std::string&, const Arguments& a) {
   if (!columns) return t.not_translated(a.place, "'drop' of rows");
   for (const std::string& word : words_of(columns)) {
     const auto at = std::ranges::find(frame.names, word);
-    if (at == frame.names.end()) return t.problem(a.place, "there is no column '" + word + "'");
+    if (at == frame.names.end()) return t.no_column(frame, word, a.place);
     frame.columns.erase(frame.columns.begin() + (at - frame.names.begin()));
     frame.names.erase(at);
   }
@@ -328,7 +328,7 @@ Thing Translator::dummies(const Arguments& a) {
   }
   for (const std::string& name : chosen_names) {
     const Column* c = data->frame.find(name);
-    if (!c) return problem(a.place, "there is no column '" + name + "'");
+    if (!c) return no_column(data->frame, name, a.place);
     add(*c, (prefix ? prefix->constant.text : name) + between);
   }
   return Thing::of(made);

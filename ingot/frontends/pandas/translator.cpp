@@ -190,7 +190,7 @@ Thing Translator::item_of(const Expr& e) {
   if (thing.is(Thing::Kind::groups) && at.constant.is(Constant::Kind::text)) {
     Thing made = thing;
     made.name = at.constant.text;
-    return thing.frame.find(made.name) ? made : problem(e->place, "there is no column '" + made.name + "'");
+    return thing.frame.find(made.name) ? made : no_column(thing.frame, made.name, e->place);
   }
   if (thing.is(Thing::Kind::pieces) && at.constant.is(Constant::Kind::integer))
     return Thing::of(piece_of(thing.column, thing.constant.text, static_cast<std::int64_t>(at.constant.number)));
@@ -344,11 +344,15 @@ void Translator::assign(const Expr& target, const Thing& value) {
     last_name_ = target->text;
     return;
   }
-  if (value.is(Thing::Kind::unknown)) return;
-  if (target->is(Kind::item) && target->parts[0]->is(Kind::attribute) && target->parts[0]->text == "loc")
-    return assign_rows(target, value);
+  const bool is_rows =
+      target->is(Kind::item) && target->parts[0]->is(Kind::attribute) && target->parts[0]->text == "loc";
+  if (is_rows && !value.is(Thing::Kind::unknown)) return assign_rows(target, value);
   const Expr* of = target->is(Kind::item) || target->is(Kind::attribute) ? &target->parts[0] : nullptr;
   const auto found = of && (*of)->is(Kind::name) ? names_.find((*of)->text) : names_.end();
+  if (value.is(Thing::Kind::unknown)) {
+    if (found != names_.end()) found->second.frame.is_guess = true;  // of whose columns one is not known
+    return;
+  }
   if (found == names_.end() || !found->second.is(Thing::Kind::frame)) {
     not_translated(target->place, "an assignment to this");
     return;
@@ -372,6 +376,10 @@ void Translator::assign(const Expr& target, const Thing& value) {
   }
   if (!name.constant.is(Constant::Kind::text) || frame.columns.empty()) {
     not_translated(target->place, "an assignment to this");
+    return;
+  }
+  if (target->is(Kind::attribute) && !frame.find(target->text)) {
+    problem(target->place, "an attribute makes no new column: write df['" + target->text + "'] = ...");
     return;
   }
   Thing flat = value;

@@ -76,6 +76,7 @@ std::vector<std::int64_t> places_of(const Estimator& e, pickle::Ref wanted, cons
       for (const char* inner : {"data", "columns"})
         if (const pickle::Ref found = pickle::attribute(*wanted, inner); found && depth < 4)
           return places_of(e, found, names, width, depth + 1);
+    if (!wanted->is_sequence()) refuse("its columns are chosen by " + pickle::kind_text(*wanted));
   }
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (items[i]->is(pickle::Kind::boolean)) {

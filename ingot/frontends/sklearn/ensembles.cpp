@@ -438,7 +438,7 @@ Value* inverse_transformed(Context& c, const Estimator& t, Value* y) {
   if (name == "FunctionTransformer") {
     const pickle::Ref f = t.find("inverse_func");
     if (!f || f->is_none()) return y;
-    const std::string function = f->is(pickle::Kind::global) ? f->symbol->name : "";
+    const std::string function = t.numpy_function(f);
     if (function == "exp") return c.g.op("Exp", {y});
     if (function == "expm1") return c.g.sub(c.g.op("Exp", {y}), 1.0);
     if (function == "log") return c.g.op("Log", {y});

@@ -157,6 +157,12 @@ Labels Estimator::to_labels(pickle::Ref value) const {
 
 Labels Estimator::labels(std::string_view attribute) const { return to_labels(get(attribute)); }
 
+std::string Estimator::numpy_function(pickle::Ref value) const {
+  if (!value->is(pickle::Kind::global)) return {};
+  const std::string& module = value->symbol->module;
+  return module == "numpy" || module.starts_with("numpy.") ? value->symbol->name : "";
+}
+
 std::vector<Estimator> Estimator::items(pickle::Ref value) const {
   std::vector<Estimator> all;
   if (const auto array = pickle::read_array(*document_, *value)) {

@@ -75,6 +75,8 @@ class Estimator {
   std::vector<std::string> feature_names() const;
   /// How many columns it was fitted on; nothing: it does not tell.
   std::optional<std::int64_t> feature_count() const;
+  /// The name of a function of NumPy; empty where it is another's, which may do anything under the same name.
+  std::string numpy_function(pickle::Ref value) const;
 
   // Of any value of the same document.
   std::vector<Estimator> items(pickle::Ref value) const;

@@ -17,13 +17,53 @@ namespace {
 
 constexpr std::size_t kMostVisited = 2'000'000;
 
-/// All fitted estimators that have no row, told at once.
+/// What to do about classes of libraries that people put into pipelines.
+struct Remedy {
+  std::string_view module, text;
+};
+constexpr Remedy kRemedies[] = {
+    {"category_encoders.", "fit it with scikit-learn's OneHotEncoder, OrdinalEncoder or TargetEncoder"},
+    {"feature_engine.", "fit it with scikit-learn's own transformers"},
+    {"h2o.", "H2O keeps the model outside of the file: export it as MOJO from H2O"},
+    {"imblearn.", "samplers change training alone: put the fitted steps into a Pipeline of scikit-learn"},
+    {"sklearn2pmml.decoration.", "it checks, describes or names columns only: fit without it"},
+    {"sklearn_pandas.", "fit it with scikit-learn's ColumnTransformer, which chooses columns by name too"},
+    {"statsmodels.", "fit it with scikit-learn's model of the same kind"},
+};
+
+std::string why_unknown(const pickle::Symbol* symbol) {
+  const std::string_view module = symbol ? std::string_view(symbol->module) : std::string_view();
+  for (const Remedy& remedy : kRemedies)
+    if (module.starts_with(remedy.module) || module == remedy.module.substr(0, remedy.module.size() - 1))
+      return fmt::format("it has no translation: {}", remedy.text);
+  return module.starts_with("sklearn.") ? "it has no translation"
+                                        : "it has no translation, and its code is not executed";
+}
+
+/// The steps of pipelines and the parts of unions: pairs or triples of a name and an estimator.
+std::vector<pickle::Ref> steps_in(const pickle::Value& value) {
+  std::vector<pickle::Ref> steps;
+  for (const char* name : {"steps", "transformer_list", "transformers_"})
+    if (const pickle::Ref list = pickle::attribute(value, name))
+      for (const pickle::Ref one : pickle::items_of(*list))
+        if (const auto parts = pickle::items_of(*one); parts.size() >= 2 && pickle::class_of(*parts[1]))
+          steps.push_back(parts[1]);
+  return steps;
+}
+
+/// All fitted estimators and steps that have no row, told at once. Classes of other libraries do not say by themselves
+/// that they are estimators, but where they stand does.
 void require_known(pickle::Ref root) {
   Problems problems;
-  std::unordered_set<pickle::Ref> seen;
+  std::unordered_set<pickle::Ref> seen, told;
   std::vector<pickle::Ref> open = {root};
   const auto visit = [&](std::span<const pickle::Ref> values) {
     open.insert(open.end(), values.begin(), values.end());
+  };
+  const auto require_row = [&](pickle::Ref value) {
+    const std::string_view name = pickle::class_name(*value);
+    if (find_row(name) || !told.insert(value).second) return;
+    problems.add(name, pickle::kind_text(*value), why_unknown(pickle::class_of(*value)), Code::unsupported_operator);
   };
   while (!open.empty() && seen.size() < kMostVisited) {
     const pickle::Ref value = open.back();
@@ -36,10 +76,13 @@ void require_known(pickle::Ref root) {
     visit(value->object->states);
     if (value->object->nested) open.push_back(value->object->nested);
     const std::string_view name = pickle::class_name(*value);
-    if (!pickle::attribute(*value, "_sklearn_version") || name.starts_with('_') || find_row(name)) continue;
-    problems.add(name, pickle::kind_text(*value), "it has no translation", Code::unsupported_operator);
+    if (find_row(name))
+      for (const pickle::Ref step : steps_in(*value)) require_row(step);
+    if (pickle::attribute(*value, "_sklearn_version") && !name.starts_with('_')) require_row(value);
   }
-  problems.throw_if_any("'ingot ops --from sklearn' lists the classes that have one");
+  problems.throw_if_any(
+      "'ingot ops --from sklearn' lists the classes that have one; steps before and behind others can "
+      "be written to files of their own, and their graphs be joined by 'ingot merge'");
 }
 
 /// The estimator that a pickle holds: itself, or within a dict or list.

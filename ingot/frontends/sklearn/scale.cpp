@@ -204,7 +204,7 @@ Columns function_transformer(Context& c, const Estimator& e, const Columns& x) {
   if (!f->is(pickle::Kind::global) || (e.has("kw_args") && !pickle::entries_of(*e.find("kw_args")).empty()))
     throw Error(Code::code_refused, "its function is program code, which would have to be executed")
         .hint("functions of NumPy without arguments are translated");
-  const std::string name = f->is(pickle::Kind::global) ? f->symbol->name : "";
+  const std::string name = e.numpy_function(f);
   Value* v = c.numbers(x);
   const auto made = [&]() -> Value* {
     if (name == "log1p") return c.g.op("Log", {c.g.add(v, 1.0)});
@@ -225,6 +225,7 @@ Columns function_transformer(Context& c, const Estimator& e, const Columns& x) {
     if (name == "sign") return c.g.op("Sign", {v});
     if (name == "floor") return c.g.op("Floor", {v});
     if (name == "ceil") return c.g.op("Ceil", {v});
+    if (name == "rint") return c.g.op("Round", {v});
     if (name == "cbrt") return c.g.mul(c.g.op("Sign", {v}), c.g.op("Pow", {c.g.op("Abs", {v}), c.number(1.0 / 3)}));
     throw Error(Code::code_refused, "the function " + f->symbol->full_name() + " is not known, and is not executed")
         .hint("functions of NumPy such as log1p, exp and sqrt are translated");
