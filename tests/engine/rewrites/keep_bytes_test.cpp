@@ -192,7 +192,7 @@ TEST(KeepBytes, SumsAreScaledAsNumbersAreButForThreeRoundings) {
   }
 }
 
-/// All pairs of bytes, of which `a` has been through a convolution that leaves it as it is.
+/// The sums of all pairs of bytes, which convolutions leave as they are.
 Model all_sums(DType type, const Scale& a, const Scale& b, const Scale& to) {
   Network net(type == DType::i8 ? 1 : 0);
   GraphBuilder g = net.builder();
