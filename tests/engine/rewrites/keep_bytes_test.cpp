@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "tests/engine/both_ways.h"
 #include "tests/engine/random.h"
@@ -139,6 +141,88 @@ TEST(KeepBytes, IsWithinAStepOfTheFloatsThatItReplaces) {
     }
   }
   EXPECT_LE(differ * 1000, all);
+}
+
+/// A pointwise convolution of one channel that lies at its zero point: its sums are the biases.
+Model biases_alone(const std::vector<std::int32_t>& biases, float x_scale, float w_scale, const Scale& to) {
+  Network net(0);
+  GraphBuilder g = net.builder();
+  const auto filters = std::ssize(biases);
+  const Scale from{x_scale, 0, DType::u8};
+  Value* v = net.model.graph->add_input("x", Type::tensor(DType::u8, Shape{1, 1, 1, 1}));
+  const Tensor w(net.random.bytes(DType::u8, {filters, 1, 1, 1}));
+  Value* y = g.op(
+      "Conv", {net.dequantize(v, from), g.op("DequantizeLinear", {g.constant(w), g.constant(Tensor::scalar(w_scale))}),
+               g.op("DequantizeLinear", {g.constant(Tensor::of<std::int32_t>({filters}, biases)),
+                                         g.constant(Tensor::scalar(x_scale * w_scale))})});
+  net.model.graph->add_output(net.quantize(y, to));
+  return std::move(net.model);
+}
+
+// A sum of floats may leave the side of the middle on which the numbers are: these two lie 3.1e-6 and 2.2e-6 of a step
+// beside it, and float convolutions of 128 channels have been seen to give 175 and 131.
+TEST(KeepBytes, SumsBesideTheMiddleGoToTheNearer) {
+  const Model model =
+      biases_alone({7128, -7128}, 0.06038718670606613f, 0.010486466810107231f, {0.20994390547275543f, 153, DType::u8});
+  EXPECT_EQ(
+      run(model, Array::from(Tensor::of<std::uint8_t>({1, 1, 1, 1}, std::vector<std::uint8_t>{0})), true, 1).to_ints(),
+      (std::vector<std::int64_t>{174, 132}));
+  EXPECT_EQ(count(operators_of(model), "ByteConv"), 1);
+}
+
+TEST(KeepBytes, SumsAreScaledAsNumbersAreButForThreeRoundings) {
+  constexpr double kRoundings = 3 * 0x1p-24;  // two of the factor, one of its product with an exact sum
+  const Array x = Array::from(Tensor::of<std::uint8_t>({1, 1, 1, 1}, std::vector<std::uint8_t>{0}));
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    Random random(seed);
+    const auto scales = random.floats({3}, 0.001f, 0.1f).to_vector<float>();
+    const Scale to{scales[2], random.below(256), DType::u8};
+    const double factor = double{scales[0]} * double{scales[1]} / double{scales[2]};
+    std::vector<std::int32_t> biases;
+    for (int i = 0; i < 5000; ++i)  // the integers beside a middle
+      biases.push_back(static_cast<std::int32_t>((static_cast<double>(random.below(500)) - 249.5) / factor + i % 2));
+    const auto got = run(biases_alone(biases, scales[0], scales[1], to), x, true, 1).to_ints();
+    for (std::size_t i = 0; i < biases.size(); ++i) {
+      const double number = biases[i] * factor, beside = std::abs(number - std::floor(number) - 0.5);
+      const double nearest = std::clamp(std::nearbyint(number) + static_cast<double>(to.zero), 0.0, 255.0);
+      if (beside > std::abs(number) * kRoundings) {
+        ASSERT_EQ(static_cast<double>(got[i]), nearest) << seed << " " << biases[i];
+      }
+    }
+  }
+}
+
+/// The sums of all pairs of bytes, which convolutions leave as they are.
+Model all_sums(DType type, const Scale& a, const Scale& b, const Scale& to) {
+  Network net(type == DType::i8 ? 1 : 0);
+  GraphBuilder g = net.builder();
+  Value* v = net.model.graph->add_input("x", Type::tensor(type, Shape{1, 1, 256, 1}));
+  const Tensor one = Tensor::of<std::int8_t>({1, 1, 1, 1}, std::vector<std::int8_t>{1});
+  const auto copied = [&](Value* x, const Scale& s) {
+    Value* w = g.op("DequantizeLinear", {g.constant(one), g.constant(Tensor::scalar(1.0f))});
+    return net.dequantize(net.quantize(g.op("Conv", {net.dequantize(x, s), w}), s), s);
+  };
+  Value* rows = g.op("Expand", {v, g.ints({1, 1, 256, 256})});
+  Value* columns = g.transpose(rows, {0, 1, 3, 2});
+  net.model.graph->add_output(net.quantize(g.op("Add", {copied(rows, a), copied(columns, b)}), to));
+  return std::move(net.model);
+}
+
+TEST(KeepBytes, SumsOfAllPairsHaveTheBitsOfTheFloats) {
+  for (unsigned seed = 0; seed < 24; ++seed) {
+    Network net(seed);
+    Scale a = net.scale(), b = net.scale(), to = net.scale();
+    if (seed % 3 == 1) b.scale = a.scale, to.scale = 2 * a.scale;        // halves
+    if (seed % 3 == 2) a.scale = 0.1f, b.scale = 0.3f, to.scale = 0.2f;  // halves that floats miss
+    std::vector<std::uint8_t> bytes(256);
+    std::iota(bytes.begin(), bytes.end(), std::uint8_t{0});
+    const Array x = a.type == DType::u8 ? Array::from(Tensor::of<std::uint8_t>({1, 1, 256, 1}, bytes))
+                                        : Array::from(Tensor::of<std::int8_t>(
+                                              {1, 1, 256, 1}, std::vector<std::int8_t>(bytes.begin(), bytes.end())));
+    const Model model = all_sums(a.type, a, b, to);
+    ASSERT_EQ(run(model, x, true, 1).to_ints(), run(model, x, false, 1).to_ints()) << seed;
+    EXPECT_EQ(count(operators_of(model), "ByteSum"), 1) << seed;
+  }
 }
 
 TEST(KeepBytes, LimitsAreIntegers) {
