@@ -41,9 +41,10 @@ def judge(code, text, said):
     verification = json.loads(text).get("verification") or {}
     answer = verification.get("answer", "none")
     if answer == "different":
-        return "differs", said
+        apart = [f"{o['a']}: {o.get('figure', '')}; {o.get('worst', '')}" for o in verification["outputs"] if not o["agrees"]]
+        return "differs", "\n".join(apart) or said
     if answer != "same":
-        return "not compared", f"{answer}: {said}"
+        return "not compared", verification.get("why_unknown") or said or answer
     return ("agrees in TF.js" if "TF.js" in verification["b_runtime"] else "agrees, read again by Ingot"), ""
 
 
@@ -74,7 +75,7 @@ def main():
     counts, failures = collections.Counter(), 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = pool.map(lambda path: convert(options.ingot, path, options.limit), paths)
-        for path, (outcome, why) in zip(paths, results):
+        for path, (outcome, why) in zip(paths, results, strict=True):
             name = str(path.relative_to(SHARED))
             if outcome == "differs" and (reason := next((r for part, r in reasons.items() if part in name), "")):
                 outcome, why = "differs, as listed", reason
