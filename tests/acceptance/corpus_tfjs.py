@@ -80,7 +80,7 @@ def main():
             if outcome == "differs" and (reason := next((r for part, r in reasons.items() if part in name), "")):
                 outcome, why = "differs, as listed", reason
             counts[outcome] += 1
-            if why:
+            if why or outcome == "differs":
                 print(f"{outcome}: {name}\n    " + why.replace("\n", "\n    "), flush=True)
             failures += outcome in ("differs", "failed", "too slow")
     print(f"{len(paths)} models: " + ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common()))
