@@ -179,7 +179,8 @@ CompileReport compile(Model& model, const CompileRequest& request) {
   if (!is_source && request.emit != "matlab") require_tensors(model);
   const std::string test = request.has_test && is_source ? test_data_of(model, request, report) : "";
   lower::legalize(model);
-  const lower::Program program = lower::lower(model, path.name);
+  const lower::Program program = lower::lower(
+      model, path.name, {.forests = request.emit == "cpp" || (request.emit == "c" && !request.target.empty())});
   report.is_static = program.is_static();
   report.weight_bytes = weight_bytes(program);
   if (request.emit == "matlab") {

@@ -134,6 +134,13 @@ void add_outputs(Lowering& lowering, Program& program, const Graph& graph) {
   throw Error(Code::not_expressible, text);
 }
 
+/// Types of what inlining and decomposing made, and of what follows from a branch that was taken.
+void infer_again(Graph& graph) {
+  ops::InferSession session;
+  session.on_error = [](const Node&, const Error&) {};
+  ops::infer_graph(graph, session);
+}
+
 /// An If whose condition is known is one of its branches; what follows then has a rank, which may decide others.
 void take_known_branches(Graph& graph) {
   static const passes::legalize::Target kTarget;
@@ -147,9 +154,7 @@ void take_known_branches(Graph& graph) {
         if (node.is("If")) taken += passes::legalize::apply(kRewrite, node, kTarget, notes);
     });
     if (taken == 0) return;
-    ops::InferSession session;
-    session.on_error = [](const Node&, const Error&) {};
-    ops::infer_graph(graph, session);
+    infer_again(graph);
     passes::fold_constants(graph);
   }
 }
@@ -180,6 +185,7 @@ void legalize(Model& model) {
   use_integer_products(*model.graph);
   drop_unread(model);
   passes::fold_constants(*model.graph);
+  infer_again(*model.graph);
   take_known_branches(*model.graph);
   passes::absorb_lines(*model.graph);
   const auto is_native = [](const Node& node) { return lowering_of(node) != nullptr; };
@@ -190,10 +196,10 @@ void legalize(Model& model) {
   }
 }
 
-Program lower(const Model& model, std::string name) {
+Program lower(const Model& model, std::string name, const Kernels& kernels) {
   Program program;
   program.name = std::move(name);
-  Lowering lowering(program);
+  Lowering lowering(program, kernels);
   Inputs inputs(lowering, program);
   std::vector<std::string> problems;
   for (const Value* input : model.graph->inputs())

@@ -11,6 +11,6 @@ namespace ingot::lower {
 void legalize(Model& model);
 
 /// A legalised model as a program called `name`. Throws Code::not_expressible with everything in the way.
-Program lower(const Model& model, std::string name);
+Program lower(const Model& model, std::string name, const Kernels& kernels = {});
 
 }  // namespace ingot::lower

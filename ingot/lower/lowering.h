@@ -38,7 +38,7 @@ struct List {
 /// One graph on its way into a program: what lowerings of operators are written with.
 class Lowering {
  public:
-  explicit Lowering(Program& program) : program_(program) {}
+  Lowering(Program& program, const Kernels& kernels) : program_(program), kernels_(kernels) {}
 
   // What the node at hand reads and makes.
   const Node& node() const { return *node_; }
@@ -121,6 +121,7 @@ class Lowering {
   /// What is known of one value, whatever it is, is known of another.
   void hand_on(const Value* from, const Value* to);
   Program& program() { return program_; }
+  const Kernels& kernels() const { return kernels_; }
   const std::vector<std::string>& problems() const { return problems_; }
   int add_buffer(Buffer buffer);
 
@@ -131,6 +132,7 @@ class Lowering {
   void add_groups(const Node& node, Body body);
 
   Program& program_;
+  Kernels kernels_;
   Body* body_ = &program_.body;
   const Node* node_ = nullptr;
   std::unordered_map<const Value*, View> views_;

@@ -99,6 +99,16 @@ struct Sort {
   bool is_descending = false;  // equal ones in order all the same
 };
 
+/// out[row, target] = the sum of the votes of all trees, in double. What is compared are ranks: of the numbers that
+/// branches ask a column for, how many a value is above of.
+struct Forest {
+  int out = -1, x = -1;
+  Expr rows;
+  std::int64_t width = 0, columns = 0, trees = 0, targets = 0;  // width: of x; columns: that branches ask for
+  // Tables, as ranked_forest.cpp makes them; aims: -1 where each leaf votes for all targets in order.
+  int numbers = -1, begins = -1, places = -1, tops = -1, nodes = -1, shapes = -1, votes = -1, aims = -1;
+};
+
 /// tensor[at] = value, once. `dims` is the shape in which `at` counts.
 struct Store {
   int tensor = -1;
@@ -144,7 +154,13 @@ struct Group {
 };
 
 struct Statement {
-  std::variant<Map, Reduce, Product, Convolution, Sort, Store, Let, Assign, Loop, Branch, Allocate, Grow, Group> is;
+  std::variant<Map, Reduce, Product, Convolution, Sort, Forest, Store, Let, Assign, Loop, Branch, Allocate, Grow, Group>
+      is;
+};
+
+/// What a backend has besides loops, products, convolutions and sorting.
+struct Kernels {
+  bool forests = false;  // Forest
 };
 
 struct Port {

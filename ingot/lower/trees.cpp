@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ingot/lower/ranked_forest.h"
 #include "ingot/lower/rows.h"
 #include "ingot/ops/ml/branches.h"
 
@@ -220,6 +221,27 @@ void add_votes(Lowering& l, Walk& walk, const Branches& trees, Aggregate aggrega
   });
 }
 
+/// The sums of the votes, example by example, for any kind of tree.
+View votes_in_loops(Lowering& l, const Branches& trees, const View& x, std::int64_t targets, Aggregate aggregate) {
+  const auto zeros = [&](DType type) {
+    const View made = l.fresh(type, {x.dims[0], targets});
+    l.map(
+        made, made.dims, [](const Exprs& at) { return at; },
+        [&](const Exprs&) { return type == DType::i64 ? Expr::integer(0, type) : Expr::constant(0, type); });
+    return made;
+  };
+  const bool is_extreme = aggregate == Aggregate::min || aggregate == Aggregate::max;
+  const View totals = zeros(DType::f64), counts = is_extreme ? zeros(DType::i64) : View{};
+  Walk walk(l, trees, x);
+  const View places = walk.goes_together() ? l.fresh(DType::i32, {kBlock}) : View{};
+  l.loop(ceil_div(x.dims[0], kBlock), [&](Expr block) {
+    const Expr first = block * kBlock;
+    const Expr count = x.dims[0].as_int() && *x.dims[0].as_int() <= kBlock ? x.dims[0] : min(kBlock, x.dims[0] - first);
+    add_votes(l, walk, trees, aggregate, totals, counts, places, first, count.as_int() ? count : l.let(count));
+  });
+  return totals;
+}
+
 View transformed(Lowering& l, const View& scores, Transform transform) {
   const auto exp = [](const Expr& x) { return Expr::make(Op::exp, DType::f64, {x}); };
   if (transform == Transform::logistic)
@@ -253,22 +275,8 @@ void lower_tree_ensemble(Lowering& l) {
   for (const std::int64_t t : trees.targets)
     if (t < 0 || t >= targets) l.refuse("a leaf votes for a target that does not exist");
   const auto how = static_cast<Aggregate>(aggregate);
-  const auto zeros = [&](DType type) {
-    const View made = l.fresh(type, {x.dims[0], targets});
-    l.map(
-        made, made.dims, [](const Exprs& at) { return at; },
-        [&](const Exprs&) { return type == DType::i64 ? Expr::integer(0, type) : Expr::constant(0, type); });
-    return made;
-  };
-  const bool is_extreme = how == Aggregate::min || how == Aggregate::max;
-  const View totals = zeros(DType::f64), counts = is_extreme ? zeros(DType::i64) : View{};
-  Walk walk(l, trees, x);
-  const View places = walk.goes_together() ? l.fresh(DType::i32, {kBlock}) : View{};
-  l.loop(ceil_div(x.dims[0], kBlock), [&](Expr block) {
-    const Expr first = block * kBlock;
-    const Expr count = x.dims[0].as_int() && *x.dims[0].as_int() <= kBlock ? x.dims[0] : min(kBlock, x.dims[0] - first);
-    add_votes(l, walk, trees, how, totals, counts, places, first, count.as_int() ? count : l.let(count));
-  });
+  View totals = ranked_votes(l, x, targets);
+  if (totals.tensor < 0) totals = votes_in_loops(l, trees, x, targets, how);
   View scores = totals;
   if (how == Aggregate::average) {
     const Expr count = Expr::constant(static_cast<double>(trees.roots.size()), DType::f64);

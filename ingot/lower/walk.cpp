@@ -42,6 +42,7 @@ struct ExprsOf {
   void operator()(const Sort& s) const {
     for (const Expr* e : {&s.outer, &s.n, &s.inner}) visit(*e);
   }
+  void operator()(const Forest& s) const { visit(s.rows); }
   void operator()(const Store& s) const {
     visit_all(s.at, visit);
     visit_all(s.dims, visit);
@@ -80,6 +81,11 @@ struct BuffersOf {
   void operator()(const Sort& s) const {
     visit(s.x, false);
     visit(s.places, true);
+  }
+  void operator()(const Forest& s) const {
+    for (const int read : {s.x, s.numbers, s.begins, s.places, s.tops, s.nodes, s.shapes, s.votes}) visit(read, false);
+    if (s.aims >= 0) visit(s.aims, false);
+    visit(s.out, true);
   }
   void operator()(const Store& s) const { visit(s.tensor, true); }
   void operator()(const Allocate& s) const { visit(s.tensor, true); }

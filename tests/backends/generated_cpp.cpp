@@ -229,7 +229,7 @@ void run_generated(std::vector<GeneratedCase>& cases, const std::function<void(M
         models[&c] = model.clone();
         if (change) change(model);
         lower::legalize(model);
-        const lower::Program program = lower::lower(model, "case_" + std::to_string(i));
+        const lower::Program program = lower::lower(model, "case_" + std::to_string(i), {.forests = true});
         c.name = backends::cpp::identifier_of(program);
         backends::cpp::Options options;
         options.has_entry = true;

@@ -5,6 +5,7 @@ usage: compile_test.py PATH_TO_INGOT
 """
 import json
 import pathlib
+import random
 import re
 import subprocess
 import sys
@@ -65,6 +66,48 @@ net (float[300, 2] x) => (float[300, 1] y) {
     target_treeids = [0, 0, 0], target_nodeids = [2, 3, 4], target_ids = [0, 0, 0], target_weights = [1.0, 2.0, 3.0]>(x)
 }
 """
+
+# What a function in its branches computes has no stated types.
+TYPELESS = """<ir_version: 8, opset_import: ["" : 18, "own" : 1]>
+net (bool c, float[3] x) => (float[S] y) { y = own.choose(c, x) }
+<domain: "own", opset_import: ["" : 18]>
+choose (c, x) => (y) {
+  h = Exp(x)
+  y = If(c) <then_branch = t () => (a) { a = Neg(h) }, else_branch = e () => (b) { b = Add(h, x) }>
+}
+"""
+
+
+def forest(rows, columns, targets, trees, depth, element="float"):
+    """Trees of which some are full and some are bent, with all comparisons of order and missing values."""
+    draw = random.Random(trees)
+    fields = {k: [] for k in ("treeids", "nodeids", "featureids", "values", "truenodeids", "falsenodeids", "modes",
+                              "missing_value_tracks_true")}
+    votes = {k: [] for k in ("treeids", "nodeids", "ids", "weights")}
+    for tree in range(trees):
+        modes = ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT"] if tree % 2 else ["BRANCH_LEQ"]
+        children, bent = [(0, 0)], tree % 3
+        for node, (level, _) in enumerate(children):
+            is_leaf = level >= depth - tree % 4 or (bent and level > 1 and draw.random() < 0.4)
+            left = 0 if is_leaf else len(children)
+            if not is_leaf:
+                children += [(level + 1, 0), (level + 1, 0)]
+            row = (tree, node, draw.randrange(columns), round(draw.uniform(-1, 1), 1), left, left and left + 1,
+                   "LEAF" if is_leaf else draw.choice(modes), draw.randrange(2))
+            for field, value in zip(fields.values(), row):
+                field.append(value)
+            for target in range(targets) if is_leaf else ():
+                for field, value in zip(votes.values(), (tree, node, target, round(draw.uniform(-1, 1), 3))):
+                    field.append(value)
+
+    def listed(values):
+        return "[" + ", ".join(f'"{v}"' if isinstance(v, str) else str(v) for v in values) + "]"
+    words = [f"n_targets = {targets}"]
+    words += [f"nodes_{k} = {listed(v)}" for k, v in fields.items()]
+    words += [f"target_{k} = {listed(v)}" for k, v in votes.items()]
+    return ('<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>\n'
+            f"net ({element}[{rows}, {columns}] x) => (float[{rows}, {targets}] y) {{\n"
+            f"  y = ai.onnx.ml.TreeEnsembleRegressor<{', '.join(words)}>(x)\n}}\n")
 
 
 def numbers(count):
@@ -202,6 +245,20 @@ class CompileTest(unittest.TestCase):
         self.assertIn("output 0: right", self.built(["g++", "-std=c++17"], ["net_test.cpp", "net.cpp"]))
         source = (self.folder / "net.cpp").read_text()
         self.assertNotIn("?", source[source.index("static void step_0"):])
+
+    def test_forests_of_many_trees(self):
+        sanitized = ["g++", "-std=c++17", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+        for made, options in (((300, 3, 1, 16, 4), []), ((9, 2, 1, 12, 12), ["--target", "avx2"]), ((1, 2, 3, 13, 7), []),
+                              ((70, 4, 3, 24, 8), ["--target", "scalar"]), (("N", 2, 2, 30, 5, "double"), ["--threads"])):
+            (self.folder / "forest.onnxtxt").write_text(forest(*made))
+            self.ingot("compile", "forest.onnxtxt", "-o", "net", *options)
+            self.assertIn("forest_", (self.folder / "net.cpp").read_text())
+            self.assertIn("output 0: right, 0 of", self.built(sanitized, ["net.cpp", "net_test.cpp"]), made)
+
+    def test_types_that_no_file_states_are_inferred(self):
+        (self.folder / "typeless.onnxtxt").write_text(TYPELESS)
+        self.ingot("compile", "typeless.onnxtxt", "-o", "net")
+        self.assertIn("output 0: right", self.built(["g++", "-std=c++17"], ["net_test.cpp", "net.cpp"]))
 
     def test_lenet_is_small(self):
         (self.folder / "lenet.onnxtxt").write_text(LENET)

@@ -1,4 +1,4 @@
-// Products, convolutions and sorting: calls of functions that generated code brings along.
+// Products, convolutions, forests and sorting: calls of functions that generated code brings along.
 #include "ingot/backends/cpp/kernels.h"
 
 #include <fmt/format.h>
@@ -128,6 +128,17 @@ std::string print_convolution(Printer& p, const Convolution& s, const Program& p
   }
   text += indent(depth) + "}\n";
   return s.range ? with_range(*s.range, p, type, text, depth) : text;
+}
+
+std::string print_forest(Printer& p, const Forest& s, const Program& program, Support& support, int depth) {
+  std::vector<std::string> arguments = {p.expr(s.rows)};
+  for (const std::int64_t n : {s.width, s.columns, s.trees, s.targets}) arguments.push_back(std::to_string(n));
+  for (const int table : {s.x, s.numbers, s.begins, s.places, s.tops, s.nodes, s.shapes, s.votes})
+    arguments.push_back(p.buffer(table));
+  arguments.push_back(s.aims >= 0 ? p.buffer(s.aims) : "NULL");
+  arguments.push_back(p.buffer(s.out));
+  return fmt::format("{}{}({});\n", indent(depth), support.use("votes", buffer_of(program, s.x).type),
+                     joined(arguments));
 }
 
 std::string print_sort(Printer& p, const Sort& s, const Program& program, Support& support, int depth) {

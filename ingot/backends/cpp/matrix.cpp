@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "ingot/backends/cpp/convolution_text.h"
+#include "ingot/backends/cpp/forest_text.h"
 
 namespace ingot::backends::cpp {
 namespace {
@@ -315,6 +316,7 @@ constexpr Text kTexts[] = {
     {"product", "panels pack_rows pack_columns", kProduct},
     {"convolution", "panels copy", kConvolution},
     {"depthwise", "copy", kDepthwise},
+    {"votes", "", kForest},
 };
 
 std::string replaced(std::string text, std::string_view what, std::string_view by) {
@@ -328,6 +330,14 @@ std::string_view attribute_of(std::string_view target) {
   if (target == "avx2") return "__attribute__((target(\"avx2,fma\")))\n";
   if (target == "avx512") return "__attribute__((target(\"avx512f,fma\")))\n";
   return "";
+}
+
+/// Forests compare numbers of 16 bits.
+std::string forest_vectors_of(const MatrixTarget& target) {
+  if (target.name.empty())
+    return "#if defined(__AVX2__)\n#define FOREST_BYTES 32\n#elif defined(__SSE2__) || defined(__ARM_NEON)\n#define "
+           "FOREST_BYTES 16\n#else\n#define FOREST_BYTES 0\n#endif\n";
+  return fmt::format("#define FOREST_BYTES {}\n", target.name.starts_with("avx") ? 32 : target.name == "neon" ? 16 : 0);
 }
 
 std::string vectors_of(const MatrixTarget& target) {
@@ -355,7 +365,13 @@ std::string matrix_text(std::string_view function, const MatrixTarget& target, D
                     target.has_threads
                         ? "        for_all((columns + $NR - 1) / $NR, gather_$N, &windows);\n"
                         : "        for (int64_t j = 0; j < columns; j += $NR) gather_$N(&windows, j / $NR);\n");
+    text = replaced(std::move(text), "$FORESTS",
+                    target.has_threads
+                        ? "  for_all((rows + forest.block - 1) / forest.block, forest_task_$N, &forest);\n"
+                        : "  for (int64_t i = 0; i * forest.block < rows; ++i) forest_task_$N(&forest, i);\n");
+    text = replaced(std::move(text), "$RANKS", std::to_string(kForestRanks));
     if (function == "tile" || function == "vectors") text = vectors_of(target) + text;
+    if (function == "votes") text = forest_vectors_of(target) + text;
     text = replaced(std::move(text), "$A", attribute_of(target.name));
     text = replaced(std::move(text), "$I", type == DType::f64 ? "int64_t" : "int32_t");
     text = replaced(std::move(text), "$MR", std::to_string(g.rows));

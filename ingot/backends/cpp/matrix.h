@@ -25,6 +25,9 @@ constexpr Geometry kSmallGeometry = {4, 48, 128, 12, 16};
 /// is read with it.
 constexpr std::int64_t kMostDepthwiseTaps = 128, kDepthwiseSlack = 64;
 
+/// Ranks of values of rows that forests keep at once: at least those of 32 rows in as many columns as they may have.
+constexpr std::int64_t kForestRanks = 12288;
+
 /// Which processor the code is for: avx2, avx512, neon, scalar; empty: what the compiler is told.
 struct MatrixTarget {
   std::string name;
@@ -35,7 +38,7 @@ struct MatrixTarget {
 /// for_all() and set_threads(), which can be left out of the code by defining INGOT_NO_THREADS.
 std::string_view pool_text();
 
-/// The text of tile, panels, pack_rows, pack_columns, product, convolution or depthwise, with $T for the type and $N
+/// The text of tile, panels, pack_rows, pack_columns, product, convolution or depthwise or votes, with $T for the type and $N
 /// for its suffix; empty: there is none.
 std::string matrix_text(std::string_view function, const MatrixTarget& target, DType type);
 /// The functions that it calls.

@@ -208,6 +208,8 @@ struct StatementPrinter {
   std::string operator()(const Convolution& s) const { return print_convolution(p, s, p.program_, p.support_, depth); }
   std::string operator()(const Sort& s) const { return print_sort(p, s, p.program_, p.support_, depth); }
 
+  std::string operator()(const Forest& s) const { return print_forest(p, s, p.program_, p.support_, depth); }
+
   std::string operator()(const Store& s) const {
     const std::string value = p.stored(s.value, buffer(s.tensor).type);
     return fmt::format("{}{}[{}] = {};\n", pad(), p.buffer(s.tensor), p.expr(flat_place(s.at, s.dims)), value);

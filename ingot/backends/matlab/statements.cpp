@@ -6,6 +6,7 @@
 
 #include "ingot/backends/cpp/names.h"
 #include "ingot/backends/matlab/printer.h"
+#include "ingot/base/error.h"
 #include "ingot/lower/walk.h"
 
 namespace ingot::backends::matlab {
@@ -221,6 +222,9 @@ struct StatementPrinter {
                        p.call("order_", fmt::format("{}, {}, {}, {}, '{}'", p.buffer(s.x), p.expr(s.inner), p.expr(s.n),
                                                     p.expr(s.outer), s.is_descending ? "descend" : "ascend")));
   }
+
+  // lower() was not told that there is a kernel.
+  std::string operator()(const Forest&) const { throw Error(Code::internal, "forests are loops here"); }
 
   std::string operator()(const Store& s) const {
     return fmt::format("{}{}({} + 1) = {};\n", pad(), p.buffer(s.tensor), p.expr(flat_place(s.at, s.dims)),

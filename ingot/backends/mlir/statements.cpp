@@ -7,6 +7,7 @@
 #include "ingot/backends/mlir/convolution.h"
 #include "ingot/backends/mlir/printer.h"
 #include "ingot/backends/mlir/types.h"
+#include "ingot/base/error.h"
 #include "ingot/lower/walk.h"
 
 namespace ingot::backends::mlir {
@@ -271,6 +272,8 @@ struct StatementPrinter {
                        p.support_.use(s.is_descending ? "sort_down" : "sort_up", type), x, places, outer, n, inner,
                        memref_of(type)));
   }
+  // lower() was not told that there is a kernel.
+  void operator()(const Forest&) const { throw Error(Code::internal, "forests are loops here"); }
 
   void operator()(const Store& s) const {
     const std::string value = p.stored(s.value, buffer(s.tensor).type);

@@ -157,7 +157,7 @@ template <class Types>
 std::unique_ptr<PreparedNode> prepare(PrepareContext& c, const ops::Forest& forest, std::int64_t targets,
                                       bool is_average) {
   std::string why;
-  const auto plain = plain_forest<Types>(forest, targets, is_average, why);
+  const auto plain = ops::plain_forest<Types>(forest, targets, is_average, why);
   if (!plain) return c.refuse(why);
   if (auto ranked = make_ranked_trees(*plain)) return ranked;
   if (are_nearly_full(*plain)) return make_full_trees(*plain);

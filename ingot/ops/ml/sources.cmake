@@ -10,6 +10,7 @@ list(APPEND ops_sources
   ml/linear.cpp
   ml/maps.cpp
   ml/old_trees.cpp
+  ml/plain_forest.cpp
   ml/post_transform.cpp
   ml/rows.cpp
   ml/scores.cpp
