@@ -2,6 +2,7 @@
 #include "ingot/driver/compile.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "ingot/backends/cpp/emit.h"
@@ -54,8 +55,32 @@ bool rounds_coarsely(const Model& model) {
   return false;
 }
 
+/// How far neighbours are apart where a result was integers just before: the steps of all that is added up. 0: it was
+/// not.
+double step_of(const Value* value, int depth = 0) {
+  constexpr int kDeepest = 4;
+  const Node* node = value ? value->producer() : nullptr;
+  if (!node || depth > kDeepest) return 0;
+  if (node->op == "DequantizeLinear") {
+    const Value* scale = node->input_count() > 1 ? node->input(1) : nullptr;
+    if (!scale || !scale->initializer || scale->initializer->size() != 1) return 0;
+    return std::abs(scale->initializer->to_doubles()[0]);
+  }
+  constexpr std::string_view kKeepSteps[] = {"Add",      "Clip", "Concat",  "Flatten",
+                                             "Identity", "Relu", "Reshape", "Transpose"};
+  if (std::ranges::find(kKeepSteps, node->op) == std::end(kKeepSteps)) return 0;
+  double steps = 0;
+  for (const Value* input : node->inputs()) steps += step_of(input, depth + 1);
+  return steps;
+}
+
 /// Inputs, and what the engine gives for them, as the test program reads them; throws Error if it cannot run.
 std::string made_test_data(const Model& model, bool has_half_weights) {
+  const auto require_tensor = [](const Value* v) {
+    if (v && !v->type.is_tensor()) throw Error(Code::not_expressible, "'" + v->name() + "' is no tensor");
+  };
+  std::ranges::for_each(model.graph->inputs(), require_tensor);
+  std::ranges::for_each(model.graph->outputs(), require_tensor);
   const auto inputs = random_inputs(model, 1);
   const engine::Session session(model);
   std::vector<Array> given, results;
@@ -65,7 +90,9 @@ std::string made_test_data(const Model& model, bool has_half_weights) {
         given.push_back(*datum.value.array());
   for (const auto& datum : session.run(inputs))
     if (const Array* array = datum.value.array()) results.push_back(*array);
-  return backends::cpp::test_data(given, results, has_half_weights || rounds_coarsely(model));
+  std::vector<double> steps;
+  for (const Value* output : model.graph->outputs()) steps.push_back(step_of(output));
+  return backends::cpp::test_data(given, results, has_half_weights || rounds_coarsely(model), steps);
 }
 
 /// Empty: there is none, and the report says why.

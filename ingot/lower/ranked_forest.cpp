@@ -73,8 +73,8 @@ template <class Types> class Tables {
     return static_cast<std::uint64_t>(next) << 32 | static_cast<std::uint64_t>(split) << 16 | place;
   }
 
-  /// The first levels, as if all their branches were there: number 1 is the root, 2 i and 2 i + 1 are below i; 32 splits,
-  /// then the 32 places of what they are compared with. Returns what is below.
+  /// The first levels, as if all their branches were there: number 1 is the root, 2 i and 2 i + 1 are below i; 32
+  /// splits, then the 32 places of what they are compared with. Returns what is below.
   std::vector<std::size_t> add_top(std::size_t root) {
     std::vector<Rank> splits(kTopLeaves, kNeverAbove), places(kTopLeaves, 0);
     std::vector<std::size_t> level = {root}, below;
@@ -143,7 +143,8 @@ template <class Types> class Tables {
   std::vector<std::vector<Scalar>> thresholds_;
   std::vector<Rank> tops_;
   std::vector<std::uint64_t> nodes_;
-  std::vector<std::int32_t> shapes_, aims_;  // shapes: first node, depth below the top, votes of a leaf, first vote, leaf
+  std::vector<std::int32_t> shapes_,
+      aims_;  // shapes: first node, depth below the top, votes of a leaf, first vote, leaf
   std::vector<typename Types::Weight> votes_;
   bool fits_ = true;
 };

@@ -7,6 +7,7 @@ import json
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -74,6 +75,57 @@ net (bool c, float[3] x) => (float[S] y) { y = own.choose(c, x) }
 choose (c, x) => (y) {
   h = Exp(x)
   y = If(c) <then_branch = t () => (a) { a = Neg(h) }, else_branch = e () => (b) { b = Add(h, x) }>
+}
+"""
+
+# The scales of Upsample become constants that nothing asks for.
+UPSAMPLE = """<ir_version: 8, opset_import: ["" : 7]>
+net (float[2, 3] x) => (float[2, 3] y) { y = Upsample<mode = "nearest", scales = [1.0, 1.0]>(x) }
+"""
+
+SEQUENCE = """<ir_version: 8, opset_import: ["" : 17]>
+net (float[2, 3] a, float[4, 3] b) => (seq(float[N, 3]) s) { s = SequenceConstruct(a, b) }
+"""
+
+# Bytes that are multiplied, so that roundings may tip over, and steps that are large beside the results.
+STEPS = """<ir_version: 8, opset_import: ["" : 17]>
+net (float[4, 64] x) => (float[4, 64] y)
+<float s = {0.02}, uint8 z = {128}, int8[64, 64] w = {%s}, float ws = {0.01}, int8 wz = {0}, float ys = {0.3}>
+{
+  q = QuantizeLinear(x, s, z)
+  d = DequantizeLinear(q, s, z)
+  v = DequantizeLinear(w, ws, wz)
+  h = MatMul(d, v)
+  r = QuantizeLinear(h, ys, z)
+  e = DequantizeLinear(r, ys, z)
+  y = Add(e, d)
+}
+""" % ", ".join(str(i * 37 % 255 - 127) for i in range(4096))
+
+
+def convolutions():
+    """Widths around those of vectors: of all channels, of each alone, and of single places."""
+    nodes, inputs, outputs, weights = [], [], [], []
+    for width in (1, 3, 5, 7, 14, 17, 33):
+        inputs.append(f"float[2, 4, 5, {width}] x{width}")
+        for stride in (1, 2, 3):
+            for kind, group, size, pad in (("all", 1, 3, 1), ("alone", 4, 3, 1), ("place", 1, 1, 0), ("wide", 4, 5, 3)):
+                name, shape = f"{kind}_{width}_{stride}", f"4, {4 // group}, {size}, {size}"
+                weights.append(f"float[{shape}] w_{name} = {{{numbers(16 // group * size * size)}}}")
+                outputs.append(f"float[2, 4, {(5 + 2 * pad - size) // stride + 1}, {(width + 2 * pad - size) // stride + 1}] {name}")
+                nodes.append(f"{name} = Conv<pads = [{pad}, {pad}, {pad}, {pad}], strides = [{stride}, {stride}], "
+                             f"group = {group}>(x{width}, w_{name})")
+    return (f'<ir_version: 8, opset_import: ["" : 17]>\nnet ({", ".join(inputs)}) => ({", ".join(outputs)})\n'
+            f'<{", ".join(weights)}>\n{{\n  ' + "\n  ".join(nodes) + "\n}\n")
+
+
+# Whether what is squared is one row for all or a row for each is known only at run time.
+OPEN_EXPAND = """<ir_version: 8, opset_import: ["" : 17]>
+net (float[2, 1] x, float[N, 4] z) => (float[1, 2, 4] y) <int64[3] s = {1, 2, 4}> {
+  e = Expand(x, s)
+  d = Expand(z, s)
+  m = Mul(d, d)
+  y = Add(m, e)
 }
 """
 
@@ -254,6 +306,45 @@ class CompileTest(unittest.TestCase):
             self.ingot("compile", "forest.onnxtxt", "-o", "net", *options)
             self.assertIn("forest_", (self.folder / "net.cpp").read_text())
             self.assertIn("output 0: right, 0 of", self.built(sanitized, ["net.cpp", "net_test.cpp"]), made)
+
+    def test_convolutions_of_any_width(self):
+        (self.folder / "convolutions.onnxtxt").write_text(convolutions())
+        for options, flags in (([], []), ([], ["-mavx2", "-mfma"]), (["--target", "scalar"], [])):
+            self.ingot("compile", "convolutions.onnxtxt", "-o", "net", *options)
+            said = self.built(["g++", "-std=c++17", "-fsanitize=address,undefined", *flags], ["net.cpp", "net_test.cpp"])
+            self.assertEqual(said.count("right"), 84, said)
+
+    def test_weights_that_nothing_reads_are_left_out(self):
+        (self.folder / "upsample.onnxtxt").write_text(UPSAMPLE)
+        for options in (["--c"], ["--c", "--weights", "file"]):
+            self.ingot("compile", "upsample.onnxtxt", "-o", "net", *options)
+            self.assertIn("output 0: right", self.built(["gcc", "-std=c99"], ["net_test.c", "net.c"]))
+
+    def test_what_is_no_tensor_has_no_test_program(self):
+        (self.folder / "sequence.onnxtxt").write_text(SEQUENCE)
+        done = json.loads(self.ingot("compile", "sequence.onnxtxt", "-o", "net", "--json").stdout)
+        self.assertEqual((done["why_no_test"], done["files"]), ("'s' is no tensor", ["net.h", "net.cpp"]))
+
+    @unittest.skipUnless(shutil.which("octave-cli"), "Octave is not installed")
+    def test_octave_stretches_what_only_the_run_tells(self):
+        (self.folder / "expand.onnxtxt").write_text(OPEN_EXPAND)
+        self.ingot("compile", "expand.onnxtxt", "-o", "net", "--emit", "matlab")
+        for z, wanted in (("[1 2 3 4]", "2 5 10 17 3 6 11 18"), ("[1 2 3 4; 5 6 7 8]", "2 5 10 17 27 38 51 66")):
+            code = f"y = net(single([1; 2]), single({z})); printf('%g ', squeeze(y).');"
+            done = subprocess.run(["octave-cli", "--quiet", "--no-init-file", "--eval", code], cwd=self.folder, check=True,
+                                  capture_output=True, text=True, timeout=120)
+            self.assertEqual(done.stdout.strip(), wanted)
+
+    def test_a_step_may_tip_over(self):
+        (self.folder / "steps.onnxtxt").write_text(STEPS)
+        self.ingot("compile", "steps.onnxtxt", "-o", "net", "--no-alloc", "--weights", "embed")
+        self.assertIn("output 0: right", self.built(["g++", "-std=c++17"], ["net_test.cpp", "net.cpp"]))
+        source = (self.folder / "net.cpp").read_text()
+        # One step of what is added is right, two are not.
+        for steps, code in ((1, 0), (2, 1)):
+            (self.folder / "net.cpp").write_text(source.replace("  return 0;\n}\n\n}", f"  y[5] += {0.3 * steps:g}f;\n  return 0;\n}}\n\n}}"))
+            subprocess.run(["g++", "-std=c++17", "net.cpp", "net_test.cpp", "-o", "program"], check=True, cwd=self.folder)
+            self.assertEqual(subprocess.run(["./program"], cwd=self.folder, capture_output=True, timeout=60).returncode, code)
 
     def test_types_that_no_file_states_are_inferred(self):
         (self.folder / "typeless.onnxtxt").write_text(TYPELESS)

@@ -85,6 +85,14 @@ static void convolution_$N(const $T* x, const $T* w, const $T* bias, $T* y, $T* 
     places *= out[d];
     taps *= kernel[d];
   }
+  if (taps == 1 && plane == places) {
+    bool is_plain = true;
+    for (int d = 0; d < rank; ++d) is_plain = is_plain && strides[d] == 1 && pads[d] == 0;
+    if (is_plain) {  // the image is one row
+      rank = 1;
+      in = out = &plane;
+    }
+  }
   const int64_t k = c * taps, w_step = (m + $MR - 1) / $MR * $MR * k;
   for (int64_t ng = 0; ng < batch * group; ++ng) {
     const int64_t g = ng % group;
@@ -144,20 +152,24 @@ static void depthwise_$N(const $T* x, const $T* w, const $T* bias, $T* y, $T* ro
   }
   for (int64_t i = 0; i < padded; ++i) room[i] = 0;
   for (int64_t nc = 0; nc < batch * channels; ++nc) {
-    for (int64_t r = 0; r < in[0]; ++r) {
-      const int64_t row = r + pads[0];
-      const $T* const from = x + (nc * in[0] + r) * in[1];
-      if (row >= high * sy) break;
-      for (int64_t s = 0; s < sx; ++s) {
-        const int64_t skipped = ((s - pads[1]) % sx + sx) % sx;
-        $T* const to = room + (row % sy * sx + s) * high * wide + row / sy * wide + (skipped + pads[1]) / sx;
-        const int64_t room_left = wide - (skipped + pads[1]) / sx;
-        int64_t length = in[1] > skipped ? (in[1] - skipped + sx - 1) / sx : 0;
-        if (length > room_left) length = room_left;
+    for (int64_t s = 0; s < sx; ++s) {
+      const int64_t skipped = ((s - pads[1]) % sx + sx) % sx, place = (skipped + pads[1]) / sx;
+      const int64_t there = in[1] > skipped ? (in[1] - skipped + sx - 1) / sx : 0;
+      const int64_t length = there < wide - place ? there : wide - place;
+      int64_t phase = pads[0] % sy, line = pads[0] / sy;
+      for (int64_t r = 0; r < in[0] && r + pads[0] < high * sy; ++r) {
+        const $T* const from = x + (nc * in[0] + r) * in[1] + skipped;
+        $T* const to = room + ((phase * sx + s) * high + line) * wide + place;
         if (sx == 1)
           copy_$N(to, from, length);
+        else if (sx == 2)  // of a known step compilers make vectors
+          for (int64_t q = 0; q < length; ++q) to[q] = from[q * 2];
         else
-          for (int64_t q = 0; q < length; ++q) to[q] = from[skipped + q * sx];
+          for (int64_t q = 0; q < length; ++q) to[q] = from[q * sx];
+        if (++phase == sy) {
+          phase = 0;
+          ++line;
+        }
       }
     }
     for (int64_t f = nc % channels * multiple; f < (nc % channels + 1) * multiple; ++f) {

@@ -12,7 +12,6 @@
 #include "ingot/backends/cpp/weights.h"
 #include "ingot/base/error.h"
 #include "ingot/lower/plan.h"
-#include "ingot/lower/walk.h"
 
 namespace ingot::backends::cpp {
 
@@ -73,8 +72,11 @@ class Emitter {
     std::vector<File> files;
     const std::string last = results();
     const std::string body = printer_.body(program_.body, 1, last);
+    for (const std::string* text : {&last, &body, &printer_.functions()}) add_words(*text, words_);
     std::string weights_text, weights_bytes;
-    const WeightTable weights = make_weights(program_, printer_, options_.weights_in_file, weights_text, weights_bytes);
+    const WeightTable weights =
+        make_weights(program_, printer_, words_, options_.weights_in_file, weights_text, weights_bytes);
+    weight_bytes_ = static_cast<std::int64_t>(weights_bytes.size());
     std::string source = fmt::format(
         "// Made by ingot compile.\n#include \"{}.h\"\n\n#include <math.h>\n#include <stdio.h>\n#include "
         "<stdlib.h>\n#include <string.h>\n",
@@ -84,16 +86,16 @@ class Emitter {
       source +=
           "\n#ifndef INGOT_NO_THREADS\n#include <atomic>\n#include <condition_variable>\n#include <mutex>\n#include "
           "<thread>\n#include <vector>\n#endif\n";
+    if (maps_weights()) source += mapping_headers();
     source += opening() + "\n";
     if (!is_static_) source += kRoom;
     if (has_threads()) source += pool_text();
     if (options_.has_profile)
       source += fmt::format("\nvoid (*{})(int step, const char* name, int is_end) = NULL;\n", exported("on_step"));
     source += "\n" + support_.text() + weights_text + printer_.functions();
-    weight_bytes_ = static_cast<std::int64_t>(weights_bytes.size());
     if (options_.weights_in_file)
-      source +=
-          weight_functions(exported("set_weights"), options_.no_alloc ? "" : exported("load_weights"), weight_bytes_);
+      source += weight_functions(exported("set_weights"), options_.no_alloc ? "" : exported("load_weights"),
+                                 weight_bytes_, maps_weights());
     source += fmt::format("\n{} {{\n{}{}", signature(false), declarations(weights), body);
     source += last + "  return 0;\n}\n";
     if (!is_static_) source += cleanup();
@@ -114,6 +116,10 @@ class Emitter {
   /// Where nothing is shared among threads, there are none.
   bool has_threads() const {
     return options_.has_threads && !options_.is_c && support_.text().find("for_all(") != std::string::npos;
+  }
+
+  bool maps_weights() const {
+    return options_.weights_in_file && !options_.no_alloc && !options_.is_c && weight_bytes_ > 0;
   }
 
   [[noreturn]] void refuse_open_sizes(const char* why) const {
@@ -204,7 +210,8 @@ class Emitter {
           name_, exported("set_weights"));
     if (options_.weights_in_file && !options_.no_alloc)
       text += fmt::format(
-          "/// The same, read from a file into memory of its own; 0 if it could be.\nint {}(const char* path);\n",
+          "/// The same, of a file: mapped where there is a system that can, else read; 0 if it could be. It must not "
+          "change\n/// meanwhile.\nint {}(const char* path);\n",
           exported("load_weights"));
     if (options_.has_profile)
       text += fmt::format(
@@ -227,16 +234,13 @@ class Emitter {
   /// Pointers to the buffers, in the arena or yet without memory.
   std::string declarations(const WeightTable& weights) {
     std::string text;
-    std::vector<bool> used(program_.buffers.size(), false);
-    for (const Statement& s : program_.body)
-      for_each_buffer(s, [&](int tensor, bool) { used[static_cast<std::size_t>(tensor)] = true; });
     bool uses_arena = false;
     std::string lines;
     for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
       const Buffer& b = program_.buffers[i];
       const char* type = c_type(b.type).storage;
       const std::string& name = printer_.buffer(static_cast<int>(i));
-      if (!used[i]) continue;
+      if (!words_.contains(name)) continue;
       if (b.role == Buffer::Role::weight && options_.weights_in_file)
         lines += fmt::format("  const {0}* const {1} = (const {0}*)(weights + {2});\n", type, name, weights.offsets[i]);
       if (plan_.offsets[i] >= 0) {
@@ -296,6 +300,7 @@ class Emitter {
   Printer printer_;
   MemoryPlan plan_;
   std::string name_;
+  std::unordered_set<std::string> words_;  // of the printed statements
   bool is_static_ = true;
   std::size_t arena_slot_ = 0;
   std::int64_t weight_bytes_ = 0;  // of the file

@@ -35,8 +35,10 @@ std::vector<File> emit(const lower::Program& program, const Options& options, Si
 std::vector<Array> as_passed(const std::vector<Array>& arrays);
 
 /// What the test program reads from NAME_test.bin: inputs, and what the model gives for them. A model that rounds to
-/// half precision or to steps may give other roundings.
-std::string test_data(const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool rounds_coarsely);
+/// half precision or to steps may give other roundings: `steps`, of outputs that were steps just before, are how far apart
+/// neighbours are.
+std::string test_data(const std::vector<Array>& inputs, const std::vector<Array>& outputs, bool rounds_coarsely,
+                      const std::vector<double>& steps = {});
 
 /// The program's name as it stands in the code.
 std::string identifier_of(const lower::Program& program);

@@ -39,8 +39,9 @@ constexpr std::string_view kShortVectors = R"(#if defined(__SSE2__) || defined(_
 
 constexpr std::string_view kVectors = R"(#if VECTOR_BYTES
 typedef $T vector_$N __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof($T)), may_alias));
+typedef $T part_$N __attribute__((vector_size(16), aligned(sizeof($T)), may_alias));
 #else
-typedef $T vector_$N;
+typedef $T vector_$N, part_$N;
 #endif
 #define ONE(i) +1
 enum { lanes_$N = sizeof(vector_$N) / sizeof($T), high_$N = ROWS(ONE) };
@@ -200,8 +201,15 @@ static void panels_$N(int64_t m, int64_t n, int64_t k, const $T* a, int64_t a_st
 
 constexpr std::string_view kCopy = R"(// Numbers one after the other.
 $Astatic inline void copy_$N($T* to, const $T* from, int64_t count) {
+  const int64_t few = sizeof(part_$N) / sizeof($T);
   int64_t i = 0;
   for (; i + lanes_$N <= count; i += lanes_$N) *(vector_$N*)(to + i) = *(const vector_$N*)(from + i);
+  if (i < count && count >= lanes_$N) {
+    i = count - lanes_$N;  // some of them again
+    *(vector_$N*)(to + i) = *(const vector_$N*)(from + i);
+    return;
+  }
+  for (; i + few <= count; i += few) *(part_$N*)(to + i) = *(const part_$N*)(from + i);
   for (; i < count; ++i) to[i] = from[i];
 }
 )";
@@ -268,16 +276,17 @@ constexpr std::string_view kProduct =
     }
 }
 
-// c = a * b. A row step of 0 says that a matrix lies in panels; others are packed into rooms, block by block.
+// c = a * b. A row step of 0 says that a matrix lies in panels; others are packed into rooms, block by block. Few rows
+// read panels from one end to the other.
 static void product_$N(int64_t m, int64_t n, int64_t k, const $T* a, int64_t a_row, int64_t a_column, const $T* b, int64_t b_row,
                        int64_t b_column, $T* c, $T* a_room, $T* b_room, const $T* range) {
-  const int64_t n_step = b_row ? $NC : n, m_step = a_row && m > 3 ? $MC : m;
+  const int64_t n_step = b_row ? $NC : n, m_step = a_row && m > 3 ? $MC : m, k_step = b_row || m > 3 ? $KC : k;
   if (k == 0)
     for (int64_t i = 0; i < m * n; ++i) c[i] = range && 0 < range[0] ? range[0] : range && 0 > range[1] ? range[1] : 0;
   for (int64_t j = 0; j < n; j += n_step) {
     const int64_t columns = n - j < n_step ? n - j : n_step;
-    for (int64_t t = 0; t < k; t += $KC) {
-      const int64_t depth = k - t < $KC ? k - t : $KC;
+    for (int64_t t = 0; t < k; t += k_step) {
+      const int64_t depth = k - t < k_step ? k - t : k_step;
       const $T* right = b + t * $NR;
       if (b_row) {
         pack_columns_$N(depth, columns, b + t * b_row + j * b_column, b_row, b_column, b_room);

@@ -1,6 +1,7 @@
 #pragma once
 #include <map>
 #include <string>
+#include <unordered_set>
 
 #include "ingot/backends/cpp/names.h"
 #include "ingot/backends/cpp/support.h"
@@ -60,6 +61,9 @@ class Printer {
 };
 
 std::string indent(int depth);
+
+/// The words of a text of code: what is none of them is not used there.
+void add_words(const std::string& text, std::unordered_set<std::string>& words);
 
 /// Whether each element is made of those at its own place, and of what is the same for all.
 bool is_map_in_step(const lower::Map& map);

@@ -31,15 +31,6 @@ bool has_word(const std::string& text, const std::string& word) {
   return false;
 }
 
-void add_words(const std::string& text, std::unordered_set<std::string>& words) {
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t end = at;
-    while (end < text.size() && is_word(text[end])) ++end;
-    if (end > at) words.insert(text.substr(at, end - at));
-    at = end + 1;
-  }
-}
-
 /// The lines that declare names which what follows them uses, then the text itself.
 std::string with_used(const std::vector<Printer::Named>& lines, std::string text) {
   for (std::size_t i = lines.size(); i-- > 0;)
@@ -60,6 +51,15 @@ bool reads_along(const Expr& value, const Axis& axis) {
 }
 
 }  // namespace
+
+void add_words(const std::string& text, std::unordered_set<std::string>& words) {
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    while (end < text.size() && is_word(text[end])) ++end;
+    if (end > at) words.insert(text.substr(at, end - at));
+    at = end + 1;
+  }
+}
 
 bool is_map_in_step(const Map& map) {
   return is_in_step(map.at, map.dims, map.axes) && can_be_one_loop(map.value, map.axes);

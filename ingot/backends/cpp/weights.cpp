@@ -89,13 +89,13 @@ void add_array(const Buffer& b, const std::string& name, std::string& text) {
 
 }  // namespace
 
-WeightTable make_weights(const Program& program, const Printer& printer, bool in_file, std::string& text,
-                         std::string& bytes) {
+WeightTable make_weights(const Program& program, const Printer& printer, const std::unordered_set<std::string>& words,
+                         bool in_file, std::string& text, std::string& bytes) {
   WeightTable table;
   table.offsets.assign(program.buffers.size(), -1);
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const Buffer& b = program.buffers[i];
-    if (b.role != Buffer::Role::weight) continue;
+    if (b.role != Buffer::Role::weight || !words.contains(printer.buffer(static_cast<int>(i)))) continue;
     table.bytes += b.value->size() * element_bytes(b.type);
     if (!in_file) {
       add_array(b, printer.buffer(static_cast<int>(i)), text);
@@ -108,7 +108,7 @@ WeightTable make_weights(const Program& program, const Printer& printer, bool in
   return table;
 }
 
-std::string weight_functions(const std::string& set, const std::string& load, std::int64_t bytes) {
+std::string weight_functions(const std::string& set, const std::string& load, std::int64_t bytes, bool may_map) {
   std::string text = fmt::format(R"(
 static const unsigned char* weights = NULL;
 
@@ -116,10 +116,23 @@ void {0}(const void* bytes) {{ weights = (const unsigned char*)bytes; }}
 )",
                                  set);
   if (load.empty()) return text;
-  return text + fmt::format(R"(
-static void* owned = NULL;
-
+  const std::string mapping = fmt::format(R"(#ifdef INGOT_MAPS
 int {1}(const char* path) {{
+  const int file = open(path, O_RDONLY);
+  struct stat about;
+  void* fresh = MAP_FAILED;
+  if (file >= 0 && fstat(file, &about) == 0 && about.st_size >= {2}) fresh = mmap(NULL, {2}, PROT_READ, MAP_PRIVATE, file, 0);
+  if (file >= 0) close(file);
+  if (fresh == MAP_FAILED) return 1;
+  if (owned) munmap(owned, {2});
+  owned = fresh;
+  {0}(fresh);
+  return 0;
+}}
+#else
+)",
+                                          set, load, bytes);
+  const std::string reading = fmt::format(R"(int {1}(const char* path) {{
   FILE* file = fopen(path, "rb");
   unsigned char* fresh = (unsigned char*)malloc({2} + 64);
   unsigned char* bytes = fresh ? fresh + (64 - (size_t)fresh % 64) : NULL;
@@ -135,7 +148,15 @@ int {1}(const char* path) {{
   return 0;
 }}
 )",
-                            set, load, bytes);
+                                          set, load, bytes);
+  text += "\nstatic void* owned = NULL;\n\n";
+  return may_map ? text + mapping + reading + "#endif\n" : text + reading;
+}
+
+std::string_view mapping_headers() {
+  return "\n#if (defined(__unix__) || defined(__APPLE__)) && !defined(INGOT_NO_MAP)\n#define INGOT_MAPS\n#include "
+         "<fcntl.h>\n"
+         "#include <sys/mman.h>\n#include <sys/stat.h>\n#include <unistd.h>\n#endif\n";
 }
 
 }  // namespace ingot::backends::cpp

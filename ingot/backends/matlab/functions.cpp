@@ -26,8 +26,12 @@ function y = choose_(c, a, b)
   if isscalar(c)
     if c
       y = a;
+      a = b;
     else
       y = b;
+    end
+    if isscalar(y)
+      y = repmat(y, size(a));
     end
     return;
   end
