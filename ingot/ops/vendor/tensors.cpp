@@ -121,6 +121,10 @@ Values is_all_finite(DecomposeContext& c) {
   return answer ? Values{answer} : Values{};
 }
 
+Values shrunken_gather(DecomposeContext& c) {
+  return {c.g.op("Gather", {c.in(0), c.in(1)}, {{"axis", c.attr("axis", std::int64_t{0})}})};
+}
+
 Values torch_embedding(DecomposeContext& c) { return {c.g.op("Gather", {c.in(0), c.in(1)})}; }
 
 Values linear_attention_gate(DecomposeContext& c) {
@@ -145,6 +149,7 @@ INGOT_BODY(IsAllFinite, is_all_finite);
 INGOT_BODY(LinearAttentionGate, linear_attention_gate);
 INGOT_BODY(Pad, pad);
 INGOT_BODY(Range, range);
+INGOT_BODY(ShrunkenGather, shrunken_gather);
 INGOT_BODY(TorchEmbedding, torch_embedding);
 INGOT_BODY(Trilu, trilu);
 INGOT_BODY(UnfoldTensor, unfold_tensor);
