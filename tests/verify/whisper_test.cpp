@@ -44,7 +44,7 @@ class Search {
     const std::string words = std::to_string(kWords);
     std::string inputs = "sound, most, least, beams, wanted";
     for (const std::string& input :
-         {maybe(0.5, "float", "length_penalty", std::to_string(number(5, 15) / 10.0)),
+         {maybe(1, "float", "length_penalty", std::to_string(number(5, 15) / 10.0)),
           maybe(0.5, "float", "repetition_penalty", std::to_string(number(8, 15) / 10.0)),
           maybe(0.4, "int32[" + words + "]", "mask", mask),
           maybe(0.4, "int32[" + std::to_string(batch_) + ", " + words + "]", "prefix", prefix), std::string("\"\""),
