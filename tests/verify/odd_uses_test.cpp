@@ -63,16 +63,14 @@ class OddUse {
     }
     if (tensor_size(dims) > 4096) dims.resize(2);
     const std::string name = "i" + std::to_string(i);
+    const Array array = values(type, dims);
+    // Some are constants: bodies look at those.
+    if (type != DType::string && draw(4) == 0)
+      return node.set_input(i, model.graph->add_initializer(name, array.to_tensor()));
     Value* value = model.graph->add_input(name, Type::tensor(type, shape_of(dims)));
     value->is_declared = true;
     node.set_input(i, value);
-    inputs.push_back({name, values(type, dims)});
-    // Some are constants: bodies look at those.
-    if (type != DType::string && draw(4) == 0) {
-      value->initializer = inputs.back().value.array()->to_tensor();
-      inputs.pop_back();
-      model.graph->set_is_input(value, false);
-    }
+    inputs.push_back({name, array});
   }
   static Shape shape_of(const Dims& dims) { return {dims.begin(), dims.end()}; }
 
@@ -140,7 +138,8 @@ template <class Work> bool runs(Work work) {
   try {
     work();
     return true;
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (std::getenv("INGOT_ODD_OPERATOR")) std::printf("%s\n", error.what());
     return false;
   }
 }
@@ -148,9 +147,10 @@ template <class Work> bool runs(Work work) {
 TEST(OddUses, AreRunOrRefused) {
   const char* wanted = std::getenv("INGOT_ODD_USES");
   const unsigned each = wanted ? static_cast<unsigned>(std::strtoul(wanted, nullptr, 10)) : 60;
+  const char* only = std::getenv("INGOT_ODD_OPERATOR");  // after a death: which one was it?
   std::size_t ran = 0, refused = 0;
   for (const ops::Schema& schema : ops::vendor_schemas())
-    for (unsigned seed = 0; seed < each; ++seed) {
+    for (unsigned seed = 0; seed < each && (!only || schema.name == only); ++seed) {
       SCOPED_TRACE(std::string(schema.domain) + "." + std::string(schema.name) + ", seed " + std::to_string(seed));
       const OddUse use(schema, seed);
       Budget budget({.memory = std::uint64_t{1} << 28, .time = std::chrono::seconds(5)});
@@ -167,7 +167,7 @@ TEST(OddUses, AreRunOrRefused) {
       is_refused ? ++refused : ++ran;
     }
   std::printf("%zu uses ran, %zu were refused\n", ran, refused);
-  EXPECT_GT(ran, 0u);
+  EXPECT_TRUE(only || ran > refused / 20) << ran << " ran";
 }
 
 }  // namespace

@@ -44,9 +44,8 @@ Values unfold_tensor(DecomposeContext& c) {
   if (axis < 0 || axis >= *rank) return {};
   Value* last = g.sub(count_of(g, c.in(0), axis), g.index(size));
   Value* starts = g.op("Range", {g.index(0), g.add(last, g.index(1)), g.index(step)});
-  std::vector<std::int64_t> offsets;
-  for (std::int64_t i = 0; i < size; ++i) offsets.push_back(i);
-  Value* places = g.add(g.unsqueeze(starts, {1}), g.ints(offsets));
+  Value* offsets = g.op("Range", {g.index(0), g.index(size), g.index(1)});
+  Value* places = g.add(g.unsqueeze(starts, {1}), offsets);
   Value* windows = g.op("Gather", {c.in(0), places}, {{"axis", axis}});
   std::vector<std::int64_t> perm;
   for (std::int64_t i = 0; i <= *rank; ++i)
