@@ -288,7 +288,7 @@ class Halving {
   void drop_idle_casts() {
     for (Node& node : graph_.nodes()) {
       Value *x = node.is("Cast") ? node.input(0) : nullptr, *y = x ? node.output(0) : nullptr;
-      if (!y || !half_.contains(&node) || x->type.elem != y->type.elem) continue;
+      if (!y || x->type.elem != options_.to || y->type.elem != options_.to) continue;
       if (std::ranges::any_of(y->uses(), [](const Use& use) { return !use.node; })) {
         node.op = "Identity";
         node.attributes.erase("to");
