@@ -12,6 +12,7 @@
 #include "ingot/driver/adjust.h"
 #include "ingot/driver/options.h"
 #include "ingot/driver/summary.h"
+#include "ingot/ir/model.h"
 #include "ingot/verify/runtime.h"
 #include "terminal.h"
 
@@ -48,7 +49,7 @@ Home home_of(const std::string& target) {
 /// A folder of models; else nothing, or one model.
 bool writes_parts(const Options& options) { return !options.output.empty() && !options.functions; }
 
-Json plan_of(const Options& options, const driver::Partition& partition, const driver::Summary& whole) {
+Json plan_of(const Options& options, driver::Partition& partition, const driver::Summary& whole) {
   const std::filesystem::path folder = options.output;
   Json plan{{"plan", 1},
             {"model", options.model},
@@ -58,8 +59,10 @@ Json plan_of(const Options& options, const driver::Partition& partition, const d
             {"crossing_values", partition.crossings},
             {"parts", Json::array()},
             {"fallbacks", Json::array()}};
-  for (const auto& part : partition.parts) {
+  for (auto& part : partition.parts) {
     const Home home = home_of(part.target);
+    // Only files of ONNX have inputs that need not be given.
+    if (home.extension != ".onnx") part.model.graph->close_defaults();
     const std::string file = part.name + home.extension;
     if (writes_parts(options)) driver::save(part.model, (folder / file).string());
     const driver::Summary s = driver::summarise(part.model);

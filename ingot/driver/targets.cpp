@@ -90,6 +90,22 @@ std::string target_name(const Format& format) {
   return std::string(has_own ? format.operators->target : format.name);
 }
 
+/// What stands between the quotes of "node 'conv1'" and "the node that makes 'y'".
+std::string quoted(const std::string& where) {
+  const std::size_t first = where.find('\''), last = where.rfind('\'');
+  return first < last && last != where.npos ? where.substr(first + 1, last - first - 1) : std::string();
+}
+
+/// The node that an obstacle is about, by its label. What a node was decomposed into is named after it.
+std::string label_of(const std::string& where, const std::map<std::string, std::string>& labels) {
+  for (std::string name = quoted(where); !name.empty();) {
+    if (const auto it = labels.find(name); it != labels.end()) return it->second;
+    const std::size_t slash = name.rfind('/');
+    name.resize(slash == name.npos ? 0 : slash);
+  }
+  return where;
+}
+
 /// What a format's writer says of each node of a model.
 PartitionTarget target_of(const Format& format, const Model& model) {
   PartitionTarget target{.name = target_name(format), .title = std::string(format.title)};
@@ -100,9 +116,12 @@ PartitionTarget target_of(const Format& format, const Model& model) {
       {"attribute_value", "UNSUPPORTED_NODE_ATTR"}, {"not_constant", "UNSUPPORTED_NODE_INPUT"},
       {"not_a_tensor", "UNSUPPORTED_NODE_INPUT"},
   };
+  std::map<std::string, std::string> labels;
+  for (const Node& node : model.graph->nodes()) labels.emplace(quoted(node.label()), node.label());
   for (const ExportObstacle& o : format.operators->obstacles(model, {})) {
     const auto code = kCodes.find(o.kind);
-    refusals->emplace(o.where, Fallback{code == kCodes.end() ? "UNSUPPORTED_NODE" : code->second, o.reason, o.remedy});
+    refusals->emplace(label_of(o.where, labels),
+                      Fallback{code == kCodes.end() ? "UNSUPPORTED_NODE" : code->second, o.reason, o.remedy});
   }
   target.answer = [refusals](const Node& node) -> std::optional<Fallback> {
     const auto it = refusals->find(node.label());

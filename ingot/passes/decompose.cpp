@@ -1,6 +1,8 @@
 // Replaces operators by their own definitions in simpler operators.
 #include "ingot/passes/decompose.h"
 
+#include <algorithm>
+
 #include "ingot/base/error.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/steps.h"
@@ -53,7 +55,10 @@ bool decompose_node(Node& node) {
     error.in_node(node.name.empty() ? node.label() : node.name, node.op);
     throw;
   }
-  if (made.empty()) {
+  made.resize(made.empty() ? 0 : std::max(made.size(), node.output_count()));
+  const auto is_missing = [&](const Value* old) { return old && !old->uses().empty() && !made[old->output_index()]; };
+  // A body may know some of the outputs only, or none.
+  if (made.empty() || std::ranges::any_of(node.outputs(), is_missing)) {
     take_back();
     return false;
   }

@@ -167,6 +167,8 @@ IrNeed needed_ir_version(const Model& model) {
 
 void take_defaults_for_constants(Model& model) {
   if (model.ir_version >= 4) return;
+  // Before IR version 3 files did not say which operators they mean: there was one set of them.
+  if (model.opsets.empty() && model.ir_version < 3) model.opsets.set("", 1);
   model.ir_version = 4;
   model.graph->close_defaults();
 }

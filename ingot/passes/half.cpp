@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <sstream>
 #include <unordered_map>
 #include <unordered_set>
@@ -15,6 +16,7 @@
 #include "ingot/ops/builder.h"
 #include "ingot/ops/schema.h"
 #include "ingot/passes/infer.h"
+#include "ingot/passes/sort_nodes.h"
 
 namespace ingot::passes {
 namespace {
@@ -73,6 +75,7 @@ class Halving {
     for (Node* node : nodes) convert(*node);
     for (Node* node : nodes) feed_subgraphs(*node);
     settle_outputs();
+    drop_idle_casts();
     drop_unread(graph_);
     // Where nobody reads the float weight any more, the other takes its name.
     std::vector<Value*> left(graph_.initializers().begin(), graph_.initializers().end());
@@ -214,12 +217,17 @@ class Halving {
   }
 
   void convert_attributes(Node& node) const {
-    if (node.is("Constant"))
-      if (const auto* number = node.attributes.get<float>("value_float")) {
-        const Tensor value = halved(Tensor::scalar<float>(*number));
+    if (node.is("Constant")) {
+      std::optional<Tensor> value;
+      if (const auto* number = node.attributes.get<float>("value_float")) value = Tensor::scalar<float>(*number);
+      if (const auto* list = node.attributes.get<std::vector<float>>("value_floats"))
+        value = Tensor::of<float>({std::ssize(*list)}, *list);
+      if (value) {
         node.attributes.erase("value_float");
-        node.attributes.set({"value", AttrValue(value)});
+        node.attributes.erase("value_floats");
+        node.attributes.set({"value", AttrValue(halved(*value))});
       }
+    }
     for (Attribute& a : node.attributes) {
       if (auto* tensor = std::get_if<Tensor>(&a.value); tensor && tensor->dtype() == DType::f32)
         a.value = halved(*tensor);
@@ -276,6 +284,20 @@ class Halving {
       if (Value* v = graph_.output(i); halves_.contains(v)) graph_.set_output(i, renamed(v, as(v, DType::f32)));
   }
 
+  /// Casts to the type that a value has by now. ONNX Runtime does not load all of them.
+  void drop_idle_casts() {
+    for (Node& node : graph_.nodes()) {
+      Value *x = node.is("Cast") ? node.input(0) : nullptr, *y = x ? node.output(0) : nullptr;
+      if (!y || x->type.elem != options_.to || y->type.elem != options_.to) continue;
+      if (std::ranges::any_of(y->uses(), [](const Use& use) { return !use.node; })) {
+        node.op = "Identity";
+        node.attributes.erase("to");
+      } else {
+        graph_.replace_all_uses(y, x);
+      }
+    }
+  }
+
   /// The outside knows the name.
   Value* renamed(Value* inner, Value* outer) {
     if (outer->is_declared) return outer;
@@ -315,6 +337,7 @@ HalfReport to_half(Model& model, const HalfOptions& options) {
   if (!model.training.empty())
     throw Error(Code::bad_usage, "a model with training information stays float")
         .hint("'ingot strip-training' takes it out");
+  sort_nodes(*model.graph);
   InferOptions tolerant;
   tolerant.tolerate_errors = true;
   infer(model, tolerant);

@@ -81,8 +81,23 @@ template <class Visit> void for_each_twin(const Model& model, const Model& infer
   }
 }
 
+/// Each node after those that it reads from, also where a file has them in another order.
+void infer_in_order(Graph& graph, ops::InferSession& session) {
+  const auto order = topological_order(graph);
+  if (!order) return ops::infer_graph(graph, session);
+  for (Node* node : *order) ops::infer_node(*node, session);
+}
+
+/// The same order for steps between versions, which ask for types. A graph with a cycle stays as it is.
+void put_in_order(Graph& root) {
+  for_each_graph(root, [](Graph& graph) {
+    if (const auto order = topological_order(graph))
+      for (Node* node : *order) graph.move_before(node, nullptr);
+  });
+}
+
 void infer_in_place(Model& model, ops::InferSession& session, bool keep_declared) {
-  ops::infer_graph(*model.graph, session);
+  infer_in_order(*model.graph, session);
   for (const TrainingInfo& t : model.training) {
     if (t.initialization) ops::infer_graph(*t.initialization, session);
     if (t.algorithm) ops::infer_graph(*t.algorithm, session);
@@ -122,6 +137,7 @@ void infer(Model& model, const InferOptions& options) {
     return;
   }
   Model copy = model.clone();
+  put_in_order(*copy.graph);
   ops::InferSession session = session_for(copy, options);
   std::vector<Obstacle> obstacles;
   canonicalize(copy, session, obstacles);
@@ -137,6 +153,7 @@ void infer(Model& model, const InferOptions& options) {
 InferredTypes infer_types(const Model& model, Model copy, const InferOptions& options) {
   InferredTypes result;
   result.copy = std::move(copy);
+  put_in_order(*result.copy.graph);
   ops::InferSession session = session_for(result.copy, options);
   std::vector<Obstacle> obstacles;
   if (is_newest(result.copy))

@@ -8,9 +8,9 @@
 
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
+#include "ingot/driver/work_directory.h"
 #include "ingot/verify/child_process.h"
 #include "ingot/verify/peer_tensor.h"
-#include "ingot/driver/work_directory.h"
 
 namespace ingot::verify {
 namespace {
@@ -76,6 +76,7 @@ PeerAnswer Peer::run(const PeerRequest& request) try {
             {"optimize", request.optimize},
             {"inputs", Json::array()}};
   if (!request.outputs.empty()) json["outputs"] = request.outputs;
+  for (const auto& [output, input] : request.in_place) json["in_place"][output] = input;
   for (std::size_t i = 0; i < request.inputs.size(); ++i)
     json["inputs"].push_back(
         to_peer(request.inputs[i], (s.directory.path() / ("input_" + std::to_string(i))).string()));

@@ -16,6 +16,8 @@ struct PeerRequest {
   int threads = 1;
   int runs = 1;           // TFLite: how often it runs, on the same inputs, before it gives its outputs
   bool optimize = false;  // ONNX Runtime: fuse and rewrite as its users do
+  /// ONNX Runtime: outputs that are written where an input is (output, input), as some of its operators want it.
+  std::vector<std::pair<std::string, std::string>> in_place{};
 };
 
 struct PeerAnswer {

@@ -94,6 +94,38 @@ net (float[2] x, float[2] w = {3, 4}) => (float[2] y) { [erf] a = Erf(x) [sum] b
         targets = f"{self.path('npu.json')},ingot"
         self.partition(self.path("default.onnxtxt"), "--targets", targets, "-o", self.path("defaults"))
         self.expect_same(self.outputs(self.path("default.onnxtxt")), self.outputs(self.path("defaults/plan.json")), 0)
+        # A TFLite file has no such inputs: its part takes the default for a constant.
+        plan = self.partition(self.path("default.onnxtxt"), "--targets", "tflite,ingot", "-o", self.path("constants"))
+        self.assertEqual([p["inputs"] for p in plan["parts"] if p["runtime"] == "tflite"][0], ["x"])
+        if "tflite" in RUNTIMES.installed:
+            self.expect_same(self.outputs(self.path("default.onnxtxt")), self.outputs(self.path("constants/plan.json")), 1e-5)
+
+    @RUNTIMES.needs("tflite")
+    def test_integers_that_are_read_with_two_zero_points_stay_two(self):
+        self.write("shared.onnxtxt", """<ir_version: 10, opset_import: ["" : 21]>
+net (float[3] x) => (float[3] y) <uint8[3] q = {0, 7, 200}, float s = {1.5}, uint8 z = {5}>
+{ a = DequantizeLinear(q, s, z) b = DequantizeLinear(q, s) c = Add(x, a) y = Add(c, b) }""")
+        self.partition(self.path("shared.onnxtxt"), "--targets", "tflite,ingot", "-o", self.path("shared"))
+        self.expect_same(self.outputs(self.path("shared.onnxtxt")), self.outputs(self.path("shared/plan.json")), 1e-5)
+
+    def test_what_a_node_becomes_decides_whether_a_format_takes_it(self):
+        # TFLite has no sum of halves, of which a mean would be made.
+        self.write("half.onnxtxt", """<ir_version: 8, opset_import: ["" : 17]>
+net (float[2, 3] x) => (float16[2, 1] y) { [cast] h = Cast<to = 10>(x) [mean] y = ReduceMean<axes = [1]>(h) }""")
+        plan = self.partition(self.path("half.onnxtxt"), "--targets", "tflite,ingot", "-o", self.path("half"))
+        self.assertIn("ReduceMean", [f["op"] for f in plan["fallbacks"]])
+
+    def test_files_older_than_operator_sets_are_divided(self):
+        self.write("old.onnxtxt", """<ir_version: 1>
+net (float[2, 3, 4] x, float[3] w = {1, 2, 3}) => (float[2, 3, 4] y) { a = Add<axis = 1, broadcast = 1>(x, w) b = Neg(a) y = Relu(b) }""")
+        self.partition(self.path("old.onnxtxt"), "--targets", f"{self.path('npu.json')},ingot", "-o", self.path("old"))
+        self.run_ingot("check", self.path("old/part_0.onnx"))
+
+    def test_nodes_may_be_in_any_order(self):
+        self.write("turned.onnxtxt", """<ir_version: 8, opset_import: ["" : 17]>
+net (float[2, 3] x) => (y) { [last] y = Relu(b) [second] b = Erf(a) [first] a = Add(x, x) }""")
+        self.partition(self.path("turned.onnxtxt"), "--targets", f"{self.path('npu.json')},ingot", "-o", self.path("turned"))
+        self.expect_same(self.outputs(self.path("turned.onnxtxt")), self.outputs(self.path("turned/plan.json")), 0)
 
     def test_parts_as_functions_of_one_model_give_the_same(self):
         one = self.path("functions.onnx")

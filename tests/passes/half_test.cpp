@@ -45,6 +45,29 @@ TEST(Half, KeepsNamesAndTypesOfInputsAndOutputs) {
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(got[i], expected[i], 0.01);
 }
 
+TEST(Half, CastsNothingToWhatItIs) {
+  Model model = parse(
+      "g (float[2] x) => (float16[2] y) "
+      "{ c = Add(b, b) d = Cast<to = 10>(c) e = Mul(d, a) y = Cast<to = 10>(f) f = Relu(e) b = Relu(x) a = Cast<to = "
+      "10>(x) }");
+  const HalfReport report = to_half(model, {});
+  EXPECT_EQ(report.casts, 1u) << onnx::to_text(model);
+  for (const Node& node : model.graph->nodes())
+    EXPECT_FALSE(node.is("Cast") && node.input(0)->type.elem == node.output(0)->type.elem);
+  EXPECT_EQ(model.graph->output(0)->type.str(), "float16[2]");
+  EXPECT_EQ(model.graph->output(0)->name(), "y");
+  EXPECT_TRUE(is_valid(model));
+}
+
+TEST(Half, ConvertsConstantsInEachOfTheirForms) {
+  Model model = parse(
+      "g (float[2] x) => (float[2] y) { a = Constant<value_floats = [1.5, 2.5]>() b = Constant<value_float = 0.5>() "
+      "c = Constant<value = float[2] {1, 2}>() d = Add(x, a) e = Add(d, b) y = Add(e, c) }");
+  EXPECT_EQ(to_half(model, {}).casts, 2u);
+  EXPECT_TRUE(is_valid(model));
+  EXPECT_EQ(model.graph->find("a")->type.elem, DType::f16);
+}
+
 TEST(Half, ConvertsPortsWhereAsked) {
   Model model = parse(kNet);
   to_half(model, {.converts_ports = true});

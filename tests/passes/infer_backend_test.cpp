@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ingot/base/error.h"
+#include "ingot/onnx/text.h"
 #include "ingot/passes/infer.h"
 #include "tests/passes/backend_cases.h"
 
@@ -120,6 +121,16 @@ Share infer_all(Shapes shapes) {
   if (shapes == Shapes::real) std::printf("%zu outputs exact, %zu open because data decides\n", exact, open);
   std::printf("%zu of %zu dimensions known (%.1f %%)\n", share.known, share.all, share.percent());
   return share;
+}
+
+TEST(Infer, GoesFromWhatIsReadToWhoReadsIt) {
+  for (const char* opset : {"23", "11"}) {
+    Model model = onnx::parse_text("<ir_version: 6, opset_import: [\"\" : " + std::string(opset) +
+                                   "]> g (float[2,3] x) => (y) { y = Relu(b) b = Transpose(a) a = Neg(x) }");
+    passes::infer(model);
+    EXPECT_EQ(model.graph->output(0)->type.str(), "float[3,2]") << opset;
+    EXPECT_EQ(passes::infer_types(model, model.clone()).types.at(model.graph->output(0))->str(), "float[3,2]");
+  }
 }
 
 TEST(InferBackendSuite, GivesTheStoredTypesAndShapesFromRealShapes) {

@@ -69,6 +69,10 @@ void VendorCase::outputs(std::size_t count, unsigned produced) {
   for (std::size_t i = 0; i < count; ++i) outputs_.push_back((produced >> i & 1) != 0);
 }
 
+void VendorCase::in_place(std::size_t output, std::size_t input) {
+  in_place_.emplace_back("y" + std::to_string(output), "i" + std::to_string(input));
+}
+
 Model VendorCase::model() const {
   Model model;
   model.ir_version = 10;
@@ -84,8 +88,8 @@ Model VendorCase::model() const {
       node->set_input(i, nullptr);
       continue;
     }
-    Value* value = slot.is_weight ? graph.add_initializer(slot.name, slot.value)
-                                  : graph.add_input(slot.name, slot.value.type());
+    Value* value =
+        slot.is_weight ? graph.add_initializer(slot.name, slot.value) : graph.add_input(slot.name, slot.value.type());
     if (!slot.is_weight) value->is_declared = true;
     node->set_input(i, value);
   }
@@ -101,7 +105,8 @@ Model VendorCase::model() const {
 
 std::string VendorCase::text() const {
   std::string text = op_ + "(";
-  for (const Slot& slot : slots_) text += (slot.name.empty() ? "-" : slot.value.type().str()) + (slot.is_weight ? "w " : " ");
+  for (const Slot& slot : slots_)
+    text += (slot.name.empty() ? "-" : slot.value.type().str()) + (slot.is_weight ? "w " : " ");
   return text + ")" + attribute_text_ + " outputs " + std::to_string(outputs_.size());
 }
 

@@ -32,9 +32,12 @@ class VendorCase {
   void attribute(Attribute attribute);
   /// So many outputs; those whose bit is not set are not produced.
   void outputs(std::size_t count, unsigned produced = ~0u);
+  /// ONNX Runtime wants the output where the input is.
+  void in_place(std::size_t output, std::size_t input);
 
   Model model() const;
   const std::vector<engine::NamedDatum>& inputs() const { return inputs_; }
+  const std::vector<std::pair<std::string, std::string>>& in_place() const { return in_place_; }
   std::string text() const;
 
   std::int64_t opset = 21;  // of ai.onnx
@@ -52,6 +55,7 @@ class VendorCase {
   std::mt19937 engine_;
   std::vector<Slot> slots_;
   std::vector<engine::NamedDatum> inputs_;
+  std::vector<std::pair<std::string, std::string>> in_place_;
   std::vector<std::function<void(Node&)>> attributes_;
   std::string attribute_text_;
   std::vector<bool> outputs_{true};

@@ -71,7 +71,7 @@ TEST_P(VendorOperators, GiveWhatOnnxRuntimeGives) {
     const Model model = c.model();
     const std::string file = directory / "case.onnx";
     onnx::write(model, file);
-    const auto answer = ort.run({.model = file, .inputs = c.inputs()});
+    const auto answer = ort.run({.model = file, .inputs = c.inputs(), .in_place = c.in_place()});
     if (!answer.error.empty()) {
       ++refused;
       why = answer.error;

@@ -65,6 +65,13 @@ void gated_rms_norm(Case& c) {
   if (c.chance(0.5)) c.attribute({"epsilon", 1e-3});
 }
 
+/// A mask that leaves the first key: of a row without any only rounding at -10000 is left.
+Tensor with_first(Case& c, Dims dims) {
+  std::vector<std::int32_t> kept;
+  for (std::int64_t i = 0; i < tensor_size(dims); ++i) kept.push_back(i % dims[1] == 0 || c.chance(0.5));
+  return Tensor::of<std::int32_t>(std::move(dims), kept);
+}
+
 /// One more row against a cache of fixed length.
 void decoder_masked_attention(Case& c) {
   const std::int64_t b = c.number(1, 3), heads = c.number(1, 3), width = 4 * c.number(1, 2), hidden = heads * width,
@@ -77,7 +84,7 @@ void decoder_masked_attention(Case& c) {
     else
       c.input(c.floats(is_cross ? Dims{b, heads, most, width} : Dims{b, 1, hidden}));
   if (c.chance(0.4))
-    c.input(c.integers(DType::i32, {b, is_cross ? most : past + 1}, 0, 1));
+    c.input(with_first(c, {b, is_cross ? most : past + 1}));
   else
     c.absent();
   if (!is_cross) {
@@ -92,6 +99,117 @@ void decoder_masked_attention(Case& c) {
     c.outputs(3);
   }
   c.attribute({"num_heads", AttrValue(heads)});
+}
+
+void attn_lstm(Case& c) {
+  const std::int64_t steps = c.number(1, 4), b = c.number(1, 3), in = c.number(1, 4), hidden = c.number(1, 5),
+                     depth = c.number(1, 4), keys = c.number(1, 4), memory = c.number(1, 5);
+  const std::string direction = c.one_of<std::string>({"forward", "reverse", "bidirectional"});
+  const std::int64_t dirs = direction == "bidirectional" ? 2 : 1;
+  const bool has_layer = c.chance(0.5);
+  const std::int64_t layer = has_layer ? c.number(1, 4) : depth;
+  const auto maybe = [&](double p, Dims dims) { c.chance(p) ? c.weight(c.floats(std::move(dims))) : c.absent(); };
+  const auto lengths = [&](double p, std::int64_t most) {
+    c.chance(p) ? c.input(c.integers(DType::i32, {b}, 1, most)) : c.absent();
+  };
+  c.input(c.floats({steps, b, in}));
+  c.weight(c.floats({dirs, 4 * hidden, in + layer}));
+  c.weight(c.floats({dirs, 4 * hidden, hidden}));
+  maybe(0.7, {dirs, 8 * hidden});
+  lengths(0.5, steps);
+  maybe(0.4, {dirs, b, hidden});
+  maybe(0.4, {dirs, b, hidden});
+  maybe(0.4, {dirs, 3 * hidden});
+  c.weight(c.floats({dirs, hidden, keys}));
+  c.weight(c.floats({dirs, depth, keys}));
+  c.weight(c.floats({dirs, keys}));
+  c.input(c.floats({b, memory, depth}));
+  lengths(0.5, memory);
+  if (has_layer) c.weight(c.floats({dirs, depth + hidden, layer}));
+  c.attribute({"hidden_size", AttrValue(hidden)});
+  c.attribute({"direction", direction.c_str()});
+  if (c.chance(0.3)) c.attribute({"input_forget", 1});
+  if (c.chance(0.3)) c.attribute({"clip", 0.5f});
+  c.outputs(3);
+}
+
+/// Rows and columns of blocks that heads see; of the blocks before its own a row has some.
+void draw_blocks(Case& c, std::int64_t layouts, std::int64_t blocks) {
+  std::vector<std::int32_t> rows;
+  std::vector<std::vector<std::int32_t>> columns(static_cast<std::size_t>(layouts));
+  std::size_t most = 1;
+  for (auto& layout : columns) {
+    const bool is_dense = c.chance(0.2);
+    for (std::int32_t row = 0; row <= blocks; ++row) {
+      rows.push_back(static_cast<std::int32_t>(layout.size()));
+      for (std::int32_t column = 0; row < blocks && column <= row; ++column)
+        if (is_dense || c.chance(column == row ? 0.9 : 0.5)) layout.push_back(column);
+    }
+    most = std::max(most, layout.size());
+  }
+  std::vector<std::int32_t> all;
+  for (auto& layout : columns) {
+    layout.resize(most, -1);
+    all.insert(all.end(), layout.begin(), layout.end());
+  }
+  c.weight(Tensor::of<std::int32_t>({layouts, blocks + 1}, rows));
+  c.weight(Tensor::of<std::int32_t>({layouts, static_cast<std::int64_t>(most)}, all));
+}
+
+/// Entries of a batch are equally long: of others ONNX Runtime reads the shares of another.
+void sparse_attention(Case& c) {
+  const std::int64_t b = c.number(1, 2), groups = c.number(1, 2), times = c.number(1, 2), heads = groups * times,
+                     width = 16 * c.number(1, 2), block = c.number(1, 4), blocks = c.number(1, 4),
+                     most = block * blocks, layouts = c.chance(0.5) ? heads : 1;
+  const bool is_prompt = c.chance(0.4), is_packed = c.chance(0.3), turns = c.chance(0.5);
+  const std::int64_t rows = is_prompt ? c.number(1, most) : c.number(1, std::min<std::int64_t>(most, 2)),
+                     total = is_prompt ? rows : c.number(rows, most), cache = total + c.number(0, 3);
+  c.input(c.floats({b, rows, (is_packed ? heads + 2 * groups : heads) * width}));
+  for (int i = 0; i < 2; ++i)
+    if (is_packed)
+      c.absent();
+    else
+      c.input(c.floats({b, rows, groups * width}));
+  for (int i = 0; i < 2; ++i) c.input(c.floats({b, groups, cache, width}));
+  draw_blocks(c, layouts, blocks);
+  c.input(c.integers(DType::i32, {1}, total, total));
+  c.input(c.integers(DType::i32, {b}, total, total));
+  if (turns) {
+    const std::int64_t angles = 8 * c.number(1, width / 16);
+    for (int i = 0; i < 2; ++i) c.weight(c.floats({most, angles}));
+    c.attribute({"do_rotary", 1});
+    if (c.chance(0.5)) c.attribute({"rotary_interleaved", 1});
+  }
+  c.attribute({"num_heads", AttrValue(heads)});
+  c.attribute({"kv_num_heads", AttrValue(groups)});
+  c.attribute({"sparse_block_size", AttrValue(block)});
+  if (c.chance(0.4)) c.attribute({"scale", 0.3});
+  c.outputs(3);
+  c.in_place(1, 3);
+  c.in_place(2, 4);
+}
+
+void maxpool_with_mask(Case& c) {
+  const std::int64_t rank = c.number(1, 3), n = c.number(1, 2), channels = c.number(1, 3);
+  Dims plane, kernel, strides, pads;
+  for (std::int64_t i = 0; i < rank; ++i) {
+    kernel.push_back(c.number(1, 3));
+    plane.push_back(c.number(3, 6));
+    strides.push_back(c.number(1, 2));
+    pads.push_back(c.number(0, kernel.back() - 1));
+  }
+  for (std::int64_t i = 0; i < rank; ++i) pads.push_back(c.number(0, kernel[static_cast<std::size_t>(i)] - 1));
+  const auto whole = [&](std::int64_t first, std::int64_t second) {
+    Dims dims = {first, second};
+    dims.insert(dims.end(), plane.begin(), plane.end());
+    return dims;
+  };
+  c.input(c.floats(whole(n, channels)));
+  const bool has_one_mask = c.chance(0.5);
+  c.input(c.integers(DType::i32, has_one_mask ? whole(1, 1) : whole(n, channels), 0, c.chance(0.3) ? 1 : 5));
+  c.attribute({"kernel_shape", AttrValue(kernel)});
+  if (c.chance(0.6)) c.attribute({"strides", AttrValue(strides)});
+  if (c.chance(0.6)) c.attribute({"pads", AttrValue(pads)});
 }
 
 void m_rotary_embedding(Case& c) {
@@ -182,6 +300,7 @@ VendorOperator in_type(std::string_view op, DType floats) {
 const std::vector<VendorOperator>& vendor_state_operators() {
   static const std::vector<VendorOperator> all = [] {
     std::vector<VendorOperator> made = {
+        {"AttnLSTM", attn_lstm},
         {"BifurcationDetector", bifurcation_detector},
         {"CausalConvWithState", causal_conv_with_state},
         {"DecoderMaskedMultiHeadAttention", decoder_masked_attention},
@@ -192,6 +311,9 @@ const std::vector<VendorOperator>& vendor_state_operators() {
         {"MRotaryEmbedding", m_rotary_embedding},
         {"MatMulFpQ4", matmul_fp_q4},
         {"MatMulInteger16", matmul_integer16},
+        {"MaxpoolWithMask", maxpool_with_mask},
+        {"SparseAttention", sparse_attention},
+        {"SparseAttention", sparse_attention, "com.microsoft", DType::f16},
         {"WordConvEmbedding", word_conv_embedding},
     };
     // Inverse computes in half precision there, which says little of badly conditioned matrices.

@@ -65,7 +65,11 @@ void emit_dequantize(NodeOut& n) {
   const Quantization q = *quantization_of(n.node);
   std::int32_t x = n.in(0);
   const auto& known = n.e.subgraph().tensors[static_cast<std::size_t>(x)].quantization;
-  if (known && known->scale != q.scale) {  // the same bytes under other parameters
+  const auto is_same = [&] {
+    return known->scale == q.scale && known->zero_point == q.zero_point &&
+           (q.scale.size() == 1 || known->quantized_dimension == q.quantized_dimension);
+  };
+  if (known && !is_same()) {  // the same bytes under other parameters
     const std::int32_t again = reshaped(n.e, x, n.elem(), n.shape());
     x = again;
   }

@@ -44,6 +44,7 @@ TokenizerConfig config_of(const Value& file) {
   config.tells_eos = file["add_eos_token"].is_bool();
   config.adds_bos = file["add_bos_token"].as_bool().value_or(false);
   config.adds_eos = file["add_eos_token"].as_bool().value_or(false);
+  if (config.type == "MarianTokenizer") config.adds_eos = config.tells_eos = true;
   if (config.type == "T5Tokenizer" || config.type == "ChatGLMTokenizer") {
     config.adds_bos = false;
     config.adds_eos = config.type == "T5Tokenizer";

@@ -7,6 +7,7 @@ list(APPEND ops_sources
   contrib/bpe_model.cpp
   contrib/bpe_operators.cpp
   contrib/bpe_tokenizer.cpp
+  contrib/case_marks.cpp
   contrib/charsmap.cpp
   contrib/drawn_boxes.cpp
   contrib/hash_buckets.cpp

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ingot/ops/contrib/case_marks.h"
 #include "ingot/ops/contrib/charsmap.h"
 #include "ingot/ops/contrib/prefix_table.h"
 #include "ingot/ops/pace.h"
@@ -32,8 +33,10 @@ Charsmap rules_of(const Node& node, const Value& file) {
 class Unigram : public TextMachine {
  public:
   Unigram(const Node& node, const TokenizerConfig& config, const Value& file)
-      : config_(config), is_chat_glm_(config.type == "ChatGLMTokenizer"), rules_(rules_of(node, file)) {
-    if (config.type.starts_with("Marian")) refuse_text(node, "Marian's marks of upper case are not known here");
+      : config_(config),
+        is_chat_glm_(config.type == "ChatGLMTokenizer"),
+        is_marian_(config.type == "MarianTokenizer"),
+        rules_(rules_of(node, file)) {
     for (const Value& token : file["added_tokens"].entries()) {
       const std::int64_t id = token["id"].as_int().value_or(0);
       if (token["special"].as_bool().value_or(false)) special_.insert(id);
@@ -52,7 +55,7 @@ class Unigram : public TextMachine {
     if (c.wants(1) || c.wants(2)) c.fail("a unigram tokenizer gives neither mask nor offsets");
     const std::string& text = x.data<std::string>()[0];
     if (!is_utf8(text)) c.fail("the text is not UTF-8");
-    const std::vector<std::int64_t> ids = encode(c, normalized(text));
+    const std::vector<std::int64_t> ids = encode(c, is_marian_ ? marked(text) : normalized(text));
     give_ints(c, 0, {std::ssize(ids)}, ids);
   }
 
@@ -69,6 +72,11 @@ class Unigram : public TextMachine {
       ids_[piece] = id;
       scores_.push_back(score);
       least = std::min(least, score);
+    }
+    for (int b = 0; is_marian_ && b < 256; ++b) {
+      const std::string byte(1, static_cast<char>(b));
+      if (!ids_.try_emplace(byte, std::ssize(scores_)).second) continue;
+      scores_.push_back(least);
     }
     for (const auto& [piece, id] : ids_) pieces_.add(piece, id);
     pieces_.seal();
@@ -91,22 +99,32 @@ class Unigram : public TextMachine {
     return std::string(piece);
   }
 
+  /// What the text begins with, by the rules: an added token, and a character that no rule is for, stay as they are.
+  Charsmap::Rule first_piece(std::string_view text) const {
+    if (const std::size_t length = added_.longest(text).length) return {length, text.substr(0, length)};
+    if (const Charsmap::Rule rule = rules_.longest(text); rule.length) return rule;
+    const std::size_t length = first_character(text).bytes;
+    return {length, text.substr(0, length)};
+  }
+
+  /// Marian's: with marks of upper case, and white space behind the text.
+  std::string marked(std::string_view text) const {
+    CaseMarks marks;
+    const std::size_t size = text.size();
+    while (!text.empty()) {
+      const Charsmap::Rule piece = first_piece(text);
+      text.remove_prefix(piece.length);
+      marks.add(piece.by, text.empty());
+    }
+    return marks.text(size) + std::string(kLowBlockText);
+  }
+
   /// Rules applied, white space as U+2581: one before each word, or, for ChatGLM, as many as there are.
   std::string normalized(std::string_view text) const {
     std::string result;
     bool in_word = false, has_prefix = false;
     while (!text.empty()) {
-      std::string_view piece;
-      std::size_t used = added_.longest(text).length;
-      if (used) {
-        piece = text.substr(0, used);
-      } else if (const Charsmap::Rule rule = rules_.longest(text); rule.length) {
-        piece = rule.by;
-        used = rule.length;
-      } else {
-        used = first_character(text).bytes;
-        piece = text.substr(0, used);
-      }
+      const auto [used, piece] = first_piece(text);
       for (const char b : piece) {
         if (b == ' ') {
           in_word = false;
@@ -147,11 +165,23 @@ class Unigram : public TextMachine {
         offer(length, special_.contains(id) ? 0 : scores_[static_cast<std::size_t>(id)], id);
         pace.step(1);
       });
-      if (!is_known) offer(character, unknown_score_, unknown_);
+      if (!is_known && is_marian_)
+        spell(text, at, character, best);
+      else if (!is_known)
+        offer(character, unknown_score_, unknown_);
       at += character;
       pace.step(1);
     }
     return best;
+  }
+
+  /// A character that no piece is for, byte by byte.
+  void spell(const std::string& text, std::size_t at, std::size_t bytes, std::vector<Best>& best) const {
+    for (const std::size_t end = at + bytes; at < end; ++at) {
+      const std::int64_t id = id_of(text.substr(at, 1));
+      const double sum = best[at].score + (special_.contains(id) ? 0 : scores_[static_cast<std::size_t>(id)]);
+      if (sum > best[at + 1].score) best[at + 1] = {at, sum, id};
+    }
   }
 
   std::vector<std::int64_t> encode(KernelContext& c, const std::string& text) const {
@@ -159,7 +189,7 @@ class Unigram : public TextMachine {
     if (text.empty()) return ids;
     const std::vector<Best> best = best_ways(c, text);
     for (std::size_t at = text.size(); at > 0; at = best[at].from) {
-      const bool repeats = !ids.empty() && ids.back() == unknown_ && best[at].id == unknown_;
+      const bool repeats = !is_marian_ && !ids.empty() && ids.back() == unknown_ && best[at].id == unknown_;
       if (!repeats) ids.push_back(best[at].id);
     }
     if (config_.adds_bos) ids.push_back(id_of(config_.bos));
@@ -178,7 +208,7 @@ class Unigram : public TextMachine {
   }
 
   TokenizerConfig config_;
-  bool is_chat_glm_;
+  bool is_chat_glm_, is_marian_;
   Charsmap rules_;
   PrefixTable added_, pieces_;
   std::unordered_set<std::int64_t> special_;

@@ -57,7 +57,9 @@ namespace {
 std::optional<NBits> blocks_of(const Node& node) {
   const NBits b{node.attributes.int_or("K", 0), node.attributes.int_or("N", 0), node.attributes.int_or("bits", 4),
                 node.attributes.int_or("block_size", 0)};
-  const bool is_right = b.k > 0 && b.n > 0 && b.size > 0 && (b.bits == 2 || b.bits == 4 || b.bits == 8);
+  constexpr std::int64_t kMost = std::int64_t{1} << 28;  // rows, columns, and blocks in all
+  const auto fits = [](std::int64_t n) { return n > 0 && n <= kMost; };
+  const bool is_right = fits(b.k) && fits(b.n) && fits(b.size) && fits(b.n * b.count()) && is_packing(b.bits);
   return is_right ? std::optional(b) : std::nullopt;
 }
 
@@ -131,8 +133,10 @@ Values matmul_nbits(DecomposeContext& c) {
 Values matmul_bnb4(DecomposeContext& c) {
   GraphBuilder& g = c.g;
   const std::int64_t k = c.attr("K", std::int64_t{0}), n = c.attr("N", std::int64_t{0}),
-                     size = c.attr("block_size", std::int64_t{0});
-  if (k <= 0 || n <= 0 || size <= 0 || c.attr("transB", std::int64_t{1}) == 0 || n * k % 2 != 0) return {};
+                     size = c.attr("block_size", std::int64_t{0}), most = std::int64_t{1} << 28;
+  if (k <= 0 || n <= 0 || size <= 0 || k > most || n > most || size > most || c.attr("transB", std::int64_t{1}) == 0 ||
+      n * k % 2 != 0)
+    return {};
   static constexpr float kFp4[] = {0.0f,         0.0052083333f, 0.66666667f,  1.0f,           0.33333333f,  0.5f,
                                    0.16666667f,  0.25f,         -0.0f,        -0.0052083333f, -0.66666667f, -1.0f,
                                    -0.33333333f, -0.5f,         -0.16666667f, -0.25f};
@@ -168,17 +172,19 @@ Values matmul_bnb4(DecomposeContext& c) {
 Values gather_block_quantized(DecomposeContext& c) {
   GraphBuilder& g = c.g;
   const auto rank = c.rank(0);
-  if (!rank || c.elem(0) == DType::undefined || !c.in(2)->type.shape) return {};
+  if (!rank || *rank == 0 || c.elem(0) == DType::undefined || c.rank(2) != rank) return {};
+  if (c.has(3) && c.rank(3) != rank) return {};
   const bool is_packed = c.elem(0) == DType::u8;
   const std::int64_t bits = is_packed ? c.attr("bits", std::int64_t{4}) : 4;
+  if (!is_packing(bits)) return {};
   const std::int64_t given = c.attr("quantize_axis", std::int64_t{1}), axis = given < 0 ? given + *rank : given;
   Value *data = c.in(0), *zeros = c.in(3);
   if (is_packed) {
     data = unpacked(g, data, bits);
-    const Dim& count = c.in(2)->type.shape->back();
     if (zeros) {
-      if (!count.is_known()) return {};
-      zeros = slice(g, unpacked(g, zeros, bits), *rank - 1, 0, count.value());
+      const auto count = last_size(c.in(2));
+      if (!count) return {};
+      zeros = slice(g, unpacked(g, zeros, bits), *rank - 1, 0, *count);
     } else {
       const Tensor middle = Tensor::of<std::uint8_t>({1}, {static_cast<std::uint8_t>(1 << (bits - 1))});
       zeros = g.op("ConstantOfShape", {g.shape(c.in(2))}, {{"value", middle}});

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "ingot/base/error.h"
+
 namespace ingot::ops {
 
 void infer_by_body(InferContext& c) {
@@ -44,23 +46,35 @@ void infer_by_body(InferContext& c) {
   }
 }
 
+namespace {
+
+/// What is known of an axis of a value of known rank. The bodies ask for axes that an operator's inputs should have.
+Dim dim_of(const Value* x, std::int64_t axis) {
+  const Shape& shape = *x->type.shape;
+  const std::int64_t at = axis < 0 ? axis + std::ssize(shape) : axis;
+  if (at < 0 || at >= std::ssize(shape))
+    throw Error(Code::inference_failed, "an input of " + std::to_string(shape.size()) + " dimensions should have more");
+  return shape[static_cast<std::size_t>(at)];
+}
+
+}  // namespace
+
 Value* size_of(GraphBuilder& g, Value* x, std::int64_t axis) {
-  const auto& shape = x->type.shape;
-  if (shape) {
-    const Dim& d = shape->at(static_cast<std::size_t>(axis < 0 ? axis + std::ssize(*shape) : axis));
-    if (d.is_known()) return g.ints({d.value()});
-  }
+  if (x->type.shape)
+    if (const Dim d = dim_of(x, axis); d.is_known()) return g.ints({d.value()});
   if (axis == -1) return g.op("Shape", {x}, {{"start", axis}});
   return g.op("Shape", {x}, {{"start", axis}, {"end", axis + 1}});
 }
 
 Value* count_of(GraphBuilder& g, Value* x, std::int64_t axis) {
-  const auto& shape = x->type.shape;
-  if (shape) {
-    const Dim& d = shape->at(static_cast<std::size_t>(axis < 0 ? axis + std::ssize(*shape) : axis));
-    if (d.is_known()) return g.index(d.value());
-  }
+  if (x->type.shape)
+    if (const Dim d = dim_of(x, axis); d.is_known()) return g.index(d.value());
   return g.squeeze(size_of(g, x, axis), {0});
+}
+
+std::optional<std::int64_t> last_size(const Value* x) {
+  if (!x->type.shape || x->type.shape->empty() || !x->type.shape->back().is_known()) return std::nullopt;
+  return x->type.shape->back().value();
 }
 
 Value* slice(GraphBuilder& g, Value* x, std::int64_t axis, std::int64_t begin, std::int64_t end) {

@@ -1,4 +1,6 @@
 #pragma once
+#include <optional>
+
 #include "ingot/ops/builder.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/steps.h"
@@ -15,6 +17,9 @@ void infer_by_body(InferContext& c);
 Value* size_of(GraphBuilder& g, Value* x, std::int64_t axis);
 /// The same as a number of rank 0.
 Value* count_of(GraphBuilder& g, Value* x, std::int64_t axis);
+
+/// Elements along the last axis, where they are known and there is one.
+std::optional<std::int64_t> last_size(const Value* x);
 
 /// A part of an axis: from `begin` up to and without `end`.
 Value* slice(GraphBuilder& g, Value* x, std::int64_t axis, std::int64_t begin, std::int64_t end);

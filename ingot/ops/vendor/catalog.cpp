@@ -35,21 +35,39 @@ struct Reason {
 constexpr std::string_view kGenerates = "it runs graphs of its own in a loop until texts end";
 constexpr std::string_view kVendorBlob = "its weights are a form that only one kind of machine reads";
 constexpr std::string_view kSearches = "it searches for equal runs of tokens";
+constexpr std::string_view kProcesses = "it passes tensors between processes, on GPUs only";
+constexpr std::string_view kGpuOnly = "ONNX Runtime runs it on GPUs only: nothing here could tell a right definition";
+constexpr std::string_view kNoKernel = "ONNX Runtime itself has no kernel for it";
 constexpr Reason kReasons[] = {
-    {"AttnLSTM", "it is an LSTM whose input depends on its own state; no file has it"},
+    {"AllGather", kProcesses},
+    {"AllReduce", kProcesses},
+    {"AllToAll", kProcesses},
     {"BeamSearch", kGenerates},
     {"BifurcationDetector", kSearches},
+    {"DecoderAttention", kGpuOnly},
+    {"DecoderMaskedSelfAttention", kGpuOnly},
+    {"DequantizeBFP", kNoKernel},
+    {"DequantizeWithOrder", kGpuOnly},
     {"DynamicQuantizeLSTM", "it rounds its state anew in each step, which the body of LSTM cannot say"},
     {"DynamicTimeWarping", "each step depends on the one before it in two directions"},
     {"EPContext", kVendorBlob},
+    {"GemmFloat8", kGpuOnly},
     {"GreedySearch", kGenerates},
     {"Inverse", "ONNX has no operator that solves equations"},
+    {"LongformerAttention", kGpuOnly},
+    {"MatMulBlockQuantizedFp4Weight", kGpuOnly},
+    {"MatMulBlockQuantizedFp8Weight", kGpuOnly},
+    {"MatMulNBitsMlp", kNoKernel},
+    {"MatMulNBitsQkv", kNoKernel},
     {"MaxpoolWithMask", "what its mask means depends on the order in which a window is read"},
     {"MurmurHash3", "it mixes the bits of whatever an element holds"},
     {"NGramRepeatBlock", kSearches},
+    {"PagedAttention", kGpuOnly},
+    {"QuantizeBFP", kNoKernel},
+    {"QuantizeWithOrder", kGpuOnly},
     {"Sampling", kGenerates},
+    {"ShardedMoE", kProcesses},
     {"Snpe", kVendorBlob},
-    {"SparseAttention", "its cache is memory that its caller shares, which no model can say"},
     {"SparseToDenseMatMul", "one of its inputs is a sparse matrix, which no other operator takes"},
     {"Tokenizer", "it cuts texts by regular expressions"},
     {"WhisperBeamSearch", kGenerates},
@@ -105,6 +123,8 @@ std::string_view why_undefined(std::string_view domain, std::string_view name) {
   }
   if (domain == kOwn) return kCharacters;
   if (domain != kMicrosoft) return {};
+  if (name.starts_with("Distributed")) return kProcesses;
+  if (name.starts_with("QOrdered")) return kGpuOnly;
   const auto* it = std::ranges::find(kReasons, name, &Reason::name);
   return it == std::end(kReasons) ? std::string_view() : it->why;
 }

@@ -51,9 +51,9 @@ struct Experts {
 
 Values through_experts(DecomposeContext& c, const Experts& experts, Value* share) {
   GraphBuilder& g = c.g;
-  const auto& width = c.in(0)->type.shape;
-  if (!width || !width->back().is_known()) return {};
-  Value* rows = g.reshape(c.in(0), {-1, width->back().value()});
+  const auto width = last_size(c.in(0));
+  if (!width) return {};
+  Value* rows = g.reshape(c.in(0), {-1, *width});
   const auto product = [&](Value* x, Value* weights, Value* bias) {
     Value* y = g.op("MatMul", {x, g.transpose(weights, {0, 2, 1})});
     return bias ? g.add(y, g.unsqueeze(bias, {1})) : y;
@@ -89,18 +89,18 @@ Value* shares_of_chosen(DecomposeContext& c) {
 Value* unpacked_experts(DecomposeContext& c, std::size_t weights, std::size_t scales, std::size_t zeros) {
   GraphBuilder& g = c.g;
   const std::int64_t bits = c.attr("expert_weight_bits", std::int64_t{4});
-  const auto& shape = c.in(weights)->type.shape;
+  const auto width = last_size(c.in(weights));
   const auto scale_rank = c.rank(scales);
-  if (!shape || shape->size() != 3 || !shape->back().is_known() || !scale_rank || 8 % bits != 0) return nullptr;
-  const std::int64_t length = shape->back().value() * 8 / bits;
+  if (c.rank(weights) != 3 || !width || !scale_rank || !is_packing(bits)) return nullptr;
+  const std::int64_t length = *width * 8 / bits;
   Value* scale = *scale_rank == 2 ? g.unsqueeze(c.in(scales), {2}) : c.in(scales);
   const std::int64_t block = *scale_rank == 2 ? length : c.attr("block_size", std::int64_t{0});
   if (block <= 0) return nullptr;
   Value* zero = nullptr;
   if (c.has(zeros)) {
-    const auto& count = scale->type.shape->back();
-    if (c.rank(zeros) != 3 || !count.is_known()) return nullptr;
-    zero = slice(g, unpacked(g, c.in(zeros), bits), 2, 0, count.value());
+    const auto count = last_size(scale);
+    if (c.rank(zeros) != 3 || !count) return nullptr;
+    zero = slice(g, unpacked(g, c.in(zeros), bits), 2, 0, *count);
   } else {
     const Tensor middle = Tensor::of<std::uint8_t>({1}, {static_cast<std::uint8_t>(1 << (bits - 1))});
     zero = g.op("ConstantOfShape", {g.shape(scale)}, {{"value", middle}});

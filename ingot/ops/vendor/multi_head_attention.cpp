@@ -57,9 +57,10 @@ Heads heads_of(DecomposeContext& c, std::int64_t heads) {
 /// What is added to the scores has columns for what came before, too, also where that does not count: the first columns
 /// are those of the keys.
 Value* bias_for_keys(GraphBuilder& g, Value* bias, const Value* keys) {
-  if (!bias || !bias->type.shape || !keys->type.shape) return bias;
-  const Dim &columns = bias->type.shape->back(), &rows = keys->type.shape->at(2);
-  if (!columns.is_known() || !rows.is_known() || columns.value() <= rows.value()) return bias;
+  const auto columns = bias ? last_size(bias) : std::nullopt;
+  if (!columns || !keys->type.shape || keys->type.shape->size() != 4) return bias;
+  const Dim& rows = keys->type.shape->at(2);
+  if (!rows.is_known() || *columns <= rows.value()) return bias;
   return slice(g, bias, -1, 0, rows.value());
 }
 

@@ -7,6 +7,9 @@
 
 namespace ingot::ops {
 
+/// Whether bytes hold elements of so many bits.
+inline bool is_packing(std::int64_t bits) { return bits == 2 || bits == 4 || bits == 8; }
+
 /// Bytes that hold elements of 2 or 4 bits, lowest bits first, as a byte for each element: the last axis grows.
 /// 8 bits: as they are. The rank must be known.
 Value* unpacked(GraphBuilder& g, Value* bytes, std::int64_t bits);

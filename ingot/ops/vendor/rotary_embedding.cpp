@@ -8,10 +8,8 @@ namespace ingot::ops {
 
 Value* rotated(GraphBuilder& g, Value* x, Value* cosines, Value* sines, Value* positions, bool is_interleaved) {
   std::int64_t turned = 0;  // all
-  const auto &cache = cosines->type.shape, &shape = x->type.shape;
-  if (cache && cache->back().is_known() && shape && shape->back().is_known() &&
-      2 * cache->back().value() != shape->back().value())
-    turned = 2 * cache->back().value();
+  const auto pairs = last_size(cosines), width = last_size(x);
+  if (pairs && width && 2 * *pairs != *width) turned = 2 * *pairs;
   return g.op("RotaryEmbedding", {x, cosines, sines, positions},
               {{"interleaved", is_interleaved ? 1 : 0}, {"rotary_embedding_dim", turned}});
 }
@@ -26,11 +24,9 @@ namespace {
 
 /// How wide a head is; 0: not known.
 std::int64_t head_width(const DecomposeContext& c) {
-  const auto& cache = c.in(2)->type.shape;
   const std::int64_t heads = c.attr("num_heads", std::int64_t{0});
-  const Shape& x = *c.in(0)->type.shape;
-  if (heads > 0 && x.back().is_known()) return x.back().value() / heads;
-  return cache && cache->back().is_known() ? 2 * cache->back().value() : 0;
+  if (const auto width = last_size(c.in(0)); heads > 0 && width) return *width / heads;
+  return 2 * last_size(c.in(2)).value_or(0);
 }
 
 Values rotary_embedding(DecomposeContext& c) {
@@ -70,14 +66,13 @@ std::vector<std::size_t> streams_of(const DecomposeContext& c, std::int64_t pair
 Values multi_rotary_embedding(DecomposeContext& c) {
   GraphBuilder& g = c.g;
   const auto rank = c.rank(0);
-  const auto& cache = c.in(2)->type.shape;
-  if ((rank != 3 && rank != 4) || !cache || !cache->back().is_known()) return {};
-  const std::int64_t pairs = cache->back().value();
-  const auto streams = streams_of(c, pairs);
+  const auto pairs = last_size(c.in(2));
+  if ((rank != 3 && rank != 4) || !pairs) return {};
+  const auto streams = streams_of(c, *pairs);
   if (streams.empty()) return {};
   std::vector<float> chosen(3 * streams.size(), 0.0f);
   for (std::size_t i = 0; i < streams.size(); ++i) chosen[streams[i] * streams.size() + i] = c.attr("scale", 1.0f);
-  Value* choice = g.cast(g.constant(Tensor::of<float>({3, 1, 1, pairs}, chosen)), c.elem(2));
+  Value* choice = g.cast(g.constant(Tensor::of<float>({3, 1, 1, *pairs}, chosen)), c.elem(2));
   const auto angles = [&](std::size_t i) {
     return g.reduce_sum(g.mul(g.op("Gather", {c.in(i), c.in(1)}), choice), {0}, false);
   };

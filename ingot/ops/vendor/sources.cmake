@@ -2,6 +2,7 @@ list(APPEND ops_sources
   vendor/activations.cpp
   vendor/attention.cpp
   vendor/attention_body.cpp
+  vendor/attn_lstm.cpp
   vendor/block_quantized.cpp
   vendor/blocked_channels.cpp
   vendor/body.cpp
@@ -16,12 +17,14 @@ list(APPEND ops_sources
   vendor/experiments.cpp
   vendor/fused_activation.cpp
   vendor/fused_products.cpp
+  vendor/group_body.cpp
   vendor/group_norm.cpp
   vendor/group_query_attention.cpp
   vendor/integer_products.cpp
   vendor/inverse.cpp
   vendor/linear_attention.cpp
   vendor/matmul_fp_q4.cpp
+  vendor/maxpool_with_mask.cpp
   vendor/mixture_of_experts.cpp
   vendor/multi_head_attention.cpp
   vendor/murmur_hash.cpp
@@ -30,9 +33,11 @@ list(APPEND ops_sources
   vendor/relative_position_bias.cpp
   vendor/rotary_embedding.cpp
   vendor/skip_normalization.cpp
+  vendor/sparse_attention.cpp
   vendor/tensors.cpp
   vendor/text_behind_encoder.cpp
   vendor/text_generation.cpp
+  vendor/time_marks.cpp
   vendor/token_runs.cpp
   vendor/token_sampling.cpp
   vendor/token_search.cpp

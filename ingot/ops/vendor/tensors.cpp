@@ -44,9 +44,8 @@ Values unfold_tensor(DecomposeContext& c) {
   if (axis < 0 || axis >= *rank) return {};
   Value* last = g.sub(count_of(g, c.in(0), axis), g.index(size));
   Value* starts = g.op("Range", {g.index(0), g.add(last, g.index(1)), g.index(step)});
-  std::vector<std::int64_t> offsets;
-  for (std::int64_t i = 0; i < size; ++i) offsets.push_back(i);
-  Value* places = g.add(g.unsqueeze(starts, {1}), g.ints(offsets));
+  Value* offsets = g.op("Range", {g.index(0), g.index(size), g.index(1)});
+  Value* places = g.add(g.unsqueeze(starts, {1}), offsets);
   Value* windows = g.op("Gather", {c.in(0), places}, {{"axis", axis}});
   std::vector<std::int64_t> perm;
   for (std::int64_t i = 0; i <= *rank; ++i)
@@ -121,6 +120,10 @@ Values is_all_finite(DecomposeContext& c) {
   return answer ? Values{answer} : Values{};
 }
 
+Values shrunken_gather(DecomposeContext& c) {
+  return {c.g.op("Gather", {c.in(0), c.in(1)}, {{"axis", c.attr("axis", std::int64_t{0})}})};
+}
+
 Values torch_embedding(DecomposeContext& c) { return {c.g.op("Gather", {c.in(0), c.in(1)})}; }
 
 Values linear_attention_gate(DecomposeContext& c) {
@@ -145,6 +148,7 @@ INGOT_BODY(IsAllFinite, is_all_finite);
 INGOT_BODY(LinearAttentionGate, linear_attention_gate);
 INGOT_BODY(Pad, pad);
 INGOT_BODY(Range, range);
+INGOT_BODY(ShrunkenGather, shrunken_gather);
 INGOT_BODY(TorchEmbedding, torch_embedding);
 INGOT_BODY(Trilu, trilu);
 INGOT_BODY(UnfoldTensor, unfold_tensor);

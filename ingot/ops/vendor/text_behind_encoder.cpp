@@ -1,4 +1,4 @@
-// com.microsoft: texts from a decoder behind an encoder, as T5 has.
+// com.microsoft: texts from a decoder behind an encoder, as T5 and Whisper have.
 #include <algorithm>
 
 #include "ingot/ops/compute.h"
@@ -38,8 +38,10 @@ Array repeated(const Array& x, std::int64_t copies, KernelHost& host) {
 }  // namespace
 
 void Generation::begin_with_encoder() {
-  if (c_.attr("model_type", std::int64_t{0}) != 1) c_.fail("Whisper's decoders (model_type 2) are not run");
-  if (!takes_one_token(subgraph(c_, "decoder"))) c_.fail("a decoder that reads whole texts again is not run");
+  const Graph& decoder = subgraph(c_, "decoder");
+  for (const Value* input : decoder.inputs())
+    if (input->name() == "past_sequence_length") c_.fail("a decoder that writes into its own inputs is not run");
+  reads_whole_texts_ = !takes_one_token(decoder);
   const Array& source = c_.in(0);
   if (source.rank() < 2) c_.fail("what the encoder reads must have rank 2 or more");
   const std::int64_t rows = source.dims()[0];
@@ -72,7 +74,7 @@ void Generation::begin_with_encoder() {
 }
 
 Datum Generation::tokens_for(const Value& input) const {
-  const auto& rows = next_tokens_;
+  const auto& rows = reads_whole_texts_ ? texts_ : next_tokens_;
   Array array = c_.host().allocate(DType::i32, {std::ssize(rows), std::ssize(rows[0])});
   auto to = array.mutable_data<std::int32_t>().begin();
   for (const auto& row : rows) to = std::ranges::copy(row, to).out;

@@ -36,22 +36,40 @@ const Graph& graph_of(const KernelContext& c, const char* name) {
 struct Places {
   std::size_t penalty, vocabulary, prefix, mask;
 };
-Places places_of(const KernelContext& c) { return c.node.op == "BeamSearch" ? Places{6, 7, 8, 9} : Places{3, 4, 5, 6}; }
+Places places_of(const KernelContext& c) {
+  return c.node.op.ends_with("BeamSearch") ? Places{6, 7, 8, 9} : Places{3, 4, 5, 6};
+}
+
+enum ModelType : std::int64_t { kGpt, kT5, kWhisper };
 
 }  // namespace
 
 Generation::Generation(KernelContext& c, std::int64_t copies) : c_(c), copies_(copies) {
-  has_encoder_ = c.attr("model_type", std::int64_t{0}) != 0;
+  const std::int64_t type = c.attr("model_type", std::int64_t{c.node.op == "WhisperBeamSearch" ? kWhisper : kGpt});
+  if (type < kGpt || type > kWhisper) c.fail("decoders of the model_type " + std::to_string(type) + " are not known");
+  has_encoder_ = type != kGpt;
   if (!c.node.attributes.get<GraphPtr>("decoder")) c.fail("attribute 'decoder' is missing");
   most_ = whole_number(c, 1, 0);
   least_ = whole_number(c, 2, 0);
   penalty_ = real_number(c, places_of(c).penalty, 1);
+  if (type == kWhisper) begin_with_sound();
   if (has_encoder_)
     begin_with_encoder();
   else
     begin_with_prompt(converted(c.in(0), DType::i32, c.host()));
   constexpr std::int64_t kLongest = 1 << 20;
   if (length_ < 1 || most_ <= length_ || most_ > kLongest) c.fail("max_length must be above the length of the prompt");
+}
+
+/// What only Whisper's have.
+void Generation::begin_with_sound() {
+  constexpr std::size_t kRules = 11, kForced = 13, kTemperature = 14;
+  if (c_.in(0).rank() != 3 || !is_float(c_.in(0).dtype())) c_.fail("a sound must be floats of rank 3");
+  if (c_.has(kForced)) c_.fail("extra_decoding_ids are not looked at, nor does ONNX Runtime on a CPU");
+  if (c_.attr("decoder_output_cross_qk", std::int64_t{0}) || c_.wants(3))
+    c_.fail("what the decoder looks at (cross_qk) is not kept, nor does ONNX Runtime on a CPU");
+  temperature_ = real_number(c_, kTemperature, 1);
+  if (whole_number(c_, kRules, 0) == 1) time_marks_.emplace(c_);
 }
 
 void Generation::begin_with_prompt(const Array& ids) {
@@ -165,6 +183,9 @@ void Generation::adjust(std::vector<std::vector<float>>& scores) const {
     if (is_first_ && c_.has(places.prefix)) forbid(row, places.prefix, i / copies_ * std::ssize(row));
     const std::int64_t end = c_.attr("eos_token_id", std::int64_t{0});
     if (length_ < least_ && end >= 0 && end < std::ssize(row)) row[static_cast<std::size_t>(end)] = kLowest;
+    if (temperature_ > 0 && temperature_ != 1)
+      for (float& score : row) score /= temperature_;
+    if (time_marks_) time_marks_->restrict(text(i), row);
   }
 }
 

@@ -1,14 +1,16 @@
 #pragma once
 #include <functional>
+#include <optional>
 
 #include "ingot/ops/kernel.h"
+#include "ingot/ops/vendor/time_marks.h"
 
 // What GreedySearch, Sampling and BeamSearch share: a decoder that is run until texts end.
 
 namespace ingot::ops {
 
-/// A text for each row, of tokens that a decoder is asked for one by one: of GPT's kind, or behind an encoder (T5),
-/// which reads another text and makes the first scores too.
+/// A text for each row, of tokens that a decoder is asked for one by one: of GPT's kind, or behind an encoder, which
+/// reads another text (T5) or a sound (Whisper) and makes the first scores too.
 class Generation {
  public:
   /// `copies` of each row of the input.
@@ -29,6 +31,7 @@ class Generation {
  private:
   void begin_with_prompt(const Array& ids);
   void begin_with_encoder();
+  void begin_with_sound();
   std::vector<Datum> decoder_inputs(const Graph& graph);
   std::vector<Datum> run_encoder();
   std::vector<Datum> run_behind_encoder();
@@ -38,11 +41,13 @@ class Generation {
 
   KernelContext& c_;
   std::int64_t copies_, length_ = 0, most_ = 0, least_ = 0;
-  float penalty_ = 1;
+  float penalty_ = 1, temperature_ = 1;
+  std::optional<TimeMarks> time_marks_;
   std::vector<std::vector<std::int32_t>> texts_, masks_;
   std::vector<std::vector<std::int32_t>> next_tokens_, next_positions_;  // what the decoder has not seen
   std::vector<Datum> past_;
   bool has_encoder_ = false;
+  bool reads_whole_texts_ = false;       // the decoder, each time
   Datum source_, source_mask_, hidden_;  // what the encoder reads, and what it made of it
   bool is_first_ = true;
 };

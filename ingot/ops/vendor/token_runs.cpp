@@ -64,7 +64,9 @@ std::int64_t only_match(Tokens source, Tokens all, std::int64_t least, std::int6
 
 void run_bifurcation(KernelContext& c) {
   const Tokens source = c.in(0).data<std::int64_t>(), current = c.in(1).data<std::int64_t>();
-  const std::int64_t start = c.in(2).data<std::int64_t>()[0];
+  if (c.in(2).size() != 1) c.fail("prev_suffix_match_idx is not one number");
+  const std::int64_t start = c.in(2).data<std::int64_t>()[0], least = c.attr("min_ngram_size", std::int64_t{1});
+  if (least < 1) c.fail("attribute 'min_ngram_size' must be positive");
   std::vector<std::int64_t> tokens(current.begin(), current.end());
   if (c.has(3)) {
     const Tokens predicted = c.in(3).data<std::int64_t>();
@@ -77,7 +79,7 @@ void run_bifurcation(KernelContext& c) {
   Array& out = c.make(0, DType::i64, {std::ssize(tokens)});
   std::ranges::copy(tokens, out.mutable_data<std::int64_t>().begin());
   c.make(1, DType::i64, {}).mutable_data<std::int64_t>()[0] =
-      only_match(source, tokens, c.attr("min_ngram_size", std::int64_t{1}), c.attr("max_ngram_size", std::int64_t{3}));
+      only_match(source, tokens, least, c.attr("max_ngram_size", std::int64_t{3}));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// com.microsoft: GreedySearch takes the best token each time, BeamSearch keeps several texts and takes the best of
-// them.
+// com.microsoft: GreedySearch takes the best token each time, BeamSearch and WhisperBeamSearch keep several texts and
+// take the best of them.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -90,6 +90,7 @@ class BeamSearching {
         wanted_(number(c, 4)),
         g_(c, beams_),
         batch_(g_.rows() / beams_),
+        begin_(g_.length()),
         end_(token_attribute(c, "eos_token_id")),
         pad_(token_attribute(c, "pad_token_id")),
         sums_(static_cast<std::size_t>(g_.rows()), 0.0f),
@@ -158,10 +159,34 @@ class BeamSearching {
     return all;
   }
 
+  /// How probable it is that nobody speaks, by the first scores.
+  void keep_silence(const std::vector<std::vector<float>>& scores) {
+    if (!c_.wants(4)) return;
+    const std::int64_t token = c_.attr("no_speech_token_id", std::int64_t{-1});
+    if (token < 0 || token >= std::ssize(scores[0])) c_.fail("no_speech_token_id is not a token of the vocabulary");
+    const auto silence = c_.make(4, DType::f32, {batch_}).mutable_data<float>();
+    for (std::int64_t b = 0; b < batch_; ++b) silence[at(b)] = std::exp(scores[at(b * beams_)][at(token)]);
+  }
+
+  /// The scores of this step as an output; where texts end early, those of later steps are 0.
+  void keep(const std::vector<std::vector<float>>& scores) {
+    if (!c_.wants(2)) return;
+    const std::int64_t words = std::ssize(scores[0]), each = g_.rows() * words;
+    if (!kept_) {
+      kept_ = &c_.make(2, DType::f32, {g_.most() - begin_, batch_, beams_, words});
+      std::ranges::fill(kept_->mutable_data<float>(), 0.0f);
+    }
+    auto to = kept_->mutable_data<float>().begin() + (g_.length() - begin_) * each;
+    for (std::int64_t k = 0; k < g_.rows(); ++k)
+      to = std::ranges::transform(scores[at(k)], to, [&](float score) { return score + sums_[at(k)]; }).out;
+  }
+
   void step() {
     auto scores = g_.scores();
     for (auto& row : scores) to_log_shares(row);
+    if (g_.length() == begin_) keep_silence(scores);
     g_.adjust(scores);
+    keep(scores);
     std::vector<std::int32_t> tokens;
     std::vector<std::int64_t> from;
     std::vector<float> sums, tops;
@@ -204,30 +229,39 @@ class BeamSearching {
   KernelContext& c_;
   std::int64_t beams_, wanted_;
   Generation g_;
-  std::int64_t batch_;
+  std::int64_t batch_, begin_;
+  Array* kept_ = nullptr;
   std::int32_t end_, pad_;
   std::vector<float> sums_;
   std::vector<bool> done_;
   std::vector<Hypotheses> found_;
 };
 
-void run_beam_search(KernelContext& c) {
-  if (c.wants(2)) c.fail("the scores of all steps are not kept");
-  BeamSearching(c).run();
-}
+void run_beam_search(KernelContext& c) { BeamSearching(c).run(); }
 
 void infer_search(InferContext& c) {
   for (const char* name : {"encoder", "init_decoder", "decoder"})
     if (c.node().attributes.get<GraphPtr>(name)) c.subgraph(name, {});
   c.out_elem(0, DType::i32);
-  c.out_rank(0, c.node().op == "BeamSearch" ? 3 : 2);
-  if (c.node().op == "BeamSearch" && c.wants(1)) c.out_rank(1, 2);
+  c.out_rank(0, 2);
+}
+
+void infer_beam_search(InferContext& c) {
+  infer_search(c);
+  constexpr std::size_t kRanks[] = {3, 2, 4, 4, 1};
+  for (std::size_t i = 0; i < std::size(kRanks); ++i) {
+    if (!c.wants(i)) continue;
+    c.out_elem(i, i ? DType::f32 : DType::i32);
+    c.out_rank(i, kRanks[i]);
+  }
 }
 
 }  // namespace
 
 constinit const OpDef defs::microsoft::BeamSearch = {
-    .name = "BeamSearch", .domain = kMicrosoft, .infer = infer_search, .kernel = run_beam_search};
+    .name = "BeamSearch", .domain = kMicrosoft, .infer = infer_beam_search, .kernel = run_beam_search};
+constinit const OpDef defs::microsoft::WhisperBeamSearch = {
+    .name = "WhisperBeamSearch", .domain = kMicrosoft, .infer = infer_beam_search, .kernel = run_beam_search};
 constinit const OpDef defs::microsoft::GreedySearch = {
     .name = "GreedySearch", .domain = kMicrosoft, .infer = infer_search, .kernel = run_greedy_search};
 

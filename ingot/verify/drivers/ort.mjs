@@ -4,7 +4,7 @@ ort.env.logLevel = 'fatal';
 const baseBytes = peakBytes();
 let session, feeds, fetches;
 
-async function run({model, directory, inputs, threads = 1, optimize = false}) {
+async function run({model, directory, inputs, in_place: inPlace = {}, threads = 1, optimize = false}) {
   await session?.release();
   session = undefined;
   feeds = Object.fromEntries(inputs.map((t) => [t.name, new ort.Tensor(t.type, elementsOf(t), t.dims)]));
@@ -17,7 +17,8 @@ async function run({model, directory, inputs, threads = 1, optimize = false}) {
     extra: {session: {force_spinning_stop: '1'}},
   });
   const loaded = performance.now();
-  const results = await session.run(feeds);
+  const places = session.outputNames.map((name) => [name, feeds[inPlace[name]] ?? null]);
+  const results = await session.run(feeds, Object.fromEntries(places));
   const ran = performance.now();
   fetches = results;
   const outputs = session.outputNames.map((name, i) => {

@@ -2,6 +2,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/ops/catalog.h"
+#include "ingot/ops/contrib/case_marks.h"
 #include "ingot/ops/contrib/texts.h"
 #include "ingot/ops/schema.h"
 #include "ingot/ops/vendor/catalog.h"
@@ -110,6 +111,45 @@ TEST(Contrib, VocabulariesThatAreNoneAreRefused) {
                Error);
 }
 
+/// What Marian's rules make of a text: U before upper case, P before signs.
+std::string marked(std::string_view text) {
+  CaseMarks marks;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool is_upper = c >= 'A' && c <= 'Z', is_sign = c == '-' || c == '.';
+    std::string piece = is_upper  ? std::string("U") + static_cast<char>(c + 32)
+                        : is_sign ? std::string("P") + c
+                                  : std::string(1, c);
+    marks.add(piece, i + 1 == text.size());
+  }
+  return marks.text(text.size());
+}
+
+TEST(Contrib, MarianMarksUpperCase) {
+  EXPECT_EQ(marked("Hello"), "Thello");
+  EXPECT_EQ(marked("A"), "Ta");
+  EXPECT_EQ(marked("ABc"), "UabLc");
+  EXPECT_EQ(marked("AB-C"), "Uab-Tc");
+  EXPECT_EQ(marked("AB cd"), "Uab\u2581cd");
+  EXPECT_EQ(marked("AB CD EF x"), "Aab\u2581cd\u2581ef\u2581Lx");
+  EXPECT_EQ(marked("AB CD x EF"), "Uab\u2581Ucd\u2581x\u2581Uef");
+  EXPECT_EQ(marked("A B C. De"), "Aa\u2581b\u2581c.\u2581Tde");
+  EXPECT_EQ(marked(""), "");
+}
+
+TEST(Contrib, MarianSpellsWhatNoPieceIsFor) {
+  const std::string file =
+      R"x({"added_tokens": [{"id": 0, "content": "</s>", "special": true}], "model": {"type": "Unigram",
+      "unk_id": 1, "vocab": [["</s>", 0], ["<unk>", 0], ["\u2581", -2], ["a", -1]]}})x";
+  const Attrs attrs{{"tokenizer_config", R"x({"tokenizer_class": "MarianTokenizer", "eos_token": "</s>"})x"},
+                    {"tokenizer_vocab", file}};
+  // Bytes that are no pieces follow the pieces: 0x00 is 4, 0x61 is the piece 3, 0x62 is 101.
+  EXPECT_EQ(values<std::int64_t>(run_contrib("HfJsonTokenizer", {texts({"a ab"})}, attrs)),
+            (std::vector<std::int64_t>{3, 2, 3, 101, 2, 0}));
+  EXPECT_EQ(values<std::int64_t>(run_contrib("HfJsonTokenizer", {texts({""})}, attrs)),
+            (std::vector<std::int64_t>{2, 0}));
+}
+
 TEST(Contrib, ExpressionsThatLookAheadElsewhereAreRefused) {
   const std::string file = R"x({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []},
       "pre_tokenizer": {"type": "Split", "pattern": {"Regex": "a(?!b)"}}})x";
@@ -174,12 +214,12 @@ TEST(Contrib, SoundsOfMp3AreRead) {
   struct {
     std::size_t at;
     float sample;
-  } constexpr kKnown[] = {
-      {0, 0.000000f}, {240, -0.000834f}, {480, 0.006203f}, {720, -0.009665f}, {960, -0.007744f},
-      {1200, 0.545690f}, {1440, 0.216146f}, {1680, -0.293142f}, {1920, -0.313777f}, {2160,
-      0.053677f}, {2400, 0.262312f}, {2640, 0.098577f}};
+  } constexpr kKnown[] = {{0, 0.000000f},     {240, -0.000834f}, {480, 0.006203f},  {720, -0.009665f},
+                          {960, -0.007744f},  {1200, 0.545690f}, {1440, 0.216146f}, {1680, -0.293142f},
+                          {1920, -0.313777f}, {2160, 0.053677f}, {2400, 0.262312f}, {2640, 0.098577f}};
   for (const auto& known : kKnown) EXPECT_NEAR(samples[known.at], known.sample, 1e-5) << known.at;
-  for (const std::size_t size : {3u, 50u, 71u}) EXPECT_THROW(run_contrib("AudioDecoder", {bytes_of(file.substr(0, size))}), Error) << size;
+  for (const std::size_t size : {3u, 50u, 71u})
+    EXPECT_THROW(run_contrib("AudioDecoder", {bytes_of(file.substr(0, size))}), Error) << size;
   EXPECT_LT(values<float>(run_contrib("AudioDecoder", {bytes_of(file.substr(0, 200))})).size(), samples.size());
 }
 
