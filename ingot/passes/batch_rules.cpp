@@ -50,10 +50,13 @@ void reshape_patches(const Node& node, const BatchAxis& axis, std::vector<BatchP
   } else {
     const auto place = place_in(shape, axis);
     const auto at = place ? batch_entry(*shape, *place, *target, copies, axis) : std::nullopt;
-    if (!at || (*target)[*at] == -1 || ((*target)[*at] == 0 && copies)) return;  // it follows by itself
-    patch.at = *at;
-    std::int64_t& entry = (*target)[*at];
-    const bool is_plain = *at == *place && same((*shape)[*at], axis.batch) && entry == axis.old && copies;
+    // Where other sizes are not known, rows that stand first stay first.
+    const bool stays_first = place && *place == 0 && target->front() == axis.old;
+    if (!at && !stays_first) return;
+    patch.at = at.value_or(0);
+    std::int64_t& entry = (*target)[patch.at];
+    if (entry == -1 || (entry == 0 && copies)) return;  // it follows by itself
+    const bool is_plain = patch.at == *place && same((*shape)[*place], axis.batch) && entry == axis.old && copies;
     if (has_rest && !is_plain) patch.factor = entry / axis.old;
     entry = has_rest ? (is_plain ? 0 : entry) : -1;
   }

@@ -90,6 +90,13 @@ TEST(Batch, IsOneFactorOfADimension) {
   }
 }
 
+TEST(Batch, StaysFirstWhereOtherSizesAreNotKnown) {
+  const char* graph = R"(g (float[1,4] x, int64 n) => (float[1,2,2] y) <int64[1] one = {1}, int64[1] zero = {0},
+    int64[3] s = {1, 2, 2}> { m = Reshape(n, one) t = Mul(m, zero) pads = Concat<axis = 0>(t, t, t, t)
+      p = Pad(x, pads) y = Reshape(p, s) })";
+  EXPECT_EQ(ports_with(parsed(graph), Dim(8)), "float[8,4] -> float[8,2,2]");
+}
+
 TEST(Batch, ConstantsThatAreAlikeForAllExamplesBecomeOne) {
   const char* cell = R"(g (float[2,3] x) => (float[2,3] y) <float[2,3] h = {0, 0, 0, 0, 0, 0}, float[3,3] w =
     {1, 2, 3, 4, 5, 6, 7, 8, 9}, float[3] b = {1, 2, 3}> { p = Gemm(h, w, b) q = Add(x, p) y = Tanh(q) })";
