@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdio>
 #include <map>
 
@@ -57,7 +58,15 @@ Option* Option::positive() {
   return option_.check(CLI::Validator(why_not, "POSITIVE")), this;
 }
 Option* Option::optional_argument() { return option_.expected(0, 1), this; }
-Option* Option::between(double least, double most) { return option_.check(CLI::Range(least, most)), this; }
+Option* Option::between(double least, double most) {
+  const auto why_not = [](const std::string& text) {
+    double number = 0;
+    const bool is_nan = CLI::detail::lexical_cast(text, number) && std::isnan(number);
+    return is_nan ? "'" + text + "' is not a number" : std::string();
+  };
+  // A comparison with NaN is never true: Range lets it pass.
+  return option_.check(CLI::Validator(why_not, ""))->check(CLI::Range(least, most)), this;
+}
 
 struct App::State {
   std::unique_ptr<CLI::App> program;  // null: a command

@@ -153,8 +153,10 @@ Command add_verify(App& program, const Global& global) {
   app->add_option("--input-shape", options->input_shapes, "Fix an input's dimensions: x:1,3,224,224 (? keeps one)");
   app->add_option("--signature", options->signature, "Which of A's signatures to run");
   app->add_option("--tag", options->tag, "Which of A's graphs to run, if it is a SavedModel (default: serve)");
-  app->add_option("--rtol", options->rtol, "Allow this part of each element, in place of the policy");
-  app->add_option("--atol", options->atol, "Allow this much for each element, in place of the policy");
+  app->add_option("--rtol", options->rtol, "Allow this part of each element, in place of the policy")
+      ->between(0, 1e300);
+  app->add_option("--atol", options->atol, "Allow this much for each element, in place of the policy")
+      ->between(0, 1e300);
   app->add_flag("--no-bisect", options->no_bisect, "Do not look for where they part");
   app->add_flag("--list-runtimes", options->lists_runtimes, "Which runtimes are here, and how to install the others");
   app->add_option("--peers", options->peers, "The folder with npm's node_modules (default: $INGOT_PEERS)");

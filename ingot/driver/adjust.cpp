@@ -181,12 +181,7 @@ AdjustReport adjust(Model& model, const AdjustOptions& options) {
   }
   if (!options.renames.empty()) {
     passes::rename_values(model, options.renames);
-    for (auto& [key, value] : model.metadata)
-      for (const auto& [before, after] : options.renames)
-        if (key == std::string(kLayoutProperty) + before) {
-          key = std::string(kLayoutProperty) + after;
-          break;
-        }
+    rename_layouts(model, options.renames);
   }
   if (options.infer_types) {
     passes::InferOptions infer_options;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "ingot/base/elements.h"
 #include "ingot/base/error.h"
@@ -35,13 +36,13 @@ Array picked(const Array& all, const Rows& rows, std::size_t axis = 0) {
   return some;
 }
 
-/// Where an output has the examples: the only axis that grew with them.
+/// Where an output has the examples: the only axis that grew with them. Each may have several rows there.
 std::optional<std::size_t> batch_axis(const Dims& few, const Dims& all, std::int64_t old, std::int64_t now) {
   std::optional<std::size_t> axis;
   if (few.size() != all.size()) return axis;
   for (std::size_t i = 0; i < few.size(); ++i) {
     if (few[i] == all[i]) continue;
-    if (axis || few[i] != old || all[i] != now) return std::nullopt;
+    if (axis || few[i] % old != 0 || all[i] != few[i] / old * now) return std::nullopt;
     axis = i;
   }
   return axis;
@@ -103,18 +104,20 @@ std::string difference(const Pair& pair, Budget* budget) {
       const Array *x = alone[i].value.array(), *y = all[i].value.array();
       const auto axis = x && y ? batch_axis(x->dims(), y->dims(), pair.old, pair.now) : std::nullopt;
       if (!axis) return "output '" + alone[i].name + "' has no batch";
-      if (!are_alike(*x, picked(*y, rows, *axis))) return "output '" + alone[i].name + "' mixes examples";
+      Rows of_output;
+      const std::int64_t each = x->dims()[*axis] / pair.old;
+      for (const std::int64_t row : rows)
+        for (std::int64_t k = 0; k < each; ++k) of_output.push_back(row * each + k);
+      if (!are_alike(*x, picked(*y, of_output, *axis))) return "output '" + alone[i].name + "' mixes examples";
     }
   }
   return {};
 }
 
-}  // namespace
-
-std::vector<std::string> change_batch(Model& model, const Dim& batch, Budget* budget) {
+std::vector<std::string> changed(Model& model, const Dim& batch, bool prefers_inner, Budget* budget) {
   const std::optional<std::int64_t> old = passes::fixed_batch(model);
   const Model before = model.clone();
-  std::vector<std::string> notes = passes::change_batch(model, batch);
+  std::vector<std::string> notes = passes::change_batch(model, batch, prefers_inner);
   if (!old || *old == 0 || (batch.is_known() && batch.value() == *old)) return notes;
   std::string why;
   try {
@@ -134,6 +137,33 @@ std::vector<std::string> change_batch(Model& model, const Dim& batch, Budget* bu
         .hint("export the model with a batch that is open");
   notes.push_back("batch: each example gives what it gave before, as Ingot runs both");
   return notes;
+}
+
+}  // namespace
+
+bool are_alike(const Array& a, const Array& b, std::int64_t rows) {
+  Rows first(static_cast<std::size_t>(rows));
+  std::iota(first.begin(), first.end(), 0);
+  return a.dims() == b.dims() && are_alike(picked(a, first), picked(b, first));
+}
+
+std::vector<std::string> change_batch(Model& model, const Dim& batch, Budget* budget) {
+  const Model before = model.clone();
+  try {
+    return changed(model, batch, false, budget);
+  } catch (const Error& error) {
+    if (error.code() != Code::unsupported_setting) throw;
+    // Heads or steps may stand before the batch where it was taken to be first.
+    Model other = before.clone();
+    try {
+      std::vector<std::string> notes = changed(other, batch, true, budget);
+      model = std::move(other);
+      return notes;
+    } catch (const Error& second) {
+      if (second.exit_code() == 5) throw;
+    }
+    throw;
+  }
 }
 
 }  // namespace ingot::driver

@@ -30,7 +30,7 @@ void require_sound(const Model& model, const Made& made, Budget* budget) {
   });
   if (problems.empty()) return;
   if (made.has_given_shapes)
-    throw Error(Code::bad_usage, "with the input shapes given the model is not valid: " + passes::text_of(problems))
+    throw Error(Code::bad_usage, "with the input shapes or the batch given the model is not valid: " + passes::text_of(problems))
         .hint("give shapes that it takes; '?' keeps a dimension as it is");
   throw Error(Code::broken_invariant, "what Ingot made of the file is not valid ONNX: " + passes::text_of(problems))
       .hint("this is a bug in Ingot: please report it; --unchecked writes the result all the same");

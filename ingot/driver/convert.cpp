@@ -11,6 +11,7 @@
 #include "ingot/driver/inputs.h"
 #include "ingot/driver/operator_map.h"
 #include "ingot/passes/fit_ir_version.h"
+#include "ingot/train/preparation.h"
 
 namespace ingot::driver {
 namespace {
@@ -95,7 +96,8 @@ bool changes_model(const ConvertRequest& request, const AdjustOptions& adjust) {
 /// What is written must be valid; an ONNX file that stays what it is was checked when it was read.
 void check_result(const ConvertRequest& request, const Plan& plan, const ConvertReport& done) {
   if (!request.requires_valid) return;
-  const Made made{.is_imported = !done.from->is_onnx, .has_given_shapes = !request.input_shapes.empty()};
+  const Made made{.is_imported = !done.from->is_onnx,
+                  .has_given_shapes = !request.input_shapes.empty() || request.batch.has_value()};
   if (made.is_imported || changes_model(request, plan.adjust)) require_sound(done.model, made, request.budget);
 }
 
@@ -151,6 +153,17 @@ void find_ranges(const Model& model, passes::HalfOptions& half, Budget* budget, 
   } catch (const Error& error) {
     notes.push_back("how large its values become is not known, as it does not run: " + error.message());
   }
+}
+
+/// Only ONNX files carry what a model says of its data; whoever uses another must know it.
+void note_what_is_left_behind(ConvertReport& done) {
+  const train::Preparation said = train::preparation_of(done.model);
+  std::string what = said.changes_numbers() ? "how its inputs are prepared" : "";
+  if (!said.columns.empty()) what += (what.empty() ? "" : ", ") + std::string("the order of its columns");
+  if (!said.classes.empty()) what += (what.empty() ? "" : ", ") + std::string("the names of its classes");
+  if (what.empty()) return;
+  done.notes.push_back(std::string(done.to->title) + " has no place for what the model says of its data: " + what +
+                       (said.changes_numbers() ? "; 'ingot train --with-preprocessing' puts it into the graph" : ""));
 }
 
 Source source_of(const std::string& path) try { return open_source(path); } catch (Error& error) {
@@ -275,6 +288,8 @@ ConvertReport convert(const ConvertRequest& request) {
     throw;
   }
   if (done.to->is_onnx) append(done.notes, save(done.model, request.output, plan.save));
+  else
+    note_what_is_left_behind(done);
   done.write_seconds = seconds_since(clock);
 
   done.not_verified = why_not_verified(request, done, plan.load.import);

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "ingot/base/error.h"
+#include "ingot/driver/import_layout.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/versions.h"
 #include "ingot/passes/convert_version.h"
@@ -85,7 +86,10 @@ Model merge(Model a, Model b, const MergeOptions& options, MergeReport& report) 
 HalfReport to_half(Model& model, const HalfOptions& options) { return passes::to_half(model, options); }
 
 void rename(Model& model, const RenameOptions& options) {
-  if (!options.values.empty()) passes::rename_values(model, options.values);
+  if (!options.values.empty()) {
+    passes::rename_values(model, options.values);
+    rename_layouts(model, options.values);
+  }
   rename_dims(model, options.dims);
   add_prefix(model, options.prefix);
 }

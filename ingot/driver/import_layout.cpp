@@ -151,4 +151,13 @@ void wish_layout(Model& model, const LayoutWish& wish, std::vector<std::string>&
   write_properties(model, known);
 }
 
+void rename_layouts(Model& model, const std::vector<std::pair<std::string, std::string>>& renames) {
+  for (auto& [key, value] : model.metadata)
+    for (const auto& [before, after] : renames)
+      if (key == std::string(kLayoutProperty) + before) {
+        key = std::string(kLayoutProperty) + after;
+        break;
+      }
+}
+
 }  // namespace ingot::driver

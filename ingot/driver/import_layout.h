@@ -9,6 +9,8 @@ namespace ingot::driver {
 
 /// Property of a model that tells the layout of an input or output: "ingot.layout.NAME" -> "NHWC".
 inline constexpr std::string_view kLayoutProperty = "ingot.layout.";
+/// What is said of values that have other names now.
+void rename_layouts(Model& model, const std::vector<std::pair<std::string, std::string>>& renames);
 
 /// Frontends of NHWC frameworks put transposes around every spatial operator; leaves those that are needed. Inputs and
 /// outputs keep their layout unless another is wished; the layout of each that has one becomes a property of the model.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 
 #include "ingot/base/error.h"
 
@@ -90,12 +91,47 @@ std::string beginning(std::string_view text) {
   return begin;
 }
 
+/// What a server says in place of a file: its first line, if all of it is text.
+std::optional<std::string> first_line(std::string_view text) {
+  constexpr std::size_t kEnough = 4096, kShown = 80;
+  bool has_words = false;
+  for (const char c : text.substr(0, kEnough)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte == 0x7f || (byte < 0x20 && !std::isspace(byte))) return std::nullopt;
+    has_words |= std::isalnum(byte) != 0;
+  }
+  if (!has_words) return std::nullopt;
+  const std::string_view line = text.substr(text.find_first_not_of(" \t\r\n\v\f\xef\xbb\xbf"));
+  std::string shown;
+  for (const char c : line.substr(0, std::min(line.find_first_of("\r\n"), kShown)))
+    shown += static_cast<unsigned char>(c) < 0x80 ? c : '?';
+  return shown + (line.substr(0, line.find_first_of("\r\n")).size() > kShown ? "..." : "");
+}
+
+void refuse_text(const Source& source, std::string_view text) {
+  const auto line = first_line(text);
+  if (!line) return;
+  const bool is_json = line->starts_with('{') || line->starts_with('[');
+  refuse(source, std::string(is_json ? "JSON" : "a text") + ", not a model; it begins: " + *line,
+         "what was downloaded may be the answer of a server about the file: download it again");
+}
+
 void refuse_zip(const Source& source, std::string_view text) {
   constexpr std::size_t kDirectory = 65536;
   const std::string_view end = text.substr(text.size() - std::min(text.size(), kDirectory));
   for (const Packed& packed : kPacked)
     if (end.find(packed.name) != std::string_view::npos) refuse(source, packed.what, packed.remedy);
   refuse(source, "a zip archive", kUnpack);
+}
+
+/// Whether what is called so is never a text.
+bool has_binary_name(const std::string& path) {
+  constexpr std::string_view kBinary[] = {".onnx", ".ort", ".tflite", ".pb",  ".h5",     ".hdf5",       ".keras",
+                                          ".pt",   ".pt2", ".pth",    ".safetensors"};
+  std::string lower(path);
+  std::ranges::transform(lower, lower.begin(),
+                         [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
+  return std::ranges::any_of(kBinary, [&](std::string_view extension) { return lower.ends_with(extension); });
 }
 
 }  // namespace
@@ -113,6 +149,9 @@ void refuse_other_files(const Source& source) {
            "what was downloaded is the page about the file: take the link to the file itself ('raw', 'download')");
   if (begin.starts_with("<?xml"))
     refuse(source, "an XML document, not a model", "of OpenVINO's models, take the ONNX file they were made from");
+  if (has_binary_name(source.path)) refuse_text(source, text);
+  if (text.size() > 64 && text.find_first_not_of('\0') == std::string_view::npos)
+    refuse(source, "nothing but zeros", "what made it did not finish: download or export it again");
 }
 
 }  // namespace ingot::driver

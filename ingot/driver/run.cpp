@@ -66,6 +66,9 @@ Model load_to_run(const RunRequest& request) {
   LoadOptions options = request.load;
   if (format.leaves_inputs_open) tell_inputs(request, options.import);
   Model model = load(source, format, options).model;
+  if (model.graph->output_count() == 0)
+    throw Error(Code::bad_input, "there is nothing to run: the model has no outputs")
+        .hint("weights alone are no model: --weights-from of 'ingot convert' takes them with an architecture");
   set_input_shapes(model, request.input_shapes);
   return model;
 }

@@ -12,6 +12,7 @@
 #include "ingot/base/error.h"
 #include "ingot/driver/adjust.h"
 #include "ingot/driver/answers.h"
+#include "ingot/driver/batch.h"
 #include "ingot/driver/dataset.h"
 #include "ingot/driver/inputs.h"
 #include "ingot/driver/predictions.h"
@@ -107,7 +108,9 @@ class Scoring {
         throw Error(Code::bad_input, "what a row gives depends on the others, and the model takes only " +
                                          std::to_string(report_.batch) + " rows at a time")
             .hint("a model whose number of rows is not fixed takes them all");
-      out->add(kept(), answers.of(run_batch(data), data.count, padded(data.count)));
+      const std::vector<NamedDatum> outputs = run_batch(data, data.count - 1);
+      require_own_rows(data, outputs);
+      out->add(kept(), answers.of(outputs, data.count, padded(data.count)));
       report_.rows += static_cast<std::uint64_t>(data.count);
       ++report_.batches;
       if (request_.on_progress) request_.on_progress(rows_->done(), rows_->total());
@@ -138,11 +141,27 @@ class Scoring {
     return train::fixed_batch(fed_) ? static_cast<std::int64_t>(report_.batch) : rows;
   }
 
-  std::vector<NamedDatum> run_batch(const train::Dataset& data) {
-    // Where the model takes so many at a time, the last row stands in for those that are missing.
+  /// What stands in for missing rows must not change what those at hand give: the first one instead of the last.
+  void require_own_rows(const train::Dataset& data, const std::vector<NamedDatum>& outputs) {
+    const std::int64_t rows = padded(data.count);
+    if (rows == data.count) return;
+    const std::vector<NamedDatum> others = run_batch(data, 0);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const Array *one = outputs[i].value.array(), *other = others[i].value.array();
+      if (!one || !other || one->dims().empty() || one->dims()[0] != rows || are_alike(*one, *other, data.count)) continue;
+      throw Error(Code::unsupported_setting,
+                  "output '" + outputs[i].name + "' gives a row what depends on the others, and the model takes " +
+                      std::to_string(rows) + " rows at a time, of which the last " + std::to_string(rows - data.count) +
+                      " are missing")
+          .hint("give as many rows as are a multiple of " + std::to_string(rows));
+    }
+  }
+
+  std::vector<NamedDatum> run_batch(const train::Dataset& data, std::int64_t stand_in) {
+    // Where the model takes so many at a time, a row stands in for those that are missing.
     std::vector<std::int64_t> examples(static_cast<std::size_t>(padded(data.count)));
     for (std::size_t i = 0; i < examples.size(); ++i)
-      examples[i] = std::min(static_cast<std::int64_t>(i), data.count - 1);
+      examples[i] = static_cast<std::int64_t>(i) < data.count ? static_cast<std::int64_t>(i) : stand_in;
     std::vector<NamedDatum> batch;
     try {
       batch = train::batch_of(data, fed_, {}, examples);

@@ -25,7 +25,15 @@ struct ResizedAxis {
   std::size_t axis = 0;
   Expr from, to;           // sizes
   Expr scale, start, end;  // doubles
+  bool has_sizes = false;  // which say the scale
 };
+
+/// As ops::ResizedAxis::unscaled has it.
+Expr over_scale(const Mode& mode, const ResizedAxis& a, const Expr& x) {
+  if (mode.filter != "nearest") return over(x, a.scale);
+  if (a.has_sizes) return over(times(x, real(a.from)), real(a.to));
+  return cast(over(cast(x, DType::f32), cast(a.scale, DType::f32)), DType::f64);
+}
 
 /// Where a position of the result lies in the source.
 Expr source(const Mode& mode, const ResizedAxis& a, const Expr& position) {
@@ -33,13 +41,13 @@ Expr source(const Mode& mode, const ResizedAxis& a, const Expr& position) {
   const Expr is_one = Expr::make(Op::equal, DType::boolean, {resized, real(1)});
   if (mode.coordinates == "align_corners")
     return select(is_one, real(0), over(times(x, minus(size, real(1))), minus(resized, real(1))));
-  if (mode.coordinates == "asymmetric") return over(x, a.scale);
+  if (mode.coordinates == "asymmetric") return over_scale(mode, a, x);
   if (mode.coordinates == "tf_crop_and_resize") {
     const Expr length = times(minus(a.end, a.start), minus(size, real(1)));
     const Expr inside = select(is_one, over(length, real(2)), over(times(x, length), minus(resized, real(1))));
     return plus(times(a.start, minus(size, real(1))), inside);
   }
-  const Expr half = minus(over(plus(x, real(0.5)), a.scale), real(0.5));
+  const Expr half = minus(over_scale(mode, a, plus(x, real(0.5))), real(0.5));
   if (mode.coordinates == "pytorch_half_pixel") return select(less(real(1), resized), half, real(0));
   if (mode.coordinates == "half_pixel_symmetric")
     return plus(half, times(over(size, real(2)), minus(real(1), over(real(a.to), resized))));
@@ -135,6 +143,7 @@ std::vector<ResizedAxis> resized_axes(Lowering& l, const View& x, const Mode& mo
     ResizedAxis a;
     a.axis = static_cast<std::size_t>(l.axis(axes[k], x.rank()));
     a.from = x.dims[a.axis];
+    a.has_sizes = !has_scales && policy == "stretch";
     a.scale =
         has_scales ? cast(scales.at({static_cast<std::int64_t>(k)}), DType::f64) : over(real(sizes[k]), real(a.from));
     const Expr size = times(real(a.from), a.scale);

@@ -2,10 +2,12 @@
 #include "ingot/passes/batch_rules.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "ingot/ops/builder.h"
 #include "ingot/ops/infer.h"
+#include "ingot/passes/batch_reshape.h"
 
 namespace ingot::passes {
 namespace {
@@ -35,41 +37,79 @@ BatchPatch patch_of(const Node& node, std::size_t input) {
   return {.output = node.output()->name(), .op = node.op, .input = input};
 }
 
-/// Rows stay where they are: the entry of the target before which there are as many elements as before the batch has
-/// the batch in it.
 void reshape_patches(const Node& node, const BatchAxis& axis, std::vector<BatchPatch>& patches) {
   const Shape* shape = shape_of(node.input(0));
-  const auto place = place_in(shape, axis);
-  auto target = vector_of(node.input(1));
-  if (!place || !target) return;
-  Dim before = 1;
-  for (std::size_t i = 0; i < *place; ++i) before = before * (*shape)[i];
   const bool copies = node.attributes.int_or("allowzero", 0) == 0;
+  auto target = vector_of(node.input(1));
+  if (!target || target->empty()) return;
   const bool has_rest = std::ranges::find(*target, -1) != target->end();
-  Dim passed = 1;
-  for (std::size_t i = 0; i < target->size(); ++i) {
-    const std::int64_t entry = (*target)[i];
-    const bool is_copy = entry == 0 && copies && i < shape->size();
-    const Dim size = is_copy ? (*shape)[i] : Dim(entry);
-    if (same(passed, before)) {
-      if (entry == -1 || axis.is_in(size)) return;  // it follows by itself
-      if (size.is_known() && entry > 0 && entry % axis.old == 0) {
-        BatchPatch patch = patch_of(node, 1);
-        patch.at = i;
-        const bool is_plain = i == *place && same((*shape)[i], axis.batch) && entry == axis.old && copies;
-        if (!has_rest)
-          (*target)[i] = -1;
-        else if (is_plain)
-          (*target)[i] = 0;
-        else
-          patch.factor = entry / axis.old;
-        patch.values = *target;
-        patches.push_back(std::move(patch));
-        return;
-      }
+  BatchPatch patch = patch_of(node, 1);
+  if (!shape && node.input(0)) {  // of no known rank: rows usually stay first, and running both tells
+    if (has_rest || target->front() != axis.old) return;
+    target->front() = -1;
+  } else {
+    const auto place = place_in(shape, axis);
+    const auto at = place ? batch_entry(*shape, *place, *target, copies, axis) : std::nullopt;
+    // Where other sizes are not known, rows that stand first stay first.
+    const bool stays_first = place && *place == 0 && target->front() == axis.old;
+    if (!at && !stays_first) return;
+    patch.at = at.value_or(0);
+    std::int64_t& entry = (*target)[patch.at];
+    if (entry == -1 || (entry == 0 && copies)) return;  // it follows by itself
+    const bool is_plain = patch.at == *place && same((*shape)[*place], axis.batch) && entry == axis.old && copies;
+    if (has_rest && !is_plain) patch.factor = entry / axis.old;
+    entry = has_rest ? (is_plain ? 0 : entry) : -1;
+  }
+  patch.values = *target;
+  patches.push_back(std::move(patch));
+}
+
+/// The rows of a constant are alike: one does for all.
+bool has_equal_slices(const Tensor& tensor, std::size_t axis) {
+  const Dims& dims = tensor.dims();
+  if (tensor.dtype() == DType::string) return false;
+  std::size_t stride = 1;
+  for (std::size_t i = axis + 1; i < dims.size(); ++i) stride *= static_cast<std::size_t>(dims[i]);
+  const auto count = static_cast<std::size_t>(dims[axis]);
+  const std::vector<double> values = tensor.to_doubles();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t first = i - (i / stride % count) * stride;
+    if (values[i] != values[first] && !(std::isnan(values[i]) && std::isnan(values[first]))) return false;
+  }
+  return true;
+}
+
+/// A constant that has a slice for each example, all alike, and is stretched where it has only one. `at` counts from
+/// the end, as broadcasting does.
+bool shrink(const Node& node, std::size_t input, std::size_t at_from_end, std::int64_t size,
+            std::vector<BatchPatch>& patches) {
+  const Tensor* constant = ops::constant_of(node.input(input));
+  if (!constant || size == 1 || constant->dims().size() < at_from_end) return false;
+  const std::size_t at = constant->dims().size() - at_from_end;
+  if (constant->dims()[at] != size || !has_equal_slices(*constant, at)) return false;
+  patches.push_back(patch_of(node, input));
+  patches.back().rank = constant->dims().size();
+  patches.back().at = at;
+  patches.back().shrinks = true;
+  return true;
+}
+
+std::int64_t old_size(const Dim& dim, const BatchAxis& axis) {
+  const Dim size = dim.substitute([&](std::string_view name) -> std::optional<Dim> {
+    return name == axis.batch.str() ? std::optional<Dim>(axis.old) : std::nullopt;
+  });
+  return size.as_int().value_or(-1);
+}
+
+/// What is broadcast: its constants of the old batch.
+void broadcast_patches(const Node& node, const BatchAxis& axis, std::vector<BatchPatch>& patches) {
+  for (std::size_t input = 0; input < node.input_count(); ++input) {
+    if (!ops::constant_of(node.input(input))) continue;
+    for (std::size_t other = 0; other < node.input_count(); ++other) {
+      const Shape* shape = other == input ? nullptr : shape_of(node.input(other));
+      const auto place = place_in(shape, axis);
+      if (place && shrink(node, input, shape->size() - *place, old_size((*shape)[*place], axis), patches)) break;
     }
-    if (entry == -1) return;
-    passed = passed * size;
   }
 }
 
@@ -78,6 +118,11 @@ void expand_patches(const Node& node, const BatchAxis& axis, std::vector<BatchPa
   const Shape* shape = shape_of(node.input(0));
   const auto place = place_in(shape, axis);
   auto target = vector_of(node.input(1));
+  if (!place && node.input(1) && node.input(1)->known_ints) {
+    const std::vector<Dim>& sizes = *node.input(1)->known_ints;
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      if (axis.is_in(sizes[i]) && shrink(node, 0, sizes.size() - i, old_size(sizes[i], axis), patches)) return;
+  }
   if (!place || !target || axis.old == 1) return;
   const std::size_t from_end = shape->size() - *place;
   if (target->size() < from_end || (*target)[target->size() - from_end] != axis.old) return;
@@ -121,7 +166,9 @@ void slice_patches(const Node& node, const BatchAxis& axis, std::vector<BatchPat
 void repeat(const Node& node, std::size_t input, std::size_t at, const BatchAxis& axis,
             std::vector<BatchPatch>& patches) {
   const Shape* shape = shape_of(node.input(input));
-  if (!shape || at >= shape->size() || axis.old != 1 || !same((*shape)[at], Dim(1))) return;
+  if (!shape || at >= shape->size()) return;
+  if (!shrink(node, input, shape->size() - at, axis.old, patches) && (axis.old != 1 || !same((*shape)[at], Dim(1))))
+    return;
   patches.push_back(patch_of(node, input));
   patches.back().rank = shape->size();
   patches.back().at = at;
@@ -144,6 +191,13 @@ void recurrent_patches(const Node& node, const BatchAxis& axis, std::vector<Batc
     if (node.input(state)) repeat(node, state, place, axis, patches);
 }
 
+bool is_broadcast(const Node& node) {
+  if (node.is("Gemm")) return node.attributes.int_or("transA", 0) == 0;
+  return std::ranges::any_of(std::initializer_list<const char*>{"Add", "Sub", "Mul", "Div", "Pow", "Where", "Min", "Max",
+                                                                "And", "Or", "Equal", "Less", "Greater"},
+                             [&](const char* op) { return node.is(op); });
+}
+
 }  // namespace
 
 bool BatchAxis::is_in(const Dim& dim) const {
@@ -153,6 +207,7 @@ bool BatchAxis::is_in(const Dim& dim) const {
 }
 
 std::string BatchPatch::what() const {
+  if (shrinks) return "input " + std::to_string(input) + " is one for all examples";
   return "input " + std::to_string(input) + (values.empty() ? " is repeated for each example" : " follows it");
 }
 
@@ -164,6 +219,7 @@ std::vector<BatchPatch> batch_patches(const Node& node, const BatchAxis& axis) {
   if (node.is("Resize")) resize_patches(node, axis, patches);
   if (node.is("Slice")) slice_patches(node, axis, patches);
   if (node.is("Concat")) concat_patches(node, axis, patches);
+  if (is_broadcast(node)) broadcast_patches(node, axis, patches);
   if (node.is("LSTM") || node.is("GRU") || node.is("RNN")) recurrent_patches(node, axis, patches);
   return patches;
 }
@@ -190,7 +246,10 @@ std::vector<Node*> apply(const BatchPatch& patch, Node& node, Value* batched, co
     if (at + 1 != values.end()) parts.push_back(g.ints(Ints(at + 1, values.end())));
     return parts.size() == 1 ? parts.front() : op("Concat", parts, {{"axis", 0}});
   };
-  if (patch.values.empty()) {
+  if (patch.shrinks) {
+    node.set_input(patch.input, op("Gather", {node.input(patch.input), g.ints({0})},
+                                   {{"axis", static_cast<std::int64_t>(patch.at)}}));
+  } else if (patch.values.empty()) {
     Value* sizes = vector_with(Ints(patch.rank, 1), 1);
     node.set_input(patch.input, op("Expand", {node.input(patch.input), sizes}));
   } else {

@@ -12,6 +12,7 @@ namespace ingot::passes {
 struct BatchAxis {
   Dim batch;
   std::int64_t old;
+  bool prefers_inner = false;  // where a dimension is the batch times something, it changes fastest
 
   bool is_in(const Dim& dim) const;
 };
@@ -20,10 +21,11 @@ struct BatchAxis {
 struct BatchPatch {
   std::string output, op;  // the first output of the node, and its operator
   std::size_t input = 0;
-  /// Empty: the input is a tensor of this rank that is repeated along `at`. Else the vector that takes its place.
+  /// Empty: the input is a tensor of this rank that is repeated along `at`, or shrinks there. Else the vector that takes its place.
   std::vector<std::int64_t> values{};
   std::size_t rank = 0;
   std::size_t at = 0;
+  bool shrinks = false;     // a constant that is repeated for each example becomes one along `at`
   std::int64_t factor = 0;  // of a vector: entry `at` is so many times the batch; 0: as `values` says
 
   std::string what() const;

@@ -11,6 +11,7 @@
 #include "ingot/ops/builder.h"
 #include "ingot/passes/batch_rules.h"
 #include "ingot/passes/canonicalize.h"
+#include "ingot/passes/fold.h"
 #include "ingot/passes/infer.h"
 #include "ingot/passes/infer_calls.h"
 
@@ -61,9 +62,9 @@ void set_batch(const Values& inputs, const Dim& batch) {
 }
 
 /// Follows the batch through a copy in the newest operator sets, and finds what has to change.
-std::vector<BatchPatch> find_patches(const Model& model, const Values& inputs, std::int64_t old) {
+std::vector<BatchPatch> find_patches(const Model& model, const Values& inputs, std::int64_t old, bool prefers_inner) {
   Model probe = model.clone();
-  const BatchAxis axis{Dim::symbol("ingot.batch"), old};
+  const BatchAxis axis{Dim::symbol("ingot.batch"), old, prefers_inner};
   Values marked;
   for (const Value* v : inputs) marked.push_back(probe.graph->find(v->name()));
   set_batch(marked, axis.batch);
@@ -74,6 +75,12 @@ std::vector<BatchPatch> find_patches(const Model& model, const Values& inputs, s
   prepare(session, probe);
   std::vector<Obstacle> obstacles;
   canonicalize(probe, session, obstacles);
+  InferOptions tolerant;
+  tolerant.tolerate_errors = true;
+  infer(probe, tolerant);
+  FoldOptions by_kernels;  // states are often made by nodes; sizes that are stated are those of the old batch
+  by_kernels.is_for_running = true;
+  fold_constants(*probe.graph, by_kernels);
   forget_shapes(probe);
   if (const auto order = topological_order(*probe.graph))  // files may have nodes in any order
     for (Node* node : *order) probe.graph->move_before(node, nullptr);
@@ -126,7 +133,7 @@ std::optional<std::int64_t> fixed_batch(const Model& model) {
   return old ? old->as_int() : std::nullopt;
 }
 
-std::vector<std::string> change_batch(Model& model, const Dim& batch) {
+std::vector<std::string> change_batch(Model& model, const Dim& batch, bool prefers_inner) {
   Graph& graph = *model.graph;
   const Dim* found = old_batch(graph);
   if (!found) throw Error(Code::bad_usage, "no input has a batch: none is a tensor whose dimensions are known");
@@ -138,7 +145,7 @@ std::vector<std::string> change_batch(Model& model, const Dim& batch) {
   std::unordered_set<const Value*> replaced;
   if (old.is_known() && old.value() <= 0) refuse_batch(fmt::format("the model fixes it as {}", old.str()));
   if (old.is_known() && !(old == batch))
-    for (const BatchPatch& patch : find_patches(model, inputs, old.value())) {
+    for (const BatchPatch& patch : find_patches(model, inputs, old.value(), prefers_inner)) {
       Value* made = graph.find(patch.output);
       Node* node = made ? made->producer() : nullptr;
       if (!node || node->op != patch.op || node->input_count() <= patch.input)

@@ -10,9 +10,10 @@ namespace ingot::passes {
 
 /// Gives a model another batch, a number or a name: the first dimension of the inputs that share it. What carries a
 /// batch that the model fixes follows, where inference shows that it does: targets of Reshape, shapes of Expand, sizes
-/// of Resize, ends of Slice, first states of recurrent layers, what Concat joins. Returns a line for each such place.
+/// of Resize, ends of Slice, first states of recurrent layers, what Concat joins, constants that are alike for all examples.
+/// Where the batch is one factor of a dimension, it is taken to be the one that changes slowest, or fastest. Returns a line for each such place.
 /// Refuses models in which an output would not have the new batch, naming the node in the way.
-std::vector<std::string> change_batch(Model& model, const Dim& batch);
+std::vector<std::string> change_batch(Model& model, const Dim& batch, bool prefers_inner = false);
 
 /// The number that the inputs fix as their first dimension; nothing: it is open, or there is none.
 std::optional<std::int64_t> fixed_batch(const Model& model);

@@ -69,6 +69,7 @@ class Halving {
       if (v->initializer) report_.bytes_before += v->initializer->bytes().size();
     for (Node& node : graph_.nodes())
       if (reads_or_makes_float(node)) decide(node);
+    keep_exact_constants();
     if (options_.converts_ports) convert_inputs();
     std::vector<Node*> nodes;
     for (Node& node : graph_.nodes()) nodes.push_back(&node);
@@ -121,6 +122,17 @@ class Halving {
     }
     ++report_.kept;
     report_.islands.push_back({node.name.empty() ? node.label() : node.name, node.op, reason});
+  }
+
+  /// A number that a node needs in float is not rounded on its way.
+  void keep_exact_constants() {
+    for (const Node& node : graph_.nodes()) {
+      if (!node.is("Constant") || !half_.contains(&node)) continue;
+      const auto uses = node.output()->uses();
+      if (std::ranges::none_of(uses, [&](const Use& use) { return use.node && !half_.contains(use.node); })) continue;
+      half_.erase(&node);
+      --report_.converted;
+    }
   }
 
   std::string why_kept(const Node& node) {

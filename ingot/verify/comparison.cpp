@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "ingot/ir/source_notes.h"
 #include "ingot/verify/compare.h"
@@ -19,6 +20,7 @@ namespace {
 using Inputs = std::vector<engine::NamedDatum>;
 
 constexpr double kDecidingNoise = 0.1;  // of the scale: beyond that, agreement means nothing
+constexpr const char* kZero = "0 throughout";
 
 std::vector<const Value*> outputs_of(const Model& model, std::size_t count) {
   const Values values = model.graph->outputs();
@@ -51,6 +53,21 @@ void Comparison::run(const Inputs& a_inputs, const Inputs& b_inputs) {
   leave_random();
   conclude();
   if (request_.bisects) look_inside(a_inputs, b_inputs);
+  tell_silence();
+}
+
+/// That nothing differs means little where there is nothing.
+void Comparison::tell_silence() {
+  if (verdict_.answer != Verdict::Answer::same) return;
+  for (const auto& [name, what] : silent_)
+    verdict_.notes.push_back(fmt::format("output '{}' is {} on these inputs: that both agree says little", name, what));
+  const auto is_told = [](const auto& silent) { return silent.second == kZero; };
+  if (silent_.size() < verdict_.outputs.size() || verdict_.compared_inside > 0 || silent_.empty() ||
+      std::ranges::any_of(silent_, is_told))
+    return;
+  verdict_.answer = Verdict::Answer::unknown;
+  verdict_.why_unknown = fmt::format("on these inputs output '{}' is {}; take others with --in, --input-shape or --random",
+                                     silent_.front().first, silent_.front().second);
 }
 
 void Comparison::compare_outputs(const Answer& a, const Answer& b) {
@@ -137,6 +154,21 @@ Answer Comparison::answer(Contender& side, const Inputs& inputs) {
   }
 }
 
+namespace {
+
+/// Why equality with it means nothing; empty: it means something.
+std::string silence_of(const Array& array, const Value* value) {
+  const auto stated = value ? static_dims(value->type.shape) : std::nullopt;
+  if (array.size() == 0) return stated && tensor_size(*stated) == 0 ? "" : "empty";
+  if (!is_float(array.dtype())) return {};
+  const std::vector<double> numbers = array.to_doubles();
+  if (std::ranges::none_of(numbers, [](double x) { return std::isfinite(x); })) return "nowhere finite";
+  const bool is_zero = numbers.size() > 1 && std::ranges::all_of(numbers, [](double x) { return x == 0; });
+  return is_zero ? kZero : "";
+}
+
+}  // namespace
+
 void Comparison::compare(const Datum& a, const Datum& b, OutputVerdict& output) {
   if (!a.array() || !b.array()) {
     const auto text = difference(b, a, {.rtol = 1e-4, .atol = 1e-6, .scale = 1e-5, .steps = 0});
@@ -166,6 +198,8 @@ void Comparison::compare(const Datum& a, const Datum& b, OutputVerdict& output) 
                                          name_of(a.array()->dtype()), info_of(a_.runtime()).title,
                                          name_of(fit->dtype()), info_of(b_.runtime()).title));
   judge(*a.array(), *fit, as_rounded(*d, request_.rounded_to), output);
+  if (const std::string what = silence_of(*a.array(), a_.model().graph->find(output.a_name)); !what.empty())
+    silent_.emplace_back(output.a_name, what);
   if (is_saturated(b_.model(), output.b_name, *a.array())) saturated_.push_back(output.b_name);
   if (changes.empty() && rows_of(*fit))
     rows_.emplace_back(verdict_.outputs.size(), RowsOfBoth{output.b_name, *a.array(), *fit});
@@ -232,6 +266,22 @@ void Comparison::judge(const Array& a, const Array& b, const Distance& d, Output
     threshold = threshold_for(d, noise);
   }
   settle(a, b, d, threshold, output);
+  if (output.agrees && effort_.measures_outputs && request_.rounded_to == DType::undefined)
+    judge_parts(a, b, output);
+}
+
+/// The largest numbers of an output must not hide an error in smaller ones.
+void Comparison::judge_parts(const Array& a, const Array& b, OutputVerdict& output) {
+  const auto part = noise_.small_part(output.a_name, a, output.b_name, b);
+  if (!part) return;
+  output.agrees = false;
+  output.distance->worst = part->worst;
+  output.figure = fmt::format("{:.3g} in {}, whose scale is {:.3g}", part->value, part->place, part->scale);
+  output.threshold = fmt::format("{:.3g}", part->allowed);
+  output.source = fmt::format("eight times what rounding does there; the whole has the scale {:.3g}",
+                              output.distance->scale);
+  output.worst = fmt::format("{} is {}, and {} in {}", position_text(a.dims(), part->worst),
+                             element_text(a, part->worst), element_text(b, part->worst), b_.file());
 }
 
 void Comparison::settle(const Array& a, const Array& b, const Distance& d, const Threshold& threshold,

@@ -34,8 +34,10 @@ class Comparison {
   void compare_outputs(const Answer& a, const Answer& b);
   void compare(const Datum& a, const Datum& b, OutputVerdict& output);
   void judge(const Array& a, const Array& b, const Distance& d, OutputVerdict& output);
+  void judge_parts(const Array& a, const Array& b, OutputVerdict& output);
   void settle(const Array& a, const Array& b, const Distance& d, const Threshold& threshold, OutputVerdict& output);
   void settle_rows();
+  void tell_silence();
   void leave_random();
   void conclude();
   void look_inside(const std::vector<engine::NamedDatum>& a_inputs, const std::vector<engine::NamedDatum>& b_inputs);
@@ -46,6 +48,7 @@ class Comparison {
   Verdict& verdict_;
   std::set<std::string> random_;                          // outputs of b that depend on random numbers
   std::vector<std::string> saturated_;                    // outputs of b
+  std::vector<std::pair<std::string, std::string>> silent_;  // outputs of a that are equal and tell nothing, and why
   std::vector<std::pair<std::size_t, RowsOfBoth>> rows_;  // with the place of the output's verdict
   Effort effort_;
   bool has_complained_ = false, has_moved_rows_ = false;

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <span>
 #include <unordered_set>
 
@@ -42,6 +44,23 @@ std::unordered_set<std::string> followers(const Graph& graph, const std::string&
     }
   }
   return names;
+}
+
+/// The largest number of float stands for infinity where a runtime has none, in masks above all: a value that is
+/// infinite in one and as large as can be in the other is the same.
+std::pair<Array, Array> without_stand_ins(const Array& a, const Array& b) {
+  constexpr float kMost = std::numeric_limits<float>::max();
+  std::pair<Array, Array> both{a, b};
+  if (a.dtype() != DType::f32 || b.dtype() != DType::f32) return both;
+  const auto is_infinite = [](float x) { return std::isinf(x); };
+  if (std::ranges::any_of(a.data<float>(), is_infinite) == std::ranges::any_of(b.data<float>(), is_infinite)) return both;
+  for (Array* array : {&both.first, &both.second}) {
+    std::vector<float> values(array->data<float>().begin(), array->data<float>().end());
+    for (float& x : values)
+      if (std::abs(x) == kMost) x = std::copysign(std::numeric_limits<float>::infinity(), x);
+    *array = Array::of<float>(array->dims(), values);
+  }
+  return both;
 }
 
 class Inside {
@@ -100,7 +119,8 @@ class Inside {
       for (const std::string& name : pair.b) {
         const auto b_value = b_points.find(name);
         if (b_value == b_points.end() || !b_value->second.array()) continue;
-        auto match = nearest(*a, *b_value->second.array());
+        const auto [plain, other] = without_stand_ins(*a, *b_value->second.array());
+        auto match = nearest(plain, other);
         if (!match || (best && match->distance.value >= best->distance.value)) continue;
         best = std::move(match);
         b_name = name;

@@ -32,16 +32,31 @@ Noise PairNoise::of(const std::string& a_name, const Array& a, const std::string
   noise.own = noise_of(b_runs_, b_name);
   const Node* function = bounded_function(b_.model(), b_name);
   noise.range = function && !function->is("Tanh") ? 1 : 0;
+  if (const auto wide = exact(a_name, a, b_name, b)) {
+    noise.in_a = wide->in_a;
+    noise.in_b = wide->in_b;
+  }
+  return noise;
+}
+
+std::optional<PairNoise::Exact> PairNoise::exact(const std::string& a_name, const Array& a, const std::string& b_name,
+                                                 const Array& b) const {
   const auto a_exact = a_exact_.find(a_name);
   const auto b_runs = b_runs_.find(b_name);
-  if (a_exact == a_exact_.end() || b_runs == b_runs_.end() || b_runs->second.size() < 2) return noise;
+  if (a_exact == a_exact_.end() || b_runs == b_runs_.end() || b_runs->second.size() < 2) return std::nullopt;
   const Array *a_wide = a_exact->second.array(), *b_wide = b_runs->second[1].array();
-  const auto a_match = a_wide ? nearest(a, *a_wide) : std::nullopt,
-             b_match = b_wide ? nearest(b, *b_wide) : std::nullopt;
-  if (!a_match || !b_match) return noise;
-  noise.in_a = a_match->distance.value;
-  noise.in_b = b_match->distance.value;
-  return noise;
+  auto a_match = a_wide ? nearest(a, *a_wide) : std::nullopt, b_match = b_wide ? nearest(b, *b_wide) : std::nullopt;
+  if (!a_match || !b_match) return std::nullopt;
+  return Exact{std::move(a_match->form), std::move(b_match->form), a_match->distance.value, b_match->distance.value};
+}
+
+std::optional<PartThatDiffers> PairNoise::small_part(const std::string& a_name, const Array& a,
+                                                     const std::string& b_name, const Array& b) {
+  if (a.dtype() != DType::f32 || b.dtype() != DType::f32 || a.dims() != b.dims()) return std::nullopt;
+  if (!is_measured_) measure({}, {});
+  const auto wide = exact(a_name, a, b_name, b);
+  if (!wide || wide->a.dims() != a.dims() || wide->b.dims() != a.dims()) return std::nullopt;
+  return find_small_part({a, b, wide->a, wide->b});
 }
 
 const RoundedValues& PairNoise::runs_of_b() {

@@ -5,6 +5,7 @@
 
 #include "ingot/verify/contender.h"
 #include "ingot/verify/rounding.h"
+#include "ingot/verify/small_parts.h"
 
 namespace ingot::verify {
 
@@ -20,12 +21,24 @@ class PairNoise {
   /// Of a value of both, `a` and `b` what their runtimes give. Runs what is needed to know that of the outputs.
   Noise of(const std::string& a_name, const Array& a, const std::string& b_name, const Array& b);
 
+  /// Where both models in double tell all that rounds: the part of an output that differs though the whole agrees.
+  std::optional<PartThatDiffers> small_part(const std::string& a_name, const Array& a, const std::string& b_name,
+                                            const Array& b);
+
   /// b's values in runs that differ by no more than rounding; the outputs at least.
   const RoundedValues& runs_of_b();
   bool is_quantized() { return b_rounding_.is_quantized(); }
   const std::string& why_not() const { return b_rounding_.why_not(); }
 
  private:
+  /// In double, in the form of `a` and `b`; nothing where that is not known.
+  struct Exact {
+    Array a, b;
+    double in_a, in_b;  // how far the runtimes are from it
+  };
+  std::optional<Exact> exact(const std::string& a_name, const Array& a, const std::string& b_name,
+                             const Array& b) const;
+
   const Contender& b_;
   Rounding a_rounding_, b_rounding_;
   bool is_one_model_;

@@ -380,6 +380,17 @@ net (float[1, 3, H, W] x) => (float[1, 3, 1, 1] y) { y = GlobalAveragePool(x) }"
         for u, v in zip(a[1], b[1]):
             self.assertAlmostEqual(u, v, places=6)
 
+    def test_what_stands_in_for_missing_rows_changes_no_answer(self):
+        self.file("mean.onnxtxt", """<ir_version: 10, opset_import: ["" : 21]>
+net (float[4, 2] x) => (float[4, 2] y) <int64[1] rows = {0}> { m = ReduceMean<keepdims = 1>(x, rows) y = Sub(x, m) }
+""")
+        self.table("six.csv", [{"a": i, "b": i * i} for i in range(6)], columns=("a", "b"))
+        done = self.ingot("run", "mean.onnxtxt", "--data", "six.csv", "--out", "p.csv", code=4)
+        self.assertIn("a multiple of 4", done.stderr)
+        self.assertFalse((self.path / "p.csv").exists())
+        self.table("eight.csv", [{"a": i, "b": i * i} for i in range(8)], columns=("a", "b"))
+        self.ingot("run", "mean.onnxtxt", "--data", "eight.csv", "--out", "p.csv")
+
     def test_columns_of_numbers_words_and_counts_find_their_inputs(self):
         self.file("mixed.onnxtxt", MIXED)
         self.file("people.csv", 'name,city,children,age\n"Berg, Anna",Oslo,2,30.5\nBo,Rome,0,\nCy,"Paris",1,4\n')

@@ -181,6 +181,13 @@ class PytorchFiles(unittest.TestCase):
         self.ingot(*command)
         return np.load(self.path("out/output.npy"))
 
+    def test_weights_alone_are_not_run(self):
+        header = b'{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
+        with open(self.path("w.safetensors"), "wb") as file:
+            file.write(struct.pack("<Q", len(header)) + header + bytes(4))
+        done = self.ingot("run", self.path("w.safetensors"), "--random", "1", code=3)
+        self.assertIn("nothing to run", done)
+
     def test_tensors_of_all_types_and_strides_become_safetensors(self):
         base = torch.arange(24, dtype=torch.float32).reshape(4, 6)
         tensors = {

@@ -72,6 +72,9 @@ class Verify(unittest.TestCase):
         self.assertIn("does not run", self.ingot("verify", "a.onnx", "--with", "tflite", code=2).stderr)
         self.ingot("verify", code=2)
         self.ingot("verify", "nothing.onnx", "a.onnx", code=6)
+        for tolerance in ("nan", "inf", "-1"):
+            self.ingot("verify", "a.onnx", "b.onnx", f"--rtol={tolerance}", code=2)
+            self.ingot("verify", "a.onnx", "b.onnx", f"--atol={tolerance}", code=2)
 
     def test_untrusted_models_start_no_other_runtime(self):
         self.assertIn("in Ingot, a.onnx in Ingot", self.ingot("verify", "a.onnx", "--untrusted").stdout)

@@ -68,6 +68,53 @@ TEST(Batch, RepeatsWhatAllExamplesShare) {
   EXPECT_EQ(ports_with(parsed(gru), Dim(4)), "float[4,3,2] -> float[4,1,1]");
 }
 
+TEST(Batch, IsOneFactorOfADimension) {
+  // Steps first, as PyTorch computes attention: the batch is put together with the heads, and with the steps.
+  const char* attention = R"(g (float[2,5,8] x) => (float[2,5,8] y)
+    <int64[3] s = {5, 8, 2}, int64[2] t = {10, 8}, int64[3] u = {5, 2, 8}, float[8,8] w = {1, 2, 3, 4, 5, 6, 7, 8,
+      1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6,
+      7, 8, 1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8}> {
+      a = Transpose<perm = [1, 0, 2]>(x) b = Reshape(a, s) c = Transpose<perm = [1, 0, 2]>(b) d = Softmax<axis = 1>(c)
+      e = Transpose<perm = [1, 0, 2]>(d) f = Reshape(e, t) h = Gemm(f, w) i = Reshape(h, u)
+      y = Transpose<perm = [1, 0, 2]>(i) })";
+  const auto of_one = [&](std::string text) {
+    for (const auto& [two, one] : {std::pair("float[2,5,8]", "float[1,5,8]"), std::pair("{5, 8, 2}", "{5, 4, 2}"),
+                                   std::pair("{10, 8}", "{5, 8}"), std::pair("{5, 2, 8}", "{5, 1, 8}")})
+      for (std::size_t at = text.find(two); at != std::string::npos; at = text.find(two))
+        text.replace(at, std::string(two).size(), one);
+    return text;
+  };
+  for (const std::string& graph : {std::string(attention), of_one(attention)}) {
+    EXPECT_EQ(ports_with(parsed(graph), Dim(7)), "float[7,5,8] -> float[7,5,8]");
+    EXPECT_EQ(ports_with(parsed(graph), Dim::symbol("N")), "float[N,5,8] -> float[N,5,8]");
+  }
+}
+
+TEST(Batch, StaysFirstWhereOtherSizesAreNotKnown) {
+  const char* graph = R"(g (float[1,4] x, int64 n) => (float[1,2,2] y) <int64[1] one = {1}, int64[1] zero = {0},
+    int64[3] s = {1, 2, 2}> { m = Reshape(n, one) t = Mul(m, zero) pads = Concat<axis = 0>(t, t, t, t)
+      p = Pad(x, pads) y = Reshape(p, s) })";
+  EXPECT_EQ(ports_with(parsed(graph), Dim(8)), "float[8,4] -> float[8,2,2]");
+}
+
+TEST(Batch, ConstantsThatAreAlikeForAllExamplesBecomeOne) {
+  const char* cell = R"(g (float[2,3] x) => (float[2,3] y) <float[2,3] h = {0, 0, 0, 0, 0, 0}, float[3,3] w =
+    {1, 2, 3, 4, 5, 6, 7, 8, 9}, float[3] b = {1, 2, 3}> { p = Gemm(h, w, b) q = Add(x, p) y = Tanh(q) })";
+  EXPECT_EQ(ports_with(parsed(cell), Dim(5)), "float[5,3] -> float[5,3]");
+  EXPECT_EQ(ports_with(parsed(cell), Dim::symbol("N")), "float[N,3] -> float[N,3]");
+  // A first state of two examples, of two directions, its size computed.
+  const char* gru = R"(g (float[3,2,2] x) => (float[3,2,2] y)
+    <float[2,3,2] w = {1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6}, float[2,3,1] r = {1, 2, 3, 1, 2, 3},
+     float[2,3,1] zeros = {0, 0, 0, 0, 0, 0}, int64 one = {1}, int64[1] first = {0}, int64[1] two = {2},
+     int64[1] size = {1}, int64[3] s = {0, 0, -1}> {
+      t = Transpose<perm = [1, 0, 2]>(x) all = Shape(t) n = Gather(all, one) m = Unsqueeze(n, first)
+      d = Concat<axis = 0>(two, m, size) h0 = Expand(zeros, d)
+      z, last = GRU<hidden_size = 1, direction = "bidirectional">(t, w, r, , , h0)
+      o = Transpose<perm = [2, 0, 1, 3]>(z) y = Reshape(o, s) })";
+  EXPECT_EQ(ports_with(parsed(gru), Dim(7)), "float[7,2,2] -> float[7,2,2]");
+  EXPECT_EQ(ports_with(parsed(gru), Dim::symbol("N")), "float[N,2,2] -> float[N,2,2]");
+}
+
 TEST(Batch, OfAnOpenModelIsBound) {
   EXPECT_EQ(ports_with(parsed("g (float[N,4] x) => (float[N,4] y) { y = Relu(x) }"), Dim(8)),
             "float[8,4] -> float[8,4]");

@@ -155,6 +155,19 @@ TEST_F(Convert, TellsTheVerifierHowBothAreRead) {
   EXPECT_EQ(count, 1);
 }
 
+TEST_F(Convert, TellsWhatTheModelSaysOfItsDataAndTheResultDoesNot) {
+  test::write_text(directory_ / "m.onnxtxt", R"(<ir_version: 8, opset_import: ["" : 13],
+    metadata_props: ["ingot.scale": "10", "ingot.columns": "b,a", "ingot.classes": "yes,no"]>
+    g (float[1,2] x) => (float[1,2] y) { y = Relu(x) })");
+  const auto notes_of = [&](const char* output) {
+    return convert({.input = directory_ / "m.onnxtxt", .output = directory_ / output}).notes;
+  };
+  EXPECT_THAT(notes_of("m.onnx"), testing::IsEmpty());
+  EXPECT_THAT(notes_of("m.tflite"),
+              testing::Contains(testing::HasSubstr(
+                  "how its inputs are prepared, the order of its columns, the names of its classes; 'ingot train")));
+}
+
 TEST_F(Convert, NotesOfImportAdjustmentAndExportComeInThatOrder) {
   test::write_text(directory_ / "wide.onnxtxt", R"(<ir_version: 8, opset_import: ["" : 18]>
 g (double[2] x) => (double[2] y) { y = Relu(x) })");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ingot/driver/convert.h"
+#include "ingot/driver/edit.h"
 #include "ingot/ir/model.h"
 #include "ingot/ir/source_notes.h"
 #include "ingot/onnx/text.h"
@@ -51,6 +52,13 @@ TEST_F(InputLayout, ThatIsAsAskedForStays) {
   EXPECT_EQ(input_of(kMarked, Layout::channels_last), "float[N,8,6,3] NHWC");
   EXPECT_EQ(input_of(kTransposed, Layout::channels_last), "float[N,8,6,3] NHWC");
   EXPECT_THAT(asked(kMarked, Layout::channels_last).notes, Contains("layout: input 'x' is NHWC already"));
+}
+
+TEST_F(InputLayout, GoesWithTheName) {
+  Model model = onnx::parse_text(kMarked);
+  rename(model, {.values = {{"x", "image"}}, .dims = {}, .prefix = {}});
+  EXPECT_EQ(note_of(model.metadata, "ingot.layout.image"), "NHWC");
+  EXPECT_EQ(note_of(model.metadata, "ingot.layout.x"), "");
 }
 
 TEST_F(InputLayout, ThatCannotBeKnownIsRefused) {

@@ -74,9 +74,9 @@ TEST_F(Recognition, ADirectoryOfVersionsIsRefusedWithTheNewest) {
 }
 
 TEST_F(Recognition, TheNameTellsWhereContentsDoNot) {
-  test::write_text(directory_ / "what.onnx", "?");
+  test::write_text(directory_ / "what.onnx", "\x07");
   EXPECT_EQ(format_of(directory_ / "what.onnx"), "onnx");
-  test::write_text(directory_ / "WHAT.TFLITE", "?");
+  test::write_text(directory_ / "WHAT.TFLITE", "\x07");
   EXPECT_EQ(format_of(directory_ / "WHAT.TFLITE"), "tflite");
 }
 
@@ -110,6 +110,22 @@ TEST_F(Recognition, WhatIsNoModelIsNamedWithWhatToDo) {
           EXPECT_NE(error.hint_text().find(remedy), std::string::npos) << error.what();
         }
       }
+}
+
+TEST_F(Recognition, WhatAServerSaysInPlaceOfAFileIsNamed) {
+  const std::pair<const char*, const char*> kAnswers[] = {
+      {"Entry not found", "the file is a text, not a model; it begins: Entry not found"},
+      {"\n Invalid username or password.\n", "it begins: Invalid username or password."},
+      {R"({"error":"Repository not found"})", R"(the file is JSON, not a model; it begins: {"error":"Repository)"},
+      {R"([{"message": "API rate limit exceeded"}])", "the file is JSON"},
+  };
+  for (const auto& [contents, what] : kAnswers)
+    for (const char* name : {"m.onnx", "M.ONNX", "m.tflite", "m.pb", "m.h5", "m.keras", "m.pt", "m.safetensors"}) {
+      test::write_text(directory_ / name, contents);
+      EXPECT_NE(refusal_of_load(directory_ / name).find(what), std::string::npos) << name << ": " << contents;
+    }
+  test::write_text(directory_ / "m.onnx", std::string(100, '\0'));
+  EXPECT_NE(refusal_of_load(directory_ / "m.onnx").find("nothing but zeros"), std::string::npos);
 }
 
 TEST_F(Recognition, PicklesAreKnownAlsoWhereTheyAreCompressed) {

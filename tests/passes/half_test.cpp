@@ -94,6 +94,17 @@ TEST(Half, KeepsANumberThatIsAllBetweenADivisorAndZero) {
   EXPECT_EQ(model.graph->find("w")->initializer->to_doubles()[0], 0) << "one of many";
 }
 
+TEST(Half, LeavesConstantsExactForWhatStaysFloat) {
+  Model model = parse(R"(g (float[1,1,9] x) => (float[1,1,13] y) {
+    scales = Constant<value = float[3] {1, 1, 1.4444444}>() h = Relu(x)
+    y = Resize<mode = "linear">(h, , scales) })");
+  to_half(model, {});
+  EXPECT_TRUE(is_valid(model));
+  const engine::Session session(model, {});
+  const Array x = Array::of<float>({1, 1, 9}, std::vector<float>(9, 1));
+  EXPECT_EQ(session.run({{"x", x}})[0].value.array()->dims(), (Dims{1, 1, 13}));
+}
+
 TEST(Half, KeepsWhatIsNamed) {
   Model model = parse(kNet);
   const HalfReport report = to_half(model, {.keep = {"Add"}});

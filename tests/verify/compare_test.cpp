@@ -55,6 +55,13 @@ TEST(Compare, IntegersAreExactUnlessStepsAreAllowed) {
   EXPECT_EQ(text_of(got, expected, {.rtol = 0, .atol = 0, .scale = 0, .steps = 1}), "agree");
 }
 
+TEST(Compare, NeighboursOfGreatIntegersDiffer) {
+  constexpr std::int64_t kGreat = std::int64_t{1} << 60;
+  EXPECT_NE(text_of(Array::of<std::int64_t>({1}, {kGreat + 1}), Array::of<std::int64_t>({1}, {kGreat})), "agree");
+  EXPECT_NE(text_of(Array::of<std::uint64_t>({1}, {~std::uint64_t{0}}), Array::of<std::uint64_t>({1}, {~std::uint64_t{1}})),
+            "agree");
+}
+
 TEST(Compare, ScaleIsThatOfTheLargestExpectedValue) {
   const Tolerance scale{.rtol = 0, .atol = 0, .scale = 1e-2, .steps = 0};
   EXPECT_EQ(text_of(floats({0.5f, 100}), floats({0, 100}), scale), "agree");

@@ -18,6 +18,68 @@ TEST_F(Verify, AChangeBelowTheFixedToleranceIsFound) {
   EXPECT_EQ(v.first->name, "y");
 }
 
+TEST_F(Verify, LargeNumbersHideNoErrorInSmallOnes) {
+  // A column of scores beside coordinates: 1e-5 of these is more than a score.
+  const auto detector = [](const std::string& inner, const std::string& weight) {
+    return onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>
+g (float[8, 4] x) => (float[8, 8] y) <float far = {1000000}, float[4] w = {0.1, 0.2, )" +
+                            weight + R"(, 0.4}> {
+  a = Mul(x, far)
+  )" + inner + R"( = Mul(x, w)
+  y = Concat<axis = 1>(a, )" + inner + R"()
+})");
+  };
+  driver::save(detector("b", "0.3"), directory_ / "a.onnx");
+  driver::save(detector("b", "0.31"), directory_ / "b.onnx");
+  driver::save(detector("other", "0.31"), directory_ / "c.onnx");  // whose values inside nothing pairs
+  for (const char* wrong : {"b.onnx", "c.onnx"}) {
+    const Verdict v = verify("a.onnx", wrong, {Runtime::ingot});
+    ASSERT_EQ(v.answer, Verdict::Answer::different) << wrong;
+    EXPECT_FALSE(v.outputs[0].agrees);
+    EXPECT_NE(v.outputs[0].figure.find("in [:,6]"), std::string::npos) << v.outputs[0].figure;
+  }
+  EXPECT_EQ(verify("a.onnx", "a.onnx", {Runtime::ingot}).answer, Verdict::Answer::same);
+}
+
+TEST_F(Verify, WhatIsEmptyOrNowhereFiniteIsNoProof) {
+  const auto model = [](const std::string& body) {
+    return onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>
+g (float[4] x) => ()" + body);
+  };
+  driver::save(model(R"(int64[1, K] y) <float most = {9}> { over = Greater(x, most) y = NonZero(over) })"),
+               directory_ / "empty.onnx");
+  driver::save(model(R"(float[4] y) <float least = {-9}> { low = Add(x, least) y = Log(low) })"),
+               directory_ / "nan.onnx");
+  driver::save(model(R"(float[0] y) <int64[1] none = {0}> { y = Slice(x, none, none) })"), directory_ / "meant.onnx");
+  VerifyRequest request;
+  request.bisects = false;
+  for (const auto& [file, word] : {std::pair("empty.onnx", "is empty"), std::pair("nan.onnx", "is nowhere finite")}) {
+    request.a = {directory_ / file, {Runtime::ingot}, {}};
+    request.b = {directory_ / file, {Runtime::ingot}, {}};
+    const Verdict v = verify::verify(request);
+    EXPECT_EQ(v.answer, Verdict::Answer::unknown) << file;
+    EXPECT_NE(v.why_unknown.find(word), std::string::npos) << v.why_unknown;
+    EXPECT_FALSE(verify(file, file, {Runtime::ingot}).notes.empty());
+  }
+  EXPECT_EQ(verify("meant.onnx", "meant.onnx", {Runtime::ingot}).answer, Verdict::Answer::same);
+}
+
+TEST_F(Verify, TheLargestNumberStandsForInfinityInside) {
+  // What TFLite's writer does to the numbers of a mask.
+  const auto masked = [](const std::string& low) {
+    return onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>
+g (float[1, 4] x) => (float[1, 4] y) <bool[1, 4] mask = {0, 1, 0, 0}, float low = {)" +
+                            low + R"(}> {
+  scores = Where(mask, low, x)
+  y = Softmax(scores)
+})");
+  };
+  driver::save(masked("-inf"), directory_ / "a.onnx");
+  driver::save(masked("-3.4028235e+38"), directory_ / "b.onnx");
+  const Verdict v = verify("a.onnx", "b.onnx", {Runtime::ingot});
+  EXPECT_EQ(v.answer, Verdict::Answer::same) << (v.first ? v.first->figure : "");
+}
+
 TEST_F(Verify, ASaturatedSoftmaxHidesNothing) {
   const auto classifier = [](const std::string& last) {
     return onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>

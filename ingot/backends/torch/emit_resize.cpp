@@ -68,16 +68,23 @@ void write_by_axes(const NodeOut& n) {
     for (std::int64_t a = 0; a < n.rank(); ++a) axes.push_back(a);
   const Tensor* given = n.has(2) ? ops::constant_of(n.node.input(2)) : nullptr;
   const bool has_sizes = n.has(3);
-  std::string scales = "[]";
+  std::string scales = "[]", sizes = has_sizes ? n.ints(3) : "[]";
   if (!has_sizes && given) {
     std::vector<std::string> words;
     for (const double scale : given->to_doubles()) words.push_back(text_of(scale));
     scales = listed(words);
+    // Sizes by factors are rounded in float, which Python has not.
+    Ints known;
+    const auto& shape = n.node.output()->type.shape;
+    for (const std::int64_t axis : axes)
+      if (const auto at = static_cast<std::size_t>(axis < 0 ? axis + n.rank() : axis); shape && at < shape->size())
+        if (const auto size = (*shape)[at].as_int()) known.push_back(*size);
+    if (known.size() == axes.size()) sizes = text_of(known);
   } else if (!has_sizes) {
     scales = n.helped("floats", {n.s.name(n.node.input(2))});
   }
   n.set(n.helped("resize",
-                 {n.in(0), text_of(axes), has_sizes ? n.ints(3) : "[]", scales, quoted(n.word("mode", "nearest")),
+                 {n.in(0), text_of(axes), sizes, scales, quoted(n.word("mode", "nearest")),
                   quoted(n.word("coordinate_transformation_mode", "half_pixel")),
                   quoted(n.word("nearest_mode", "round_prefer_floor")), n.real("cubic_coeff_a", -0.75F),
                   std::string(text_of_flag(n.flag("exclude_outside")))}));

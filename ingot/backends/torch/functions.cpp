@@ -189,8 +189,8 @@ constexpr Function kFunctions[] = {
   y = x
   for k in range(len(axes)):
     n = y.size(axes[k])
-    scale = scales[k] if len(sizes) == 0 else sizes[k] / n
-    count = int(n * scale) if len(sizes) == 0 else sizes[k]
+    scale = scales[k] if len(scales) > 0 else sizes[k] / n
+    count = sizes[k] if len(sizes) > 0 else int(n * scale)
     at = torch.arange(count, dtype=@f64)
     if coordinates == "asymmetric":
       at = at / scale

@@ -28,6 +28,18 @@ TEST(ResizeKernel, TakesTheNearestByItsMode) {
   EXPECT_EQ(result("ceil"), (Floats{1, 3}));
 }
 
+TEST(ResizeKernel, TakesTheDecimalThatAFloatWasWrittenFor) {
+  // 2 / 0.4 is 5, and less in double, as the float 0.4 is more.
+  const Attrs attrs{{"mode", "nearest"}, {"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", "floor"}};
+  EXPECT_EQ(scaled(counted({9}), {0.4f}, attrs), (Floats{0, 2, 5}));
+  // 49 * (1 / 49) is less than 1 in double: sizes are exact.
+  for (std::int64_t size = 1; size < 200; ++size) {
+    const Array x = counted({size}), to = Array::of<std::int64_t>({1}, {size * 3});
+    const Floats y = values<float>(run_op("Resize", {x, {}, {}, to}, attrs));
+    for (std::size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], static_cast<float>(i / 3)) << size;
+  }
+}
+
 TEST(ResizeKernel, InterpolatesByTheCoordinates) {
   const auto result = [](const char* coordinates) {
     return scaled(counted({2}), {2}, {{"mode", "linear"}, {"coordinate_transformation_mode", coordinates}});

@@ -42,16 +42,27 @@ ResizeMode::ResizeMode(const KernelContext& c)
   filter = mode == "nearest" ? Filter::nearest : mode == "linear" ? Filter::linear : Filter::cubic;
 }
 
+/// x / scale, of which the nearest pixel is taken: exact where sizes say the scale. One that is stored as a float means
+/// the decimal number that was written (0.4), which division in float gives back, as all runtimes do it.
+double ResizedAxis::unscaled(double x) const {
+  const auto size = static_cast<double>(from), resized = static_cast<double>(to);
+  if (scale == resized / size) return x * size / resized;
+  return static_cast<double>(static_cast<float>(x) / static_cast<float>(scale));
+}
+
 double ResizedAxis::source(const ResizeMode& mode, std::int64_t position) const {
   const auto x = static_cast<double>(position), size = static_cast<double>(from);
   const double resized = scale * size;  // not yet rounded to pixels
   if (mode.coordinates == "align_corners") return resized == 1 ? 0 : x * (size - 1) / (resized - 1);
-  if (mode.coordinates == "asymmetric") return x / scale;
+  const auto over_scale = [&](double y) {
+    return mode.filter == ResizeMode::Filter::nearest ? unscaled(y) : y / scale;
+  };
+  if (mode.coordinates == "asymmetric") return over_scale(x);
   if (mode.crops()) {
     const double length = (roi_end - roi_start) * (size - 1);
     return roi_start * (size - 1) + (resized == 1 ? length / 2 : x * length / (resized - 1));
   }
-  const double half_pixel = (x + 0.5) / scale - 0.5;
+  const double half_pixel = over_scale(x + 0.5) - 0.5;
   if (mode.coordinates == "pytorch_half_pixel") return resized > 1 ? half_pixel : 0;
   if (mode.coordinates == "half_pixel_symmetric")
     return half_pixel + size / 2 * (1 - static_cast<double>(to) / resized);

@@ -33,6 +33,9 @@ struct ResizedAxis {
   bool is_outside(const ResizeMode& mode, double place) const;
   /// The pixel next to a place, within the source.
   std::int64_t nearest(const ResizeMode& mode, double place) const;
+
+ private:
+  double unscaled(double x) const;
 };
 
 /// The pixels around a place and what each adds: from `first` on, to be clamped to the source.
