@@ -195,6 +195,7 @@ int run_program(int argc, char** argv) {
     const int code = run(argc, argv);
     if (std::fflush(stdout) != 0) {
       if (errno == EPIPE) return 128 + SIGPIPE;  // who reads has seen enough: 'ingot ops | head'
+      if (errno == ENOMEM) return driver::report_no_memory();
       throw Error(Code::cannot_write, "the output could not be written");
     }
     return code;

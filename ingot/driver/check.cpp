@@ -1,6 +1,8 @@
 // The checker as commands use it: what it refuses is neither run nor transformed nor written.
 #include "ingot/driver/check.h"
 
+#include <algorithm>
+
 namespace ingot::driver {
 namespace {
 
@@ -32,6 +34,13 @@ void require_sound(const Model& model, const Made& made, Budget* budget) {
   if (made.has_given_shapes)
     throw Error(Code::bad_usage, "with the input shapes given the model is not valid: " + passes::text_of(problems))
         .hint("give shapes that it takes; '?' keeps a dimension as it is");
+  const bool is_of_values = std::ranges::all_of(problems, [](const Problem& p) {
+    return p.code == Code::type_mismatch || static_cast<int>(p.code) / 100 == 4;
+  });
+  if (made.is_imported && is_of_values)
+    throw Error(Code::bad_source_graph, "its operators do not take the values that they get: " + passes::text_of(problems))
+        .hint("if its own framework runs the file, this is a bug in Ingot: please report it; --unchecked writes the "
+              "result all the same");
   throw Error(Code::broken_invariant, "what Ingot made of the file is not valid ONNX: " + passes::text_of(problems))
       .hint("this is a bug in Ingot: please report it; --unchecked writes the result all the same");
 }
