@@ -17,7 +17,7 @@ import unittest
 import zipfile
 import zlib
 
-from hostile_test import INGOT, SANITIZED, field, node, model, port  # reads the command line
+from hostile_test import INGOT, SANITIZED, field, node, model, npy, port, weights  # reads the command line
 
 HUGE = 1 << 62
 SECRET = "root:x:0:0"
@@ -276,6 +276,111 @@ def safetensors_files():
     yield "safetensors: deep", made(b'{"a":' * 2_000_000)
 
 
+# What stands beside a model: data, images, programs, plans
+
+def product():
+    return model(node("MatMul", ["x", "w"], "y"), [port("x", (8, 2))], [port("y", (8, 2))],
+                 weights("w", (2, 2), [1, 2, 3, 4]))
+
+
+def data_files():
+    for name, text in {
+            "3,000,000 columns": "a," * 3_000_000 + "b\n1\n", "a field of 20 MB": "a,b\n" + "1" * 20_000_000 + ",2\n",
+            "a quote of 20 MB": 'a,b\n"' + "x\n" * 10_000_000, "ragged rows": "a,b\n1\n1,2,3\n",
+            "no text": b"a,b\n1,\0\n\xff\xfe,2\n", "5,000,000 empty rows": "x\n" + "\n" * 5_000_000,
+            "names that steer": "\x1b[2J,\u202ex\n1,2\n",
+            "numbers beyond all": "x0,x1\n1e999999999," + "9" * 1_000_000 + "\nnan,-inf\n"}.items():
+        yield f"CSV: {name}", {"d.csv": text, "net.onnx": product()}
+
+
+def array_files():
+    def made(head, version=2, size=None, body=b""):
+        length = len(head) if size is None else size
+        return b"\x93NUMPY" + bytes([version, 0]) + struct.pack("<H" if version == 1 else "<I", length) + head.encode() + body
+    form = "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }\n"
+    for name, body in {
+            "a header of 4 GB": made("{}", size=(1 << 32) - 1), "2^124 numbers": made(form % ("<f4", f"{HUGE}, {HUGE}")),
+            "a negative size": made(form % ("<f4", "-1,")), "100,000 axes": made(form % ("<f4", "1," * 100_000)),
+            "deep": made("(" * 1_000_000), "objects": made(form % ("|O", "3,"), body=b"cos\nsystem\n(S'touch started'\ntR."),
+            "none of 2^62": made(form % ("<f4", f"0, {HUGE}")), "texts of 2^31": made(form % ("<U2147483647", "3,")),
+            "an old header": made("{" * 60_000, 1)}.items():
+        yield f"npy: {name}", {"a.npy": body, "net.onnx": product()}
+    yield "npz: 200 MB", {"a.npy": archive({"x.npy": npy((8, 2)) + bytes(200_000_000)}, zipfile.ZIP_DEFLATED),
+                          "net.onnx": product()}
+
+
+def decoder():
+    text = field(2, field(1, field(1, 2) + field(2, field(1, field(2, "N")))))
+    image = field(2, field(1, field(1, 2) + field(2, field(1, field(2, "a")) + field(1, field(2, "b")) + field(1, field(1, 3)))))
+    graph = node("ImageDecoder", ["x"], "y") + field(2, "net") + field(11, field(1, "x") + text) + field(12, field(1, "y") + image)
+    return field(1, 10) + field(7, graph) + field(8, field(1, "") + field(2, 20))
+
+
+def image_files():
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    def png(width, height, data=b"", more=b""):
+        head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+        return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + more + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+
+    def tiff(entries, following=0):
+        return (b"II*\0\x08\0\0\0" + struct.pack("<H", len(entries)) + b"".join(struct.pack("<HHII", *e) for e in entries) +
+                struct.pack("<I", following))
+    most = (1 << 31) - 1
+    bomb = zlib.compress(bytes(100_000_000), 9)
+    for name, body in {
+            "PNG of 2^62": png(most, most), "PNG of 30,000": png(30_000, 30_000), "PNG of none": png(0, 0),
+            "PNG of a line": png(most, 1), "PNG of 100 MB": png(10, 10, bomb),
+            "PNG with a text of 100 MB": png(1, 1, zlib.compress(bytes(4)), chunk(b"zTXt", b"a\0\0" + bomb)),
+            "BMP": b"BM" + struct.pack("<IIIIiiHHIIiiII", 100, 0, 54, 40, most, -most - 1, 1, 24, 0, 0, 0, 0, 0, 0),
+            "PNM": b"P6 2147483647 2147483647 255\n", "PNM of digits": b"P6 " + b"9" * 1_000_000 + b" 1 255\n",
+            "PNM of comments": b"P6 " + b"#\n" * 1_000_000, "TIFF in a circle": tiff([(256, 4, 1, 5)], 8),
+            "TIFF of 2^62": tiff([(256, 4, 1, most), (257, 4, 1, most), (258, 3, 1, 8), (259, 3, 1, 1), (262, 3, 1, 1),
+                                  (273, 4, 1, 8), (277, 3, 1, 1), (278, 4, 1, 1), (279, 4, 1, 10)]),
+            "TIFF of 2^31 strips": tiff([(256, 4, 1, 10), (257, 4, 1, 10), (273, 4, most, 8), (279, 4, most, 8)]),
+            "WebP": b"RIFF\x1e\0\0\0WEBPVP8L\x0a\0\0\0\x2f" + b"\xff" * 4 + bytes(20),
+            "JPEG": b"\xff\xd8\xff\xc0\0\x11\x08" + b"\xff" * 4 + b"\3\1\x22\0\2\x11\1\3\x11\1\xff\xd9",
+            "JPEG of markers": b"\xff\xd8" + b"\xff\xe0\0\2" * 1_000_000}.items():
+        head = "{'descr': '|u1', 'fortran_order': False, 'shape': (%d,), }\n" % len(body)
+        yield f"image: {name}", {"a.npy": b"\x93NUMPY\2\0" + struct.pack("<I", len(head)) + head.encode() + body,
+                                 "net.onnx": decoder()}
+
+
+def program_files():
+    for name, code in {
+            "a power": "df['a'] = df['a'] + 9**9**9", "a shift": "df['a'] = df['a'] + (1 << 10**12)",
+            "a text of 10^10": "df['c'] = 'a' * 10**10", "a list of 10^10": "df['c'] = df['c'].isin(['a'] * 10**10)",
+            "a range of 10^12": "df['a'] = df['a'].isin(list(range(10**12)))",
+            "brackets": "df['a'] = " + "(" * 50_000 + "1" + ")" * 50_000, "signs": "df['a'] = " + "-" * 100_000 + "1",
+            "a chain": "df['a'] = df['a']" + ".abs()" * 20_000, "a sum": "df['a'] = df['a']" + " + 1" * 20_000,
+            "sums that double": "x = df['a']\n" + "    x = x + x\n" * 60 + "    df['a'] = x",
+            "texts that double": "x = 'a'\n" + "    x = x + x\n" * 60 + "    df['c'] = x",
+            "a loop": "while True:\n        df['a'] = df['a'] + 1", "itself": "return prepare(df)",
+            "rounds": "for i in range(10**9):\n        df['a'] = df['a'] + 1",
+            "a width": "df['c'] = '{:>1000000000}'.format(1)", "another width": "df['c'] = '%1000000000d' % 1",
+            "bins": "df['a'] = pd.cut(df['a'], 10**9)", "quantiles": "df['a'] = pd.qcut(df['a'], 10**9)",
+            "a window": "df['a'] = df['a'].rolling(10**12).mean()", "a file": "open('started', 'w')",
+            "a module": "__import__('os').system('touch started')", "a division": "df['a'] = df['a'] // 0 % 0"}.items():
+        yield f"pandas: {name}", {"m.py": "import pandas as pd\ndef prepare(df):\n    " + code + "\n    return df\n",
+                                  "d.csv": "a,b,c\n1,2,x\n3,4,y\n"}
+
+
+def note_files():
+    def plan(*parts):
+        return json.dumps({"plan": 1, "inputs": ["x"], "outputs": ["y"], "parts": [
+            {"name": "p", "file": file, "inputs": [source], "outputs": [made]} for file, source, made in parts]})
+    for name, text in {
+            "deep": "[" * 1_000_000, "nothing": "null", "digits": "1" * 1_000_000, "of other types":
+            '{"plan": "x", "inputs": {}, "outputs": 5, "parts": [[]], "operators": [], "name": 5}',
+            "itself": plan(("f.json", "x", "y")), "outside": plan(("../net.onnx", "x", "y")),
+            "of the system": plan(("/etc/passwd", "x", "y")), "a circle": plan(("net.onnx", "z", "y"), ("net.onnx", "y", "z")),
+            "names that steer": plan(("\x1b[2J", "\x1b]0;t\x07", "\u202e")),
+            "a rule beyond all": '{"name": "x", "operators": {"MatMul": [{"ranks": [0, 9223372036854775807], "types": ["\\u001b"]}]}}',
+            "steps": '{"step": 1e300, "loss": "x"}\n{"step": -1}\n'}.items():
+        yield f"JSON: {name}", {"f.json": text, "net.onnx": product()}
+
+
 class HostileFiles(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
@@ -300,23 +405,24 @@ class HostileFiles(unittest.TestCase):
         program.returncode = os.waitstatus_to_exitcode(status)
         return program.returncode, usage.ru_utime + usage.ru_stime, said
 
-    def survives(self, files):
+    def survives(self, files, commands=("inspect @", "convert @ -o out/net.onnx --no-verify")):
+        """Each file in place of the @ of each command."""
         tried = 0
         for what, made in files:
-            model_file = self.place(made)
+            name = self.place(made)
+            (self.path / "out").mkdir(exist_ok=True)
             before = {p.name for p in self.path.iterdir()}
-            for words in (["inspect", model_file], ["convert", model_file, "-o", "out.onnx", "--no-verify"]):
-                with self.subTest(what=what, command=words[0]):
-                    code, seconds, said = self.call(*words)
+            for command in commands:
+                with self.subTest(what=what, command=command):
+                    code, seconds, said = self.call(*command.replace("@", name).split())
                     self.assertIn(code, (0, 1, 2, 3, 4, 5, 6), said)
                     if code > 1:
                         self.assertRegex(said, r"\[IG\d{4}\]")
                     self.assertLess(seconds, 60 if SANITIZED else 3)
                     self.assertNotIn(SECRET, said)
                     self.assertNotIn("\x1b", said)
-                    left = {p.name for p in self.path.iterdir()} - before - {"out.onnx"}
+                    left = {p.name for p in self.path.iterdir()} - before
                     self.assertEqual(left, set(), "it wrote something else")
-            (self.path / "out.onnx").unlink(missing_ok=True)
             tried += 1
         self.assertGreater(tried, 5)
 
@@ -340,6 +446,26 @@ class HostileFiles(unittest.TestCase):
 
     def test_safetensors(self):
         self.survives(safetensors_files())
+
+    def test_tables(self):
+        self.survives(data_files(), ("run net.onnx --data @ --out out/p.csv",
+                                     "train net.onnx --data @ --loss mse --steps 1", "eval net.onnx --data @ --loss mse",
+                                     "quantize net.onnx -o out/q.onnx --calibration @"))
+
+    def test_arrays(self):
+        self.survives(array_files(), ("run net.onnx --in x=@", "run net.onnx --in @"))
+
+    def test_images(self):
+        self.survives(image_files(), ("run net.onnx --in x=@",))
+
+    def test_programs(self):
+        self.survives(program_files(), ("convert @ --data d.csv -o out/p.onnx --no-verify",
+                                        "convert @ --schema a:float,b:float,c:text -o out/p.onnx --no-verify"))
+
+    def test_notes(self):
+        self.survives(note_files(), ("run @ --random 1", "partition net.onnx --targets @ -o out/parts",
+                                     "report net.onnx -o out/pages --training @", "convert net.onnx -o out/n.onnx --map-ops @",
+                                     "scoreboard out --json out/s.json --before @"))
 
     def test_leftovers_of_killed_processes_are_removed(self):
         """Directories for a moment: those of the dead go, those of the living and of others stay."""
