@@ -12,6 +12,12 @@ passes::CheckOptions options_with(Budget* budget) {
   return options;
 }
 
+/// Too few inputs, a type or a shape that an operator does not take: what a foreign file says is often taken over as it is.
+bool may_be_of_the_file(const Problem& p) {
+  return p.code == Code::bad_arity || p.code == Code::type_mismatch || p.code == Code::missing_type ||
+         static_cast<int>(p.code) / 100 == 4;
+}
+
 }  // namespace
 
 std::vector<Problem> check(const Model& model, Budget* budget) { return passes::check(model, options_with(budget)); }
@@ -34,10 +40,7 @@ void require_sound(const Model& model, const Made& made, Budget* budget) {
   if (made.has_given_shapes)
     throw Error(Code::bad_usage, "with the input shapes given the model is not valid: " + passes::text_of(problems))
         .hint("give shapes that it takes; '?' keeps a dimension as it is");
-  const bool is_of_values = std::ranges::all_of(problems, [](const Problem& p) {
-    return p.code == Code::type_mismatch || static_cast<int>(p.code) / 100 == 4;
-  });
-  if (made.is_imported && is_of_values)
+  if (made.is_imported && std::ranges::all_of(problems, may_be_of_the_file))
     throw Error(Code::bad_source_graph, "its operators do not take the values that they get: " + passes::text_of(problems))
         .hint("if its own framework runs the file, this is a bug in Ingot: please report it; --unchecked writes the "
               "result all the same");

@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPrefix = "ingot-work-";
-constexpr std::size_t kDrawn = 6;  // letters that mkdtemp draws
+constexpr std::string_view kPattern = "ingot-work-XXXXXX";
+constexpr std::size_t kDrawn = 6;  // letters at its end that mkdtemp draws
 
 FileDescriptor opened(const fs::path& path) {
   return FileDescriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -37,7 +37,7 @@ void collect_leftovers(const fs::path& temporary) {
   std::error_code error;
   for (fs::directory_iterator it(temporary, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().string();
-    if (name.size() != kPrefix.size() + kDrawn || !name.starts_with(kPrefix)) continue;
+    if (name.size() != kPattern.size() || !name.starts_with(kPattern.substr(0, kPattern.size() - kDrawn))) continue;
     std::error_code ignored;
     const FileDescriptor left = opened(it->path());
     if (left && is_ours(left) && lock(left)) fs::remove_all(it->path(), ignored);
@@ -58,7 +58,7 @@ WorkDirectory::WorkDirectory() {
   collect_leftovers(temporary);
   constexpr int kMostAttempts = 100;
   for (int i = 0; i < kMostAttempts; ++i) {
-    std::string pattern = (temporary / (std::string(kPrefix) + std::string(kDrawn, 'X'))).string();
+    std::string pattern = (temporary / kPattern).string();
     if (!::mkdtemp(pattern.data())) throw system_error(Code::cannot_write, "cannot make a directory", pattern, errno);
     path_ = pattern;
     lock_ = opened(path_);

@@ -80,8 +80,10 @@ class NoMemory(unittest.TestCase):
                 for goes_on in (0, 1):
                     with self.subTest(command=command, at=at, goes_on=goes_on):
                         done = self.call(command, fail_at=at, fail_on=goes_on)
-                        ends[done.returncode] += 1
                         said = done.stderr.decode(errors="replace")
+                        if "failed to register TLS destructor" in said:
+                            continue  # the C library's own end where a thread has no memory for its variables
+                        ends[done.returncode] += 1
                         # 0: it could do without, or did not get that far; 1, 4: no answer, as it says.
                         allowed = (0, LIMIT) if command.split()[0] not in VARIES else (0, 1, 4, LIMIT)
                         self.assertIn(done.returncode, allowed, said)
