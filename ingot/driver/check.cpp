@@ -12,7 +12,8 @@ passes::CheckOptions options_with(Budget* budget) {
   return options;
 }
 
-/// Too few inputs, a type or a shape that an operator does not take: what a foreign file says is often taken over as it is.
+/// Too few inputs, a type or a shape that an operator does not take: what a foreign file says is often taken over as it
+/// is.
 bool may_be_of_the_file(const Problem& p) {
   return p.code == Code::bad_arity || p.code == Code::type_mismatch || p.code == Code::missing_type ||
          static_cast<int>(p.code) / 100 == 4;
@@ -41,9 +42,11 @@ void require_sound(const Model& model, const Made& made, Budget* budget) {
     throw Error(Code::bad_usage, "with the input shapes given the model is not valid: " + passes::text_of(problems))
         .hint("give shapes that it takes; '?' keeps a dimension as it is");
   if (made.is_imported && std::ranges::all_of(problems, may_be_of_the_file))
-    throw Error(Code::bad_source_graph, "its operators do not take the values that they get: " + passes::text_of(problems))
-        .hint("if its own framework runs the file, this is a bug in Ingot: please report it; --unchecked writes the "
-              "result all the same");
+    throw Error(Code::bad_source_graph,
+                "its operators do not take the values that they get: " + passes::text_of(problems))
+        .hint(
+            "if its own framework runs the file, this is a bug in Ingot: please report it; --unchecked writes the "
+            "result all the same");
   throw Error(Code::broken_invariant, "what Ingot made of the file is not valid ONNX: " + passes::text_of(problems))
       .hint("this is a bug in Ingot: please report it; --unchecked writes the result all the same");
 }
