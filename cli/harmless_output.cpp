@@ -64,6 +64,14 @@ std::string taken(Filter& filter) {
   return out;
 }
 
+int first_failure = 0;
+
+ssize_t fail(int error) {
+  if (!first_failure) first_failure = error;
+  errno = error;
+  return 0;
+}
+
 ssize_t write_filtered(void* cookie, const char* bytes, std::size_t size) try {
   Filter& filter = *static_cast<Filter*>(cookie);
   filter.rest.append(bytes, size);
@@ -71,13 +79,12 @@ ssize_t write_filtered(void* cookie, const char* bytes, std::size_t size) try {
   for (std::string_view left = out; !left.empty();) {
     const ssize_t written = ::write(filter.descriptor, left.data(), left.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return 0;
+    if (written < 0) return fail(errno);
     left.remove_prefix(static_cast<std::size_t>(written));
   }
   return static_cast<ssize_t>(size);
 } catch (const std::bad_alloc&) {
-  errno = ENOMEM;
-  return 0;
+  return fail(ENOMEM);
 }
 
 std::FILE* filtered(int descriptor, std::FILE* plain) {
@@ -100,5 +107,7 @@ void make_output_harmless() {
   stdout = filtered(STDOUT_FILENO, stdout);
   stderr = filtered(STDERR_FILENO, stderr);
 }
+
+int failed_write() { return first_failure; }
 
 }  // namespace ingot::cli

@@ -6,4 +6,7 @@ namespace ingot::cli {
 /// characters only newlines and tabs pass, and on a terminal the program's own colours and redrawn lines.
 void make_output_harmless();
 
+/// errno of the first write that failed since then; 0 if none did.
+int failed_write();
+
 }  // namespace ingot::cli

@@ -193,8 +193,10 @@ int run_program(int argc, char** argv) {
   make_output_harmless();
   try {
     const int code = run(argc, argv);
-    if (std::fflush(stdout) != 0) {
-      if (errno == EPIPE) return 128 + SIGPIPE;  // who reads has seen enough: 'ingot ops | head'
+    if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
+      const int why = failed_write();
+      if (why == EPIPE) return 128 + SIGPIPE;  // who reads has seen enough: 'ingot ops | head'
+      if (why == ENOMEM || why == 0) return driver::report_no_memory();  // 0: the text was not even made
       throw Error(Code::cannot_write, "the output could not be written");
     }
     return code;

@@ -90,9 +90,9 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   if (!exists && errno != ENOENT) throw system_error(Code::cannot_write, "cannot write", path_, errno);
   if (exists && !S_ISREG(old.st_mode) && !S_ISLNK(old.st_mode))
     throw Error(Code::not_regular_file, "cannot write: is not a regular file").in_file(path_);
-  open_temporary();
-  if (exists && S_ISREG(old.st_mode)) (void)::fchmod(file_.get(), old.st_mode & 0777);
   buffer_.reserve(kBufferSize);
+  open_temporary();  // nothing fails behind it: who would remove the file?
+  if (exists && S_ISREG(old.st_mode)) (void)::fchmod(file_.get(), old.st_mode & 0777);
 }
 
 AtomicFile::~AtomicFile() {

@@ -1,6 +1,8 @@
 // The checker as commands use it: what it refuses is neither run nor transformed nor written.
 #include "ingot/driver/check.h"
 
+#include <algorithm>
+
 namespace ingot::driver {
 namespace {
 
@@ -8,6 +10,13 @@ passes::CheckOptions options_with(Budget* budget) {
   passes::CheckOptions options;
   options.budget = budget;
   return options;
+}
+
+/// Too few inputs, a type or a shape that an operator does not take: what a foreign file says is often taken over as it
+/// is.
+bool may_be_of_the_file(const Problem& p) {
+  return p.code == Code::bad_arity || p.code == Code::type_mismatch || p.code == Code::missing_type ||
+         static_cast<int>(p.code) / 100 == 4;
 }
 
 }  // namespace
@@ -32,6 +41,12 @@ void require_sound(const Model& model, const Made& made, Budget* budget) {
   if (made.has_given_shapes)
     throw Error(Code::bad_usage, "with the input shapes or the batch given the model is not valid: " + passes::text_of(problems))
         .hint("give shapes that it takes; '?' keeps a dimension as it is");
+  if (made.is_imported && std::ranges::all_of(problems, may_be_of_the_file))
+    throw Error(Code::bad_source_graph,
+                "its operators do not take the values that they get: " + passes::text_of(problems))
+        .hint(
+            "if its own framework runs the file, this is a bug in Ingot: please report it; --unchecked writes the "
+            "result all the same");
   throw Error(Code::broken_invariant, "what Ingot made of the file is not valid ONNX: " + passes::text_of(problems))
       .hint("this is a bug in Ingot: please report it; --unchecked writes the result all the same");
 }

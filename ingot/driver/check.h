@@ -20,7 +20,8 @@ struct Made {
   bool is_imported = false;       // the shapes that it states are Ingot's too: they must be those that follow
   bool has_given_shapes = false;  // inputs got the shapes that the user asked for, which need not fit
 };
-/// What Ingot itself made of a valid model must be valid: if it is not, that is a bug, and the nodes are named.
+/// What Ingot itself made of a valid model must be valid: if it is not, that is a bug, and the nodes are named. Types and
+/// shapes that do not fit in what was imported are the file's own, as far as anyone can tell.
 void require_sound(const Model& model, const Made& made, Budget* budget = nullptr);
 
 }  // namespace ingot::driver

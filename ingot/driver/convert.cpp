@@ -151,6 +151,7 @@ void find_ranges(const Model& model, passes::HalfOptions& half, Budget* budget, 
     const auto drawn = [&](std::size_t s) { return random_inputs(whole, static_cast<std::uint32_t>(s) + 1); };
     half.ranges = largest_values(whole, {.count = kSeeds, .batch = drawn}, budget);
   } catch (const Error& error) {
+    if (error.code() == Code::cancelled || error.code() == Code::time_limit) throw;
     notes.push_back("how large its values become is not known, as it does not run: " + error.message());
   }
 }

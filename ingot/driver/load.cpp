@@ -69,7 +69,8 @@ void check_shapes(const Source& source, const Format& format, LoadOptions option
   Imported plain;
   try {
     plain = import_foreign(source, format, options);
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.exit_code() == 5) throw;
     return;  // it fails for other reasons
   }
   for (const auto& [name, shape] : wanted) {

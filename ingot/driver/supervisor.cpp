@@ -32,7 +32,7 @@ constexpr int kLimitReached = 5;  // exit code
 Budget* supervised = nullptr;
 volatile std::sig_atomic_t first_signal = 0;
 volatile std::sig_atomic_t work_asks = 0;
-std::atomic<bool> memory_is_limited = false;
+std::atomic<bool> memory_is_limited = false, memory_was_refused = false;
 
 void end_after(milliseconds time) {
   itimerval timer = {};
@@ -62,8 +62,16 @@ extern "C" void on_alarm(int) {
   end_now(kLimitReached);
 }
 
-/// An exception that left a destructor or a thread. Without memory that is nobody's fault.
+/// Where operator new finds no memory.
+void on_no_memory() {
+  memory_was_refused = true;
+  throw std::bad_alloc();
+}
+
+/// An exception that left a destructor, a function that must not throw, or a thread. Without memory that is nobody's
+/// fault. What left a function that must not throw is not told: that memory was refused must do.
 [[noreturn]] void on_terminate() {
+  if (!std::current_exception() && std::uncaught_exceptions() > 0 && memory_was_refused) end_now(report_no_memory());
   try {
     if (std::current_exception()) std::rethrow_exception(std::current_exception());
   } catch (const std::bad_alloc&) {
@@ -131,7 +139,10 @@ void Supervisor::leave_signals_to_the_work() { work_asks = 1; }
 
 int Supervisor::caught_signal() { return first_signal; }
 
-void survive_no_memory() noexcept { std::set_terminate(on_terminate); }
+void survive_no_memory() noexcept {
+  std::set_terminate(on_terminate);
+  std::set_new_handler(on_no_memory);
+}
 
 int report_no_memory() noexcept {
   if (memory_is_limited)

@@ -229,11 +229,10 @@ void Graph::bind(Slot& slot, Value* value, Use use) {
     }
     uses.pop_back();
   }
-  slot.value = value;
-  if (value) {
-    slot.use = static_cast<std::uint32_t>(value->uses_.size());
-    value->uses_.push_back(use);
-  }
+  slot.value = nullptr;  // where there is no memory for the new use
+  if (!value) return;
+  value->uses_.push_back(use);
+  slot = {value, static_cast<std::uint32_t>(value->uses_.size() - 1)};
 }
 
 namespace {

@@ -401,6 +401,7 @@ void Lowering::lower_node(const Node& node) {
       add_groups(node, body_of([&] { lower(*this); }));
     }
   } catch (const Error& error) {
+    if (error.exit_code() == 5) throw;
     give_up(&error.message());
   }
   node_ = outer;

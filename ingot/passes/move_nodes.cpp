@@ -312,6 +312,7 @@ class Converter {
     try {
       step(context);
     } catch (const Error& error) {
+      if (error.exit_code() == 5) throw;
       return obstacle_of(node, error.message(), error.hint_text());
     }
     replaced = context.replaced();
@@ -348,7 +349,8 @@ class Converter {
     Node *before = node.previous(), *after = node.next();
     try {
       if (!decompose_node(node)) return false;
-    } catch (const Error&) {
+    } catch (const Error& error) {
+      if (error.exit_code() == 5) throw;
       return false;  // the caller says what stands in the way
     }
     ++report_.nodes_changed;

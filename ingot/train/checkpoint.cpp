@@ -180,6 +180,7 @@ std::optional<LoopState> load_checkpoint(const std::string& directory, StepRunne
       if (arrays.size() < 2) throw Error(Code::bad_training_data, "it holds no run");
       loop = loop_of(arrays[0].second);
     } catch (const Error& error) {
+      if (error.exit_code() == 5) throw;  // a limit: the file may be sound
       notes.push_back("checkpoint '" + path + "' is damaged and passed over: " + error.message());
       continue;
     }
@@ -208,6 +209,7 @@ std::optional<std::vector<Array>> load_best(const std::string& directory, const 
   try {
     return state_in(formats::npy::read_npz(map_file(path)), runner, path);
   } catch (const Error& error) {
+    if (error.exit_code() == 5) throw;
     notes.push_back("'" + path + "' is damaged and passed over: " + error.message());
     return std::nullopt;
   }

@@ -24,6 +24,7 @@ std::optional<Model> moved_to(const Model& model, std::int64_t opset, std::strin
   try {
     passes::convert_version(moved, {{"", opset, {}}});
   } catch (const Error& error) {
+    if (error.exit_code() == 5) throw;
     *why = error.what();
     return std::nullopt;
   }

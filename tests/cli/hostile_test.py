@@ -389,6 +389,17 @@ class Hostile(unittest.TestCase):
             with self.subTest(export=export):
                 self.ingot(*words, "--max-time", "60s", code=(0, 4))
 
+    def test_names_of_inputs_that_become_one_are_told_apart(self):
+        # Of each pair both want the same word, and X_2 or step_2 are words of generated code as well.
+        names = [n + end for n in ("X", "AB", "step", "t", "f32", "x_f32", "in", "M_PI", "sum", "__") for end in ("", ".", "-", " .")]
+        made = b"".join(node("Neg", [n], "out " + n) for n in names)
+        self.file("inputs.onnx", model(made, [port(n, (2, 2)) for n in names], [port("out " + n, (2, 2)) for n in names]))
+        self.file("twice.onnx", model(node("Neg", ["X"], "Y"), [port("X", (2, 2))], [port("Y", (2, 2))] * 2))
+        for name in ("inputs.onnx", "twice.onnx"):
+            for export, words in self.exports(name).items():
+                with self.subTest(export=export, model=name):
+                    self.assertNotIn("IG12", self.ingot(*words, "--max-time", "30s", code=(0, 2, 3, 4)))
+
     def test_arithmetic_of_any_rank_is_written_or_refused(self):
         for op in ("Add", "Sub", "Mul", "Div", "Max", "Min"):
             for rank in range(5):

@@ -483,6 +483,11 @@ g (float[2, 3] x, float[3] y) => (float[2, 3] output) { s = Add(x, y) d = Div(s,
                      + "    b = annotate(List[Tensor], [])\n    _0 = torch.append(a, b)\n    a = b\n" * 50_000 + "    return x\n")
         self.hostile(forward + "    y, i, = torch.adaptive_max_pool2d(torch.unsqueeze(torch.unsqueeze(x, 0), 0), [1000000000000, 1000000000000])\n    return i\n")
         self.hostile(forward + "    return torch.linspace(0, 1, 100000000000)\n")
+        # A text is one, wherever it stands: neither memory nor time is needed for a million places.
+        text = "'" + "a" * 90_000 + "'"
+        for made in (f"[{text}]", f"[torch.device({text})]"):
+            code = forward + f"    a = {made}\n    b = torch.mul(a, 1000000)\n    return torch.add(b, a)\n"
+            self.assertNotIn("IG1201", self.hostile(code))
 
     def test_hostile_archives_are_refused(self):
         # A member that unpacks to far more than the file has, two tensors that claim more than a storage holds.

@@ -14,6 +14,7 @@
 #include "ingot/driver/adjust.h"
 #include "ingot/driver/catalogue.h"
 #include "ingot/driver/check.h"
+#include "ingot/driver/convert.h"
 #include "ingot/driver/inputs.h"
 #include "ingot/driver/load.h"
 #include "ingot/driver/run.h"
@@ -86,6 +87,9 @@ void try_commands(const std::string& path, const std::string& scratch, std::uint
   step("check", [&](Budget& budget) { driver::check(model, &budget); });
   step("run", [&](Budget& budget) { run(model, budget); });
   step("convert", [&](Budget&) { convert(model, 21, scratch + "/a.onnx"); });
+  step("convert the file", [&](Budget& budget) {
+    driver::convert({.input = path, .output = scratch + "/whole.onnx", .budget = &budget});
+  });
   step("convert --opset",
        [&](Budget&) { convert(model, 7 + static_cast<std::int64_t>(seed % 14), scratch + "/b.onnx"); });
   step("convert to tflite", [&](Budget&) { driver::save(model, scratch + "/c.tflite"); });

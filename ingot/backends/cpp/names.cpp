@@ -219,7 +219,10 @@ std::string Names::identifier(std::string_view name, std::string_view fallback,
     return !is_taken(unique) &&
            std::ranges::none_of(prefixes, [&](std::string_view p) { return is_taken(std::string(p) + unique); });
   };
-  for (int i = 2; !is_free(); ++i) unique = base + "_" + std::to_string(i);
+  for (int i = 2; !is_free(); ++i) {
+    unique = base + "_" + std::to_string(i);
+    if (is_taken_by_code(unique)) unique += "_";  // X_2 may be a macro, step_2 is a function: so are all that follow
+  }
   taken_.insert(unique);
   for (const std::string_view p : prefixes) taken_.insert(std::string(p) + unique);
   return unique;

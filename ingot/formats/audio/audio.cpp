@@ -49,7 +49,8 @@ float sample(Bytes data, std::size_t at, const Layout& f) {
   if (f.code == 3) return f.bits == 32 ? number<float>(data, at) : static_cast<float>(number<double>(data, at));
   if (f.bits == 8) return static_cast<float>(number<std::uint8_t>(data, at)) * (2.0F / 255.0F) - 1.0F;
   std::uint32_t bits = 0;  // at the top of a word
-  for (std::size_t i = 0; i < f.bits / 8; ++i) bits |= number<std::uint8_t>(data, at + i) << (32 - f.bits + 8 * i);
+  for (std::size_t i = 0; i < f.bits / 8; ++i)
+    bits |= std::uint32_t{number<std::uint8_t>(data, at + i)} << (32 - f.bits + 8 * i);
   return static_cast<float>(static_cast<double>(static_cast<std::int32_t>(bits)) / 2147483648.0);
 }
 

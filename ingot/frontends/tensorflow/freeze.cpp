@@ -137,7 +137,8 @@ class Freezing {
     std::vector<ExampleFeature> all;
     try {
       all = features_of(*frame.body, i, !parses_one_example(def.op));
-    } catch (const Error&) {
+    } catch (const Error& error) {
+      if (error.exit_code() == 5) throw;
       return false;
     }
     for (const ExampleFeature& feature : all)

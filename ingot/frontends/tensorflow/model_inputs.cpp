@@ -55,7 +55,7 @@ void add_input(Translation& t, const Port& port) {
   }
   if (type.elem == DType::undefined)
     throw Error(Code::unsupported_setting, "the element type of input '" + port.name + "' is not known");
-  Value* input = t.root().add_input(port.name, std::move(type));
+  Value* input = t.root().add_input(t.root().fresh_name(port.name), std::move(type));
   input->is_declared = true;
   t.cut(source, input);
 }

@@ -216,7 +216,7 @@ Item ExportedGraph::higher_order(std::string_view name, const Node& node) {
       return Item::tuple(inner(*node.inputs[i].value.graph, operands(node, from)));
     }
   } catch (const Error& error) {
-    if (error.exit_code() == 70) throw;
+    if (error.exit_code() == 70 || error.exit_code() == 5) throw;
     t_.problems.add(t_.scope(), "higher_order." + std::string(name), error);
     return Unknown{};
   }

@@ -65,7 +65,7 @@ std::string kind_text(const Item& item) {
     std::string operator()(std::int64_t) const { return "int"; }
     std::string operator()(double) const { return "float"; }
     std::string operator()(const std::complex<double>&) const { return "complex"; }
-    std::string operator()(const std::string&) const { return "str"; }
+    std::string operator()(const Text&) const { return "str"; }
     std::string operator()(const Scalar& s) const {
       return fmt::format("number of type {}", name_of(s.value->type.elem));
     }
@@ -92,7 +92,7 @@ struct Same {
   bool operator()(std::int64_t v) const { return of<std::int64_t>() == v; }
   bool operator()(double v) const { return of<double>() == v; }
   bool operator()(const std::complex<double>& v) const { return of<std::complex<double>>() == v; }
-  bool operator()(const std::string& v) const { return of<std::string>() == v; }
+  bool operator()(const Text& v) const { return of<std::string>() == *v; }
   bool operator()(const Scalar& v) const { return of<Scalar>().value == v.value; }
   bool operator()(const TensorRef& v) const { return of<TensorRef>() == v; }
   bool operator()(const ListRef& v) const { return of<ListRef>() == v; }
@@ -106,7 +106,7 @@ struct Same {
   }
   bool operator()(const DictRef& v) const { return of<DictRef>() == v; }
   bool operator()(const ObjectRef& v) const { return of<ObjectRef>() == v; }
-  bool operator()(const Device& v) const { return of<Device>().name == v.name; }
+  bool operator()(const Device& v) const { return *of<Device>().name == *v.name; }
   bool operator()(const Callable& v) const {
     return of<Callable>().function == v.function && of<Callable>().type == v.type && of<Callable>().body == v.body;
   }

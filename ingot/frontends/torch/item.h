@@ -24,6 +24,8 @@ using DictRef = std::shared_ptr<DictBody>;
 using ObjectRef = std::shared_ptr<Object>;
 
 struct None {};
+/// Shared: a long text may be in a million places.
+using Text = std::shared_ptr<const std::string>;
 /// A Python number that is known only when the model runs: rank 0, int64, a float type or bool.
 struct Scalar {
   Value* value;
@@ -36,7 +38,8 @@ struct Tuple {
   bool is_changeable = false;  // some part is
 };
 struct Device {
-  std::string name;
+  explicit Device(std::string text) : name(std::make_shared<const std::string>(std::move(text))) {}
+  Text name;
 };
 /// A function of the archive's code, one of its classes, or statements that see the variables around them.
 struct Callable {
@@ -53,16 +56,17 @@ concept OneOf = (std::is_same_v<T, Ts> || ...);
 /// What a variable of the source holds while the code is followed.
 class Item {
  public:
-  using Content = std::variant<None, bool, std::int64_t, double, std::complex<double>, std::string, Scalar, TensorRef,
-                               ListRef, Tuple, DictRef, ObjectRef, Device, Callable, Unknown>;
+  using Content = std::variant<None, bool, std::int64_t, double, std::complex<double>, Text, Scalar, TensorRef, ListRef,
+                               Tuple, DictRef, ObjectRef, Device, Callable, Unknown>;
   Item() = default;
   Item(bool value) : content_(value) {}
   Item(int value) : content_(std::int64_t{value}) {}
   Item(std::int64_t value) : content_(value) {}
   Item(double value) : content_(value) {}
-  Item(const char* text) : content_(std::string(text)) {}
+  Item(std::string text) : content_(std::make_shared<const std::string>(std::move(text))) {}
+  Item(const char* text) : Item(std::string(text)) {}
   template <class T>
-  requires OneOf<T, None, std::complex<double>, std::string, Scalar, TensorRef, ListRef, Tuple, DictRef, ObjectRef,
+  requires OneOf<T, None, std::complex<double>, Scalar, TensorRef, ListRef, Tuple, DictRef, ObjectRef,
                  Device, Callable, Unknown>
   Item(T value) : content_(std::in_place_type<T>, std::move(value)) {}
   /// A tensor of its own.
@@ -72,8 +76,15 @@ class Item {
   static Item tensors(const Values& values);  // a tuple
   static Item integers(const std::vector<std::int64_t>& values);
 
-  template <class T> bool is() const { return std::holds_alternative<T>(content_); }
-  template <class T> const T* get() const { return std::get_if<T>(&content_); }
+  template <class T> bool is() const { return get<T>() != nullptr; }
+  template <class T> const T* get() const {
+    if constexpr (std::is_same_v<T, std::string>) {
+      const Text* text = std::get_if<Text>(&content_);
+      return text ? text->get() : nullptr;
+    } else {
+      return std::get_if<T>(&content_);
+    }
+  }
   bool is_none() const { return is<None>(); }
   bool is_unknown() const { return is<Unknown>(); }
   bool is_tensor() const { return is<TensorRef>(); }

@@ -106,7 +106,7 @@ std::string shown(const Item& item) {
   if (const auto* v = item.get<double>()) return fmt::format("{}", *v);
   if (const auto* v = item.get<bool>()) return *v ? "True" : "False";
   if (const auto* v = item.get<std::string>()) return *v;
-  if (const auto* v = item.get<Device>()) return v->name;
+  if (const auto* v = item.get<Device>()) return *v->name;
   return "<" + kind_text(item) + ">";
 }
 

@@ -47,8 +47,9 @@ bool cast_around(Node& node, DType from, DType to, const Target& target, const O
     for (Value* v : node.outputs())
       if (v) v->type.elem = v->type.elem == from ? to : v->type.elem;
     ops::infer_node(node, session);
-  } catch (const Error&) {
+  } catch (const Error& error) {
     take_back();
+    if (error.exit_code() == 5) throw;
     return false;
   }
   if (const auto refusal = refusal_of(node, target, options); refusal && !is_rewritten(node, *refusal, target)) {
