@@ -27,7 +27,7 @@ struct Options {
   std::vector<std::uint64_t> opsets;
   std::string output, json, peers, before, label = INGOT_VERSION;
   int threads = 0;
-  bool no_converters = false, no_hidden_shapes = false;
+  bool no_converters = false, no_hidden_shapes = false, anew = false;
 };
 
 const char* word_of(Outcome outcome) {
@@ -144,7 +144,6 @@ void write_pages(const verify::Scoreboard& board, const Options& options, const 
     }
     rows.push_back(std::move(row));
   }
-  std::filesystem::create_directories(options.output);
   for (const auto& [name, page] : pages::scoreboard_pages(columns, rows, "Scoreboard: ingot " + options.label, history))
     write(std::filesystem::path(options.output) / name, pages::to_html(page));
 }
@@ -179,6 +178,10 @@ int run(const Options& options, const Global& global) {
   score.opsets.assign(options.opsets.begin(), options.opsets.end());
   std::optional<verify::EarlierScores> before;
   if (!options.before.empty()) before = verify::read_scores(options.before);
+  if (!options.output.empty()) std::filesystem::create_directories(options.output);
+  const std::string result = options.json.empty() ? options.output + "/scoreboard.json" : options.json;
+  score.journal = result + ".part";
+  score.anew = options.anew;
   verify::Scoreboard board;
   {
     Progress progress("scoring", cases.size(), ProgressOptions::for_terminal(global.quiet));
@@ -189,6 +192,7 @@ int run(const Options& options, const Global& global) {
   if (!options.output.empty()) write_pages(board, options, history);
   const Json json = to_json(board, options.label, before ? &*before : nullptr);
   if (!options.json.empty()) write(options.json, json.dump(1) + "\n");
+  std::filesystem::remove(score.journal);
   Table table({false, true, true});
   for (const Json& column : json["columns"])
     table.add({column["title"].text(), column["passed"].dump(), "of " + std::to_string(cases.size())});
@@ -207,7 +211,8 @@ Command add_scoreboard(App& program, const Global& global) {
   app->footer(
       "Runs stored cases (the layout of the official ONNX backend tests) in runtimes, with the inputs' shapes as they "
       "are, with\nnamed dimensions and without a rank, and through converters: from ONNX to each format that can be "
-      "written and back,\nrun by Ingot. docs/scoreboard.md tells how another runtime joins.\n\n"
+      "written and back,\nrun by Ingot. What is found is kept beside the result (.part) until all is done: the same "
+      "command goes on where a run\nstopped. docs/scoreboard.md tells how another runtime joins.\n\n"
       "  ingot scoreboard onnx/backend/test/data/node -o site --with ingot,ort");
   app->add_option("DIR", options->directories, "Where the cases are")->required();
   app->add_option("-o,--output", options->output, "The folder to write pages to");
@@ -221,6 +226,7 @@ Command add_scoreboard(App& program, const Global& global) {
   app->add_option("--before", options->before, "A file that --json wrote earlier: what changed since, and the history");
   app->add_option("--label", options->label, "What this version is called there (default: the program's version)");
   app->add_option("--filter", options->filters, "Only cases with such a name; * and ? stand for any characters");
+  app->add_flag("--anew", options->anew, "Not from where an interrupted run of the same columns stopped");
   app->add_option("--threads", options->threads, "Cases at once (default: all cores)")->positive();
   app->add_flag("--no-converters", options->no_converters, "Runtimes alone");
   app->add_flag("--no-hidden-shapes", options->no_hidden_shapes, "Shapes as they are alone");

@@ -28,5 +28,9 @@ endif()
 add_library(ingot_speed INTERFACE)
 target_compile_options(ingot_speed INTERFACE $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1000000>)
 
+# Libraries of which nothing is used in the end are not loaded.
+add_library(ingot_lean INTERFACE)
+target_link_options(ingot_lean INTERFACE LINKER:--as-needed)
+
 add_library(ingot_flags INTERFACE)
-target_link_libraries(ingot_flags INTERFACE ingot_warnings ingot_numerics ingot_hardening ingot_speed)
+target_link_libraries(ingot_flags INTERFACE ingot_warnings ingot_numerics ingot_hardening ingot_speed ingot_lean)

@@ -1,6 +1,7 @@
 // Tensors of other libraries, through the structs of DLPack: numpy's reader knows fewer types.
 #include "dlpack.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "lock.h"
@@ -25,6 +26,15 @@ struct DlManagedTensor {
 };
 
 constexpr std::int32_t kCpu = 1, kPinned = 3;
+constexpr std::int32_t kMostAxes = 64;  // as numpy has it
+
+bool is_in_memory(std::int32_t device) { return device == kCpu || device == kPinned; }
+
+/// What can be known of a tensor without touching its memory: its producer may be wrong.
+bool is_plausible(const DlTensor& t) {
+  if (!is_in_memory(t.device_type) || t.rank < 0 || t.rank > kMostAxes || (t.rank > 0 && !t.shape)) return false;
+  return std::all_of(t.shape, t.shape + t.rank, [](std::int64_t size) { return size >= 0; });
+}
 
 DType dtype_of(const DlTensor& t) {
   struct Row {
@@ -48,7 +58,7 @@ bool is_row_by_row(const DlTensor& t) {
   std::int64_t step = 1;
   for (std::int32_t axis = t.rank; axis-- > 0;) {
     if (t.shape[axis] != 1 && t.strides[axis] != step) return false;
-    step *= t.shape[axis];
+    if (__builtin_mul_overflow(step, t.shape[axis], &step)) return false;
   }
   return true;
 }
@@ -76,14 +86,14 @@ Array gathered(const DlTensor& t, DType dtype, const Dims& dims, const std::byte
 std::optional<Array> from_dlpack(const py::handle& value) {
   if (!py::hasattr(value, "__dlpack__") || !py::hasattr(value, "__dlpack_device__")) return std::nullopt;
   const auto device = value.attr("__dlpack_device__")().cast<py::tuple>()[0].cast<std::int32_t>();
-  if (device != kCpu && device != kPinned) return std::nullopt;
+  if (!is_in_memory(device)) return std::nullopt;
   const py::object capsule = value.attr("__dlpack__")();
   auto* managed = static_cast<DlManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
   if (!managed) throw py::error_already_set();
   const DlTensor& t = managed->tensor;
   const DType dtype = dtype_of(t);
-  if (dtype == DType::undefined || t.rank < 0) return std::nullopt;  // the capsule frees it
-  PyCapsule_SetName(capsule.ptr(), "used_dltensor");                 // from now on it is ours to free
+  if (dtype == DType::undefined || !is_plausible(t)) return std::nullopt;  // the capsule frees it
+  PyCapsule_SetName(capsule.ptr(), "used_dltensor");                       // from now on it is ours to free
   const std::shared_ptr<const void> owner(managed, [managed](const void*) {
     if (!Py_IsInitialized()) return;
     const WithLock lock;

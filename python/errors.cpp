@@ -12,11 +12,18 @@ std::string_view name_of(Code code) {
   return {};
 }
 
+/// Names of files and of what is in models are bytes, which need not be UTF-8. `invalid`: what becomes of them then.
+py::object text_of(std::string_view bytes, const char* invalid = "backslashreplace") {
+  return py::reinterpret_steal<py::object>(
+      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), invalid));
+}
+
 void raise(const Error& error) {
   const py::object made =
       py::module_::import("ingot.errors")
-          .attr("_make")(code_name(error.code()), name_of(error.code()), error.exit_code(), error.message(),
-                         error.file(), error.node(), error.op(), error.hint_text(), error.what());
+          .attr("_make")(code_name(error.code()), name_of(error.code()), error.exit_code(), text_of(error.message()),
+                         text_of(error.file(), "surrogateescape"), text_of(error.node()), text_of(error.op()),
+                         text_of(error.hint_text()), text_of(error.what()));
   PyErr_SetObject(py::type::of(made).ptr(), made.ptr());
 }
 

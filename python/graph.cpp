@@ -1,6 +1,8 @@
 // Building models.
 #include <pybind11/stl.h>
 
+#include <algorithm>
+
 #include "bind.h"
 #include "held_model.h"
 #include "values.h"
@@ -22,6 +24,14 @@ AttributeValue list_value(const py::sequence& list, const std::string& name) {
   if (are_numbers) return list.cast<std::vector<float>>();
   if (are_texts) return list.cast<std::vector<std::string>>();
   throw py::type_error("attribute '" + name + "' mixes numbers and texts");
+}
+
+/// Integers of ONNX's operators that say an element type, which Python says by its name.
+bool is_type_name(const std::string& op, const std::string& attribute, const py::handle& value) {
+  constexpr std::string_view kTypes[] = {
+      "dtype", "output_datatype", "output_dtype", "precision", "softmax_precision", "stash_type", "to"};
+  return py::isinstance<py::str>(value) && op.find('.') == std::string::npos &&
+         std::ranges::find(kTypes, attribute) != std::end(kTypes);
 }
 
 AttributeValue attribute_value(const py::handle& value, const std::string& name) {
@@ -46,7 +56,10 @@ std::vector<Ref> add_node(ModelBuilder& builder, const std::string& op, const st
   for (const auto& [key, value] : attributes) {
     const auto attribute = key.cast<std::string>();
     try {
-      list.emplace_back(attribute, attribute_value(value, attribute));
+      if (is_type_name(op, attribute, value))
+        list.emplace_back(attribute, static_cast<std::int64_t>(to_dtype(value)));
+      else
+        list.emplace_back(attribute, attribute_value(value, attribute));
     } catch (const py::cast_error&) {  // more than 64 bits hold
       throw py::type_error("attribute '" + attribute + "' cannot be " + py::repr(value).cast<std::string>());
     }

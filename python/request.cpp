@@ -89,7 +89,8 @@ ConvertRequest to_request(const py::dict& options) {
     if (value.is_none()) continue;
     const std::string name = spelt(key);
     const auto row = rows.find(name);
-    if (row == rows.end()) throw py::type_error("convert() has no option '" + name + "'");
+    if (row == rows.end())
+      throw py::type_error("convert() has no option '" + name + "'; ingot.convert_options() names them");
     if (row->second.set)
       row->second.set(request, value);
     else

@@ -24,12 +24,16 @@ fi
 
 jobs=${INGOT_JOBS:-$(nproc)}
 
-# run_ctest <preset> [ctest options]: ctest's own summary, then each skipped GoogleTest case with its reason.
+# run_ctest <preset> [ctest options]: ctest's own summary, then whole tests that were skipped with what they said, and each
+# skipped GoogleTest case with its reason.
 run_ctest() {
   preset=$1
   shift
   status=0
   ctest --preset "$preset" --output-on-failure -j "$jobs" "$@" || status=$?
+  awk '/^[0-9]+\/[0-9]+ Testing: / { test = $3 }
+       /^Output:$/ { getline; getline; said = $0 }
+       /^Test Skipped\.$/ || /^Test not run/ { print "**** SKIPPED: " test ": " said }' "build/$preset/Testing/Temporary/LastTest.log"
   awk '/: Skipped$/ { getline reason; reasons[reason]++; total++ }
        END { if (total) { print "**** " total " cases skipped:"; for (r in reasons) print "****   " reasons[r] " x " r } }' \
     "build/$preset/Testing/Temporary/LastTest.log"

@@ -1,6 +1,7 @@
 // The graph as plain structs.
 #include "ingot/api/graph_view.h"
 
+#include "ingot/ir/has_default.h"
 #include "ingot/ir/model.h"
 
 namespace ingot {
@@ -39,7 +40,7 @@ NodeView view_of(const Node& node) {
 
 std::vector<PortView> inputs_of(const Graph& graph) {
   std::vector<PortView> all;
-  for (const Value* v : graph.inputs()) all.push_back({v->name(), v->type, v->initializer || v->sparse_initializer});
+  for (const Value* v : graph.inputs()) all.push_back({v->name(), v->type, has_default(*v)});
   return all;
 }
 

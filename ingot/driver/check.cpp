@@ -27,7 +27,8 @@ void require_valid(const Model& model, Budget* budget) {
   std::vector<Problem> problems = check(model, budget);
   std::erase_if(problems, [](const Problem& p) { return p.severity != Severity::error; });
   if (problems.empty()) return;
-  throw Error(problems.front().code, "the model is not valid: " + passes::text_of(problems))
+  const Code first = problems.front().code;
+  throw Error(first, "the model is not valid: " + passes::text_of(problems, first))
       .hint("'ingot check' tells what to do about each; --unchecked goes on all the same");
 }
 
@@ -39,15 +40,17 @@ void require_sound(const Model& model, const Made& made, Budget* budget) {
   });
   if (problems.empty()) return;
   if (made.has_given_shapes)
-    throw Error(Code::bad_usage, "with the input shapes or the batch given the model is not valid: " + passes::text_of(problems))
+    throw Error(Code::bad_usage, "with the input shapes or the batch given the model is not valid: " +
+                                     passes::text_of(problems, Code::bad_usage))
         .hint("give shapes that it takes; '?' keeps a dimension as it is");
   if (made.is_imported && std::ranges::all_of(problems, may_be_of_the_file))
-    throw Error(Code::bad_source_graph,
-                "its operators do not take the values that they get: " + passes::text_of(problems))
+    throw Error(Code::bad_source_graph, "its operators do not take the values that they get: " +
+                                            passes::text_of(problems, Code::bad_source_graph))
         .hint(
             "if its own framework runs the file, this is a bug in Ingot: please report it; --unchecked writes the "
             "result all the same");
-  throw Error(Code::broken_invariant, "what Ingot made of the file is not valid ONNX: " + passes::text_of(problems))
+  throw Error(Code::broken_invariant,
+              "what Ingot made of the file is not valid ONNX: " + passes::text_of(problems, Code::broken_invariant))
       .hint("this is a bug in Ingot: please report it; --unchecked writes the result all the same");
 }
 

@@ -9,6 +9,7 @@
 #include "ingot/base/error.h"
 #include "ingot/driver/index_bounds.h"
 #include "ingot/driver/inputs.h"
+#include "ingot/ir/has_default.h"
 #include "ingot/ir/model.h"
 
 namespace ingot::driver {
@@ -116,7 +117,7 @@ std::vector<NamedDatum> random_inputs(const Model& model, std::uint32_t seed, co
   std::vector<NamedDatum> inputs;
   std::uint32_t number = 0;
   for (const Value* v : model.graph->inputs()) {
-    if (v->initializer || v->sparse_initializer) continue;
+    if (has_default(*v)) continue;
     Draws draws(seed + number++);
     if (std::ranges::any_of(given, [&](const NamedDatum& g) { return g.name == v->name(); })) continue;
     const auto bound = bounds.find(v->name());

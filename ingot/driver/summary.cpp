@@ -3,6 +3,7 @@
 
 #include <unordered_map>
 
+#include "ingot/ir/has_default.h"
 #include "ingot/onnx/text.h"
 #include "ingot/passes/fit_ir_version.h"
 
@@ -31,8 +32,8 @@ Summary summarise(const Model& model) {
   for (const OpsetImport& o : model.opsets)
     s.opsets.emplace_back(normal_domain(o.domain).empty() ? "ai.onnx" : o.domain, o.version);
   for (const Value* v : model.graph->inputs()) {
-    const bool has_default = v->initializer || v->sparse_initializer;
-    if (!has_default || model.ir_version >= 4) s.inputs.push_back({v->name(), type_of(*v), has_default});
+    const bool is_optional = has_default(*v);
+    if (!is_optional || model.ir_version >= 4) s.inputs.push_back({v->name(), type_of(*v), is_optional});
   }
   for (const Value* v : model.graph->outputs()) s.outputs.push_back({v->name(), type_of(*v), false});
 

@@ -124,7 +124,6 @@ Supervisor::Supervisor(Budget& budget) : scope_(&budget) {
   catch_signal(SIGTERM, on_signal);
   catch_signal(SIGALRM, on_alarm);
   install_sigbus_guard();
-  survive_no_memory();
   limit_memory(budget.limits().memory);
   const milliseconds time = budget.limits().time;
   if (time < std::chrono::hours(24)) end_after(time + kAfterLimit);

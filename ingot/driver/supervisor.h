@@ -9,7 +9,7 @@ namespace ingot::driver {
 /// - Memory that nothing charged to the budget is refused by the kernel (RLIMIT_DATA), which ends as std::bad_alloc.
 /// - SIGINT and SIGTERM cancel the budget; who does not poll it in time is ended, as is who outruns the time limit.
 ///   Temporary files are removed then, and output files are whole or not there.
-/// - A second signal ends at once. Where memory runs out inside of a destructor, the program ends by exit code 5.
+/// - A second signal ends at once.
 ///
 /// One at a time, for programs: it changes handlers and limits of the process.
 class Supervisor {
@@ -30,7 +30,7 @@ class Supervisor {
 };
 
 /// Where memory runs out so that nothing can be thrown any more, the program ends by exit code 5 instead of a signal.
-/// Part of a Supervisor; a program calls it first of all, for the time before it has one.
+/// A program calls it first of all.
 void survive_no_memory() noexcept;
 
 /// Says without taking memory that there is none left, and that the limit did it where one is set. Returns the exit

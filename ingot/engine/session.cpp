@@ -12,6 +12,7 @@
 #include "ingot/base/threads.h"
 #include "ingot/engine/executor.h"
 #include "ingot/engine/rewrites/rewrites.h"
+#include "ingot/ir/has_default.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/well_formed.h"
 #include "ingot/passes/canonicalize.h"
@@ -81,7 +82,7 @@ Model signature_of(const Model& model) {
   return inputs;
 }
 
-bool has_default(const Value* input) { return input->initializer || input->sparse_initializer; }
+bool input_has_default(const Value* input) { return has_default(*input); }
 
 /// Defaults that nobody replaces are constants: they are folded and packed as weights are.
 Model with_constant_defaults(const Model& model) {
@@ -169,7 +170,7 @@ struct Session::State {
     if (!with_defaults) return nullptr;
     const auto replaces_default = [&](const NamedDatum& given) {
       const Value* v = with_defaults->graph->find(given.name);
-      return v && v->is_input() && has_default(v);
+      return v && v->is_input() && has_default(*v);
     };
     if (std::ranges::none_of(inputs, replaces_default)) return nullptr;
     const std::lock_guard lock(mutex);
@@ -185,7 +186,7 @@ Session::Session(const Model& source, const SessionOptions& options, Defaults de
     : state_(std::make_unique<State>(options)) {
   Missing missing;
   const BudgetScope scope(options.budget);
-  if (defaults == Defaults::constant && std::ranges::any_of(source.graph->inputs(), has_default))
+  if (defaults == Defaults::constant && std::ranges::any_of(source.graph->inputs(), input_has_default))
     state_->with_defaults = source.clone();
   const std::optional<Model> closed =
       state_->with_defaults ? std::optional(with_constant_defaults(source)) : std::nullopt;

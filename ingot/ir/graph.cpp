@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "ingot/base/current_budget.h"
+#include "ingot/ir/has_default.h"
 
 namespace ingot {
 
@@ -147,7 +148,7 @@ Value* Graph::add_input(std::string input_name, Type type) {
 Value* Graph::add_initializer(std::string initializer_name, Tensor tensor) {
   // An initializer with the name of an input is that input's default.
   Value* value = find(initializer_name);
-  if (!value || !value->is_input_ || value->initializer || value->sparse_initializer) {
+  if (!value || !value->is_input_ || has_default(*value)) {
     value = new Value(*this, std::move(initializer_name));
     define(std::unique_ptr<Value>(value));
   }
@@ -159,7 +160,7 @@ Value* Graph::add_initializer(std::string initializer_name, Tensor tensor) {
 
 Value* Graph::add_sparse_initializer(std::string initializer_name, SparseTensor tensor) {
   Value* value = find(initializer_name);
-  if (!value || !value->is_input_ || value->initializer || value->sparse_initializer) {
+  if (!value || !value->is_input_ || has_default(*value)) {
     value = new Value(*this, std::move(initializer_name));
     define(std::unique_ptr<Value>(value));
   }
@@ -278,9 +279,9 @@ void Graph::set_is_input(Value* initializer, bool is_input) {
 
 void Graph::close_defaults() {
   std::erase_if(inputs_, [](Value* v) {
-    const bool has_default = v->initializer || v->sparse_initializer;
-    if (has_default) v->is_input_ = false;
-    return has_default;
+    const bool is_closed = has_default(*v);
+    if (is_closed) v->is_input_ = false;
+    return is_closed;
   });
 }
 

@@ -8,10 +8,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <list>
+#include <string_view>
+#include <vector>
 
 #include "ingot/base/budget.h"
 #include "ingot/base/current_budget.h"
@@ -22,8 +26,9 @@ namespace ingot::pages {
 namespace {
 
 constexpr std::size_t kLongestRequest = 16 * 1024;
-constexpr int kWait = 100;    // milliseconds between looks at the budget
-constexpr int kPatience = 2;  // seconds for a request, so that nobody keeps the others waiting
+constexpr int kWait = 100;                // milliseconds between looks at the budget
+constexpr std::size_t kMostClients = 64;  // beyond these, whoever came first goes
+constexpr std::chrono::seconds kToAsk{10}, kToRead{60};
 
 Error failed(const char* what) { return Error(Code::cannot_open, std::string(what) + ": " + std::strerror(errno)); }
 
@@ -45,11 +50,11 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// The value of a header, as it is; empty: there is none.
+/// The value of a header, as it is; empty: there is none, or more than one.
 std::string header(const std::string& request, const std::string& name) {
-  const std::string all = lower(request);
-  const std::size_t at = all.find("\r\n" + name + ":");
-  if (at == std::string::npos) return {};
+  const std::string all = lower(request), key = "\r\n" + name + ":";
+  const std::size_t at = all.find(key);
+  if (at == std::string::npos || all.find(key, at + 1) != std::string::npos) return {};
   std::size_t begin = at + name.size() + 3;
   while (begin < request.size() && request[begin] == ' ') ++begin;
   return request.substr(begin, request.find("\r\n", begin) - begin);
@@ -66,6 +71,25 @@ std::string response(const char* status, const std::string& type, const std::str
 
 }  // namespace
 
+/// Someone who is connected. Browsers open connections that they may need later: nobody waits for another.
+struct LocalServer::Client {
+  using Clock = std::chrono::steady_clock;
+
+  explicit Client(int its_socket) : socket(its_socket), end(Clock::now() + kToAsk) {}
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+  ~Client() { close(socket); }
+
+  bool has_asked() const { return !answer.empty(); }
+  /// Whether the call that gave `result` goes on later.
+  static bool must_wait(ssize_t result) { return result < 0 && (errno == EAGAIN || errno == EINTR); }
+
+  int socket;
+  std::string request{}, answer{};
+  std::size_t sent = 0;
+  Clock::time_point end;
+};
+
 LocalServer::LocalServer(std::string html) : html_(std::move(html)) {
   socket_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (socket_ < 0) throw failed("no socket");
@@ -73,7 +97,7 @@ LocalServer::LocalServer(std::string html) : html_(std::move(html)) {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
-  if (bind(socket_, reinterpret_cast<sockaddr*>(&address), size) != 0 || listen(socket_, 8) != 0 ||
+  if (bind(socket_, reinterpret_cast<sockaddr*>(&address), size) != 0 || listen(socket_, 64) != 0 ||
       getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
     const Error error = failed("cannot listen on 127.0.0.1");
     close(socket_);
@@ -87,36 +111,42 @@ LocalServer::LocalServer(std::string html) : html_(std::move(html)) {
 LocalServer::~LocalServer() { close(socket_); }
 
 void LocalServer::serve() {
+  std::list<Client> clients;
   for (;;) {
     current_budget().poll();
-    pollfd waiting{socket_, POLLIN, 0};
-    if (poll(&waiting, 1, kWait) <= 0) continue;
-    const int client = accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
-    if (client < 0) continue;
-    const timeval patience{kPatience, 0};
-    setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    answer(client);
-    close(client);
+    std::vector<pollfd> waiting{{socket_, POLLIN, 0}};
+    for (const Client& c : clients) {
+      const int wanted = c.has_asked() ? POLLOUT : POLLIN;
+      waiting.push_back({c.socket, static_cast<short>(wanted), 0});
+    }
+    if (poll(waiting.data(), waiting.size(), kWait) < 0) continue;
+    auto ready = waiting.begin() + 1;
+    std::erase_if(clients, [&](Client& c) { return (ready++)->revents ? !serve(c) : Client::Clock::now() > c.end; });
+    if (!waiting[0].revents) continue;
+    const int socket = accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (socket < 0) continue;
+    if (clients.size() == kMostClients) clients.pop_front();
+    clients.emplace_back(socket);
   }
 }
 
-void LocalServer::answer(int client) const {
-  using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + std::chrono::seconds(kPatience);
-  std::string request;
-  std::array<char, 4096> buffer{};
-  while (request.find("\r\n\r\n") == std::string::npos && request.size() < kLongestRequest && Clock::now() < end) {
-    const ssize_t got = recv(client, buffer.data(), buffer.size(), 0);
-    if (got <= 0) return;
-    request.append(buffer.data(), static_cast<std::size_t>(got));
+bool LocalServer::serve(Client& client) const {
+  if (!client.has_asked()) {
+    std::array<char, 4096> buffer{};
+    const ssize_t got = recv(client.socket, buffer.data(), buffer.size(), 0);
+    if (got <= 0) return Client::must_wait(got);
+    client.request.append(buffer.data(), static_cast<std::size_t>(got));
+    if (client.request.find("\r\n\r\n") == std::string::npos && client.request.size() < kLongestRequest)
+      return Client::Clock::now() < client.end;
+    client.answer = response_to(client.request);
+    client.end = Client::Clock::now() + kToRead;
+    return true;
   }
-  const std::string text = response_to(request);
-  for (std::size_t sent = 0; sent < text.size();) {
-    const ssize_t wrote = send(client, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
-    if (wrote <= 0) return;
-    sent += static_cast<std::size_t>(wrote);
-  }
+  const std::string_view rest = std::string_view(client.answer).substr(client.sent);
+  const ssize_t wrote = send(client.socket, rest.data(), rest.size(), MSG_NOSIGNAL);
+  if (wrote <= 0) return Client::must_wait(wrote);
+  client.sent += static_cast<std::size_t>(wrote);
+  return client.sent < client.answer.size() && Client::Clock::now() < client.end;
 }
 
 std::string LocalServer::response_to(const std::string& request) const {

@@ -21,7 +21,10 @@ class LocalServer {
   void serve();
 
  private:
-  void answer(int client) const;
+  struct Client;
+
+  /// Reads or writes what is there to be; false: it is over.
+  bool serve(Client& client) const;
   std::string response_to(const std::string& request) const;
 
   std::string html_, path_, host_, address_;

@@ -92,7 +92,7 @@ std::string graph_html() {
   return R"(<div class=graph>
 <div class=stage>
 <div class=tools>
-<input class=search type=search placeholder="search: name or operator" aria-label="Search nodes">
+<input class=search type=search size=26 placeholder="search: name or operator" aria-label="Search nodes">
 <button type=button data-do=in aria-label="Zoom in">+</button>
 <button type=button data-do=out aria-label="Zoom out">&minus;</button>
 <button type=button data-do=fit>fit</button>

@@ -15,7 +15,7 @@ struct Count {
 
 std::string share(const Count& count) {
   const char* kind = count.passed == count.all ? "passed" : count.passed ? "some" : "failed";
-  return std::string("<span class=") + kind + ">" + std::to_string(count.passed) + "</span> of " +
+  return std::string("<span class=") + kind + ">" + std::to_string(count.passed) + "</span>&nbsp;of&nbsp;" +
          std::to_string(count.all);
 }
 

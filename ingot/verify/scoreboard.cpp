@@ -1,6 +1,7 @@
 // Stored cases in runtimes and through converters.
 #include "ingot/verify/scoreboard.h"
 
+#include <exception>
 #include <mutex>
 
 #include "ingot/base/budget.h"
@@ -8,9 +9,10 @@
 #include "ingot/base/threads.h"
 #include "ingot/driver/adjust.h"
 #include "ingot/driver/load.h"
+#include "ingot/driver/work_directory.h"
 #include "ingot/ir/model.h"
 #include "ingot/verify/contender.h"
-#include "ingot/driver/work_directory.h"
+#include "ingot/verify/score_journal.h"
 
 namespace ingot::verify {
 namespace {
@@ -79,6 +81,8 @@ class Case {
     } catch (const Error& error) {
       if (ends_everything(error.code())) throw;
       return {error.exit_code() == 4 ? Outcome::unsupported : Outcome::failed, error.message()};
+    } catch (const std::exception& error) {
+      return {Outcome::failed, error.what()};  // of the whole run, one cell
     }
   }
 
@@ -166,6 +170,26 @@ class Case {
   Model original_;
 };
 
+ScoreLine without_answer(const TestCase& test, std::size_t columns, const std::string& why) {
+  return {test.name, "", 0, {}, std::vector<ScoreCell>(columns, {Outcome::failed, why})};
+}
+
+/// What all columns make of a case; throws what ends the whole run alone.
+ScoreLine line_of(const TestCase& test, const std::vector<ScoreColumn>& columns, const ScoreOptions& options,
+                  std::vector<std::string>& versions) {
+  try {
+    const Case one(test, options);
+    ScoreLine line = one.line();
+    for (std::size_t c = 0; c < columns.size(); ++c) line.cells.push_back(one.cell(columns[c], versions[c]));
+    return line;
+  } catch (const Error& error) {
+    if (ends_everything(error.code())) throw;
+    return without_answer(test, columns.size(), error.message());
+  } catch (const std::exception& error) {
+    return without_answer(test, columns.size(), error.what());
+  }
+}
+
 }  // namespace
 
 std::string ScoreColumn::title() const {
@@ -180,28 +204,47 @@ Scoreboard score(const std::vector<TestCase>& cases, const ScoreOptions& given) 
   ScoreOptions options = given;
   options.peers.pool = std::make_shared<PeerPool>();
   Scoreboard board{columns_of(options), std::vector<ScoreLine>(cases.size())};
+  ScoreJournal journal(options.journal, board.columns, options.anew);
   std::mutex mutex;
   std::size_t done = 0;
-  ThreadPool pool(options.threads);
-  pool.parallel_for(static_cast<std::int64_t>(cases.size()), 1, [&](std::int64_t begin, std::int64_t) {
-    const auto i = static_cast<std::size_t>(begin);
-    ScoreLine line{cases[i].name, "", 0, {}, std::vector<ScoreCell>(board.columns.size())};
-    std::vector<std::string> versions(board.columns.size());
-    try {
-      const Case one(cases[i], options);
-      line = one.line();
-      for (std::size_t c = 0; c < board.columns.size(); ++c)
-        line.cells.push_back(one.cell(board.columns[c], versions[c]));
-    } catch (const Error& error) {
-      if (ends_everything(error.code())) throw;
-      line.cells.assign(board.columns.size(), {Outcome::failed, error.message()});
-    }
-    const std::lock_guard lock(mutex);
+  const auto keep = [&](std::size_t i, ScoreLine line, const std::vector<std::string>& versions) {
     board.lines[i] = std::move(line);
     for (std::size_t c = 0; c < versions.size(); ++c)
       if (board.columns[c].version.empty()) board.columns[c].version = versions[c];
     if (options.on_progress) options.on_progress(++done);
-  });
+  };
+  const auto work_on = [&](std::size_t i) {
+    ScoreLine line{cases[i].name, "", 0, {}, {}};
+    std::vector<std::string> versions(board.columns.size());
+    {
+      const std::lock_guard lock(mutex);
+      journal.begin(cases[i].name);
+    }
+    try {
+      line = line_of(cases[i], board.columns, options, versions);
+    } catch (const Error&) {
+      const std::lock_guard lock(mutex);
+      journal.leave(cases[i].name);
+      throw;
+    }
+    const std::lock_guard lock(mutex);
+    journal.end(line, versions);
+    keep(i, std::move(line), versions);
+  };
+  std::vector<std::size_t> rest, suspects;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const int ends = journal.ends_of(cases[i].name);
+    if (const ScoreJournal::Kept* kept = journal.find(cases[i].name))
+      keep(i, kept->line, kept->versions);
+    else if (ends > 1)
+      keep(i, without_answer(cases[i], board.columns.size(), "it ended the whole program, twice"), {});
+    else
+      (ends == 1 ? suspects : rest).push_back(i);
+  }
+  for (const std::size_t i : suspects) work_on(i);
+  ThreadPool pool(options.threads);
+  pool.parallel_for(static_cast<std::int64_t>(rest.size()), 1,
+                    [&](std::int64_t begin, std::int64_t) { work_on(rest[static_cast<std::size_t>(begin)]); });
   return board;
 }
 

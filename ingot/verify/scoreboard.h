@@ -63,10 +63,15 @@ struct ScoreOptions {
   Peers peers{};
   int threads = 0;  // cases at once; 0: as many as the machine has
   Budget* budget = nullptr;
+  /// Where the work in progress is kept, so that a run that ended goes on from there; empty: nowhere. Whoever has
+  /// written the result removes it.
+  std::string journal{};
+  bool anew = false;  // whatever the journal says
   std::function<void(std::size_t done)> on_progress{};
 };
 
-/// Runs stored cases in runtimes and through converters, and compares with the outputs that are stored.
+/// Runs stored cases in runtimes and through converters, and compares with the outputs that are stored. Cases that were
+/// at work when an earlier run ended are looked at alone, and not again when they end the program a second time.
 Scoreboard score(const std::vector<TestCase>& cases, const ScoreOptions& options);
 
 }  // namespace ingot::verify

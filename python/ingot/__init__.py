@@ -37,7 +37,7 @@ _Source = Union[str, "_os.PathLike[str]", bytes, Model, Any]
 
 
 def load(source: _Source, format: str = "", *, checked: bool = True, **options: Any) -> Model:
-    """A model from a file of any format that Ingot reads, from the bytes of one, or from an onnx.ModelProto.
+    """A model from a file of any format that Ingot reads, from the bytes of one or an open file, or from an onnx.ModelProto.
 
     Weights stay where they are: in the mapped file, or in the bytes. `checked=False` takes models that check() refuses.
     Options are those of convert() that say how a file is read: input_shapes={"x": [1, 3]}, signature="serve",
@@ -50,6 +50,8 @@ def load(source: _Source, format: str = "", *, checked: bool = True, **options: 
     options = {**options, "checked": checked, "from_format": format or None}
     if hasattr(source, "SerializeToString"):  # onnx.ModelProto, without importing onnx
         source = source.SerializeToString()
+    if hasattr(source, "read"):  # a file that is open
+        source = source.read()
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _ingot.load_bytes(bytes(source), options)
     return _ingot.load_path(source, options)

@@ -73,6 +73,32 @@ class Boards(unittest.TestCase):
         self.ingot("scoreboard", CASES, "--runner", "mine", "--json", "s.json", code=2)
 
     @unittest.skipUnless(CASES.is_dir(), "libonnx-testdata is not installed")
+    def test_a_case_that_ends_the_program_costs_itself_alone(self):
+        """The runner kills Ingot over one case, as a crash inside would."""
+        killer = self.path / "killer.py"
+        killer.write_text(RUNNER.replace("    if b", f"""    open({str(self.path / "asked")!r}, "a").write("x")
+    if b"Abs" in open(request["model"], "rb").read():
+        import os
+        os.kill(os.getppid(), 9)
+    if b""", 1))
+        words = ["scoreboard", CASES, "--filter", "test_relu", "--filter", "test_abs", "--filter", "test_add", "--runner",
+                 f"mine={sys.executable} {killer}", "--no-hidden-shapes", "--threads", "1", "--json", "s.json", "-q"]
+        self.ingot(*words, code=-9)
+        self.assertTrue((self.path / "s.json.part").exists())
+        self.ingot(*words, code=-9)
+        self.ingot(*words)
+        self.assertFalse((self.path / "s.json.part").exists())
+        columns = {column["title"]: column for column in json.loads((self.path / "s.json").read_text())["columns"]}
+        self.assertEqual(columns["mine"]["not_passed"], {"test_abs": "failed", "test_add": "unsupported"})
+        self.assertEqual(columns["ingot"]["not_passed"], {"test_abs": "failed"})
+        self.assertEqual(len((self.path / "asked").read_text()), 4)  # twice of abs, once of the others
+        self.ingot(*words, code=-9)
+        (self.path / "killer.py").write_text(RUNNER)
+        self.ingot(*words, "--anew")
+        columns = {column["title"]: column for column in json.loads((self.path / "s.json").read_text())["columns"]}
+        self.assertEqual(columns["ingot"]["passed"], 3)
+
+    @unittest.skipUnless(CASES.is_dir(), "libonnx-testdata is not installed")
     def test_history_tells_what_changed_between_versions(self):
         words = ["scoreboard", CASES, "--filter", "test_abs", "--filter", "test_relu", "--no-hidden-shapes",
                  "--no-converters", "-q"]

@@ -83,6 +83,12 @@ class Ranks(unittest.TestCase):
             for x, y in zip(values, b[name], strict=True):
                 self.assertLessEqual(abs(x - y), tolerance, name)
 
+    def test_only_they_load_what_they_need(self):
+        """The dynamic linker lists what every start of the program loads."""
+        loaded = subprocess.run([INGOT], env={"LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True, text=True).stdout
+        self.assertIn("libstdc++", loaded)
+        self.assertNotRegex(loaded, "libmpi|libhwloc|libopen-rte")
+
     def test_any_number_of_them_ends_where_one_ends(self):
         self.train(0, "one.onnx", "--epochs", "2")
         expected = self.weights("one.onnx")

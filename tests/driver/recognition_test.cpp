@@ -80,6 +80,21 @@ TEST_F(Recognition, TheNameTellsWhereContentsDoNot) {
   EXPECT_EQ(format_of(directory_ / "WHAT.TFLITE"), "tflite");
 }
 
+TEST_F(Recognition, AServersMessageIsNoModel) {
+  for (const char* said : {"{\"error\": \"not found\"}", "Entry not found\n", "Access denied\r\nask for it"})
+    for (const char* name : {"m.onnx", "m.tflite", "m.pb", "m.h5", "m.keras", "m.pt", "m.safetensors"}) {
+      test::write_text(directory_ / name, said);
+      try {
+        driver::load(directory_ / name);
+        ADD_FAILURE() << name << " was read: " << said;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Code::unknown_format) << error.what();
+        const std::string line = std::string(said).substr(0, std::string(said).find_first_of("\r\n"));
+        EXPECT_NE(error.message().find("not a model; it begins: " + line), std::string::npos) << error.what();
+      }
+    }
+}
+
 TEST_F(Recognition, WhatIsNoModelIsNamedWithWhatToDo) {
   using namespace std::string_literals;
   const std::string tar = std::string(257, '\0') + "ustar\0"s;

@@ -433,6 +433,16 @@ class View(unittest.TestCase):
                 self.assertEqual(ask("/" + path, Host="evil.example")[0], 403)
                 self.assertEqual(ask("/" + path, method="POST")[0], 405)
                 self.assertTrue(host.startswith("127.0.0.1:"))
+                twice = f"GET /{path} HTTP/1.1\r\nHost: {host}\r\nHost: evil.example\r\n\r\n"
+                with socket.create_connection(host.split(":"), timeout=10) as own:
+                    own.send(twice.encode())
+                    self.assertTrue(own.recv(100).startswith(b"HTTP/1.1 403"))
+                idle = [socket.create_connection(host.split(":")) for _ in range(100)]  # browsers open some in advance
+                begin = time.monotonic()
+                self.assertEqual(ask("/" + path)[0], 200)
+                self.assertLess(time.monotonic() - begin, 8)
+                for one in idle:
+                    one.close()
                 with socket.create_connection(host.split(":")) as slow:  # a byte now and then keeps nobody waiting
                     begin, stop = time.monotonic(), threading.Event()
 

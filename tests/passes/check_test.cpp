@@ -64,6 +64,16 @@ TEST(Check, RequireValidThrowsTheFirstErrorsInOne) {
   }
 }
 
+TEST(Check, ASingleErrorSaysItsCodeOnce) {
+  try {
+    passes::require_valid(parsed("g (float[2] x) => (float[2] y) { [n] y = Relu(lost) }"));
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    const std::string said = error.what();
+    EXPECT_THAT(said, HasSubstr("1 error\n  node 'n' (Relu): nothing defines input 'lost' [IG0302]\n"));
+  }
+}
+
 TEST(Check, ProblemsHaveTheirOwnWords) {
   const auto problems = passes::check(parsed("g (float[2] x) => (float[2] y) { [n] y = Cast(x) }"));
   ASSERT_FALSE(problems.empty());

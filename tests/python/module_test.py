@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The Python module beside numpy, pandas and onnx. Run with PYTHONPATH at <build>/python."""
 import ast
+import ctypes
 import doctest
 import inspect
 import os
@@ -108,6 +109,12 @@ class Models(unittest.TestCase):
         self.assertEqual([n.op for n in optimized.nodes], ["MatMul", "Relu"])
         self.assertIn("3 nodes became 2", optimized.notes)
         self.assertEqual(len(twice.nodes), 3)
+
+    def test_an_open_file_is_read(self):
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(small().to_bytes())
+            file.seek(0)
+            self.assertEqual(len(ingot.load(file).nodes), 2)
 
     def test_formats_and_text(self):
         self.assertIn(("onnx", "ONNX", True, True), ingot.formats())
@@ -374,6 +381,36 @@ class Running(unittest.TestCase):
             with self.assertRaisesRegex(ingot.InputError, column):  # an integer cannot be missing
                 session.run(frame.assign(**{column: values}))
 
+    def test_dlpack_that_lies_is_refused(self):
+        class Tensor(ctypes.Structure):
+            _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int), ("id", ctypes.c_int), ("rank", ctypes.c_int),
+                        ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                        ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+                        ("offset", ctypes.c_uint64), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
+
+        capsule = ctypes.pythonapi.PyCapsule_New
+        capsule.restype, capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        numbers = (ctypes.c_float * 6)(1, 2, 3, -4, -5, -6)
+        shapes = []
+
+        class Liar:
+            def __init__(self, rank=2, shape=(2, 3), device=1, data=ctypes.addressof(numbers)):
+                shapes.append((ctypes.c_int64 * len(shape))(*shape) if shape else None)
+                self.tensor = Tensor(data, device, 0, rank, 2, 32, 1, shapes[-1], None, 0, None, None)
+
+            def __dlpack__(self, **_):
+                return capsule(ctypes.addressof(self.tensor), b"dltensor", None)
+
+            def __dlpack_device__(self):
+                return 1, 0
+
+        session = ingot.Session(small())
+        session.run({"x": Liar()})
+        for liar in (Liar(shape=None), Liar(rank=1 << 30), Liar(rank=-1), Liar(device=2), Liar(shape=(2, -3)), Liar(data=None),
+                     Liar(shape=(1 << 40, 1 << 40))):
+            with self.assertRaises(ingot.Error):
+                session.run({"x": liar})
+
     def test_dlpack_in_and_out(self):
         class Foreign:
             def __init__(self, array):
@@ -599,6 +636,15 @@ class Smaller(unittest.TestCase):
 
 
 class Building(unittest.TestCase):
+    def test_element_types_are_said_by_name(self):
+        for said in ("float16", numpy.float16, numpy.dtype("f2"), "FLOAT16".lower(), 10):
+            g = ingot.Graph()
+            g.output("y", g.Cast(g.input("x", "float32", [2]), to=said))
+            self.assertEqual(ingot.Session(g.build()).run({"x": numpy.float32([1, 2])})["y"].dtype, numpy.float16)
+        g = ingot.Graph()
+        with self.assertRaises((TypeError, ingot.Error)):
+            g.Cast(g.input("x", "float32", [2]), to="float17")
+
     def test_operators_are_methods_and_arrays_become_weights(self):
         graph = ingot.Graph(opset=18)
         x = graph.input("x", "float32", [None, 4])
@@ -733,6 +779,17 @@ class Training(unittest.TestCase):
 
 
 class Errors(unittest.TestCase):
+    def test_names_that_are_not_utf8_are_told(self):
+        name = os.fsdecode(b"/nowhere/caf\xe9.onnx")
+        with self.assertRaises(ingot.FileError) as caught:
+            ingot.load(name)
+        self.assertEqual(caught.exception.file, name)
+        self.assertIn("nowhere", str(caught.exception))
+        damaged = small().to_bytes().replace(b"MatMul", b"Mat\xe9ul")
+        with self.assertRaises(ingot.Error) as caught:
+            ingot.Session(ingot.load(damaged, checked=False))
+        str(caught.exception).encode()
+
     def test_fields_and_classes(self):
         with self.assertRaises(ingot.FileError) as caught:
             ingot.load("/nowhere/model.onnx")

@@ -84,11 +84,13 @@ std::vector<Problem> check(const Model& model, const CheckOptions& options) {
   return context.report.take();
 }
 
-std::string text_of(const std::vector<Problem>& errors) {
+std::string text_of(const std::vector<Problem>& errors, Code thrown) {
   const std::size_t shown = std::min(errors.size(), kMostInOneError);
   std::string text = rules::counted(errors.size(), "error");
-  for (std::size_t i = 0; i < shown; ++i)
-    text += fmt::format("\n  {}: {} [{}]", errors[i].place, errors[i].message, code_name(errors[i].code));
+  for (std::size_t i = 0; i < shown; ++i) {
+    text += fmt::format("\n  {}: {}", errors[i].place, errors[i].message);
+    if (errors.size() > 1 || errors[i].code != thrown) text += fmt::format(" [{}]", code_name(errors[i].code));
+  }
   if (shown < errors.size()) text += fmt::format("\n  and {} more", errors.size() - shown);
   return text;
 }
@@ -97,7 +99,7 @@ void require_valid(const Model& model, const CheckOptions& options) {
   std::vector<Problem> problems = check(model, options);
   std::erase_if(problems, [](const Problem& p) { return p.severity != Severity::error; });
   if (problems.empty()) return;
-  Error error(problems.front().code, "the model is not valid: " + text_of(problems));
+  Error error(problems.front().code, "the model is not valid: " + text_of(problems, problems.front().code));
   error.hint(problems.front().hint.empty() ? "`ingot check` lists all of them" : problems.front().hint);
   throw error;
 }

@@ -46,8 +46,9 @@ struct CheckOptions {
 /// another problem is left out where that is known. The model is not changed.
 std::vector<Problem> check(const Model& model, const CheckOptions& options = {});
 
-/// "3 errors", and the first of them, a line each, with their places.
-std::string text_of(const std::vector<Problem>& errors);
+/// "3 errors", and the first of them, a line each, with their places; for an Error of code `thrown`, which need not be said
+/// of a single one.
+std::string text_of(const std::vector<Problem>& errors, Code thrown);
 
 /// Throws one Error that lists the first errors, with the code of the very first. Warnings do not count.
 void require_valid(const Model& model, const CheckOptions& options = {});

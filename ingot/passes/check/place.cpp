@@ -1,4 +1,5 @@
 // Where a problem is, in words.
+#include "ingot/ir/has_default.h"
 #include "ingot/passes/check/place.h"
 
 #include <fmt/format.h>
@@ -132,7 +133,7 @@ std::string Places::in(const Graph& graph, std::string_view what) {
 std::string Places::of(const Node& node) { return in(node.graph(), node_label(node)); }
 
 std::string Places::of(const Value& value) {
-  const bool is_constant = value.initializer || value.sparse_initializer;
+  const bool is_constant = has_default(value);
   const std::string_view kind = value.is_input() ? "input " : is_constant ? "initializer " : "value ";
   return in(value.graph(), std::string(kind) + quoted(value.name()));
 }

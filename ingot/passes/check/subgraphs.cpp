@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ingot/ir/has_default.h"
 #include "ingot/passes/check/rules.h"
 
 namespace ingot::passes::rules {
@@ -34,7 +35,7 @@ class SubgraphRules {
   std::size_t input_count(const Graph& graph) const {
     std::size_t count = graph.inputs().size();
     if (c_.model.ir_version >= 4) return count;
-    for (const Value* v : graph.inputs()) count -= v->initializer || v->sparse_initializer;
+    for (const Value* v : graph.inputs()) count -= has_default(*v);
     return count;
   }
 
