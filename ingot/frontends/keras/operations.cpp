@@ -12,8 +12,6 @@ namespace {
 
 namespace defs = ops::defs;
 
-IrValue* first(Call& call) { return operand(call, 0, DType::undefined); }
-
 template <const ops::OpDef& def> void unary(Call& call) { call.set(call.b.op(ops::Name(def), {first(call)})); }
 
 /// Both as tensors of one type; a number takes the type of the other.
@@ -125,7 +123,8 @@ void op_squared_difference(Call& call) {
 }
 void op_floor_divide(Call& call) {
   const auto [x, y] = both(call);
-  if (!is_float(x->type.elem)) call.refuse("whole numbers that are divided round towards zero in ONNX");
+  // Whole numbers that are divided round towards zero in ONNX; what is left has the divisor's sign.
+  if (!is_float(x->type.elem)) return call.set(call.b.div(call.b.sub(x, call.b.op("Mod", {x, y})), y));
   call.set(call.b.op("Floor", {call.b.div(x, y)}));
 }
 
