@@ -433,6 +433,16 @@ op("Gammainc", [positive * 0 + 1, positive], lambda a, v: 1 - np.exp(-v), A, B)
 op("FloorDivide", [whole, divisor], np.floor_divide, A, B)
 op("FloorDivide", [whole], lambda v: v // -2, A, -2)
 
+# ---- whole numbers and truths where real ones are wanted
+for name, function in (("Log", np.log), ("Sqrt", np.sqrt), ("Exp", np.exp), ("Log10", np.log10), ("Arctan", np.arctan), ("Isnan", np.isnan),
+                       ("Sigmoid", sigmoid), ("Reciprocal", lambda v: 1 / v), ("Rsqrt", lambda v: 1 / np.sqrt(v)), ("Round", np.round)):
+    op(name, divisor, function)
+op("Var", whole, lambda v: v.var(1), config={"axis": 1, "keepdims": False})
+op("Sum", with_zeros > 0, lambda v: v.sum(1), config={"axis": 1, "keepdims": False})
+op("Nansum", with_zeros > 0, lambda v: v.sum(), config={"axis": None, "keepdims": False})
+op("LogicalAnd", [whole, with_zeros], np.logical_and, A, B)
+op("Normalize", whole, lambda v: v / np.linalg.norm(v, axis=-1, keepdims=True), config={"axis": -1, "order": 2, "epsilon": None})
+
 # ---- sums, means, ranks
 holes = cube.copy()
 holes[0, 1, 2] = holes[2, 3, :] = np.nan

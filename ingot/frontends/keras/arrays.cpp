@@ -54,7 +54,7 @@ void op_sort(Call& call) { call.set(ordered(call, 1)[0]); }
 void op_argsort(Call& call) { call.set(call.b.cast(ordered(call, 1)[1], DType::i32)); }
 void op_cumsum(Call& call) {
   const Along a = along(call, 1, 0, true);
-  call.set(call.b.op("CumSum", {a.x, call.b.index(a.axis)}));
+  call.set(call.b.op("CumSum", {number(call.b, a.x), call.b.index(a.axis)}));
 }
 void op_swap_axes(Call& call) {
   const Ints one = ints_of(setting(call, 1, {"axis1"})), other = ints_of(setting(call, 2, {"axis2"}));
@@ -245,7 +245,7 @@ void op_unstack(Call& call) {
 /// Of length 1 along axes, or divided by another norm.
 void op_normalize(Call& call) {
   GraphBuilder& b = call.b;
-  IrValue* x = first(call);
+  IrValue* x = real(b, first(call));
   const bool is_tensorflow = call.layer.class_name == "TFOpLambda";
   Ints axes = ints_of(setting(call, 1, {"axis", "dim"}));
   if (axes.empty()) axes.push_back(-1);
@@ -298,12 +298,12 @@ void op_norm(Call& call) {
 
 void op_logical_xor(Call& call) {
   const auto [x, y] = pair_of(call);
-  call.set(call.b.op("Xor", {x, y}));
+  call.set(call.b.op("Xor", {call.b.cast(x, DType::boolean), call.b.cast(y, DType::boolean)}));
 }
 
 void op_log_base(Call& call) {
   const double base = call.layer.class_name == "Log2" ? 0.6931471805599453 : 2.302585092994046;
-  call.set(call.b.div(call.b.op("Log", {first(call)}), base));
+  call.set(call.b.div(call.b.op("Log", {real(call.b, first(call))}), base));
 }
 
 /// Images in another size, by the centres of pixels.

@@ -171,7 +171,7 @@ Kernel kernel_argument(Call& call, std::size_t place, const char* name, std::siz
                "its kernel does not have the rank that it needs");
   Ints sizes;
   for (std::size_t i = 0; i < axes; ++i) sizes.push_back(dim_of(weights, static_cast<std::int64_t>(i)).value_or(0));
-  return {call.b.cast(weights, call.in()->type.elem), sizes};
+  return {call.b.cast(weights, real(call.b, call.in())->type.elem), sizes};
 }
 
 /// A window's weights are its own: each place of the output is a dot product with them.
@@ -241,7 +241,7 @@ void op_conv(Call& call) {
   Spatial spatial(call, axes);
   const Kernel kernel = kernel_argument(call, 1, name == "SeparableConv" ? "depthwise_kernel" : "kernel", axes);
   const Window window = spatial.window(kernel.sizes, false);
-  IrValue* x = spatial.input(call.in());
+  IrValue* x = spatial.input(real(b, call.in()));
   if (name == "ConvTranspose")
     return call.set(spatial.output(convolve_transposed(call, x, kernel.weights, nullptr, window)));
   const std::int64_t channels = dim_of(x, 1).value_or(0);

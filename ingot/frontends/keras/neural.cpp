@@ -46,7 +46,7 @@ Ints two_of(Call& call, const char* name, std::int64_t otherwise, std::int64_t l
 
 void op_batch_norm(Call& call) {
   GraphBuilder& b = call.b;
-  IrValue* x = call.in();
+  IrValue* x = real(b, call.in());
   const std::int64_t rank = rank_needed(call, x);
   const std::int64_t axis = counted_from_front(call, {setting(call, 3, {"axis"}).as_int().value_or(-1)}, rank)[0];
   Ints sizes(static_cast<std::size_t>(rank), 1);
@@ -66,7 +66,7 @@ void op_batch_norm(Call& call) {
 /// "LayerNorm" and "RMSNorm".
 void op_layer_norm(Call& call) {
   GraphBuilder& b = call.b;
-  IrValue* x = call.in();
+  IrValue* x = real(b, call.in());
   const bool is_layer = call.layer.class_name == "LayerNorm";
   const bool is_centred = is_layer && !setting(call, 99, {"rms_scaling"}).as_bool().value_or(false);
   const std::int64_t rank = rank_needed(call, x);
@@ -143,7 +143,7 @@ void op_multi_hot(Call& call) {
 void op_signal_to_noise(Call& call) {
   GraphBuilder& b = call.b;
   const auto [x, y] = pair_of(call);
-  IrValue* away = b.sub(x, y);
+  IrValue* away = b.sub(real(b, x), real(b, y));
   IrValue* mean = b.op("ReduceMean", {b.mul(away, away)}, {{"keepdims", 0}});
   const double most = setting(call, 2, {"max_val"}).as_number().value_or(1);
   constexpr double kDecibel = 10 / 2.302585092994046;
@@ -155,7 +155,7 @@ void op_attention(Call& call) {
   GraphBuilder& b = call.b;
   Values parts;
   for (const char* name : {"query", "key", "value"})
-    parts.push_back(b.transpose(operand_named(call, parts.size(), {name}, DType::f32), {0, 2, 1, 3}));
+    parts.push_back(b.transpose(real(b, operand_named(call, parts.size(), {name}, DType::f32)), {0, 2, 1, 3}));
   const DType type = parts[0]->type.elem;
   const auto size = dim_of(parts[1], 3);
   call.require(size && *size > 0, "the size of its heads is not known");
@@ -205,7 +205,7 @@ void op_blocks(Call& call) {
 /// Windows of an image as columns.
 void op_unfold(Call& call) {
   GraphBuilder& b = call.b;
-  IrValue* x = first(call);
+  IrValue* x = real(b, first(call));
   const Ints kernel = two_of(call, "kernel_size", 1, 1), dilation = two_of(call, "dilation", 1, 1);
   const Ints padding = two_of(call, "padding", 0, 0), stride = two_of(call, "stride", 1, 1);
   const auto channels = dim_of(x, 1);

@@ -113,6 +113,8 @@ IrValue* first(Call& call) { return operand(call, 0, DType::undefined); }
 
 IrValue* number_like(GraphBuilder& b, const IrValue* x, double value) { return b.scalar(value, x->type.elem); }
 
+IrValue* number(GraphBuilder& b, IrValue* x) { return x->type.elem == DType::boolean ? b.cast(x, DType::i32) : x; }
+
 IrValue* real(GraphBuilder& b, IrValue* x) { return is_float(x->type.elem) ? x : b.cast(x, DType::f32); }
 
 std::int64_t rank_needed(const Call& call, const IrValue* x) {

@@ -27,6 +27,8 @@ Config setting(const Call& call, std::size_t place, std::initializer_list<const 
 IrValue* first(Call& call);
 /// A number of the same type.
 IrValue* number_like(GraphBuilder& b, const IrValue* x, double value);
+/// Truths as whole numbers.
+IrValue* number(GraphBuilder& b, IrValue* x);
 /// Whole numbers as real ones.
 IrValue* real(GraphBuilder& b, IrValue* x);
 std::int64_t rank_needed(const Call& call, const IrValue* x);

@@ -85,7 +85,8 @@ void op_grayscale(Call& call) {
 
 void op_rgb_to_hsv(Call& call) {
   GraphBuilder& b = call.b;
-  const Picture p = picture_of(call);
+  Picture p = picture_of(call);
+  p.x = real(b, p.x);
   const Values rgb = planes(call, p, p.x);
   IrValue *zero = number_like(b, p.x, 0), *one = number_like(b, p.x, 1);
   IrValue *value = b.op("Max", rgb), *range = b.sub(value, b.op("Min", rgb));
@@ -103,7 +104,8 @@ void op_rgb_to_hsv(Call& call) {
 
 void op_hsv_to_rgb(Call& call) {
   GraphBuilder& b = call.b;
-  const Picture p = picture_of(call);
+  Picture p = picture_of(call);
+  p.x = real(b, p.x);
   const Values hsv = planes(call, p, p.x);
   IrValue* turn = b.mul(b.sub(hsv[0], b.op("Floor", {hsv[0]})), 6);
   IrValue *zero = number_like(b, p.x, 0), *one = number_like(b, p.x, 1);
@@ -169,7 +171,8 @@ void op_gaussian_blur(Call& call) {
 /// How steep an image is, downwards and to the right.
 void op_sobel(Call& call) {
   GraphBuilder& b = call.b;
-  const Picture p = picture_of(call);
+  Picture p = picture_of(call);
+  p.x = real(b, p.x);
   call.require(p.rank == 4, "the input is no batch of images");
   const auto channels = dim_of(p.x, p.channels);
   call.require(channels.has_value(), "the number of channels is not known");

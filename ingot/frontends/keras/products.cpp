@@ -39,9 +39,9 @@ Values of_matrices(Call& call, const char* op, const Values& inputs, std::size_t
   formats::tensorflow::NodeDef node;
   node.op = op;
   node.attrs = std::move(attrs);
-  node.attrs.push_back({"T", formats::tensorflow::data_type_of(inputs[0]->type.elem)});
   std::vector<NodeInput> given;
-  for (IrValue* input : inputs) given.push_back({.tensor = input});
+  for (IrValue* input : inputs) given.push_back({.tensor = real(call.b, input)});
+  node.attrs.push_back({"T", formats::tensorflow::data_type_of(given[0].tensor->type.elem)});
   return translate_node(call, std::move(node), given, outputs);
 }
 

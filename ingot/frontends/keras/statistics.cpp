@@ -165,7 +165,7 @@ void op_average(Call& call) {
 }
 
 void op_peak_to_peak(Call& call) {
-  IrValue* x = first(call);
+  IrValue* x = number(call.b, first(call));
   const Reduction r = reduction_of(call, x, 1);
   call.set(call.b.sub(reduced(call.b, "ReduceMax", x, r), reduced(call.b, "ReduceMin", x, r)));
 }
@@ -182,7 +182,7 @@ void op_quantile(Call& call) {
 
 void op_moments(Call& call) {
   GraphBuilder& b = call.b;
-  IrValue* x = first(call);
+  IrValue* x = real(b, first(call));
   const Reduction r = reduction_of(call, x, 1);
   call.outputs = {{reduced(b, "ReduceMean", x, r), nullptr}, {variance(b, x, r), nullptr}};
 }
@@ -191,10 +191,10 @@ void op_moments(Call& call) {
 void op_of_numbers(Call& call) {
   GraphBuilder& b = call.b;
   const std::string_view name = std::string_view(call.layer.class_name).substr(3);
-  IrValue* x = first(call);
+  IrValue* x = number(b, first(call));
   if (name == "cumsum" || name == "cumprod") {
     Along a = along(call, 1, 0, true);
-    a.x = but_nan(b, a.x, name == "cumsum" ? 0 : 1);
+    a.x = but_nan(b, number(b, a.x), name == "cumsum" ? 0 : 1);
     return call.set(name == "cumsum" ? b.op("CumSum", {a.x, b.index(a.axis)}) : growing_products(call, a));
   }
   const Reduction r = reduction_of(call, x, 1);

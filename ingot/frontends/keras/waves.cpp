@@ -14,7 +14,7 @@ IrValue* pairs(Call& call) {
   GraphBuilder& b = call.b;
   std::vector<Flow> parts = call.inputs;
   call.require(parts.size() == 2, "its input is no pair of real and imaginary parts");
-  return b.concat({b.unsqueeze(parts[0].value, {-1}), b.unsqueeze(parts[1].value, {-1})}, -1);
+  return b.concat({b.unsqueeze(real(b, parts[0].value), {-1}), b.unsqueeze(real(b, parts[1].value), {-1})}, -1);
 }
 void set_pairs(Call& call, IrValue* y) {
   GraphBuilder& b = call.b;
@@ -71,7 +71,7 @@ void op_fourier(Call& call) {
 
 void op_rfft(Call& call) {
   GraphBuilder& b = call.b;
-  IrValue* x = b.unsqueeze(first(call), {-1});
+  IrValue* x = b.unsqueeze(real(b, first(call)), {-1});
   if (const std::int64_t length = length_of(call, "fft_length")) x = of_length(b, x, length);
   set_pairs(call, transformed(b, x, -2, false, true));
 }
@@ -99,7 +99,7 @@ void op_irfft(Call& call) {
 /// Of windows that move along the last axis.
 void op_stft(Call& call) {
   GraphBuilder& b = call.b;
-  IrValue* x = first(call);
+  IrValue* x = real(b, first(call));
   const std::int64_t length = length_of(call, "sequence_length"), stride = length_of(call, "sequence_stride");
   const std::int64_t whole = length_of(call, "fft_length");
   call.require(length > 0 && stride > 0 && whole >= length, "its length, stride or size is impossible");
