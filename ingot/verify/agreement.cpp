@@ -48,6 +48,9 @@ double epsilon_of(DType t) {
   }
 }
 
+/// Between 0 and the number next to it; 0: too little to matter.
+double least_step_of(DType t) { return t == DType::f16 ? 0x1p-24 : 0; }
+
 DType coarser(DType a, DType b) { return digits_of(a) >= digits_of(b) ? a : b; }
 
 Distance real_distance(const Array& a, const Array& b) {
@@ -132,6 +135,10 @@ Threshold threshold_of_reals(const Distance& d, const Noise& noise) {
   Threshold t;
   t.value = digits_of(d.dtype) * d.scale;
   t.source = fmt::format("{} has {} of an output's scale", name_of(d.dtype), number(digits_of(d.dtype)));
+  if (const double step = least_step_of(d.dtype); step > t.value) {
+    t.value = step;
+    t.source = fmt::format("the step of {} beside 0", name_of(d.dtype));
+  }
   const double least = epsilon_of(d.dtype) * noise.range;
   if (least > t.value) {
     t.value = least;

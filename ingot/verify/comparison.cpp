@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "ingot/ir/source_notes.h"
+#include "ingot/passes/infer.h"
 #include "ingot/verify/compare.h"
 #include "ingot/verify/counterparts.h"
 #include "ingot/verify/element_text.h"
@@ -35,6 +36,24 @@ bool is_state(const Model& model, const std::string& output) {
                              [&](const Value* v) { return note_of(v->metadata, kNextState) == output; });
 }
 
+/// The shortest type of half precision that a model computes in.
+DType half_of(const Model& model) {
+  Model known = model.clone();
+  passes::InferOptions options;
+  options.tolerate_errors = true;
+  passes::infer(known, options);
+  DType found = DType::undefined;
+  for_each_graph(*known.graph, [&](Graph& graph) {
+    for (const Node& node : graph.nodes())
+      for (const Values& values : {node.inputs(), node.outputs()})
+        for (const Value* v : values)
+          if (v && v->type.is_tensor())
+            if (v->type.elem == DType::bf16 || (v->type.elem == DType::f16 && found != DType::bf16))
+              found = v->type.elem;
+  });
+  return found;
+}
+
 bool is_deciding(const std::optional<Distance>& noise) {
   return !noise || noise->unit != Distance::Unit::absolute || noise->value <= kDecidingNoise * noise->scale;
 }
@@ -47,6 +66,9 @@ void Comparison::run(const Inputs& a_inputs, const Inputs& b_inputs) {
   const Answer b = answer(b_, b_inputs);
   if (!verdict_.why_unknown.empty()) return;
   verdict_.runs = 1;
+  rounded_to_ = request_.rounded_to;
+  if (info_of(a_.runtime()).widens_halves != info_of(b_.runtime()).widens_halves && rounded_to_ == DType::undefined)
+    rounded_to_ = half_of(info_of(a_.runtime()).widens_halves ? b_.model() : a_.model());
   noise_.set_inputs(a_inputs, b_inputs);
   compare_outputs(a, b);
   if (!request_.rtol && !request_.atol) settle_rows();
@@ -113,13 +135,13 @@ void Comparison::look_inside(const Inputs& a_inputs, const Inputs& b_inputs) {
   InsideOptions options;
   options.outputs_differ = verdict_.answer == Verdict::Answer::different;
   options.measures_noise = effort_.measures_inside;
-  options.rounded_to = request_.rounded_to;
+  options.rounded_to = rounded_to_;
   const bool has_tolerance = request_.rtol || request_.atol;
   // Rows that changed places did so inside too.
   if ((has_tolerance || has_moved_rows_) && !options.outputs_differ) return;
   const InsideAnswer inside = compare_inside(a_, a_inputs, b_, b_inputs, noise_, options, verdict_);
   if (!options.outputs_differ) verdict_.why_not_bisected.clear();  // nobody asks
-  if (inside.differs && !options.outputs_differ && request_.rounded_to != DType::undefined) {
+  if (inside.differs && !options.outputs_differ && rounded_to_ != DType::undefined) {
     // Each node rounds anew, and what comes of it is for the outputs to say.
     verdict_.notes.push_back(fmt::format("inside, '{}' differs by more than an output may ({}, at most {})",
                                          verdict_.first->name, verdict_.first->figure, verdict_.first->threshold));
@@ -197,7 +219,7 @@ void Comparison::compare(const Datum& a, const Datum& b, OutputVerdict& output) 
     verdict_.notes.push_back(fmt::format("output '{}' is {} in {} and {} in {}: compared as numbers", output.a_name,
                                          name_of(a.array()->dtype()), info_of(a_.runtime()).title,
                                          name_of(fit->dtype()), info_of(b_.runtime()).title));
-  judge(*a.array(), *fit, as_rounded(*d, request_.rounded_to), output);
+  judge(*a.array(), *fit, as_rounded(*d, rounded_to_), output);
   if (const std::string what = silence_of(*a.array(), a_.model().graph->find(output.a_name)); !what.empty())
     silent_.emplace_back(output.a_name, what);
   if (is_saturated(b_.model(), output.b_name, *a.array())) saturated_.push_back(output.b_name);

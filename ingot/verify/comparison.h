@@ -52,6 +52,7 @@ class Comparison {
   std::vector<std::pair<std::size_t, RowsOfBoth>> rows_;  // with the place of the output's verdict
   Effort effort_;
   bool has_complained_ = false, has_moved_rows_ = false;
+  DType rounded_to_ = DType::undefined;  // what the numbers of one side were rounded to, and those of the other not
 };
 
 }  // namespace ingot::verify

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "ingot/base/error.h"
 
@@ -27,6 +28,12 @@ std::vector<std::size_t> paired(const std::vector<const Value*>& wanted, const s
         result[i] = j;
         is_taken[j] = true;
       }
+  // What is listed twice under one name is one value.
+  std::map<std::string_view, std::size_t> places;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto [place, is_first] = places.try_emplace(wanted[i]->name(), result[i]);
+    if (!is_first && result[i] == given.size()) result[i] = place->second;
+  }
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (result[i] != given.size()) continue;
     const auto free = std::ranges::find(is_taken, false);

@@ -30,7 +30,8 @@ std::vector<PointPair> pair_points(const Contender& a, const Contender& b) {
     } else if (const auto same = by_name.find(point.name); same != by_name.end()) {
       pair.b = {same->second};
     } else if (const auto origin = by_name.find(point.source); origin != by_name.end() && !point.source.empty()) {
-      pair.b = {origin->second};
+      // Unless a has that value itself, an output that is no point: then this is a step on the way to it.
+      if (!a.model().graph->find(point.source)) pair.b = {origin->second};
     }
     if (!pair.b.empty()) pairs.push_back(std::move(pair));
   }

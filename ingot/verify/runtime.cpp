@@ -99,7 +99,8 @@ const std::vector<RuntimeInfo>& all_runtimes() {
        .reads = "tfjs",
        .package = "@tensorflow/tfjs-converter",
        .command = tfjs_command,
-       .no_program = kNoNode},
+       .no_program = kNoNode,
+       .widens_halves = true},
   };
   return runtimes;
 }

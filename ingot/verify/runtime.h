@@ -36,6 +36,7 @@ struct RuntimeInfo {
   std::string_view no_program = {};  // what to say where there is no such program
   /// The file without which the package is of no use; null: the package itself.
   std::string (*library)(const Peers&) = nullptr;
+  bool widens_halves = false;  // it computes half precision in float
 };
 
 const std::vector<RuntimeInfo>& all_runtimes();

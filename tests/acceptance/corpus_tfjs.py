@@ -66,7 +66,8 @@ def main():
     parser.add_argument("ingot")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--filter", default="")
-    parser.add_argument("--limit", type=int, default=300, help="seconds for one model")
+    # Style transfer of 720 x 720 pixels is 4 minutes of CPU time, most of them in doubles, to know how much rounding moves.
+    parser.add_argument("--limit", type=int, default=900, help="seconds for one model")
     options = parser.parse_args()
     if not (SHARED / "corpus/onnx").exists() or not (PEERS / "@tensorflow").exists():
         print("no corpus, or no TF.js: INGOT_SHARED and INGOT_PEERS say where they are")

@@ -240,5 +240,60 @@ TEST(TensorflowExport, FrozenGraphsHaveNothingThatFillsTables) {
   }
 }
 
+/// A model as a frozen graph gives what it gives itself.
+void expect_back(const std::string& graph, const std::vector<engine::NamedDatum>& inputs) {
+  const Model model = onnx::parse_text("<ir_version: 10, opset_import: [\"\" : 26]> g " + graph);
+  const test::TempDir directory;
+  EXPECT_EQ(test::difference(run(again(model, directory / "g.pb", "tensorflow"), inputs), run(model, inputs)), "")
+      << graph;
+}
+
+TEST(TensorflowExport, SizesThatOnlyARunKnows) {
+  const engine::NamedDatum x{"x", Array::from(ramp({3, 4}))};
+  const auto ints = [](const char* name, const std::vector<std::int64_t>& values) {
+    return engine::NamedDatum{
+        name, Array::from(Tensor::of<std::int64_t>({static_cast<std::int64_t>(values.size())}, values))};
+  };
+  expect_back("(float[N,M] x) => (float[N,M] y) { y = EyeLike<k = 1>(x) }", {x});
+  for (const char* mode : {"edge", "reflect", "wrap"}) {
+    const std::string pad = std::string("Pad<mode = \"") + mode + "\">";
+    expect_back("(float[3,4] x, int64[4] p) => (float[A,B] y) { y = " + pad + "(x, p) }", {x, ints("p", {1, 0, 2, 3})});
+    expect_back("(float[N,M] x) => (float[A,B] y) <int64[4] p = {0, 2, 1, 1}> { y = " + pad + "(x, p) }", {x});
+  }
+  expect_back("(float[N,M] x, int64[N,1] i) => (float[N] y) { y = GatherND<batch_dims = 1>(x, i) }",
+              {x, {"i", Array::from(Tensor::of<std::int64_t>({3, 1}, {2, 0, 3}))}});
+}
+
+TEST(TensorflowExport, PlacesThatNobodyCouldStoreAreCountedByTheRun) {
+  for (const char* graph :
+       {R"((float[3] x) => (float[N] y) <int64[2] p = {0, 1000000000}> { y = Pad<mode = "edge">(x, p) })",
+        "(float[100000,1000000] x, int64[100000,1000000] i) => (float[A,B] y) { y = GatherElements(x, i) }",
+        "(float[9,99999999] x, int64[9,99999999,1] i) => (float[A,B] y) { y = GatherND<batch_dims = 1>(x, i) }"}) {
+    const Exported e =
+        to_tensorflow(onnx::parse_text(std::string("<ir_version: 10, opset_import: [\"\" : 21]> g ") + graph));
+    EXPECT_GE(count_of(e, "Range"), 1U) << graph;
+  }
+}
+
+TEST(TensorflowExport, BoolsAreBytesOfZeroAndOne) {
+  const engine::NamedDatum x{"x", Array::from(ramp({5}))};
+  expect_back(R"((float[5] x, uint8[2] u, int8[2] v) => (uint8[5] a, int8[5] b, bool[2] c, bool[2] d) <float z = {0}> {
+    t = Greater(x, z)  a = BitCast<to = 2>(t)  b = BitCast<to = 3>(t)  c = BitCast<to = 9>(u)  d = BitCast<to = 9>(v) })",
+              {x,
+               {"u", Array::from(Tensor::of<std::uint8_t>({2}, {0, 1}))},
+               {"v", Array::from(Tensor::of<std::int8_t>({2}, {1, 0}))}});
+}
+
+TEST(TensorflowExport, TextsAreNormalisedAndSplit) {
+  const engine::NamedDatum words{"x", Array::from(Tensor::of_strings({4}, {"Monday", "tuesday", "a  b c", ""}))};
+  for (const char* how : {"case_change_action = \"UPPER\", is_case_sensitive = 1, stopwords = [\"Monday\"]",
+                          "case_change_action = \"LOWER\", is_case_sensitive = 0, stopwords = [\"MONDAY\", \"\"]",
+                          "case_change_action = \"NONE\"", "stopwords = [\"monday\", \"tuesday\", \"a  b c\", \"\"]"})
+    expect_back(std::string("(string[N] x) => (string[M] y) { y = StringNormalizer<") + how + ">(x) }", {words});
+  expect_back("(string[N] x) => (string[N,M] y, int64[N] n) { y, n = StringSplit(x) }", {words});
+  expect_back("(string[N] x) => (string[N,M] y, int64[N] n) { y, n = StringSplit<delimiter = \"a\", maxsplit = 1>(x) }",
+              {words});
+}
+
 }  // namespace
 }  // namespace ingot

@@ -39,13 +39,14 @@ def draw(*dims):
     return rng.standard_normal(dims).astype(np.float32) * np.float32(0.5)
 
 
-def case(layer, config, inputs, expected, weights=(), label="", assets=None, kwargs=None, listed=False):
-    """`weights`: a list, or by path below the layer; `expected`: a function of the inputs."""
+def case(layer, config, inputs, expected, weights=(), label="", assets=None, kwargs=None, listed=False, shards=""):
+    """`weights`: a list, or by path below the layer; `expected`: a function of the inputs; `shards`: weights in several files,
+    "inside" of the archive or "beside" an architecture."""
     if isinstance(inputs, np.ndarray):
         inputs = [inputs]
     tree = weights if isinstance(weights, dict) else {"": list(weights)}
     CASES.append({"name": f"{layer} {label}".strip(), "layer": layer, "config": config, "inputs": inputs, "expected": expected,
-                  "weights": tree, "assets": assets or {}, "kwargs": kwargs or {}, "listed": listed})
+                  "weights": tree, "assets": assets or {}, "kwargs": kwargs or {}, "listed": listed, "shards": shards})
 
 
 def t(x):
@@ -82,23 +83,41 @@ def write(path, c):
     config = {"module": "keras", "class_name": "Functional", "registered_name": "Functional",
               "config": {"name": "m", "layers": layers, "input_layers": [[n, 0, 0] for n in names],
                          "output_layers": [["y", 0, 0]]}}
-    stored = io.BytesIO()
-    with h5py.File(stored, "w") as file:
-        for place, arrays in c["weights"].items():
-            group = file.create_group("/".join(filter(None, ["layers", snake(c["layer"]), place, "vars"])))
-            for i, array in enumerate(arrays):
-                group.create_dataset(str(i), data=array)
+    parts = 2 if c["shards"] else 1
+    stored = [io.BytesIO() for _ in range(parts)]
+    held = {}
+    for n, content in enumerate(stored):
+        with h5py.File(content, "w") as file:
+            for place, arrays in c["weights"].items():
+                path_of = "/".join(filter(None, ["layers", snake(c["layer"]), place, "vars"]))
+                group = file.create_group(path_of)
+                for i, array in enumerate(arrays):
+                    if i % parts == n:
+                        group.create_dataset(str(i), data=array)
+                        held.setdefault("/" + path_of, []).append(f"m_{n:05}.weights.h5")
+    if parts == 1:
+        files = {"model.weights.h5": stored[0].getvalue()}
+    else:
+        files = {f"m_{n:05}.weights.h5": content.getvalue() for n, content in enumerate(stored)}
+        files["model.weights.json"] = json.dumps({"metadata": {"total_size": 0}, "weight_map": held}).encode()
+    if c["shards"] == "beside":
+        for name, content in files.items():
+            (path.parent / name).write_bytes(content)
+        path.with_suffix(".json").write_text(json.dumps({**config, "keras_version": "3.10.0"}))
+        return
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("metadata.json", json.dumps({"keras_version": "3.10.0"}))
         archive.writestr("config.json", json.dumps(config))
-        archive.writestr("model.weights.h5", stored.getvalue())
+        for name, content in files.items():
+            archive.writestr(name, content)
         for name, content in c["assets"].items():
             archive.writestr(f"assets/layers/{snake(c['layer'])}/{name}", content)
 
 
 def run(ingot, c, scratch):
     write(scratch / "m.keras", c)
-    done = subprocess.run([ingot, "convert", scratch / "m.keras", "-o", scratch / "m.onnx", "--no-verify"],
+    source = [scratch / "m.json", "--weights-from", scratch / "model.weights.json"] if c["shards"] == "beside" else [scratch / "m.keras"]
+    done = subprocess.run([ingot, "convert", *source, "-o", scratch / "m.onnx", "--no-verify"],
                           capture_output=True, text=True, check=False)
     if done.returncode:
         return done.stderr
@@ -457,10 +476,102 @@ case("Hashing", {"num_bins": 4, "output_mode": "int", "mask_value": 7}, numbers,
 case("HashedCrossing", {"num_bins": 1000, "output_mode": "int"}, [numbers, numbers[::-1].copy()],
      lambda x, y: np.array([[crossed(p, 1000)] for p in zip(x[:, 0], y[:, 0])]), listed=True)
 
+# ---- weights of few bits
+
+
+def policy(mode, **more):
+    return {"module": "keras", "class_name": "QuantizedDTypePolicy", "config": {"mode": mode, "source_name": "float32", **more}}
+
+
+def packed_bits(codes, bits, axis):
+    """Several numbers in a byte, the first in its lowest bits."""
+    count = 8 // bits
+    codes = np.moveaxis(codes.astype(np.int64) & ((1 << bits) - 1), axis, 0)
+    codes = np.concatenate([codes, np.zeros((-len(codes) % count, *codes.shape[1:]), np.int64)])
+    return np.moveaxis(sum(codes[i::count] << (bits * i) for i in range(count)).astype(np.uint8), 0, axis)
+
+
+few = rng.integers(-8, 8, (6, 5)).astype(np.int8)
+few_bias, few_scale = draw(5), np.abs(draw(5)) * 9 + np.float32(3)
+
+
+def int4_dense(x):
+    q, scale = integers(x, -1)
+    return q @ few.astype(np.float64) / (scale * few_scale) + few_bias
+
+
+case("Dense", {"units": 5, "dtype": policy("int4")}, query, int4_dense, [packed_bits(few, 4, 0).view(np.int8), few_bias, few_scale], "of int4")
+case("Dense", {"units": 5, "dtype": "int4_from_float32"}, query, lambda x: x @ few.astype(np.float32) / few_scale + few_bias,
+     [packed_bits(few, 4, 1).view(np.int8), few_bias, few_scale], "of int4, weights alone")
+groups_of = np.array([0, 0, 0, 0, 1, 1], np.float32)
+at = groups_of.astype(int)
+pair_scale, pair_zero = np.abs(draw(2, 5)) + np.float32(0.1), rng.integers(-8, 8, (2, 5)).astype(np.int8)
+case("Dense", {"units": 5, "dtype": policy("int4", block_size=4)}, query,
+     lambda x: x @ ((few - pair_zero[at].astype(np.float32)) * pair_scale[at]) + few_bias,
+     [packed_bits(few, 4, 1).view(np.int8), few_bias, pair_scale, pair_zero, groups_of], "of int4 in groups")
+unit_scale = np.abs(draw(5, 2)) + np.float32(0.1)
+for bits, label in ((4, policy("gptq", weight_bits=4, group_size=4)), (2, policy("gptq", weight_bits=2, group_size=4)), (8, "gptq/8/4_from_float32")):
+    codes, zeros = rng.integers(0, 1 << bits, (5, 6)).astype(np.uint8), rng.integers(0, 1 << bits, (5, 2)).astype(np.uint8)
+    case("Dense", {"units": 5, "dtype": label}, query,
+         lambda x, c=codes, z=zeros: x @ ((c - z[:, at].astype(np.float32)) * unit_scale[:, at]).T + few_bias,
+         [few_bias, codes if bits == 8 else packed_bits(codes, bits, 0), unit_scale, zeros, groups_of], f"of GPTQ, {bits} bits")
+awq_codes, awq_zeros, before = rng.integers(0, 16, (5, 6)).astype(np.uint8), rng.integers(0, 16, (5, 2)).astype(np.uint8), np.abs(draw(6)) + 1
+case("Dense", {"units": 5, "use_bias": False, "dtype": policy("awq", weight_bits=4, group_size=4)}, query,
+     lambda x: x @ (((awq_codes - awq_zeros[:, at].astype(np.float32)) * unit_scale[:, at]).T / before[:, None]),
+     [packed_bits(awq_codes, 4, 0), unit_scale, awq_zeros, before.astype(np.float32), groups_of], "of AWQ")
+kernel8, scale8 = draw(6, 5), [np.array(0.01, np.float32), np.array(0.02, np.float32)]
+rounded8 = lambda v, s: t(v / s).clamp(-448, 448).to(torch.float8_e4m3fn).float().numpy() * s if hasattr(torch, "float8_e4m3fn") else eighths(v / s) * s
+
+
+def eighths(v):
+    """Rounded to 8-bit floats of 3 bits behind the first."""
+    v = np.clip(v, -448, 448)
+    step = 2.0 ** (np.floor(np.log2(np.maximum(np.abs(v), 2.0 ** -6))) - 3)
+    return np.round(v / step) * step
+
+
+history = np.zeros(4, np.float32)
+case("Dense", {"units": 5, "use_bias": False, "dtype": policy("float8", amax_history_length=4)}, query,
+     lambda x: rounded8(x, scale8[0]) @ rounded8(kernel8, scale8[1]),
+     [kernel8, scale8[0], history, scale8[1], history, np.array(1, np.float32), history], "of float8")
+
+# ---- weights in several files
+for place in ("inside", "beside"):
+    case("Dense", {"units": 5}, query, lambda x: x @ few.astype(np.float32) + few_bias, [few.astype(np.float32), few_bias], f"in shards, {place}", shards=place)
+
 # ---- images and sounds
 pixels = (rng.random((2, 6, 8, 3)) * 200 + 20).astype(np.float32)
 spread = lambda x: (x - x.min((1, 2), keepdims=True)) * 255 / (x.max((1, 2), keepdims=True) - x.min((1, 2), keepdims=True))
 case("AutoContrast", {"value_range": [0, 255]}, pixels, spread)
+
+
+def evened_out(x, grid, limit):
+    """CLAHE, pixel by pixel."""
+    rows, columns = x.shape[1:3]
+    tile = [-(-rows // grid[0]), -(-columns // grid[1])]
+    whole = np.pad(x, [(0, 0), (0, tile[0] * grid[0] - rows), (0, tile[1] * grid[1] - columns), (0, 0)], mode="symmetric")
+    y = np.zeros(x.shape)
+    for n, c in np.ndindex(x.shape[0], x.shape[3]):
+        curve = np.zeros((grid[0] + 2, grid[1] + 2, 256))
+        for i, j in np.ndindex(*curve.shape[:2]):
+            a, d = (min(max(k - 1, 0), g - 1) for k, g in zip((i, j), grid))
+            part = whole[n, a * tile[0]:(a + 1) * tile[0], d * tile[1]:(d + 1) * tile[1], c].astype(int)
+            counts = np.bincount(part.ravel(), minlength=256).astype(float)
+            most = limit * part.size / 256
+            counts = np.minimum(counts, most) + np.maximum(counts - most, 0).sum() / 256
+            sums = counts.cumsum()
+            curve[i, j] = np.clip((sums - sums.min()) * 255 / max(part.size - sums.min(), 1e-30), 0, 255)
+        for i, j in np.ndindex(rows, columns):
+            u, v = ((k - s / 2) / s + 1 for k, s in zip((i, j), tile))
+            p, q = int(np.floor(u)), int(np.floor(v))
+            level = int(x[n, i, j, c])
+            ends = [[curve[min(r, grid[0] + 1), min(s, grid[1] + 1), level] for s in (q, q + 1)] for r in (p, p + 1)]
+            y[n, i, j, c] = (1 - u + p) * ((1 - v + q) * ends[0][0] + (v - q) * ends[0][1]) + (u - p) * ((1 - v + q) * ends[1][0] + (v - q) * ends[1][1])
+    return y
+
+
+case("ContrastLimitedAdaptiveHistogramEqualization", {"value_range": [0, 255], "clip_limit": 40.0, "tile_grid_size": [2, 3], "data_format": "channels_last"},
+     pixels, lambda x: evened_out(x, (2, 3), 40.0))
 resized = lambda x, size: channels_last(F.interpolate(channels_first(x), size, mode="bilinear", align_corners=False))
 case("Resizing", {"height": 4, "width": 4, "crop_to_aspect_ratio": True}, pixels, lambda x: resized(x[:, :, 1:7], (4, 4)))
 case("Resizing", {"height": 4, "width": 4, "pad_to_aspect_ratio": True}, pixels,

@@ -1,8 +1,11 @@
 // Elements of other types.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "ingot/backends/tensorflow/rows.h"
 #include "ingot/base/float_types.h"
+#include "ingot/ops/infer.h"
 
 namespace ingot::backends::tensorflow {
 namespace {
@@ -27,12 +30,26 @@ int integer_width(DType type) {
   }
 }
 
+/// Whether a number is known to lie among those of a type of few bits.
+bool is_within(const Value* v, DType type, int bits) {
+  const Node* clip = v->producer();
+  if (!clip || !clip->is("Clip") || !clip->input(1) || !clip->input(2)) return false;
+  const Tensor *low = ops::constant_of(clip->input(1)), *high = ops::constant_of(clip->input(2));
+  if (!low || !high || low->size() != 1 || high->size() != 1) return false;
+  const bool is_signed = type == DType::i8 || type == DType::i16;
+  const double least = is_signed ? -std::ldexp(1, bits - 1) : 0, most = std::ldexp(1, is_signed ? bits - 1 : bits) - 1;
+  return low->to_doubles()[0] >= least && high->to_doubles()[0] <= most;
+}
+
 /// In TF.js integers are int32: those of fewer bits are wrapped as they would be.
 Ref narrowed(NodeOut& n, DType from, DType to) {
   const int bits = integer_width(to);
   const Ref x = n.cast(n.in(0), bits == 0 || bits >= 32 ? to : DType::i32);
   const bool is_signed = to == DType::i8 || to == DType::i16;
-  const bool fits = bits == 0 || integer_width(from) == 0 || bits >= 32 || integer_width(from) < bits || from == to;
+  const bool may_be_negative = from == DType::i8 || from == DType::i16;
+  const bool is_less = from == DType::boolean ||
+                       (integer_width(from) != 0 && integer_width(from) < bits && (is_signed || !may_be_negative));
+  const bool fits = bits == 0 || bits >= 32 || is_less || from == to || is_within(n.node.input(0), to, bits);
   if (fits) return n.cast(x, to);
   const Ref size = n.e.index(1 << bits);
   if (!is_signed) return n.cast(n.e.add("FloorMod", {x, size}), to);
@@ -88,12 +105,16 @@ Refused refuse_cast(const Node& n, Dialect dialect) {
   return {};
 }
 
-void emit_bit_cast(NodeOut& n) { n.set(n.e.add("Bitcast", {n.in(0)}, {{"type", n.out_elem()}})); }
-
-Refused refuse_bit_cast(const Node& n, Dialect) {
-  if (n.input(0)->type.elem == DType::boolean || n.output(0)->type.elem == DType::boolean)
-    return Refusal{Kind::element_type, "TensorFlow does not look at the bits of bool"};
-  return {};
+/// A bool is a byte of 0 or 1.
+void emit_bit_cast(NodeOut& n) {
+  if (n.elem() == n.out_elem()) return emit_identity(n);
+  Ref x = n.elem() == DType::boolean ? n.cast(n.in(0), DType::u8) : n.in(0);
+  if (n.out_elem() == DType::boolean) {
+    if (n.elem() != DType::u8) x = n.e.add("Bitcast", {x}, {{"type", DType::u8}});
+    return n.set(n.e.add("NotEqual", {x, n.e.scalar(0, DType::u8)}));
+  }
+  n.set(n.elem() == DType::boolean && n.out_elem() == DType::u8 ? x
+                                                                : n.e.add("Bitcast", {x}, {{"type", n.out_elem()}}));
 }
 
 }  // namespace ingot::backends::tensorflow

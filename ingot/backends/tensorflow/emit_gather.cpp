@@ -78,6 +78,14 @@ Refused needs_tuples(const Node& n) {
 
 }  // namespace
 
+bool has_few_places(const Shape& shape) {
+  if (!is_fixed(shape)) return false;
+  std::int64_t count = 1;
+  for (const Dim& d : shape)
+    if (d.value() > kMostPlaces || (count *= std::max<std::int64_t>(d.value(), 1)) > kMostPlaces) return false;
+  return true;
+}
+
 void emit_gather(NodeOut& n) {
   const std::int64_t axis = n.axis(0);
   const Dim& size = n.shape()[static_cast<std::size_t>(axis)];
@@ -115,7 +123,7 @@ void emit_gather_elements(NodeOut& n) {
   Emitter& e = n.e;
   const auto axis = static_cast<std::size_t>(n.axis(0));
   const Ints dims = dims_of(n.shape(1));
-  const bool is_open = !is_fixed(n.shape(1));
+  const bool is_open = !has_few_places(n.shape(1));
   const Ref raw = n.index(1);
   const DType type = e.elem_of(raw);
   const Ref own = turned(e, raw, size_of_axis(e, n.in(0), n.shape()[axis], n.axis(0), type));
@@ -147,18 +155,17 @@ void emit_gather_nd(NodeOut& n) {
   Ints dims = dims_of(n.shape(1));
   dims.pop_back();
   Refs parts;
-  for (std::int64_t i = 0; i < batch; ++i)
-    parts.push_back(coordinates(n.e, dims, static_cast<std::size_t>(i), n.e.elem_of(own)));
+  const bool is_open = !has_few_places(n.shape(1));
+  const Ref sizes =
+      is_open ? part_of_list(n.e, shape_of(n.e, n.in(1)), 0, static_cast<std::int64_t>(dims.size())) : Ref{};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(batch); ++i)
+    parts.push_back(is_open ? open_coordinates(n.e, sizes, dims.size(), i, n.e.elem_of(own))
+                            : coordinates(n.e, dims, i, n.e.elem_of(own)));
   parts.push_back(own);
   parts.push_back(n.e.index(static_cast<std::int64_t>(dims.size())));
   n.set(n.e.add("GatherNd", {n.in(0), n.e.add("ConcatV2", parts)}));
 }
-Refused refuse_gather_nd(const Node& n, Dialect) {
-  if (Refused why = needs_tuples(n)) return why;
-  if (n.attributes.int_or("batch_dims", 0) && !is_fixed(*n.input(1)->type.shape))
-    return Refusal{Kind::unknown_size, "batch_dims over sizes that are not known"};
-  return {};
-}
+Refused refuse_gather_nd(const Node& n, Dialect) { return needs_tuples(n); }
 
 void emit_scatter_nd(NodeOut& n) {
   Emitter& e = n.e;

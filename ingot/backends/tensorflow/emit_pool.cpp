@@ -63,6 +63,10 @@ Refused refuse_pool(const Node& n, Dialect) {
   const bool has_pads = std::ranges::any_of(pads, [](std::int64_t p) { return p != 0; });
   if (!is_max && n.attributes.int_or("ceil_mode", 0) && has_pads)
     return Refusal{Kind::attribute_value, "ceil_mode with padding: a last window may lie in the padding alone"};
+  const Shape& y = *n.output(0)->type.shape;
+  if (!is_max && is_fixed(y) && !has_few_places(Shape(y.begin() + 2, y.end())) &&
+      (has_pads || n.attributes.int_or("ceil_mode", 0)))
+    return Refusal{Kind::dimensions, "the mean over so many windows that reach into padding"};
   const bool is_plain =
       !n.attributes.int_or("ceil_mode", 0) && n.attributes.string_or("auto_pad", "NOTSET") != "SAME_LOWER" && !has_pads;
   for (std::size_t i = 2; i < x.size(); ++i)
@@ -104,9 +108,13 @@ void emit_pool(NodeOut& n) {
   n.set(from_image(n, y, rank));
 }
 
-Refused refuse_depth_to_space(const Node& n, Dialect) {
+Refused refuse_depth_to_space(const Node& n, Dialect dialect) {
   if (Refused why = needs_rank(n)) return why;
-  if (n.attributes.string_or("mode", "DCR") != "DCR" && !(*n.input(0)->type.shape)[1].is_known())
+  const Shape& x = *n.input(0)->type.shape;
+  const bool is_known = x[1].is_known() && x[3].is_known() && (x[0].is_known() || x[2].is_known());
+  if (dialect == Dialect::tfjs && !is_float(n.input(0)->type.elem) && !is_known)
+    return Refusal{Kind::unknown_size, "TF.js's fast backend has it of floats; others need sizes that are known"};
+  if (n.attributes.string_or("mode", "DCR") != "DCR" && !has_few_places({(*n.input(0)->type.shape)[1]}))
     return Refusal{Kind::unknown_size, "mode CRD over channels that are not known"};
   return {};
 }
@@ -123,6 +131,13 @@ void emit_depth_to_space(NodeOut& n) {
     x = n.e.add("GatherV2", {x, n.e.ints(picked), n.e.index(3)});
   }
   if (block == 1) return n.set(n.e.add("Identity", {x}));
+  if (n.e.is_tfjs() && !is_float(n.elem())) {  // whose fast backend calls all elements floats
+    const std::int64_t width = n.shape()[2].value(), depth = n.shape()[3].value();
+    Ints sizes;
+    for (const Dim& d : n.out_shape()) sizes.push_back(d.as_int().value_or(-1));
+    return n.set(
+        reshaped(n.e, transposed(n.e, reshaped(n.e, x, {-1, width, block, depth / block}), {0, 2, 1, 3}), sizes));
+  }
   n.set(n.e.add("DepthToSpace", {x}, {{"block_size", block}, {"data_format", "NHWC"}}));
 }
 

@@ -96,6 +96,23 @@ void emit_expand(NodeOut& n) {
 
 void emit_range(NodeOut& n) { n.set(n.e.add("Range", {n.scalar(0), n.scalar(1), n.scalar(2)})); }
 
+/// Ones on a diagonal of a matrix whose sizes only a run knows; others are constants.
+void emit_eye_like(NodeOut& n) {
+  Emitter& e = n.e;
+  const Ref sizes = shape_of(e, n.in(0));
+  const auto places = [&](std::int64_t axis) {
+    return e.add("Range", {e.index(0), reshaped(e, part_of_list(e, sizes, axis, 1), {}), e.index(1)});
+  };
+  const Ref rows =
+      e.add("AddV2", {e.add("ExpandDims", {places(0), e.index(1)}), e.index(n.attr("k", std::int64_t{0}))});
+  n.set(n.cast(e.add("Equal", {rows, places(1)}), n.out_elem()));
+}
+Refused refuse_eye_like(const Node& n, Dialect) {
+  if (Refused why = needs_rank(n)) return why;
+  if (is_fixed(*n.input(0)->type.shape)) return Refusal{Kind::structure, "it is a constant"};
+  return {};
+}
+
 void emit_fill(NodeOut& n) {
   const Tensor* value = n.node.attributes.get<Tensor>("value");
   n.set(n.e.add("Fill", {n.index(0), value ? n.e.constant(value->reshaped({})) : n.e.scalar(0, DType::f32)}));

@@ -53,6 +53,25 @@ Ref spread(NodeOut& n, std::size_t i, const Ints& axes, std::int64_t fallback, D
   return n.e.add("ConcatV2", parts);
 }
 
+/// From begin to end along the axes that `open` has no bit of. TF.js's fast backend steps over elements of floats
+/// alone: with others, places are counted in floats, stepped over and gathered.
+Ref taken(NodeOut& n, Ref begin, Ref end, Ref step, std::int64_t open, bool steps) {
+  Emitter& e = n.e;
+  if (!e.is_tfjs() || !steps || is_float(n.elem()))
+    return e.add("StridedSlice", {n.in(0), begin, end, step}, {{"begin_mask", open}, {"end_mask", open}});
+  const Ref sizes = shape_of(e, n.in(0));
+  Ref y = n.in(0);
+  for (std::int64_t axis = 0; axis < static_cast<std::int64_t>(n.rank()); ++axis) {
+    if (open >> axis & 1) continue;
+    const auto at = [&](Ref list) { return part_of_list(e, list, axis, 1); };
+    const Ref size = n.cast(reshaped(e, at(sizes), {}), DType::f32);
+    const Ref places = e.add("Range", {e.scalar(0, DType::f32), size, e.scalar(1, DType::f32)});
+    const Ref some = e.add("StridedSlice", {places, at(begin), at(end), at(step)});
+    y = e.add("GatherV2", {y, n.cast(some, DType::i32), e.index(axis)});
+  }
+  return y;
+}
+
 /// Axes that are computed: lists for all axes, with the given entries at their places.
 void emit_slice_anywhere(NodeOut& n) {
   Emitter& e = n.e;
@@ -66,8 +85,8 @@ void emit_slice_anywhere(NodeOut& n) {
     return e.add("SelectV2", {is_named, scattered(values), fallback});
   };
   const Ref plain = e.ints(Ints(n.rank(), 1));
-  n.set(e.add("StridedSlice", {n.in(0), scattered(n.int32(1)), chosen(n.int32(2), sizes),
-                               n.has(4) ? chosen(n.int32(4), plain) : plain}));
+  n.set(taken(n, scattered(n.int32(1)), chosen(n.int32(2), sizes), n.has(4) ? chosen(n.int32(4), plain) : plain, 0,
+              n.has(4)));
 }
 
 }  // namespace
@@ -88,7 +107,9 @@ void emit_slice(NodeOut& n) {
   for (const std::size_t i : {1U, 2U, 4U})
     if (n.has(i) && !n.constant(i) && n.elem(i) == DType::i64) type = DType::i64;
   const Ref begin = spread(n, 1, axes, 0, type), end = spread(n, 2, axes, 0, type), step = spread(n, 4, axes, 1, type);
-  n.set(n.e.add("StridedSlice", {n.in(0), begin, end, step}, {{"begin_mask", mask}, {"end_mask", mask}}));
+  const bool is_plain =
+      !n.has(4) || (n.constant(4) && std::ranges::all_of(n.ints(4), [](std::int64_t s) { return s == 1; }));
+  n.set(taken(n, begin, end, step, mask, !is_plain));
 }
 
 namespace {
@@ -149,25 +170,39 @@ Ref cropped(NodeOut& n, Ref x, const std::vector<std::pair<std::int64_t, std::in
                  {{"end_mask", open}});
 }
 
+/// Elements at places that are counted at run time, axis by axis; `pads`: before and after of each.
+Ref gathered_around(NodeOut& n, Ref pads, const std::string& mode) {
+  Emitter& e = n.e;
+  const Ref sizes = shape_of(e, n.in(0)), one = e.index(1), zero = e.index(0);
+  Ref y = n.in(0);
+  for (std::int64_t axis = 0; axis < static_cast<std::int64_t>(n.rank()); ++axis) {
+    const auto pad = [&](std::int64_t side) {
+      return reshaped(e, e.add("Slice", {pads, e.ints({axis, side}), e.ints({1, 1})}), {});
+    };
+    const Ref size = reshaped(e, part_of_list(e, sizes, axis, 1), {}), last = e.add("Sub", {size, one});
+    Ref at = e.add("Range", {e.add("Neg", {pad(0)}), e.add("AddV2", {size, pad(1)}), one});
+    if (mode == "edge") at = e.add("Minimum", {e.add("Maximum", {at, zero}), last});
+    if (mode == "wrap") at = e.add("FloorMod", {at, e.add("Maximum", {size, one})});
+    if (mode == "reflect") {
+      const Ref period = e.add("Mul", {last, e.index(2)});
+      at = e.add("FloorMod", {at, e.add("Maximum", {period, one})});
+      at = e.add("Minimum", {at, e.add("Sub", {period, at})});
+    }
+    y = e.add("GatherV2", {y, at, e.index(axis)});
+  }
+  return y;
+}
+
 }  // namespace
 
 Refused refuse_pad(const Node& n, Dialect) {
   if (Refused why = needs_rank(n)) return why;
   const std::string mode = n.attributes.string_or("mode", "constant");
-  const bool is_computed = !ops::constant_of(n.input(1)) || (n.input(3) && !ops::constant_of(n.input(3)));
-  if (is_computed) {
-    if (mode == "constant" || mode == "reflect") return {};
-    return Refusal{Kind::not_constant, "mode " + mode + " with padding that is computed at run time"};
-  }
-  if (mode == "constant" || (mode == "reflect" && is_one_mirror(n))) return {};
-  const auto pads = constant_pads(n);
-  for (std::size_t i = 0; i < pads.size(); ++i)
-    if ((pads[i].first || pads[i].second) && !(*n.input(0)->type.shape)[i].is_at_least(1))
-      return Refusal{Kind::unknown_size, "mode " + mode + " over sizes that are not known"};
-  for (std::size_t i = 0; i < pads.size(); ++i)
-    if ((pads[i].first || pads[i].second) && !(*n.input(0)->type.shape)[i].is_known())
-      return Refusal{Kind::unknown_size, "mode " + mode + " over sizes that are not known"};
-  return {};
+  if (const Tensor* pads = ops::constant_of(n.input(1)))
+    for (const std::int64_t p : pads->to_ints())
+      if (p > INT32_MAX || p < INT32_MIN) return Refusal{Kind::attribute_value, "padding beyond 32 bits"};
+  const bool is_known = mode == "constant" || mode == "reflect" || mode == "edge" || mode == "wrap";
+  return is_known ? Refused{} : Refusal{Kind::attribute_value, "mode " + mode};
 }
 
 void emit_pad(NodeOut& n) {
@@ -180,9 +215,8 @@ void emit_pad(NodeOut& n) {
   };
   if (!n.constant(1) || (n.has(3) && !n.constant(3))) {
     const Ref pads = computed_pairs(n);
-    if (n.attr("mode", "constant") == "reflect")
-      return n.set(e.add("MirrorPad", {n.in(0), pads}, {{"mode", "REFLECT"}}));
-    return n.set(e.add("PadV2", {n.in(0), pads, filling()}));
+    const std::string mode = n.attr("mode", "constant");
+    return n.set(mode == "constant" ? e.add("PadV2", {n.in(0), pads, filling()}) : gathered_around(n, pads, mode));
   }
   const auto pads = constant_pads(n.node);
   const std::string mode = n.attr("mode", "constant");
@@ -194,6 +228,13 @@ void emit_pad(NodeOut& n) {
   }
   if (mode == "reflect" && is_one_mirror(n.node))
     return n.set(e.add("MirrorPad", {n.in(0), pairs(n, pads)}, {{"mode", "REFLECT"}}));
+  const auto is_open = [&](std::size_t i) {
+    const auto [before, after] = pads[i];
+    if (!before && !after) return false;
+    return !has_few_places({n.shape()[i]}) || std::max(before, after) > kMostPlaces;
+  };
+  for (std::size_t i = 0; i < pads.size(); ++i)
+    if (is_open(i)) return n.set(gathered_around(n, pairs(n, pads), mode));
   Ref x = n.in(0);
   for (std::size_t i = 0; i < pads.size(); ++i) {
     if (!pads[i].first && !pads[i].second) continue;

@@ -50,6 +50,8 @@ class Borders {
     return e_.placeholder(type, node);
   }
   void give(const std::string& name, Ref tensor, const Type& type) {
+    // What is listed twice is one value, and signatures are by name.
+    if (std::ranges::any_of(signature_.outputs, [&](const auto& known) { return known.first == name; })) return;
     results.push_back(e_.named(tensor, node_name(name)));
     signature_.outputs.emplace_back(name, info_of(e_.name_of(results.back()), type));
   }

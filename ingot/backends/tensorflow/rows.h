@@ -3,6 +3,10 @@
 
 namespace ingot::backends::tensorflow {
 
+/// Places are written out as constants where there are no more than these; else a run counts them.
+inline constexpr std::int64_t kMostPlaces = 1 << 22;
+bool has_few_places(const Shape& shape);
+
 /// TensorFlow's name of an operator, in the table of rows.
 struct Word {
   char text[40]{};
@@ -36,7 +40,6 @@ INGOT_TF_EMIT(abs)
 // emit_cast.cpp
 INGOT_TF_ROW(cast)
 INGOT_TF_EMIT(bit_cast)
-INGOT_TF_REFUSE(bit_cast)
 // emit_reduce.cpp
 INGOT_TF_FAMILY(softmax)
 INGOT_TF_REFUSE(softmax)
@@ -61,6 +64,7 @@ INGOT_TF_EMIT(tile)
 INGOT_TF_EMIT(expand)
 INGOT_TF_EMIT(range)
 INGOT_TF_EMIT(fill)
+INGOT_TF_ROW(eye_like)
 // emit_slice.cpp
 INGOT_TF_ROW(slice)
 INGOT_TF_ROW(pad)
@@ -109,6 +113,8 @@ INGOT_TF_ROW(non_max_suppression)
 // emit_text.cpp
 INGOT_TF_EMIT(string_concat)
 INGOT_TF_EMIT(regex_full_match)
+INGOT_TF_ROW(string_normalizer)
+INGOT_TF_EMIT(string_split)
 // emit_table.cpp
 INGOT_TF_ROW(label_encoder)
 

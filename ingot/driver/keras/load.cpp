@@ -1,6 +1,8 @@
 // Keras's models.
 #include "ingot/driver/keras/load.h"
 
+#include <filesystem>
+
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
@@ -24,7 +26,9 @@ files::ModelFile open_model(const Source& source, const LoadOptions& options) {
     model = files::read_architecture(contents, &budget);
   if (options.import.weights_from.empty()) return model;
   try {
-    files::read_weights(map_file(options.import.weights_from), model, &budget);
+    const std::filesystem::path path = options.import.weights_from;
+    files::read_weights(map_file(path.string()), path.parent_path().string(), {.allow_links = options.allow_links},
+                        model, &budget);
   } catch (Error& error) {
     error.in_file(options.import.weights_from);
     throw;

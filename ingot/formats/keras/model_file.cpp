@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
@@ -12,6 +13,8 @@
 
 namespace ingot::formats::keras {
 namespace {
+
+constexpr std::string_view kShardIndex = "model.weights.json";
 
 json::Value attribute_json(const hdf5::Object& object, const char* name, Budget* budget) {
   const std::string text = attribute_text(object, name);
@@ -48,14 +51,55 @@ Bytes member_of(const zip::Archive& archive, std::string_view name, Budget* budg
   return member ? archive.read(*member, budget) : Bytes();
 }
 
-void read_object_weights(const Bytes& file, ModelFile& model, Budget* budget) {
-  const hdf5::File hdf5(file, budget);
+void take_objects(WeightTree tree, ModelFile& model) {
   model.grouping = Grouping::by_object;
-  model.weights = object_weights(hdf5.root());
+  model.weights = std::move(tree);
   model.has_weights = true;
   for (auto& [key, part] : model.weights.parts)
     if (key == "optimizer") model.optimizer = std::move(part);
   std::erase_if(model.weights.parts, [](const auto& part) { return part.first == "optimizer"; });
+}
+
+void read_object_weights(const Bytes& file, ModelFile& model, Budget* budget) {
+  const hdf5::File hdf5(file, budget);
+  take_objects(object_weights(hdf5.root()), model);
+}
+
+/// Weights in several HDF5 files, which a JSON text lists by what they hold.
+template <class Read> void read_shards(const Bytes& index, ModelFile& model, Budget* budget, const Read& read) {
+  constexpr std::size_t kMost = 4096;
+  std::set<std::string> names;
+  for (const auto& [path, files] : json::parse(index.text(), budget)["weight_map"].members()) {
+    if (files.is_text()) names.emplace(files.text());
+    for (const json::Value& file : files.entries()) names.emplace(file.text());
+    if (names.size() > kMost) throw Error(Code::bad_json, fmt::format("the weights lie in more than {} files", kMost));
+  }
+  if (names.empty()) throw Error(Code::bad_json, "the list of shards (weight_map) names no file");
+  WeightTree all;
+  for (const std::string& name : names) {
+    try {
+      const hdf5::File shard(read(name), budget);
+      join(all, object_weights(shard.root()));
+    } catch (Error& error) {
+      error.in_file(name);
+      throw;
+    }
+  }
+  take_objects(std::move(all), model);
+}
+
+void read_shards_of(const zip::Archive& archive, ModelFile& model, Budget* budget) {
+  read_shards(member_of(archive, kShardIndex, budget), model, budget, [&](const std::string& name) {
+    const Bytes shard = member_of(archive, name, budget);
+    if (shard.empty()) throw Error(Code::bad_reference, "the archive has no such shard of the weights");
+    return shard;
+  });
+}
+
+bool looks_like_shard_index(const Bytes& file) {
+  const std::string_view text = file.text();
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != text.npos && text[first] == '{' && text.find("\"weight_map\"") != text.npos;
 }
 
 ModelFile read_archive(const Bytes& file, Budget* budget) {
@@ -72,9 +116,8 @@ ModelFile read_archive(const Bytes& file, Budget* budget) {
   else if (archive.find("model.weights.npz"))
     throw Error(Code::code_refused, "the weights are pickled (model.weights.npz), which would have to be executed")
         .hint("save the model again with weights in HDF5, Keras's default");
-  else if (archive.find("model.weights.json"))
-    throw Error(Code::unsupported_feature, "the weights are in several shards, which are not read")
-        .hint("save the model without max_shard_size");
+  else if (archive.find(kShardIndex))
+    read_shards_of(archive, model, budget);
   for (const zip::Member& member : archive.members())
     if (member.name.starts_with("assets/") && !member.name.ends_with('/'))
       model.assets.emplace(member.name, archive.read(member, budget));
@@ -110,9 +153,14 @@ ModelFile read_model(const Bytes& file, Budget* budget) {
   return zip::looks_like_zip(file) ? read_archive(file, budget) : read_hdf5_model(file, budget);
 }
 
-void read_weights(const Bytes& file, ModelFile& model, Budget* budget) {
+void read_weights(const Bytes& file, const std::string& directory, PathPolicy policy, ModelFile& model,
+                  Budget* budget) {
+  if (looks_like_shard_index(file))
+    return read_shards(file, model, budget,
+                       [&](const std::string& name) { return map_beneath(directory, name, policy); });
   if (zip::looks_like_zip(file)) {
     const zip::Archive archive(file);
+    if (archive.find(kShardIndex)) return read_shards_of(archive, model, budget);
     const Bytes weights = member_of(archive, "model.weights.h5", budget);
     if (weights.empty()) throw Error(Code::not_a_model, "the archive has no weights (model.weights.h5)");
     read_object_weights(weights, model, budget);

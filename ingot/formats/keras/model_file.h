@@ -51,8 +51,9 @@ bool looks_like_architecture(const Bytes& file);
 
 /// .h5 or .keras, whichever it is.
 ModelFile read_model(const Bytes& file, Budget* budget = nullptr);
-/// The weights of a file that holds nothing else, or of a whole model.
-void read_weights(const Bytes& file, ModelFile& model, Budget* budget = nullptr);
+/// The weights of a file that holds nothing else, or of a whole model; where it lists shards, these lie in `directory`.
+void read_weights(const Bytes& file, const std::string& directory, PathPolicy policy, ModelFile& model,
+                  Budget* budget = nullptr);
 /// What model.to_json() writes.
 ModelFile read_architecture(const Bytes& file, Budget* budget = nullptr);
 /// A TF.js layers-model; its weights lie below `directory`.

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 
 #include "ingot/base/error.h"
 
@@ -37,6 +39,11 @@ hdf5::Array read_array(const hdf5::Object& dataset) {
   return array;
 }
 
+/// "2" before "10".
+bool is_before(const std::string& a, const std::string& b) {
+  return std::pair(a.size(), std::string_view(a)) < std::pair(b.size(), std::string_view(b));
+}
+
 WeightTree read_object(const hdf5::Object& group, int depth, std::size_t& count) {
   if (depth > kDeepest || ++count > kMostObjects)
     throw Error(Code::bad_hdf5, "the HDF5 file nests its groups too deeply");
@@ -46,9 +53,7 @@ WeightTree read_object(const hdf5::Object& group, int depth, std::size_t& count)
     if (name == "vars" && member.is_group()) {
       tree.name = attribute_text(member, "name");
       std::vector<std::string> numbers = member.members();
-      std::ranges::sort(numbers, [](const std::string& a, const std::string& b) {
-        return std::pair(a.size(), a) < std::pair(b.size(), b);
-      });
+      std::ranges::sort(numbers, is_before);
       for (const std::string& number : numbers)
         if (const hdf5::Object& variable = *member.member(number); variable.is_dataset())
           tree.values.push_back({number, read_array(variable)});
@@ -91,6 +96,21 @@ WeightTree layered_weights(const hdf5::Object& group) {
 WeightTree object_weights(const hdf5::Object& root) {
   std::size_t count = 0;
   return read_object(root, 0, count);
+}
+
+void join(WeightTree& all, WeightTree more) {
+  if (all.name.empty()) all.name = std::move(more.name);
+  std::ranges::move(more.values, std::back_inserter(all.values));
+  std::ranges::stable_sort(all.values, is_before, &Weight::name);
+  std::map<std::string_view, std::size_t> places;
+  for (std::size_t i = 0; i < all.parts.size(); ++i) places.emplace(all.parts[i].first, i);
+  std::vector<std::pair<std::string, WeightTree>> added;
+  for (auto& [key, part] : more.parts)
+    if (const auto found = places.find(key); found != places.end())
+      join(all.parts[found->second].second, std::move(part));
+    else
+      added.emplace_back(std::move(key), std::move(part));
+  std::ranges::move(added, std::back_inserter(all.parts));
 }
 
 }  // namespace ingot::formats::keras

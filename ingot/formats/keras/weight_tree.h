@@ -12,4 +12,7 @@ WeightTree layered_weights(const hdf5::Object& group);
 /// Keras 3's tree: the variables of an object are in its group `vars`.
 WeightTree object_weights(const hdf5::Object& root);
 
+/// Adds what another file holds of the same objects; variables stand by their numbers.
+void join(WeightTree& all, WeightTree more);
+
 }  // namespace ingot::formats::keras

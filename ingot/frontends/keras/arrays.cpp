@@ -1,5 +1,7 @@
 // Operations of keras.ops and TensorFlow that put the elements of arrays elsewhere, or look for some of them.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "ingot/base/error.h"
 #include "ingot/frontends/keras/operand.h"
@@ -7,42 +9,6 @@
 
 namespace ingot::frontends::keras {
 namespace {
-
-IrValue* first(Call& call) { return operand(call, 0, DType::undefined); }
-
-std::int64_t rank_needed(const Call& call, const IrValue* x) {
-  const auto rank = rank_of(x);
-  call.require(rank.has_value(), "the rank of its input is not known");
-  return *rank;
-}
-
-/// A setting of numbers, or of one.
-Ints ints_of(const Config& stated) {
-  Ints values;
-  if (const auto one = stated.as_int()) values.push_back(*one);
-  for (const Config& entry : stated.entries()) values.push_back(entry.as_int().value_or(0));
-  return values;
-}
-
-Ints counted_from_front(const Call& call, Ints axes, std::int64_t rank) {
-  for (std::int64_t& axis : axes) {
-    if (axis < 0) axis += rank;
-    call.require(axis >= 0 && axis < rank, "its axis lies outside the input");
-  }
-  return axes;
-}
-
-/// Without an axis, NumPy's operations take all elements as one list.
-struct Along {
-  IrValue* x;
-  std::int64_t axis;
-};
-Along along(Call& call, std::size_t place, std::int64_t otherwise, bool may_be_flat) {
-  IrValue* x = first(call);
-  const Config axis = setting(call, place, {"axis"});
-  if (axis.is_null() && may_be_flat) return {call.b.reshape(x, {-1}), 0};
-  return {x, axis.as_int().value_or(otherwise)};
-}
 
 void moved(Call& call, const Ints& from, const Ints& to) {
   IrValue* x = first(call);
@@ -60,12 +26,6 @@ void moved(Call& call, const Ints& from, const Ints& to) {
     axis = next++;
   }
   call.set(call.b.transpose(x, order));
-}
-
-void cumulated(Call& call, bool is_product) {
-  const Along a = along(call, 1, 0, true);
-  if (is_product) call.refuse("products that grow have no translation");
-  call.set(call.b.op("CumSum", {a.x, call.b.index(a.axis)}));
 }
 
 void extreme(Call& call, bool is_largest) {
@@ -92,7 +52,10 @@ void op_argmax(Call& call) { extreme(call, true); }
 void op_argmin(Call& call) { extreme(call, false); }
 void op_sort(Call& call) { call.set(ordered(call, 1)[0]); }
 void op_argsort(Call& call) { call.set(call.b.cast(ordered(call, 1)[1], DType::i32)); }
-void op_cumsum(Call& call) { cumulated(call, false); }
+void op_cumsum(Call& call) {
+  const Along a = along(call, 1, 0, true);
+  call.set(call.b.op("CumSum", {number(call.b, a.x), call.b.index(a.axis)}));
+}
 void op_swap_axes(Call& call) {
   const Ints one = ints_of(setting(call, 1, {"axis1"})), other = ints_of(setting(call, 2, {"axis2"}));
   call.require(one.size() == 1 && other.size() == 1, "it does not say which axes");
@@ -168,6 +131,27 @@ void op_triangle(Call& call) {
   call.set(call.b.op("Trilu", {first(call), call.b.index(shift)}, {{"upper", is_upper}}));
 }
 
+namespace {
+
+/// A mirror at the ends that repeats them.
+IrValue* mirrored(Call& call, IrValue* y, const Ints& pads) {
+  GraphBuilder& b = call.b;
+  const std::size_t rank = pads.size() / 2;
+  for (std::size_t i = 0; i < rank; ++i) {
+    const auto axis = static_cast<std::int64_t>(i);
+    IrValue* at = b.ints({axis});
+    Values parts{y};
+    if (pads[i]) parts.insert(parts.begin(), reversed(b, b.op("Slice", {y, b.ints({0}), b.ints({pads[i]}), at}), axis));
+    IrValue* end = b.ints({std::numeric_limits<std::int64_t>::max()});
+    if (const std::int64_t after = pads[rank + i])
+      parts.push_back(reversed(b, b.op("Slice", {y, b.ints({-after}), end, at}), axis));
+    if (parts.size() > 1) y = b.concat(parts, axis);
+  }
+  return y;
+}
+
+}  // namespace
+
 /// [[before, after], ...], or one number or pair for all axes.
 void op_pad(Call& call) {
   GraphBuilder& b = call.b;
@@ -177,7 +161,6 @@ void op_pad(Call& call) {
   std::string mode(setting(call, 2, {"mode"}).text());
   std::ranges::transform(mode, mode.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (mode.empty()) mode = "constant";
-  if (mode == "symmetric") call.refuse("padding by a mirror that repeats the edge has no translation");
   Ints pads(2 * rank, 0);
   const std::vector<Config> entries = stated.entries();
   const bool is_pair = entries.size() == 2 && entries[0].as_int();
@@ -188,26 +171,42 @@ void op_pad(Call& call) {
     pads[i] = both.front();
     pads[rank + i] = both.back();
   }
+  if (mode == "symmetric") return call.set(mirrored(call, x, pads));
   const double value = setting(call, 3, {"constant_values"}).as_number().value_or(0);
   Values inputs{x, b.ints(pads)};
   if (mode == "constant") inputs.push_back(b.scalar(value, x->type.elem));
   call.set(b.op("Pad", inputs, {{"mode", mode}}));
 }
 
-/// Into a number of equal parts, at places (keras.ops), or of sizes (TensorFlow).
+namespace {
+
+/// The axis that a name stands for: "Hsplit", "Vsplit" and "Dsplit".
+std::int64_t split_axis(Call& call, const IrValue* x) {
+  const std::string& name = call.layer.class_name;
+  if (name == "Vsplit") return 0;
+  if (name == "Hsplit") return rank_needed(call, x) == 1 ? 0 : 1;
+  return name == "Dsplit" ? 2 : setting(call, 2, {"axis"}).as_int().value_or(0);
+}
+
+}  // namespace
+
+/// Into a number of equal parts, at places (keras.ops), or of sizes (TensorFlow); "ArraySplit" makes the first ones
+/// larger where they cannot be equal.
 void op_split(Call& call) {
   GraphBuilder& b = call.b;
   IrValue* x = first(call);
   const bool is_tensorflow = call.layer.class_name == "TFOpLambda";
-  const std::int64_t axis = setting(call, 2, {"axis"}).as_int().value_or(0);
+  const std::int64_t axis = split_axis(call, x);
   const Config stated = setting(call, 1, {"indices_or_sections", "num_or_size_splits"});
   Ints sizes = ints_of(stated);
   constexpr std::int64_t kMost = 4096;
   if (const auto count = stated.as_int()) {
     call.require(*count > 0 && *count <= kMost, "it makes no parts");
     const std::int64_t size = dim_of(x, axis).value_or(0);
-    call.require(size > 0 && size % *count == 0, "its parts are not of one size");
+    const bool may_differ = call.layer.class_name == "ArraySplit";
+    call.require(size > 0 && (may_differ || size % *count == 0), "its parts are not of one size");
     sizes.assign(static_cast<std::size_t>(*count), size / *count);
+    for (std::int64_t i = 0; i < size % *count; ++i) ++sizes[static_cast<std::size_t>(i)];
   } else if (!is_tensorflow) {  // places where a new part begins
     Ints widths;
     std::int64_t before = 0;
@@ -246,41 +245,65 @@ void op_unstack(Call& call) {
 /// Of length 1 along axes, or divided by another norm.
 void op_normalize(Call& call) {
   GraphBuilder& b = call.b;
-  IrValue* x = first(call);
+  IrValue* x = real(b, first(call));
   const bool is_tensorflow = call.layer.class_name == "TFOpLambda";
   Ints axes = ints_of(setting(call, 1, {"axis", "dim"}));
   if (axes.empty()) axes.push_back(-1);
   const double order = setting(call, 2, {"order"}).as_number().value_or(2);
-  if (order != 1 && order != 2) call.refuse("a norm of another order has no translation");
   const double epsilon = setting(call, 2, {"epsilon"}).as_number().value_or(1e-12);
   IrValue* at = b.ints(axes);
   if (order == 1) {
     IrValue* norm = b.op("ReduceL1", {x, at});
     return call.set(b.div(x, b.op("Max", {norm, b.scalar(epsilon, x->type.elem)})));
   }
+  if (order != 2) {
+    IrValue* powers = b.op("Pow", {b.op("Abs", {x}), number_like(b, x, order)});
+    IrValue* norm = b.op("Pow", {b.op("ReduceSum", {powers, at}), number_like(b, x, 1 / order)});
+    return call.set(b.div(x, b.op("Max", {norm, number_like(b, x, epsilon)})));
+  }
   IrValue* squares = b.op("ReduceSumSquare", {x, at});
   const double least = is_tensorflow ? epsilon : epsilon * epsilon;  // of the squares; of the norm
   call.set(b.div(x, b.op("Sqrt", {b.op("Max", {squares, b.scalar(least, x->type.elem)})})));
 }
 
+/// Of vectors along one axis, or of matrices along two; without axes, of all elements.
 void op_norm(Call& call) {
+  GraphBuilder& b = call.b;
+  IrValue* x = real(b, first(call));
   const Config order = setting(call, 1, {"ord"});
-  if (!order.is_null() && order.as_number() != 2.0 && order.text() != "euclidean")
-    call.refuse("a norm of another order has no translation");
   const Ints axes = ints_of(setting(call, 2, {"axis"}));
-  Values inputs{first(call)};
-  if (!axes.empty()) inputs.push_back(call.b.ints(axes));
-  call.set(call.b.op("ReduceL2", inputs, {{"keepdims", setting(call, 3, {"keepdims"}).as_bool().value_or(false)}}));
+  const Attrs keeps{{"keepdims", setting(call, 3, {"keepdims"}).as_bool().value_or(false)}};
+  Values inputs{x};
+  if (!axes.empty()) inputs.push_back(b.ints(axes));
+  const std::string_view name = order.text();
+  const bool is_matrix = axes.size() == 2 || (axes.empty() && rank_of(x) == 2);
+  const bool is_plain =
+      order.is_null() || name == "euclidean" || name == "fro" || (!is_matrix && order.as_number() == 2.0);
+  if (is_plain) return call.set(b.op("ReduceL2", inputs, keeps));
+  const bool is_infinite = name == "inf" || name == "-inf" || name == "Infinity" || name == "-Infinity" ||
+                           (order.as_number() && std::isinf(*order.as_number()));
+  const bool is_least = name.starts_with('-') || (order.as_number() && *order.as_number() < 0);
+  if (is_matrix) call.refuse("a norm of matrices of this order has no translation");
+  IrValue* size = b.op("Abs", {x});
+  inputs[0] = size;
+  if (is_infinite) return call.set(is_least ? b.op("ReduceMin", inputs, keeps) : b.op("ReduceMax", inputs, keeps));
+  const auto power = order.as_number();
+  call.require(power.has_value(), "its order is not known");
+  if (*power == 1) return call.set(b.op("ReduceSum", inputs, keeps));
+  inputs[0] = *power == 0 ? b.cast(b.op("Greater", {size, number_like(b, x, 0)}), x->type.elem)
+                          : b.op("Pow", {size, number_like(b, x, *power)});
+  IrValue* sum = b.op("ReduceSum", inputs, keeps);
+  call.set(*power == 0 ? sum : b.op("Pow", {sum, number_like(b, x, 1 / *power)}));
 }
 
 void op_logical_xor(Call& call) {
   const auto [x, y] = pair_of(call);
-  call.set(call.b.op("Xor", {x, y}));
+  call.set(call.b.op("Xor", {call.b.cast(x, DType::boolean), call.b.cast(y, DType::boolean)}));
 }
 
 void op_log_base(Call& call) {
   const double base = call.layer.class_name == "Log2" ? 0.6931471805599453 : 2.302585092994046;
-  call.set(call.b.div(call.b.op("Log", {first(call)}), base));
+  call.set(call.b.div(call.b.op("Log", {real(call.b, first(call))}), base));
 }
 
 /// Images in another size, by the centres of pixels.

@@ -4,6 +4,7 @@
 #include "ingot/base/error.h"
 #include "ingot/frontends/channels_last.h"
 #include "ingot/frontends/keras/activations.h"
+#include "ingot/frontends/keras/operand.h"
 #include "ingot/frontends/keras/spatial.h"
 #include "ingot/frontends/keras/translators.h"
 
@@ -107,12 +108,8 @@ void separable(Call& call, std::size_t axes) {
 }
 
 /// What is cut before each axis and how long the result is; `extra`: Keras's output_padding, if it is stated.
-void conv_transpose(Call& call, std::size_t axes) {
-  Spatial spatial(call, axes);
-  const Window window = spatial.window("kernel_size");
-  IrValue* kernel = kernel_weight(call, axes, true);
-  IrValue* bias = call.flag("use_bias", true) ? call.weight("bias") : nullptr;
-  IrValue* x = spatial.input(call.in());
+IrValue* convolve_transposed(Call& call, IrValue* x, IrValue* kernel, IrValue* bias, const Window& window) {
+  const std::size_t axes = window.kernel.size();
   const bool has_extra = !call.at("output_padding").is_null();
   const Ints extra = call.ints("output_padding", axes, 0);
   Ints pads(2 * axes, 0), added(axes, 0);
@@ -151,7 +148,30 @@ void conv_transpose(Call& call, std::size_t axes) {
     y = call.b.op("Pad", {y, call.b.ints(more)});
     if (bias) y = with_bias(call, y, axes, true);
   }
+  return y;
+}
+
+void conv_transpose(Call& call, std::size_t axes) {
+  Spatial spatial(call, axes);
+  const Window window = spatial.window("kernel_size");
+  IrValue* kernel = kernel_weight(call, axes, true);
+  IrValue* bias = call.flag("use_bias", true) ? call.weight("bias") : nullptr;
+  IrValue* y = convolve_transposed(call, spatial.input(call.in()), kernel, bias, window);
   call.set(activated(call, call.at("activation"), spatial.output(y)));
+}
+
+/// keras.ops's convolutions: kernels are arguments.
+struct Kernel {
+  IrValue* weights;
+  Ints sizes;
+};
+Kernel kernel_argument(Call& call, std::size_t place, const char* name, std::size_t axes) {
+  IrValue* weights = operand_named(call, place, {name}, call.in()->type.elem);
+  call.require(rank_of(weights) == static_cast<std::int64_t>(axes) + 2,
+               "its kernel does not have the rank that it needs");
+  Ints sizes;
+  for (std::size_t i = 0; i < axes; ++i) sizes.push_back(dim_of(weights, static_cast<std::int64_t>(i)).value_or(0));
+  return {call.b.cast(weights, real(call.b, call.in())->type.elem), sizes};
 }
 
 /// A window's weights are its own: each place of the output is a dot product with them.
@@ -210,6 +230,43 @@ void locally_connected(Call& call, std::size_t axes) {
 }
 
 }  // namespace
+
+/// "Conv", "DepthwiseConv", "SeparableConv" and "ConvTranspose", over as many axes as the input has.
+void op_conv(Call& call) {
+  GraphBuilder& b = call.b;
+  const std::string& name = call.layer.class_name;
+  const std::int64_t rank = call.rank();
+  call.require(rank >= 3 && rank <= 5, "the input does not have the rank that the operation needs");
+  const auto axes = static_cast<std::size_t>(rank - 2);
+  Spatial spatial(call, axes);
+  const Kernel kernel = kernel_argument(call, 1, name == "SeparableConv" ? "depthwise_kernel" : "kernel", axes);
+  const Window window = spatial.window(kernel.sizes, false);
+  IrValue* x = spatial.input(real(b, call.in()));
+  if (name == "ConvTranspose")
+    return call.set(spatial.output(convolve_transposed(call, x, kernel.weights, nullptr, window)));
+  const std::int64_t channels = dim_of(x, 1).value_or(0);
+  call.require(channels > 0, "the number of channels is not known");
+  if (call.text("padding") == "causal") {
+    Ints pads(6, 0);
+    pads[2] = window.extent(0) - 1;
+    x = b.op("Pad", {x, b.ints(pads)});
+  }
+  if (name == "Conv") {
+    const std::int64_t taken = dim_of(kernel.weights, -2).value_or(0);
+    call.require(taken > 0 && channels % taken == 0, "its kernel does not fit the channels");
+    IrValue* w = filter_channels_first(b, kernel.weights, axes);
+    return call.set(spatial.output(convolve(call, x, w, nullptr, window, channels / taken)));
+  }
+  IrValue* y = convolve(call, x, depthwise_filter(call, kernel.weights, axes, window), nullptr, window, channels);
+  if (name == "SeparableConv") {
+    Window one;
+    one.kernel.assign(axes, 1);
+    one.strides.assign(axes, 1);
+    const Kernel point = kernel_argument(call, 2, "pointwise_kernel", axes);
+    y = convolve(call, y, filter_channels_first(b, point.weights, axes), nullptr, one, 1);
+  }
+  call.set(spatial.output(y));
+}
 
 void conv_1d(Call& call) { conv(call, 1); }
 void conv_2d(Call& call) { conv(call, 2); }

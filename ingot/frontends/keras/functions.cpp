@@ -87,6 +87,14 @@ tf::AttrValue attribute_of(const Call& call, std::string_view name, const Config
   return std::make_shared<const tf::AttrList>(std::move(list));
 }
 
+/// Of those that keras.ops calls.
+bool takes_reals_alone(std::string_view op) {
+  constexpr std::string_view kOfAll[] = {
+      "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BroadcastTo", "FloorMod", "InTopKV2", "Invert", "LeftShift",
+      "OneHot",     "OnesLike",  "Rank",       "RightShift",  "SelectV2", "Size",     "TopKV2", "ZerosLike"};
+  return std::ranges::find(kOfAll, op) == std::end(kOfAll);
+}
+
 DType type_of_tensors(const Call& call) {
   DType type = DType::undefined;
   for (const Flow& flow : call.inputs)
@@ -121,8 +129,13 @@ void call_function(Call& call, const PythonFunction& function) {
   tf::NodeDef node;
   node.op = function.op;
   std::vector<NodeInput> inputs;
-  for (const std::string& name : split(function.inputs, ' '))
+  for (const std::string& name : split(function.inputs, ' ')) {
     inputs.push_back(input_of(call, given_for(call, function, name), name));
+    // keras.ops makes real numbers of whole ones where the operator has real ones alone.
+    NodeInput& input = inputs.back();
+    if (input.tensor && function.name.starts_with("op:") && takes_reals_alone(function.op))
+      input.tensor = real(call.b, input.tensor);
+  }
   for (const std::string& name : split(function.attributes, ' ')) {
     const Given given = given_for(call, function, name);
     if (given.literal.is_null()) continue;

@@ -109,6 +109,42 @@ IrValue* sizes_of(Call& call, const Argument& stated) {
   return b.concat(parts, 0);
 }
 
+IrValue* first(Call& call) { return operand(call, 0, DType::undefined); }
+
+IrValue* number_like(GraphBuilder& b, const IrValue* x, double value) { return b.scalar(value, x->type.elem); }
+
+IrValue* number(GraphBuilder& b, IrValue* x) { return x->type.elem == DType::boolean ? b.cast(x, DType::i32) : x; }
+
+IrValue* real(GraphBuilder& b, IrValue* x) { return is_float(x->type.elem) ? x : b.cast(x, DType::f32); }
+
+std::int64_t rank_needed(const Call& call, const IrValue* x) {
+  const auto rank = rank_of(x);
+  call.require(rank.has_value(), "the rank of its input is not known");
+  return *rank;
+}
+
+Ints ints_of(const Config& stated) {
+  Ints values;
+  if (const auto one = stated.as_int()) values.push_back(*one);
+  for (const Config& entry : stated.entries()) values.push_back(entry.as_int().value_or(0));
+  return values;
+}
+
+Ints counted_from_front(const Call& call, Ints axes, std::int64_t rank) {
+  for (std::int64_t& axis : axes) {
+    if (axis < 0) axis += rank;
+    call.require(axis >= 0 && axis < rank, "its axis lies outside the input");
+  }
+  return axes;
+}
+
+Along along(Call& call, std::size_t place, std::int64_t otherwise, bool may_be_flat) {
+  IrValue* x = first(call);
+  const Config axis = setting(call, place, {"axis"});
+  if (axis.is_null() && may_be_flat) return {call.b.reshape(x, {-1}), 0};
+  return {x, axis.as_int().value_or(otherwise)};
+}
+
 Config setting(const Call& call, std::size_t place, std::initializer_list<const char*> names) {
   for (const char* name : names)
     if (const auto found = call.kwargs.find(name); found != call.kwargs.end()) return found->second.literal;

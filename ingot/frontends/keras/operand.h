@@ -23,4 +23,25 @@ std::pair<IrValue*, IrValue*> pair_of(Call& call);
 /// An argument that is a setting: by its place, its name, or as the layer's own configuration keeps it.
 Config setting(const Call& call, std::size_t place, std::initializer_list<const char*> names);
 
+/// The first argument.
+IrValue* first(Call& call);
+/// A number of the same type.
+IrValue* number_like(GraphBuilder& b, const IrValue* x, double value);
+/// Truths as whole numbers.
+IrValue* number(GraphBuilder& b, IrValue* x);
+/// Whole numbers as real ones.
+IrValue* real(GraphBuilder& b, IrValue* x);
+std::int64_t rank_needed(const Call& call, const IrValue* x);
+/// A setting of numbers, or of one.
+Ints ints_of(const Config& stated);
+/// Refuses axes that lie outside of an input of this rank.
+Ints counted_from_front(const Call& call, Ints axes, std::int64_t rank);
+
+/// Without an axis, NumPy's operations take all elements as one list.
+struct Along {
+  IrValue* x;
+  std::int64_t axis;
+};
+Along along(Call& call, std::size_t place, std::int64_t otherwise, bool may_be_flat);
+
 }  // namespace ingot::frontends::keras

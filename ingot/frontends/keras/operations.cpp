@@ -12,14 +12,23 @@ namespace {
 
 namespace defs = ops::defs;
 
-IrValue* first(Call& call) { return operand(call, 0, DType::undefined); }
-
-template <const ops::OpDef& def> void unary(Call& call) { call.set(call.b.op(ops::Name(def), {first(call)})); }
+template <const ops::OpDef& def> void unary(Call& call) {
+  call.set(call.b.op(ops::Name(def), {number(call.b, first(call))}));
+}
+/// What ONNX has of real numbers alone.
+template <const ops::OpDef& def> void unary_real(Call& call) {
+  call.set(call.b.op(ops::Name(def), {real(call.b, first(call))}));
+}
 
 /// Both as tensors of one type; a number takes the type of the other.
 std::pair<IrValue*, IrValue*> both(Call& call) {
   const auto [left, right] = pair_of(call);
-  return {left, right};
+  return {number(call.b, left), number(call.b, right)};
+}
+/// Of truths, which numbers become: those that are not 0.
+template <const ops::OpDef& def> void logical(Call& call) {
+  const auto [x, y] = pair_of(call);
+  call.set(call.b.op(ops::Name(def), {call.b.cast(x, DType::boolean), call.b.cast(y, DType::boolean)}));
 }
 template <const ops::OpDef& def> void binary(Call& call) {
   const auto [x, y] = both(call);
@@ -40,7 +49,9 @@ template <const ops::OpDef& def> void reduce(Call& call, IrValue* x, bool keeps)
   call.set(call.b.op(ops::Name(def), inputs, {{"keepdims", keeps}}));
 }
 
-template <const ops::OpDef& def> void reduction(Call& call, bool keeps) { reduce<def>(call, first(call), keeps); }
+template <const ops::OpDef& def> void reduction(Call& call, bool keeps) {
+  reduce<def>(call, number(call.b, first(call)), keeps);
+}
 template <const ops::OpDef& def> void reduction(Call& call) { reduction<def>(call, keeps_axes(call)); }
 
 /// Of what is true or not.
@@ -52,27 +63,30 @@ template <const ops::OpDef& def> void truth(Call& call) {
 }  // namespace
 
 void op_absolute(Call& call) { unary<defs::Abs>(call); }
-void op_cos(Call& call) { unary<defs::Cos>(call); }
-void op_erf(Call& call) { unary<defs::Erf>(call); }
-void op_exp(Call& call) { unary<defs::Exp>(call); }
-void op_floor(Call& call) { unary<defs::Floor>(call); }
-void op_ceil(Call& call) { unary<defs::Ceil>(call); }
-void op_log(Call& call) { unary<defs::Log>(call); }
-void op_logical_not(Call& call) { unary<defs::Not>(call); }
+void op_cos(Call& call) { unary_real<defs::Cos>(call); }
+void op_erf(Call& call) { unary_real<defs::Erf>(call); }
+void op_exp(Call& call) { unary_real<defs::Exp>(call); }
+void op_floor(Call& call) { unary_real<defs::Floor>(call); }
+void op_ceil(Call& call) { unary_real<defs::Ceil>(call); }
+void op_log(Call& call) { unary_real<defs::Log>(call); }
+void op_logical_not(Call& call) { call.set(call.b.op("Not", {call.b.cast(first(call), DType::boolean)})); }
 void op_negative(Call& call) { unary<defs::Neg>(call); }
-void op_reciprocal(Call& call) { unary<defs::Reciprocal>(call); }
-void op_round(Call& call) { unary<defs::Round>(call); }
-void op_sign(Call& call) { unary<defs::Sign>(call); }
-void op_sin(Call& call) { unary<defs::Sin>(call); }
-void op_sqrt(Call& call) { unary<defs::Sqrt>(call); }
-void op_tan(Call& call) { unary<defs::Tan>(call); }
-void op_square(Call& call) {
+void op_reciprocal(Call& call) { unary_real<defs::Reciprocal>(call); }
+void op_round(Call& call) {
   IrValue* x = first(call);
+  call.set(is_float(x->type.elem) ? call.b.op("Round", {x}) : x);
+}
+void op_sign(Call& call) { unary<defs::Sign>(call); }
+void op_sin(Call& call) { unary_real<defs::Sin>(call); }
+void op_sqrt(Call& call) { unary_real<defs::Sqrt>(call); }
+void op_tan(Call& call) { unary_real<defs::Tan>(call); }
+void op_square(Call& call) {
+  IrValue* x = number(call.b, first(call));
   call.set(call.b.mul(x, x));
 }
-void op_rsqrt(Call& call) { call.set(call.b.op("Reciprocal", {call.b.op("Sqrt", {first(call)})})); }
-void op_log1p(Call& call) { call.set(call.b.op("Log", {call.b.add(first(call), 1)})); }
-void op_expm1(Call& call) { call.set(call.b.sub(call.b.op("Exp", {first(call)}), 1)); }
+void op_rsqrt(Call& call) { call.set(call.b.op("Reciprocal", {call.b.op("Sqrt", {real(call.b, first(call))})})); }
+void op_log1p(Call& call) { call.set(call.b.op("Log", {call.b.add(real(call.b, first(call)), 1)})); }
+void op_expm1(Call& call) { call.set(call.b.sub(call.b.op("Exp", {real(call.b, first(call))}), 1)); }
 
 void op_add(Call& call) { binary<defs::Add>(call); }
 void op_subtract(Call& call) { binary<defs::Sub>(call); }
@@ -112,8 +126,8 @@ void op_greater_equal(Call& call) { binary<defs::GreaterOrEqual>(call); }
 void op_less(Call& call) { binary<defs::Less>(call); }
 void op_less_equal(Call& call) { binary<defs::LessOrEqual>(call); }
 void op_equal(Call& call) { binary<defs::Equal>(call); }
-void op_logical_and(Call& call) { binary<defs::And>(call); }
-void op_logical_or(Call& call) { binary<defs::Or>(call); }
+void op_logical_and(Call& call) { logical<defs::And>(call); }
+void op_logical_or(Call& call) { logical<defs::Or>(call); }
 void op_not_equal(Call& call) {
   binary<defs::Equal>(call);
   call.set(call.b.op("Not", {call.outputs[0].value}));
@@ -125,7 +139,8 @@ void op_squared_difference(Call& call) {
 }
 void op_floor_divide(Call& call) {
   const auto [x, y] = both(call);
-  if (!is_float(x->type.elem)) call.refuse("whole numbers that are divided round towards zero in ONNX");
+  // Whole numbers that are divided round towards zero in ONNX; what is left has the divisor's sign.
+  if (!is_float(x->type.elem)) return call.set(call.b.div(call.b.sub(x, call.b.op("Mod", {x, y})), y));
   call.set(call.b.op("Floor", {call.b.div(x, y)}));
 }
 
@@ -138,8 +153,8 @@ void op_any(Call& call) { truth<defs::ReduceMax>(call); }
 void op_all(Call& call) { truth<defs::ReduceMin>(call); }
 void op_variance(Call& call) {
   GraphBuilder& b = call.b;
-  IrValue* x = first(call);
-  reduction<defs::ReduceMean>(call, true);
+  IrValue* x = real(b, first(call));
+  reduce<defs::ReduceMean>(call, x, true);
   IrValue* away = b.sub(x, call.outputs[0].value);
   reduce<defs::ReduceMean>(call, b.mul(away, away), keeps_axes(call));
 }
@@ -157,10 +172,11 @@ void op_sum(Call& call) { reduction<defs::ReduceSum>(call); }
 void op_max(Call& call) { reduction<defs::ReduceMax>(call); }
 void op_min(Call& call) { reduction<defs::ReduceMin>(call); }
 void op_prod(Call& call) { reduction<defs::ReduceProd>(call); }
-void op_logsumexp(Call& call) { reduction<defs::ReduceLogSumExp>(call); }
+void op_logsumexp(Call& call) { reduce<defs::ReduceLogSumExp>(call, real(call.b, first(call)), keeps_axes(call)); }
 
 /// Activations that are operations: "Relu" is relu, "math.sigmoid" sigmoid.
 void op_activation(Call& call) {
+  GraphBuilder& b = call.b;
   std::string name = call.layer.class_name;
   if (name == "TFOpLambda") name = std::string(call.at("function").text());
   name = snake_case(name.substr(name.rfind('.') + 1));
@@ -168,14 +184,14 @@ void op_activation(Call& call) {
   if (name == "hard_sigmoid" || name == "sigmoid" || name != "leaky_relu") {
     const Config axis = setting(call, 1, {"axis"});
     if ((name == "softmax" || name == "log_softmax") && axis.as_int())
-      return call.set(call.b.op(name == "softmax" ? ops::Name("Softmax") : ops::Name("LogSoftmax"), {first(call)},
-                                {{"axis", *axis.as_int()}}));
+      return call.set(call.b.op(name == "softmax" ? ops::Name("Softmax") : ops::Name("LogSoftmax"),
+                                {real(b, first(call))}, {{"axis", *axis.as_int()}}));
     if (name == "gelu" && setting(call, 1, {"approximate"}).as_bool().value_or(call.import.version >= 3))
-      return call.set(call.b.op("Gelu", {first(call)}, {{"approximate", "tanh"}}));
-    return call.set(activated(call, name, first(call)));
+      return call.set(call.b.op("Gelu", {real(b, first(call))}, {{"approximate", "tanh"}}));
+    return call.set(activated(call, name, real(b, first(call))));
   }
   const double slope = setting(call, 1, {"negative_slope", "alpha"}).as_number().value_or(0.2);
-  call.set(call.b.op("LeakyRelu", {first(call)}, {{"alpha", slope}}));
+  call.set(call.b.op("LeakyRelu", {real(b, first(call))}, {{"alpha", slope}}));
 }
 
 void op_cast(Call& call) {

@@ -96,6 +96,20 @@ template <std::size_t axes> void up_sampling(Call& call) {
 
 }  // namespace
 
+/// Pools among keras.ops: of as many axes as the input has.
+void op_pool(Call& call) {
+  const std::string& name = call.layer.class_name;
+  const bool is_max = name.ends_with("MaxPool"), is_adaptive = name.starts_with("Adaptive");
+  const std::int64_t axes = call.rank() - 2;
+  call.require(axes >= 1 && axes <= 3, "the input does not have the rank that the operation needs");
+  using Function = void (*)(Call&);
+  constexpr Function kMax[] = {pool<true, 1>, pool<true, 2>, pool<true, 3>};
+  constexpr Function kMean[] = {pool<false, 1>, pool<false, 2>, pool<false, 3>};
+  constexpr Function kMostOfParts[] = {adaptive_pool<true, 1>, adaptive_pool<true, 2>, adaptive_pool<true, 3>};
+  constexpr Function kMeanOfParts[] = {adaptive_pool<false, 1>, adaptive_pool<false, 2>, adaptive_pool<false, 3>};
+  (is_adaptive ? (is_max ? kMostOfParts : kMeanOfParts) : (is_max ? kMax : kMean))[axes - 1](call);
+}
+
 void max_pooling_1d(Call& call) { pool<true, 1>(call); }
 void max_pooling_2d(Call& call) { pool<true, 2>(call); }
 void max_pooling_3d(Call& call) { pool<true, 3>(call); }

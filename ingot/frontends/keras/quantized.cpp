@@ -2,6 +2,7 @@
 #include "ingot/frontends/keras/quantized.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "ingot/frontends/keras/activations.h"
 #include "ingot/frontends/keras/translators.h"
@@ -104,6 +105,116 @@ void ternary_product(Call& call) {
   call.set(activated(call, call.at("activation"), bias ? b.add(y, bias) : y));
 }
 
+/// Numbers of `bits` bits, the lowest ones first, along an axis of a matrix that has `size` of them; int8 has signs.
+Tensor unpacked_bits(const Call& call, const Tensor& packed, int bits, std::size_t axis, std::int64_t size) {
+  const std::int64_t in_byte = 8 / bits;
+  call.require((packed.dtype() == DType::u8 || packed.dtype() == DType::i8) && packed.rank() == 2 && size > 0 &&
+                   packed.dims()[axis] == (size - 1) / in_byte + 1,
+               "its packed weights do not fit the layer");
+  const bool is_signed = packed.dtype() == DType::i8;
+  Dims dims = packed.dims();
+  dims[axis] = size;
+  const std::vector<std::int64_t> bytes = packed.to_ints();
+  std::vector<std::int8_t> values(static_cast<std::size_t>(dims[0] * dims[1]));
+  for (std::int64_t row = 0; row < dims[0]; ++row)
+    for (std::int64_t column = 0; column < dims[1]; ++column) {
+      const std::int64_t along = axis == 0 ? row : column;
+      const std::int64_t at = axis == 0 ? along / in_byte * dims[1] + column : row * packed.dims()[1] + along / in_byte;
+      const std::int64_t code =
+          (bytes[static_cast<std::size_t>(at)] >> (along % in_byte * bits)) & ((std::int64_t{1} << bits) - 1);
+      const std::int64_t half = std::int64_t{1} << (bits - 1);
+      values[static_cast<std::size_t>(row * dims[1] + column)] =
+          static_cast<std::int8_t>(is_signed ? (code ^ half) - half : code);
+    }
+  return Tensor::of<std::int8_t>(dims, values);
+}
+
+/// The next weight is this one.
+IrValue* unpacked_weight(Call& call, const Tensor& tensor) {
+  IrValue* kernel = call.parameter("kernel", tensor, false);
+  call.weight("kernel");
+  return kernel;
+}
+
+/// (weights - zeros) * scales, whose groups lie along an axis.
+IrValue* of_groups(Call& call, IrValue* weights, IrValue* scale, IrValue* zero, IrValue* group, std::int64_t axis) {
+  GraphBuilder& b = call.b;
+  IrValue* places = b.cast(group, DType::i64);
+  const auto mapped = [&](IrValue* v) { return b.op("Gather", {b.cast(v, call.elem()), places}, {{"axis", axis}}); };
+  return b.mul(b.sub(b.cast(weights, call.elem()), mapped(zero)), mapped(scale));
+}
+
+void finish_dense(Call& call, IrValue* y, IrValue* bias) {
+  call.set(activated(call, call.at("activation"), bias ? call.b.add(y, bias) : y));
+}
+
+/// One scale for each unit, or one and a zero point for groups of inputs. Packed along the inputs up to 3.12, along the
+/// units since, which leaves the inputs of the layer as they are.
+void int4_product(Call& call) {
+  GraphBuilder& b = call.b;
+  const std::int64_t rows = call.size(0, -1), units = call.integer("units");
+  const Tensor packed = call.stored(0);
+  const bool is_along_units = packed.rank() == 2 && packed.dims()[0] == rows && packed.dims()[1] != units;
+  IrValue* kernel =
+      unpacked_weight(call, unpacked_bits(call, packed, 4, is_along_units ? 1 : 0, is_along_units ? units : rows));
+  IrValue* bias = call.flag("use_bias", true) ? call.weight("bias") : nullptr;
+  IrValue* scale = call.weight("kernel_scale", false);
+  if (rank_of(scale) == 2) {
+    IrValue* zero = call.weight("kernel_zero", false);
+    IrValue* group = call.weight("g_idx", false);
+    return finish_dense(call, b.op("MatMul", {call.in(), of_groups(call, kernel, scale, zero, group, 0)}), bias);
+  }
+  const bool is_stated = call.at("quantization_config")["config"].exists();
+  if (is_stated ? !quantizes_inputs(call) : is_along_units)
+    return finish_dense(call, b.div(b.op("MatMul", {call.in(), b.cast(kernel, call.elem())}), scale), bias);
+  const Quantized x = quantized(call, call.in(), {-1});
+  IrValue* y = b.op("MatMulInteger", {x.numbers, kernel});
+  finish_dense(call, b.div(b.cast(y, call.elem()), b.mul(x.scale, scale)), bias);
+}
+
+/// Units in rows; "awq" has made inputs that matter larger before, and divides by that.
+void grouped_product(Call& call, const std::string& mode) {
+  GraphBuilder& b = call.b;
+  IrValue* bias = call.flag("use_bias", true) ? call.weight("bias") : nullptr;
+  const Tensor packed = call.stored(bias ? 1 : 0);
+  const Config policy = call.layer.config["dtype"]["config"];
+  const std::string name(call.layer.config["dtype"].text());
+  const std::size_t slash = name.find('/');
+  const std::int64_t named = slash == name.npos ? 4 : std::atoi(name.c_str() + slash + 1);
+  const std::int64_t bits = mode == "awq" ? 4 : policy["weight_bits"].as_int().value_or(named);
+  call.require(bits == 2 || bits == 3 || bits == 4 || bits == 8, "its weights have no number of bits that is known");
+  // What does not fill a byte evenly has one to itself.
+  const bool is_packed = bits == 2 || bits == 4;
+  IrValue* kernel =
+      is_packed ? unpacked_weight(call, unpacked_bits(call, packed, static_cast<int>(bits), 0, call.integer("units")))
+                : call.weight("kernel", false);
+  IrValue* scale = call.weight("kernel_scale", false);
+  IrValue* zero = call.weight("kernel_zero", false);
+  IrValue* before = mode == "awq" ? call.weight("awq_scales", false) : nullptr;
+  IrValue* group = call.weight("g_idx", false);
+  IrValue* w = b.transpose(of_groups(call, kernel, scale, zero, group, 1), {1, 0});
+  if (before) w = b.div(w, b.unsqueeze(before, {-1}));
+  finish_dense(call, b.op("MatMul", {call.in(), w}), bias);
+}
+
+/// Inputs and weights rounded to 8 bits, by scales that training found.
+void float8_product(Call& call) {
+  GraphBuilder& b = call.b;
+  const DType type = call.elem();
+  const auto rounded = [&](IrValue* x, IrValue* scale) {
+    constexpr double kLargest = 448;
+    IrValue* y = b.op("Clip", {b.div(x, scale), b.scalar(-kLargest, type), b.scalar(kLargest, type)});
+    return b.mul(b.cast(b.cast(y, DType::f8e4m3fn), type), scale);
+  };
+  IrValue* kernel = call.weight("kernel");
+  IrValue* bias = call.flag("use_bias", true) ? call.weight("bias") : nullptr;
+  IrValue* of_inputs = call.weight("inputs_scale", false);
+  call.weight("inputs_amax_history", false);
+  IrValue* of_kernel = call.weight("kernel_scale", false);
+  if (bias && type == DType::f32) bias = b.cast(b.cast(bias, DType::bf16), DType::f32);  // as Keras does
+  finish_dense(call, b.op("MatMul", {rounded(call.in(), of_inputs), rounded(kernel, of_kernel)}), bias);
+}
+
 }  // namespace
 
 std::string quantization_mode(const Call& call) {
@@ -111,8 +222,11 @@ std::string quantization_mode(const Call& call) {
   std::string mode(dtype["config"]["mode"].text());
   const std::string_view name = dtype.is_text() ? dtype.text() : std::string_view();
   if (const std::size_t from = name.find("_from_"); from != name.npos) mode = name.substr(0, from);
+  mode = mode.substr(0, mode.find('/'));  // "gptq/4/128"
   const bool is_dense = call.layer.class_name == "Dense" || call.layer.class_name == "TernaryDense";
-  if (!mode.empty() && mode != "int8" && (mode != "ternary" || !is_dense))
+  constexpr std::string_view kOfDense[] = {"awq", "float8", "gptq", "int4", "ternary"};
+  const bool is_known = is_dense && std::ranges::find(kOfDense, mode) != std::end(kOfDense);
+  if (!mode.empty() && mode != "int8" && !is_known)
     call.refuse("weights of the policy '" + mode + "' have no translation",
                 "save the model before it is quantized, or with 'int8'");
   return mode;
@@ -136,7 +250,11 @@ void ternary_dense(Call& call) {
 }
 
 void quantized_dense(Call& call) {
-  if (quantization_mode(call) == "ternary") return ternary_product(call);
+  const std::string mode = quantization_mode(call);
+  if (mode == "ternary") return ternary_product(call);
+  if (mode == "int4") return int4_product(call);
+  if (mode == "gptq" || mode == "awq") return grouped_product(call, mode);
+  if (mode == "float8") return float8_product(call);
   GraphBuilder& b = call.b;
   IrValue* kernel = integer_weight(call, "kernel");
   IrValue* bias = call.flag("use_bias", true) ? call.weight("bias") : nullptr;

@@ -6,6 +6,7 @@ list(APPEND frontends_sources
   keras/conv_lstm.cpp
   keras/convolutions.cpp
   keras/core.cpp
+  keras/elements.cpp
   keras/encoding.cpp
   keras/functions.cpp
   keras/hashing.cpp
@@ -16,19 +17,26 @@ list(APPEND frontends_sources
   keras/lookup.cpp
   keras/merging.cpp
   keras/network.cpp
+  keras/neural.cpp
   keras/normalization.cpp
   keras/operand.cpp
   keras/operations.cpp
+  keras/pixels.cpp
   keras/pooling.cpp
   keras/preprocessing.cpp
+  keras/products.cpp
   keras/quantized.cpp
   keras/recurrent.cpp
   keras/regularization.cpp
+  keras/scattered.cpp
   keras/shapes.cpp
   keras/spatial.cpp
   keras/spectrogram.cpp
+  keras/stacks.cpp
+  keras/statistics.cpp
   keras/tensorflow_node.cpp
   keras/text_vectorization.cpp
   keras/translate.cpp
+  keras/waves.cpp
   keras/weights.cpp
   keras/wrappers.cpp)

@@ -13,15 +13,20 @@ Spatial::Spatial(Call& call, std::size_t axes) : call_(call), axes_(axes), is_fi
 }
 
 Window Spatial::window(std::string_view size_key) const {
-  Window window;
+  Ints sizes;
   if (call_.at(size_key).is_null()) {  // Keras 1
     for (const char* key : {"nb_row", "nb_col", "kernel_dim1", "kernel_dim2", "kernel_dim3"})
-      if (!call_.at(key).is_null()) window.kernel.push_back(call_.integer(key));
-    call_.require(window.kernel.size() == axes_, "the size of its window is missing");
+      if (!call_.at(key).is_null()) sizes.push_back(call_.integer(key));
   } else {
-    window.kernel = call_.ints(size_key, axes_, 1);
+    sizes = call_.ints(size_key, axes_, 1);
   }
-  const bool is_pool = size_key == "pool_size";
+  return window(std::move(sizes), size_key == "pool_size");
+}
+
+Window Spatial::window(Ints sizes, bool is_pool) const {
+  Window window;
+  window.kernel = std::move(sizes);
+  call_.require(window.kernel.size() == axes_, "the size of its window is missing");
   window.strides = is_pool && call_.at("strides").is_null() ? window.kernel : call_.ints("strides", axes_, 1);
   if (!is_pool) window.dilations = call_.ints("dilation_rate", axes_, 1);
   const std::string padding = call_.text("padding", "valid");

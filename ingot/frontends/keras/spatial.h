@@ -10,6 +10,8 @@ class Spatial {
   Spatial(Call& call, std::size_t axes);
 
   Window window(std::string_view size_key) const;
+  /// Of these sizes; `is_pool`: steps are as wide as the window unless others are stated.
+  Window window(Ints sizes, bool is_pool) const;
   IrValue* input(IrValue* x) const;
   IrValue* output(IrValue* y) const;
   bool is_first() const { return is_first_; }

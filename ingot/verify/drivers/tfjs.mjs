@@ -1,9 +1,9 @@
 // TensorFlow.js: graph-models by the names of their tensors, layers-models in order. It has no 64-bit and no small
-// integers: they travel as int32.
+// integers, which travel as int32, and no halves, which travel as float32.
 const tf = require('@tensorflow/tfjs-core');
 require('@tensorflow/tfjs-backend-cpu');
 const {loadGraphModel} = require('@tensorflow/tfjs-converter');
-const kHeld = {float32: 'float32', float64: 'float32', bool: 'bool', string: 'string'};
+const kHeld = {float32: 'float32', float64: 'float32', float16: 'float32', bool: 'bool', string: 'string'};
 
 async function start(backend) {
   if (backend === 'wasm') {
@@ -35,9 +35,16 @@ function addMethods() {
 const isLayersModel = (json) =>
   json.format === 'layers-model' || Boolean(json.modelTopology?.model_config ?? json.modelTopology?.class_name);
 
+/** The number that a half's 16 bits are. */
+function numberOfHalf(bits) {
+  const sign = bits & 0x8000 ? -1 : 1, exponent = bits >> 10 & 31, fraction = bits & 1023;
+  if (exponent === 31) return fraction ? NaN : sign * Infinity;
+  return sign * (exponent ? (1024 + fraction) * 2 ** (exponent - 25) : fraction * 2 ** -24);
+}
+
 function tensorOf(t) {
   const dtype = kHeld[t.type] ?? 'int32';
-  const data = elementsOf(t);
+  const data = t.type === 'float16' ? Float32Array.from(elementsOf(t), numberOfHalf) : elementsOf(t);
   return tf.tensor(t.type === 'string' || dtype === t.type ? data : Array.from(data, Number), t.dims, dtype);
 }
 
