@@ -114,10 +114,10 @@ std::string difference(const Pair& pair, Budget* budget) {
   return {};
 }
 
-std::vector<std::string> changed(Model& model, const Dim& batch, bool prefers_inner, Budget* budget) {
+std::vector<std::string> changed(Model& model, const Dim& batch, passes::BatchGuess guess, Budget* budget) {
   const std::optional<std::int64_t> old = passes::fixed_batch(model);
   const Model before = model.clone();
-  std::vector<std::string> notes = passes::change_batch(model, batch, prefers_inner);
+  std::vector<std::string> notes = passes::change_batch(model, batch, guess);
   if (!old || *old == 0 || (batch.is_known() && batch.value() == *old)) return notes;
   std::string why;
   try {
@@ -150,17 +150,18 @@ bool are_alike(const Array& a, const Array& b, std::int64_t rows) {
 std::vector<std::string> change_batch(Model& model, const Dim& batch, Budget* budget) {
   const Model before = model.clone();
   try {
-    return changed(model, batch, false, budget);
+    return changed(model, batch, passes::BatchGuess::outer, budget);
   } catch (const Error& error) {
     if (error.code() != Code::unsupported_setting) throw;
-    // Heads or steps may stand before the batch where it was taken to be first.
-    Model other = before.clone();
-    try {
-      std::vector<std::string> notes = changed(other, batch, true, budget);
-      model = std::move(other);
-      return notes;
-    } catch (const Error& second) {
-      if (second.exit_code() == 5) throw;
+    for (const passes::BatchGuess guess : {passes::BatchGuess::inner, passes::BatchGuess::earliest}) {
+      Model other = before.clone();
+      try {
+        std::vector<std::string> notes = changed(other, batch, guess, budget);
+        model = std::move(other);
+        return notes;
+      } catch (const Error& second) {
+        if (second.exit_code() == 5) throw;
+      }
     }
     throw;
   }

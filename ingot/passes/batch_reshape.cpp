@@ -39,6 +39,7 @@ struct Regrouping {
   Ints from, to;
   std::size_t place;
   std::int64_t old;
+  BatchGuess guess;
 
   std::int64_t before() const { return product(from, 0, place); }
   std::int64_t times() const { return from[place] / old; }  // what else is in the dimension
@@ -53,12 +54,14 @@ struct Regrouping {
   int likelihood(std::size_t i, std::int64_t outer) const {
     const std::int64_t begin = product(to, 0, i);
     int score = to[i] == old ? 8 : 0;
-    if (to[i] == from[place]) score += 4;
+    if (guess == BatchGuess::earliest) return score;
+    const bool is_last = i > 0 && i + 1 == to.size();
+    if (to[i] == from[place] && !is_last) score += 4;
     if (outer == begin)
       score += place + 1 < from.size() && to[i] == from[place + 1] ? -1 : 1;
     else if (outer == begin * to[i])
       score += place > 0 && to[i] == from[place - 1] && !keeps_what_follows(i) ? -1 : keeps_what_follows(i) ? 1 : 0;
-    if (i > 0 && i + 1 == to.size()) score -= 3;
+    if (is_last) score -= 3;
     return score;
   }
 
@@ -73,7 +76,7 @@ std::optional<std::size_t> batch_entry(const Shape& shape, std::size_t place, co
                                        const BatchAxis& axis) {
   const auto from = in_numbers(shape, axis);
   if (!from || (*from)[place] % axis.old != 0) return std::nullopt;
-  Regrouping whole{*from, target, place, axis.old};
+  Regrouping whole{*from, target, place, axis.old, axis.guess};
   std::optional<std::size_t> rest;
   for (std::size_t i = 0; i < target.size(); ++i) {
     if (target[i] == 0 && copies && i < from->size()) whole.to[i] = (*from)[i];
@@ -87,7 +90,8 @@ std::optional<std::size_t> batch_entry(const Shape& shape, std::size_t place, co
   if (product(whole.to, 0, target.size()) != product(*from, 0, from->size())) return std::nullopt;
   std::optional<std::size_t> best;
   int most = 0;
-  for (const bool is_inner : {axis.prefers_inner, !axis.prefers_inner}) {
+  const bool begins_inside = axis.guess == BatchGuess::inner;
+  for (const bool is_inner : {begins_inside, !begins_inside}) {
     const std::int64_t outer = whole.before() * (is_inner ? whole.times() : 1);
     for (std::size_t i = 0; i < target.size(); ++i) {
       const bool is_copy_of_another = target[i] == 0 && copies && i != place;

@@ -44,11 +44,12 @@ void reshape_patches(const Node& node, const BatchAxis& axis, std::vector<BatchP
   if (!target || target->empty()) return;
   const bool has_rest = std::ranges::find(*target, -1) != target->end();
   BatchPatch patch = patch_of(node, 1);
-  if (!shape && node.input(0)) {  // of no known rank: rows usually stay first, and running both tells
+  const auto place = place_in(shape, axis);
+  const bool is_lost = !shape || (!place && !shape->empty() && shape->front().is_unknown());
+  if (is_lost && node.input(0)) {  // rows usually stay first, and running both tells
     if (has_rest || target->front() != axis.old) return;
     target->front() = -1;
   } else {
-    const auto place = place_in(shape, axis);
     const auto at = place ? batch_entry(*shape, *place, *target, copies, axis) : std::nullopt;
     // Where other sizes are not known, rows that stand first stay first.
     const bool stays_first = place && *place == 0 && target->front() == axis.old;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "ingot/ir/graph.h"
+#include "ingot/passes/change_batch.h"
 
 // Where operators carry a batch that a model fixes; see change_batch.h.
 
@@ -12,7 +13,7 @@ namespace ingot::passes {
 struct BatchAxis {
   Dim batch;
   std::int64_t old;
-  bool prefers_inner = false;  // where a dimension is the batch times something, it changes fastest
+  BatchGuess guess = BatchGuess::outer;
 
   bool is_in(const Dim& dim) const;
 };

@@ -62,9 +62,9 @@ void set_batch(const Values& inputs, const Dim& batch) {
 }
 
 /// Follows the batch through a copy in the newest operator sets, and finds what has to change.
-std::vector<BatchPatch> find_patches(const Model& model, const Values& inputs, std::int64_t old, bool prefers_inner) {
+std::vector<BatchPatch> find_patches(const Model& model, const Values& inputs, std::int64_t old, BatchGuess guess) {
   Model probe = model.clone();
-  const BatchAxis axis{Dim::symbol("ingot.batch"), old, prefers_inner};
+  const BatchAxis axis{Dim::symbol("ingot.batch"), old, guess};
   Values marked;
   for (const Value* v : inputs) marked.push_back(probe.graph->find(v->name()));
   set_batch(marked, axis.batch);
@@ -133,7 +133,7 @@ std::optional<std::int64_t> fixed_batch(const Model& model) {
   return old ? old->as_int() : std::nullopt;
 }
 
-std::vector<std::string> change_batch(Model& model, const Dim& batch, bool prefers_inner) {
+std::vector<std::string> change_batch(Model& model, const Dim& batch, BatchGuess guess) {
   Graph& graph = *model.graph;
   const Dim* found = old_batch(graph);
   if (!found) throw Error(Code::bad_usage, "no input has a batch: none is a tensor whose dimensions are known");
@@ -145,7 +145,7 @@ std::vector<std::string> change_batch(Model& model, const Dim& batch, bool prefe
   std::unordered_set<const Value*> replaced;
   if (old.is_known() && old.value() <= 0) refuse_batch(fmt::format("the model fixes it as {}", old.str()));
   if (old.is_known() && !(old == batch))
-    for (const BatchPatch& patch : find_patches(model, inputs, old.value(), prefers_inner)) {
+    for (const BatchPatch& patch : find_patches(model, inputs, old.value(), guess)) {
       Value* made = graph.find(patch.output);
       Node* node = made ? made->producer() : nullptr;
       if (!node || node->op != patch.op || node->input_count() <= patch.input)
