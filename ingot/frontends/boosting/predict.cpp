@@ -10,7 +10,6 @@ namespace ingot::frontends::boosting {
 namespace {
 
 using formats::boosting::Link;
-using formats::boosting::Model;
 using formats::boosting::Tree;
 
 Value* row(GraphBuilder& g, const std::vector<double>& values, DType elem) {
@@ -19,7 +18,7 @@ Value* row(GraphBuilder& g, const std::vector<double>& values, DType elem) {
   return g.constant(Tensor::of<float>(dims, std::vector<float>(values.begin(), values.end())));
 }
 
-std::span<const Tree> used_trees(const Model& model) {
+std::span<const Tree> used_trees(const formats::boosting::Model& model) {
   const std::span<const Tree> all = model.trees;
   if (model.best_rounds <= 0) return all;
   const auto rounds = static_cast<std::size_t>(model.best_rounds);
@@ -29,7 +28,7 @@ std::span<const Tree> used_trees(const Model& model) {
 }
 
 /// LightGBM may take zeros for missing: they become NaN, for the features of which that holds.
-Value* zeros_missing(GraphBuilder& g, Value* x, const Model& model) {
+Value* zeros_missing(GraphBuilder& g, Value* x, const formats::boosting::Model& model) {
   if (model.zero_is_missing.empty()) return x;
   std::vector<double> widths(static_cast<std::size_t>(model.features), -1);
   for (const std::int64_t feature : model.zero_is_missing) widths[static_cast<std::size_t>(feature)] = 1e-35f;
@@ -37,7 +36,7 @@ Value* zeros_missing(GraphBuilder& g, Value* x, const Model& model) {
   return g.where(is_zero, g.scalar(std::numeric_limits<double>::quiet_NaN(), x->type.elem), x);
 }
 
-Value* linear_sums(GraphBuilder& g, Value* x, const Model& model) {
+Value* linear_sums(GraphBuilder& g, Value* x, const formats::boosting::Model& model) {
   const auto features = static_cast<std::size_t>(model.features * model.groups);
   const std::vector<double> weights(model.weights.begin(),
                                     model.weights.begin() + static_cast<std::ptrdiff_t>(features)),
@@ -48,7 +47,7 @@ Value* linear_sums(GraphBuilder& g, Value* x, const Model& model) {
   return g.add(g.op("MatMul", {known, matrix}), row(g, bias, x->type.elem));
 }
 
-Value* sums(GraphBuilder& g, Value* x, const Model& model) {
+Value* sums(GraphBuilder& g, Value* x, const formats::boosting::Model& model) {
   if (!model.weights.empty()) return linear_sums(g, x, model);
   const auto trees = used_trees(model);
   // A model that learnt nothing is its base score.
@@ -67,7 +66,7 @@ Value* accumulated(GraphBuilder& g, Value* scores, std::int64_t groups) {
   return g.op("CumSum", {g.concat({first, softplus(g, rest)}, 1), g.index(1)});
 }
 
-Value* linked(GraphBuilder& g, Value* scores, const Model& model) {
+Value* linked(GraphBuilder& g, Value* scores, const formats::boosting::Model& model) {
   switch (model.link) {
     case Link::identity:
       return scores;
@@ -90,7 +89,7 @@ Value* linked(GraphBuilder& g, Value* scores, const Model& model) {
   return scores;
 }
 
-void classify(GraphBuilder& g, const Model& model, Prediction& made) {
+void classify(GraphBuilder& g, const formats::boosting::Model& model, Prediction& made) {
   Value* linked_scores = linked(g, made.scores, model);
   if (model.groups > 1) {
     made.probabilities = linked_scores;
@@ -104,7 +103,7 @@ void classify(GraphBuilder& g, const Model& model, Prediction& made) {
 
 }  // namespace
 
-Prediction predict(GraphBuilder& g, Value* x, const Model& model, bool is_single) {
+Prediction predict(GraphBuilder& g, Value* x, const formats::boosting::Model& model, bool is_single) {
   const DType elem = model.is_single || is_single ? DType::f32 : DType::f64;
   if (model.rounds_features && elem == DType::f64) x = g.cast(x, DType::f32);
   x = g.cast(x, elem);
