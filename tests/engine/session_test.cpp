@@ -46,6 +46,17 @@ TEST(Session, RunsByName) {
   EXPECT_THAT(floats_of(out[0]), ElementsAre(4, 5));
 }
 
+TEST(Session, NodesInAnyOrderRunByTheSameKernels) {
+  const Session sorted(parse("g (float[2,3] x) => (float[2,3] y) { a = Add(x, x) b = Erf(a) y = Relu(b) }"));
+  const Session turned(parse("g (float[2,3] x) => (float[2,3] y) { y = Relu(b) b = Erf(a) a = Add(x, x) }"));
+  const Session called(onnx::parse_text(R"(<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
+    g (float[2,3] x) => (float[2,3] y) { y = own.F(x) }
+    <domain: "own", opset_import: ["" : 17]> F (x) => (y) { y = Relu(b) b = Erf(a) a = Add(x, x) })"));
+  const std::vector<NamedDatum> inputs{{"x", Array::of<float>({2, 3}, {0.1f, 0.05489408f, 0.96f, 0.93f, -0.4f, 2})}};
+  EXPECT_EQ(floats_of(turned.run(inputs)[0]), floats_of(sorted.run(inputs)[0]));
+  EXPECT_EQ(floats_of(called.run(inputs)[0]), floats_of(sorted.run(inputs)[0]));
+}
+
 TEST(Session, AllProblemsOfTheInputsAreInOneMessage) {
   const Session session(parse("g (float[N, 2] a, float[N] b, int64 c) => (float[N, 2] y) { y = Identity(a) }"));
   const std::string text = message_of([&] {
