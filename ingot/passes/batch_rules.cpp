@@ -45,7 +45,7 @@ void reshape_patches(const Node& node, const BatchAxis& axis, std::vector<BatchP
   const bool has_rest = std::ranges::find(*target, -1) != target->end();
   BatchPatch patch = patch_of(node, 1);
   const auto place = place_in(shape, axis);
-  const bool is_lost = !shape || (!place && !shape->empty() && shape->front().is_unknown());
+  const bool is_lost = !shape || (!place && !shape->empty() && !shape->front().is_known());
   if (is_lost && node.input(0)) {  // rows usually stay first, and running both tells
     if (has_rest || target->front() != axis.old) return;
     target->front() = -1;

@@ -120,9 +120,13 @@ void infer_outputs(Model& model, const std::vector<std::optional<Shape>>& before
   infer(model, tolerant);
   for (std::size_t i = 0; i < before.size(); ++i) {
     Value* v = model.graph->output(i);
-    if (v->type.shape || !before[i]) continue;
-    v->type.shape = before[i];
-    if (!v->type.shape->empty() && v->type.shape->front() == old) v->type.shape->front() = batch;
+    if (!before[i]) continue;
+    const bool is_lost = !v->type.shape;
+    if (is_lost) v->type.shape = before[i];
+    if (before[i]->empty() || before[i]->front() != old || v->type.shape->size() != before[i]->size()) continue;
+    Dim& first = v->type.shape->front();
+    const BatchAxis axis{batch, old.as_int().value_or(0)};
+    if (is_lost || !(first.is_known() || axis.is_in(first))) first = batch;
   }
 }
 
