@@ -67,13 +67,13 @@ TEST(TensorflowExport, NamesThatTensorflowDoesNotTakeAreWrittenInItsLetters) {
 
 TEST(TensorflowExport, AllThatCannotBeSaidIsListedAtOnce) {
   try {
-    exported(R"(g (string[2] x) => (string[2] low, string[2] high) {
-        low = StringNormalizer<case_change_action = "LOWER">(x)  high = StringNormalizer<case_change_action = "UPPER">(x) })");
+    exported(R"(g (uint8[N] x) => (uint8[H,W,3] colours, uint8[H,W,1] greys) {
+        colours = ImageDecoder(x)  greys = ImageDecoder<pixel_format = "Grayscale">(x) })");
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.exit_code(), 4);
-    EXPECT_NE(error.message().find("'low' (StringNormalizer)"), std::string::npos) << error.what();
-    EXPECT_NE(error.message().find("'high' (StringNormalizer)"), std::string::npos) << error.what();
+    EXPECT_NE(error.message().find("'colours' (ImageDecoder)"), std::string::npos) << error.what();
+    EXPECT_NE(error.message().find("'greys' (ImageDecoder)"), std::string::npos) << error.what();
   }
 }
 

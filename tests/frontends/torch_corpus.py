@@ -52,7 +52,7 @@ GRAPHS = {
 # network that is quantised dynamically.
 CONVERTED = {"tch_rs/foo4.pt": [], "kws_crnn/model_scripted.pt": ["--input-shape", "chunk:1,16000"]}
 REFUSED = {
-    BURN + "broken.pt": "too short",
+    BURN + "broken.pt": "a text, not a model",
     "digits_cnn/model.pth": "Python code",
     "tch_rs/foo5.pt": "has a type that no input of a model can have",
     "tch_rs/foo6.pt": "the result 'output' is a TorchScriptClass",
