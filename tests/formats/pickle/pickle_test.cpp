@@ -248,7 +248,9 @@ TEST(Pickle, BelievesNoSize) {
 
 TEST(Pickle, KeepsToItsBudget) {
   Budget budget(Limits{.memory = 1 << 20});
-  EXPECT_REFUSED(Code::memory_limit, parse(std::string(1 << 20, ']') + ".", &budget));
+  std::string many(1 << 20, ']');
+  many.back() = '.';
+  EXPECT_REFUSED(Code::memory_limit, parse(many, &budget));
 }
 
 TEST(Pickle, NarrowsTextToBytes) {
