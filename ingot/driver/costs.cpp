@@ -9,6 +9,8 @@
 #include "ingot/driver/work.h"
 #include "ingot/ir/model.h"
 #include "ingot/passes/infer.h"
+#include "ingot/passes/inline_functions.h"
+#include "ingot/passes/sort_nodes.h"
 
 namespace ingot::driver {
 namespace {
@@ -123,6 +125,8 @@ class Liveness {
 Costs costs_of(const Model& original, const InputShapes& shapes) {
   Model model = original.clone();
   set_input_shapes(model, shapes);
+  passes::inline_functions(model);
+  passes::sort_nodes(*model.graph);
   passes::InferOptions tolerant;
   tolerant.tolerate_errors = true;
   passes::infer(model, tolerant);

@@ -21,15 +21,15 @@ struct Costs {
   std::vector<NodeCost> nodes;  // in the order in which they run
   double operations = 0;
   std::uint64_t weights = 0, activations = 0;
-  /// The most bytes of values that are alive at one time, inputs included and weights not, in the order of the file.
+  /// The most bytes of values that are alive at one time, inputs included and weights not.
   std::uint64_t peak = 0;
   std::string peak_node;
   std::size_t unknown = 0;  // nodes of which a shape is not known, or that hold graphs
 };
 
 /// Products and convolutions are counted exactly, reductions and pools by what they read, other arithmetic by the
-/// elements that it makes; what only moves elements counts nothing. Types are inferred on a copy. What graphs inside of
-/// nodes cost is told of their nodes and not part of the sums: nobody knows how often they run.
+/// elements that it makes; what only moves elements counts nothing. Functions are counted node by node. What graphs
+/// inside of nodes cost is told of their nodes and not part of the sums: nobody knows how often they run.
 Costs costs_of(const Model& model, const InputShapes& shapes = {});
 
 }  // namespace ingot::driver

@@ -16,6 +16,7 @@
 #include "ingot/ops/builder.h"
 #include "ingot/ops/schema.h"
 #include "ingot/passes/infer.h"
+#include "ingot/passes/inline_functions.h"
 #include "ingot/passes/sort_nodes.h"
 
 namespace ingot::passes {
@@ -349,6 +350,7 @@ HalfReport to_half(Model& model, const HalfOptions& options) {
   if (!model.training.empty())
     throw Error(Code::bad_usage, "a model with training information stays float")
         .hint("'ingot strip-training' takes it out");
+  inline_functions(model);
   sort_nodes(*model.graph);
   InferOptions tolerant;
   tolerant.tolerate_errors = true;

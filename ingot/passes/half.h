@@ -8,9 +8,9 @@
 namespace ingot::passes {
 
 struct HalfOptions {
-  DType to = DType::f16;          // or bf16
+  DType to = DType::f16;            // or bf16
   std::vector<std::string> keep{};  // operators ("Op", "Op:domain") and names of nodes that stay float
-  bool converts_ports = false;    // inputs and outputs of the model too
+  bool converts_ports = false;      // inputs and outputs of the model too
   /// The largest absolute value seen of values, by name; those that half precision cannot hold stay float.
   std::vector<std::pair<std::string, double>> ranges{};
 };
@@ -36,7 +36,8 @@ struct HalfReport {
 
 /// Computes in half precision what the model computes in float, where the operators of its operator set have a form for
 /// it and the numbers fit; the rest are islands between casts. Names stay; types of inputs and outputs too unless asked
-/// otherwise. What is in subgraphs stays float. Refuses operator sets before 7, functions and training information.
+/// otherwise. Functions become their bodies; what is in subgraphs stays float. Refuses operator sets before 7 and
+/// training information.
 HalfReport to_half(Model& model, const HalfOptions& options);
 
 }  // namespace ingot::passes

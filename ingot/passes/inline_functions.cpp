@@ -1,12 +1,15 @@
 // Inlining of model-local functions.
 #include "ingot/passes/inline_functions.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "ingot/base/budget.h"
 #include "ingot/base/current_budget.h"
 #include "ingot/base/error.h"
 #include "ingot/ops/builder.h"
+#include "ingot/ops/schema.h"
+#include "ingot/passes/move_nodes.h"
 
 namespace ingot::passes {
 namespace {
@@ -93,6 +96,23 @@ std::vector<Node*> sorted_body(const Function& function) {
   return *order;
 }
 
+/// A body may be in other versions of operator sets than the model, and in sets that the model does not import.
+void align_versions(Model& model) {
+  for (const auto& f : model.functions)
+    for (const OpsetImport& import : f->opsets)
+      if (model.opsets.version(import.domain) < 1) model.opsets.set(import.domain, import.version);
+  const bool differs = std::ranges::any_of(model.functions, [&](const auto& f) {
+    return std::ranges::any_of(f->opsets, [&](const OpsetImport& import) {
+      return import.version != model.opsets.version(import.domain) && ops::newest_opset(normal_domain(import.domain));
+    });
+  });
+  if (!differs) return;
+  VersionReport report;
+  std::vector<Obstacle> obstacles;
+  move_nodes(model, model.opsets, nullptr, report, obstacles);
+  refuse(obstacles, Code::cannot_downgrade, "the operator sets of the model, for its functions");
+}
+
 }  // namespace
 
 FunctionIndex::FunctionIndex(const Model& model) {
@@ -143,6 +163,8 @@ std::size_t inline_call(Node& call, const Function& function) {
 }
 
 void inline_functions(Model& model, Budget* budget, const std::function<bool(const Function&)>& keep) {
+  if (model.functions.empty()) return;
+  align_versions(model);
   const FunctionIndex index(model);
   // Bodies first, callees before callers: each body is then free of calls when it is used.
   std::unordered_set<const Function*> done, open;

@@ -204,6 +204,22 @@ net (float[2,3,4] x, float[2,3,4] b) => (float[2,3,4] y) { a = Add(x, b) y = Sof
         self.assertEqual(done["costs"]["unknown"], 0)
         self.run_ingot("inspect", self.path("net.onnxtxt"), "--input-shape", "x:5,4", code=2)
 
+    def test_functions_are_what_their_bodies_are(self):
+        # The second body is in another version of the operator set than the model.
+        self.write("called.onnxtxt", """<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
+net (float[2,3] x) => (float[2] y) <float[3,4] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}>
+{ [first] h = own.Linear(x, w) [last] y = own.Total(h) }
+<domain: "own", opset_import: ["" : 17]> Linear (x, w) => (y) { p = MatMul(x, w) y = Relu(p) }
+<domain: "own", opset_import: ["" : 11]> Total (x) => (y) { y = ReduceSum<axes = [1], keepdims = 0>(x) }""")
+        costs = self.json_of("inspect", self.path("called.onnxtxt"), "--flops")["costs"]
+        self.assertEqual(costs["operations"], 2 * 2 * 3 * 4 + 2 * 4 + 2 * 4)
+        half = self.json_of("convert", self.path("called.onnxtxt"), "-o", self.path("half.onnx"), "--float16")
+        self.assertEqual(half["half"]["islands"], [])
+        for words in (["optimize", "-o", self.path("o.onnx")], ["convert", "-o", self.path("c.tflite")],
+                      ["convert", "-o", self.path("c.pt")]):
+            done = self.run_ingot(words[0], self.path("called.onnxtxt"), *words[1:])
+            self.assertIn("output y agrees", done.stdout + done.stderr)
+
     def test_standard_leaves_no_operator_of_others(self):
         self.write("vendor.onnxtxt", VENDOR)
         done = self.json_of("convert", self.path("vendor.onnxtxt"), "-o", self.path("plain.onnx"), "--standard")

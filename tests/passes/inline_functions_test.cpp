@@ -64,5 +64,31 @@ TEST(InlineFunctions, TakesBodiesThatAreNotSorted) {
   EXPECT_EQ(model.graph->first()->op, "Abs");
 }
 
+/// The text of the model without its functions.
+std::string inlined(const std::string& text) {
+  Model model = onnx::parse_text(text);
+  passes::inline_functions(model);
+  return onnx::to_text(model);
+}
+
+TEST(InlineFunctions, BringsBodiesToTheVersionsOfTheModel) {
+  const std::string old = inlined(R"(<ir_version: 8, opset_import: ["": 17, "own": 1]>
+    g (float[2,3] x) => (float[2] y) { y = own.f(x) }
+    <domain: "own", opset_import: ["": 11]> f (x) => (y) { y = ReduceSum<axes = [1], keepdims = 0>(x) })");
+  EXPECT_THAT(old, HasSubstr("y = ReduceSum <keepdims: int = 0> (x, "));
+  const std::string newer = inlined(R"(<ir_version: 8, opset_import: ["": 11, "own": 1]>
+    g (float[2,3] x) => (float[2] y) { y = own.f(x) }
+    <domain: "own", opset_import: ["": 17]> f (x) => (y) { a = Constant<value = int64[1] {1}>() y = ReduceSum<keepdims = 0>(x, a) })");
+  EXPECT_THAT(newer, HasSubstr("axes: ints = [1]"));
+}
+
+TEST(InlineFunctions, ImportsWhatOnlyBodiesDid) {
+  const std::string text = inlined(R"(<ir_version: 8, opset_import: ["own": 1]>
+    g (float[2,3] x) => (float[2,3] y) { y = own.f(x) }
+    <domain: "own", opset_import: ["": 17, "com.microsoft": 1]> f (x) => (y) { z = com.microsoft.Gelu(x) y = Neg(z) })");
+  EXPECT_THAT(text, HasSubstr("\"\" : 17"));
+  EXPECT_THAT(text, HasSubstr("\"com.microsoft\" : 1"));
+}
+
 }  // namespace
 }  // namespace ingot
