@@ -10,6 +10,7 @@
 #include "ingot/driver/inputs.h"
 #include "ingot/driver/run.h"
 #include "ingot/passes/change_batch.h"
+#include "ingot/passes/inline_functions.h"
 
 namespace ingot::driver {
 namespace {
@@ -148,6 +149,7 @@ bool are_alike(const Array& a, const Array& b, std::int64_t rows) {
 }
 
 std::vector<std::string> change_batch(Model& model, const Dim& batch, Budget* budget) {
+  if (passes::fixed_batch(model)) passes::inline_functions(model, budget);  // what a body fixes is for one call
   const Model before = model.clone();
   try {
     return changed(model, batch, passes::BatchGuess::outer, budget);

@@ -18,7 +18,6 @@
 #include "ingot/engine/session.h"
 #include "ingot/lower/lower.h"
 #include "ingot/passes/canonicalize.h"
-#include "ingot/passes/infer.h"
 #include "ingot/passes/inline_functions.h"
 
 namespace ingot::driver {
@@ -120,9 +119,8 @@ std::vector<backends::cpp::File> as_files(std::vector<backends::mlir::File> made
 /// Operators as they are, for another compiler.
 CompileReport write_onnx_dialect(Model& model, const SplitPath& path) {
   CompileReport report;
-  passes::canonicalize(model);
   passes::inline_functions(model);
-  passes::infer(model);
+  passes::canonicalize(model);
   for (const auto& place : all_graphs(model))
     for (const Value* value : place.graph->initializers())
       if (value->initializer) report.weight_bytes += static_cast<std::int64_t>(value->initializer->bytes().size());

@@ -17,7 +17,6 @@
 #include "ingot/ops/well_formed.h"
 #include "ingot/passes/canonicalize.h"
 #include "ingot/passes/decompose.h"
-#include "ingot/passes/infer.h"
 #include "ingot/passes/inline_functions.h"
 #include "ingot/passes/sort_nodes.h"
 
@@ -115,15 +114,9 @@ struct Session::State {
     auto made = std::make_shared<Plan>(budget);
     Model& m = made->model;
     m = source.clone();
+    passes::inline_functions(m, &budget);
     passes::sort_nodes(*m.graph);  // types are inferred and patterns found in this order
     passes::canonicalize(m);
-    if (!m.functions.empty()) {
-      passes::inline_functions(m, &budget);
-      passes::InferOptions tolerant;
-      tolerant.tolerate_errors = true;
-      tolerant.budget = &budget;
-      passes::infer(m, tolerant);  // bodies state no types
-    }
     passes::decompose(m, has_kernel);
     const Missing none = missing_in(*m.graph);
     if (!none.operators.empty()) {

@@ -4,6 +4,7 @@
 #include "ingot/base/error.h"
 #include "ingot/ops/schema.h"
 #include "ingot/passes/infer.h"
+#include "ingot/passes/inline_functions.h"
 
 namespace ingot::passes {
 
@@ -21,6 +22,18 @@ VersionReport convert_version(Model& model, const OpsetImports& targets) {
   infer(model, options);
   VersionReport report;
   std::vector<Obstacle> obstacles;
+  if (!model.functions.empty()) {
+    Model copy = model.clone();
+    move_nodes(copy, targets, nullptr, report, obstacles);
+    if (obstacles.empty()) {
+      model = std::move(copy);
+      return report;
+    }
+    report = {};
+    obstacles.clear();
+    inline_functions(model);  // in the bodies no types are known
+    infer(model, options);
+  }
   move_nodes(model, targets, nullptr, report, obstacles);
   std::string goal;
   for (const OpsetImport& t : targets)

@@ -7,7 +7,8 @@ class Budget;
 
 namespace ingot::passes {
 
-/// Replaces calls of model-local functions by their bodies, nested ones too, and drops the functions.
+/// Replaces calls of model-local functions by their bodies, nested ones too, and drops the functions. Nobody knows types
+/// in bodies: what infers or needs them comes afterwards.
 /// Bodies in other versions of operator sets are brought to the model's. `keep`, if given, says which functions stay
 /// calls. Throws on recursion and when the budget's nodes run out.
 void inline_functions(Model& model, Budget* budget = nullptr,

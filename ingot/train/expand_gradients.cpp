@@ -184,8 +184,8 @@ bool has_gradients(const Model& model) {
 
 void expand_gradients(Model& model) {
   if (!has_gradients(model)) return;
-  passes::canonicalize(model);
   passes::inline_functions(model);
+  passes::canonicalize(model);
   expand_gradients(*model.graph);
 }
 

@@ -232,8 +232,8 @@ bool GradientCheck::passed() const {
 
 Model in_double(const Model& model) {
   Model wide = model.clone();
-  passes::canonicalize(wide);
   passes::inline_functions(wide);
+  passes::canonicalize(wide);
   expand_gradients(*wide.graph);
   ops::require_well_formed(*wide.graph);
   passes::widen_floats(wide, {.reads_double = true, .widens_halves = true, .follows_schemas = false});

@@ -110,8 +110,8 @@ Model gradient_model(const Model& model, const GradientModelOptions& options) {
   using Kind = GradientModelOptions::Kind;
   Model made = model.clone();
   made.training.clear();
-  passes::canonicalize(made);
   passes::inline_functions(made);
+  passes::canonicalize(made);
   expand_gradients(*made.graph);
   ops::require_well_formed(*made.graph);
   Graph& graph = *made.graph;

@@ -12,8 +12,8 @@ std::unordered_map<std::string, Value*> splice(const Model& model,
                                                const std::unordered_map<std::string, Value*>& inputs, Graph& into,
                                                const std::string& prefix) {
   Model copy = model.clone();
-  passes::canonicalize(copy);
   passes::inline_functions(copy);
+  passes::canonicalize(copy);
   const Graph& from = *copy.graph;
   Graph::ValueMap map;
   for (const Value* v : from.initializers())

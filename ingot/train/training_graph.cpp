@@ -198,8 +198,8 @@ std::unordered_set<std::string> differentiable_parameters(const Model& model, co
 void prepare(TrainingGraph& training, const Model& model, const ParameterOptions& options) {
   training.model = model.clone();
   training.model.training.clear();
-  passes::canonicalize(training.model);
   passes::inline_functions(training.model);
+  passes::canonicalize(training.model);
   expand_gradients(*training.model.graph);
   Graph& graph = *training.model.graph;
   ops::require_well_formed(graph);

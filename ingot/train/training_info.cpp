@@ -256,8 +256,8 @@ TrainingGraph read_training_info(const Model& model, std::size_t which) {
   require_good_training_info(model);
   TrainingGraph training;
   training.model = model.clone();
-  passes::canonicalize(training.model);
   passes::inline_functions(training.model);
+  passes::canonicalize(training.model);
   const Metadata bindings = training.model.training[which].update_binding;
   Graph& graph = *training.model.graph;
   const std::size_t inference_outputs = graph.output_count();

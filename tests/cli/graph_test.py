@@ -220,6 +220,26 @@ net (float[2,3] x) => (float[2] y) <float[3,4] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1
             done = self.run_ingot(words[0], self.path("called.onnxtxt"), *words[1:])
             self.assertIn("output y agrees", done.stdout + done.stderr)
 
+    def test_types_are_known_behind_functions(self):
+        self.write("called.onnxtxt", """<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
+net (float[2,4] x) => (float[2,4] y) <float[4,4] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}>
+{ [first] h = own.Mean(x) [middle] p = own.Linear(h, w) [last] y = own.Heads(p) }
+<domain: "own", opset_import: ["" : 17]> Mean (x) => (y)
+{ m = ReduceMean<axes = [-1], keepdims = 1>(x) d = Sub(x, m) y = Softmax(d) }
+<domain: "own", opset_import: ["" : 17]> Linear (x, w) => (y) { p = MatMul(x, w) y = Softmax(p) }
+<domain: "own", opset_import: ["" : 17]> Heads (x) => (y)
+{ s = Constant<value = int64[3] {2, 2, 2}>() a = Reshape(x, s) b = Softmax(a) t = Constant<value = int64[2] {2, 4}>() y = Reshape(b, t) }""")
+        model = self.path("called.onnxtxt")
+        self.assertIn("trained  w  float[4,4]",
+                      self.run_ingot("make-trainable", model, "--loss", "mse", "--dry-run").stdout)
+        self.run_ingot("convert", model, "-o", self.path("old.onnx"), "--opset", "11")
+        verdict = self.json_of("verify", model, self.path("old.onnx"), "--with", "ingot")
+        self.assertEqual(verdict["answer"], "same")
+        done = self.json_of("convert", model, "-o", self.path("seven.onnx"), "--batch", "7")
+        self.assertEqual(done["inputs"][0]["type"], "float[7,4]")
+        kernels = self.json_of("run", model, "--random", "1", "--profile")
+        self.assertNotIn("Softmax:reference", [n["op"] + ":" + n["kernel"] for n in kernels["profile"]["nodes"]])
+
     def test_standard_leaves_no_operator_of_others(self):
         self.write("vendor.onnxtxt", VENDOR)
         done = self.json_of("convert", self.path("vendor.onnxtxt"), "-o", self.path("plain.onnx"), "--standard")
