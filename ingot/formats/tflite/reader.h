@@ -13,9 +13,10 @@ namespace ingot::formats::tflite {
 struct ReadOptions {
   Budget* budget = nullptr;  ///< null: unlimited
   /// Tables of a flatbuffer may be shared, so a small file can describe a huge model: what is copied out of it is
-  /// limited to this, plus some bytes for each byte of the file.
+  /// limited to this, plus some bytes for each byte of the file. A plain operator has some 40 bytes there and ten times
+  /// as many in memory.
   std::uint64_t copied_bytes = std::uint64_t{32} << 20;
-  std::uint64_t copied_per_byte = 4;
+  std::uint64_t copied_per_byte = 16;
 };
 
 /// Does the file begin as a TFLite file does?

@@ -19,6 +19,22 @@ TEST(TfliteWriter, NothingIsLost) {
   EXPECT_TRUE(reread(full_model(), {.largest_flatbuffer = 0}) == full_model());
 }
 
+TEST(TfliteWriter, LongChainsOfSmallOperatorsAreRead) {
+  constexpr std::int32_t kLength = 300'000;
+  Model m;
+  SubGraph& graph = m.subgraphs.emplace_back();
+  for (std::int32_t i = 0; i <= kLength; ++i) graph.tensors.emplace_back().name = "v" + std::to_string(i);
+  graph.inputs = {0};
+  graph.outputs = {kLength};
+  for (std::int32_t i = 0; i < kLength; ++i) {
+    Operator& op = graph.operators.emplace_back();
+    op.code.builtin = BuiltinOperator::RELU;
+    op.inputs = {i};
+    op.outputs = {i + 1};
+  }
+  EXPECT_EQ(reread(m).subgraphs[0].operators.size(), graph.operators.size());
+}
+
 TEST(TfliteWriter, TheSameModelGivesTheSameBytes) {
   EXPECT_EQ(to_bytes(full_model()), to_bytes(full_model()));
   EXPECT_EQ(to_bytes(reread(full_model())), to_bytes(full_model()));
