@@ -172,7 +172,7 @@ const std::string& need_text(const Node& node, std::string_view attribute) {
 }
 
 void refuse_text(const Node& node, const std::string& why) {
-  throw Error(Code::bad_attribute, why).in_node(node.name, node.op);
+  throw Error(Code::bad_attribute, why).in_node(node.name, node.op, node.label());
 }
 
 }  // namespace ingot::ops
