@@ -112,7 +112,7 @@ const Format& recognise(const Source& source) {
   if (named && named->load) return *named;
   throw Error(Code::unknown_format, "the format of this file is not recognised")
       .in_file(source.path)
-      .hint("name it with --from: " + format_names(is_readable));
+      .hint("name it with --from: " + format_names(source.path.empty() ? is_readable_in_memory : is_readable));
 }
 
 const Format& format_to_read(const Source& source, const Format* named) {
