@@ -19,11 +19,11 @@ namespace fs = std::filesystem;
 /// The built-in rows are constant; plug-ins add theirs while the program runs.
 struct Registry {
   std::mutex mutex;
-  std::vector<const Format*> rows{&rows::kOnnx,        &rows::kOnnxText,     &rows::kTflite,  &rows::kTensorflow,
-                                  &rows::kSavedModel,  &rows::kTensorflowJs, &rows::kKeras,   &rows::kTorch,
-                                  &rows::kTorchSource, &rows::kSafetensors,  &rows::kSklearn, &rows::kXgboost,
-                                  &rows::kLightgbm,    &rows::kCatboost,     &rows::kLibsvm,  &rows::kLiblinear,
-                                  &rows::kPandas,      &rows::kJson};
+  std::vector<const Format*> rows{
+#define INGOT_FORMAT(name) &rows::k##name##Format,
+#include "ingot/driver/formats/formats.def"
+#undef INGOT_FORMAT
+  };
 };
 
 Registry& registry() {

@@ -157,7 +157,7 @@ constexpr Vocabulary kOperators = {
 
 }  // namespace
 
-constinit const Format kTflite = {
+constinit const Format kTfliteFormat = {
     .name = "tflite",
     .title = "TFLite",
     .extensions = kExtensions,
