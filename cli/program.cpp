@@ -143,37 +143,9 @@ int run(int argc, char** argv) {
   program.add_option("--plugin", global.plugins, "A shared library with more operators, formats or targets");
 
   const std::vector<Command> commands = {
-      add_inspect(program, global),
-      add_check(program, global),
-      add_convert(program, global),
-      add_run(program, global),
-      add_verify(program, global),
-      add_test(program, global),
-      add_bench(program, global),
-      add_ops(program, global),
-      add_train(program, global),
-      add_eval(program, global),
-      add_grad(program, global),
-      add_gradcheck(program, global),
-      add_make_trainable(program, global),
-      add_strip_training(program, global),
-      add_extract(program, global),
-      add_split(program, global),
-      add_merge(program, global),
-      add_rename(program, global),
-      add_partition(program, global),
-      add_quantize(program, global),
-      add_diff(program, global),
-      add_optimize(program, global),
-      add_compile(program, global),
-      add_report(program, global),
-      add_view(program, global),
-      add_scoreboard(program, global),
-      add_zoo_report(program, global),
-      add_explain(program, global),
-      add_config(program, global),
-      add_completion(program, global),
-      add_man(program, global),
+#define INGOT_COMMAND(name) add_##name(program, global),
+#include "commands.def"
+#undef INGOT_COMMAND
   };
   const std::vector<std::string> given(argv + 1, argv + argc);
   const std::vector<std::string> arguments = with_settings(given, program.describe());
@@ -209,7 +181,8 @@ int run_program(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return driver::report_no_memory();
   } catch (const std::filesystem::filesystem_error& failed) {  // a path that is too long, leads in circles ...
-    const Error error = system_error(Code::cannot_open, "cannot use it", failed.path1().string(), failed.code().value());
+    const Error error =
+        system_error(Code::cannot_open, "cannot use it", failed.path1().string(), failed.code().value());
     report(error);
     return error.exit_code();
   } catch (const std::exception& error) {

@@ -4,14 +4,23 @@
 Usage: join_sources.py MAX_LINES FILE...      prints one group a line, its files separated by spaces
 
 Files are joined when no name that one keeps to itself (in a namespace without a name, as a macro or by `using`) could
-mean something else in the other. A file that includes itself once per processor (Highway) or
-opens a whole namespace stays alone. Where this guesses wrong the compiler says so; running cmake again regroups.
+mean something else in the other, or in a header that the other reads first. A file that includes itself once per
+processor (Highway) or opens a whole namespace stays alone. Where this guesses wrong the compiler says so; running cmake
+again regroups.
+
+Files of one folder are joined, and small rests of folders with each other: so a file that comes or grows regroups its
+own folder at most, and the rest is not compiled again.
 """
+import collections
+import functools
 import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+HERE = pathlib.Path.cwd()
+ROOT = next((folder for folder in (HERE, *HERE.parents) if (folder / "ingot").is_dir()), HERE)  # of the includes
+INCLUDE = re.compile(r'^#include "((?:ingot|tests)/\S+\.(?:h|def|inc))"', re.M)
+NAMESPACE = re.compile(r"^namespace ([\w:]+) \{$", re.M)
 LIST = re.compile(r'^#include "(\S+\.def)"', re.M)  # what it lists becomes code of the file that includes it
 STAYS_ALONE = re.compile(r"^\s*(using namespace (?!std::)|#define HWY_TARGET_INCLUDE|#include .*foreach_target)", re.M)
 NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"', re.S)
@@ -26,6 +35,24 @@ NO_NAMES = {"if", "for", "while", "switch", "return", "alignas", "decltype", "no
             "TEST_F", "TEST_P", "INSTANTIATE_TEST_SUITE_P"}
 
 
+@functools.lru_cache(maxsize=None)
+def header(path):
+    """What a header includes, the namespaces that it adds to and the words it says there."""
+    if not (ROOT / path).exists():
+        return frozenset(), (), frozenset()
+    raw = (ROOT / path).read_text(encoding="utf-8")
+    return (frozenset(INCLUDE.findall(raw)), tuple(NAMESPACE.findall(raw)),
+            frozenset(word for word, _ in UNQUALIFIED.findall(NOISE.sub(" ", raw))))
+
+
+def all_headers(raw):
+    found, new = set(), set(INCLUDE.findall(raw))
+    while new:
+        found |= new
+        new = set().union(*(header(path)[0] for path in new)) - found
+    return found
+
+
 class Source:
     def __init__(self, path):
         self.path = path
@@ -38,6 +65,9 @@ class Source:
         self.aliases = {found.group(1) or found.group(2): found.group() for found in ALIAS.finditer(text)}
         for body in NAMELESS.findall(raw):
             self.note_declarations(NOISE.sub(" ", body))
+        self.kept = self.functions | self.others | set(self.aliases)
+        self.namespaces = NAMESPACE.findall(text)
+        self.headers = all_headers(raw)
         self.words = set()
         self.calls = set()
         for word, call in UNQUALIFIED.findall(text):
@@ -73,24 +103,43 @@ class Source:
     def hides_from(self, other):
         return bool(self.functions & (other.calls | other.functions | other.others) or self.others & other.words
                     or any(name in other.words and other.aliases.get(name) != alias  # the same alias twice is fine
-                           for name, alias in self.aliases.items()))
+                           for name, alias in self.aliases.items())
+                    or any(self.changes(path) for path in other.headers - self.headers))
+
+    def changes(self, path):
+        """Whether a header that is read behind this file says, in its namespace or within, what only this file means."""
+        _, namespaces, words = header(path)
+        return (not self.kept.isdisjoint(words)
+                and any((inner + "::").startswith(outer + "::") for inner in namespaces for outer in self.namespaces))
 
 
-def fits(source, group, max_lines):
-    return (not source.alone and not group[0].alone
-            and sum(other.lines for other in group) + source.lines <= max_lines
-            and not any(source.hides_from(other) or other.hides_from(source) for other in group))
+def lines(group):
+    return sum(source.lines for source in group)
+
+
+def fits(one, other, max_lines):
+    return (not one[0].alone and not other[0].alone and lines(one) + lines(other) <= max_lines
+            and not any(a.hides_from(b) or b.hides_from(a) for a in one for b in other))
+
+
+def first_fit(groups, max_lines):
+    joined = []
+    for group in groups:
+        into = next((other for other in joined if fits(group, other, max_lines)), None)
+        if into:
+            into.extend(group)
+        else:
+            joined.append(list(group))
+    return joined
 
 
 def join(sources, max_lines):
-    groups = []
+    folders = collections.defaultdict(list)
     for source in sources:
-        group = next((group for group in groups if fits(source, group, max_lines)), None)
-        if group:
-            group.append(source)
-        else:
-            groups.append([source])
-    return groups
+        folders[pathlib.PurePath(source.path).parent].append([source])
+    groups = [group for folder in folders.values() for group in first_fit(folder, max_lines)]
+    rests = [group for group in groups if lines(group) < max_lines / 3]
+    return [group for group in groups if group not in rests] + first_fit(rests, max_lines)
 
 
 def main():

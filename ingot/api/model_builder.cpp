@@ -128,6 +128,8 @@ void ModelBuilder::output(const std::string& name, Ref value) {
 }
 
 Model ModelBuilder::build() {
+  if (state().model.graph->outputs().empty())
+    throw Error(Code::bad_usage, "a model without outputs computes nothing").hint("name one by output()");
   Model model = std::move(state().model);
   *this = ModelBuilder(model.opsets.version(""), model.graph->name);
   model.ir_version =

@@ -38,10 +38,11 @@ Error& Error::hint(std::string text) {
   return *this;
 }
 
-Error& Error::in_node(std::string_view name, std::string_view op) {
+Error& Error::in_node(std::string_view name, std::string_view op, std::string_view label) {
   if (!has_node_) {
     has_node_ = true;
-    node_ = name;
+    is_label_ = name.empty() && !label.empty();
+    node_ = is_label_ ? label : name;
     op_ = op;
     compose();
   }
@@ -66,9 +67,8 @@ void Error::compose() {
     text_ += ": ";
   }
   if (has_node_) {
-    text_ += "node '";
-    text_ += printable(node_, false, kLongestName);
-    text_ += "' (";
+    text_ += is_label_ ? printable(node_, false, kLongestName) : "node '" + printable(node_, false, kLongestName) + "'";
+    text_ += " (";
     text_ += printable(op_, false, kLongestName);
     text_ += "): ";
   }

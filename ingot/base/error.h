@@ -33,7 +33,8 @@ class Error : public std::exception {
   Error(Code code, std::string message);
 
   Error& hint(std::string text);
-  Error& in_node(std::string_view name, std::string_view op);
+  /// `label`: what to call one without a name (Node::label()).
+  Error& in_node(std::string_view name, std::string_view op, std::string_view label = {});
   Error& in_file(std::string path);
 
   Code code() const { return code_; }
@@ -53,7 +54,7 @@ class Error : public std::exception {
   void compose();
 
   Code code_;
-  bool has_node_ = false;
+  bool has_node_ = false, is_label_ = false;
   std::string message_, hint_, node_, op_, file_, text_;
 };
 

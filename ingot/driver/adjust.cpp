@@ -162,7 +162,13 @@ void set_input_shapes(Model& model, const InputShapes& shapes) {
   }
 }
 
+void refuse_two_targets(const AdjustOptions& options) {
+  if (options.opset && !options.target.empty())
+    throw Error(Code::bad_usage, "--opset and --for exclude each other").hint("--for names the operator sets too");
+}
+
 AdjustReport adjust(Model& model, const AdjustOptions& options) {
+  refuse_two_targets(options);
   AdjustReport report;
   set_input_shapes(model, options.input_shapes);
   if (options.batch) report.notes = change_batch(model, *options.batch, options.budget);

@@ -28,7 +28,7 @@ struct AdjustOptions {
   AutoCast auto_cast = AutoCast::none;        // for element types that the operator set asked for lacks
   bool standard = false;                      // operators of others become ONNX's own
   std::optional<passes::HalfOptions> half{};  // compute in half precision
-  Budget* budget = nullptr;             // of what is run to prove that another batch means the same
+  Budget* budget = nullptr;                   // of what is run to prove that another batch means the same
 };
 
 struct AdjustReport {
@@ -36,6 +36,9 @@ struct AdjustReport {
   std::size_t nodes_changed = 0, nodes_added = 0;
   std::optional<passes::HalfReport> half{};
 };
+
+/// Refuses an operator set beside a program that brings its own.
+void refuse_two_targets(const AdjustOptions& options);
 
 /// Changes a model as asked. Nothing asked, nothing changed.
 AdjustReport adjust(Model& model, const AdjustOptions& options);

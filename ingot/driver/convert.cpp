@@ -58,8 +58,7 @@ AdjustOptions adjust_options(const ConvertRequest& request, const Format& from, 
 
 /// Options that would do nothing without others.
 void require_company(const ConvertRequest& request, const AdjustOptions& adjust, const Format& to) {
-  if (request.opset && !request.target.empty())
-    throw Error(Code::bad_usage, "--opset and --for exclude each other").hint("--for names the operator sets too");
+  refuse_two_targets(adjust);
   if (request.external_threshold && !request.external_data)
     throw Error(Code::bad_usage, "--external-threshold does nothing by itself").hint("add --external-data");
   const bool casts = request.auto_cast.value_or(AutoCast::none) != AutoCast::none;
@@ -288,7 +287,8 @@ ConvertReport convert(const ConvertRequest& request) {
     error.in_file(request.input);
     throw;
   }
-  if (done.to->is_onnx) append(done.notes, save(done.model, request.output, plan.save));
+  if (done.to->is_onnx)
+    append(done.notes, save(done.model, request.output, plan.save));
   else
     note_what_is_left_behind(done);
   done.write_seconds = seconds_since(clock);

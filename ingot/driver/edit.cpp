@@ -79,10 +79,6 @@ std::vector<Part> split(const Model& model, const SplitOptions& options) {
   return passes::split(whole, options);
 }
 
-Model merge(Model a, Model b, const MergeOptions& options, MergeReport& report) {
-  return passes::merge(std::move(a), std::move(b), options, report);
-}
-
 HalfReport to_half(Model& model, const HalfOptions& options) { return passes::to_half(model, options); }
 
 void rename(Model& model, const RenameOptions& options) {

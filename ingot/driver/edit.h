@@ -33,7 +33,7 @@ OptimizeLevel parse_level(std::string_view word);
 /// Keeps what lies between the values named; see passes/extract.h.
 void extract(Model& model, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
 std::vector<Part> split(const Model& model, const SplitOptions& options);
-Model merge(Model a, Model b, const MergeOptions& options, MergeReport& report);
+using passes::merge;
 HalfReport to_half(Model& model, const HalfOptions& options);
 
 struct RenameOptions {

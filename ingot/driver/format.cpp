@@ -19,11 +19,11 @@ namespace fs = std::filesystem;
 /// The built-in rows are constant; plug-ins add theirs while the program runs.
 struct Registry {
   std::mutex mutex;
-  std::vector<const Format*> rows{&rows::kOnnx,        &rows::kOnnxText,     &rows::kTflite,  &rows::kTensorflow,
-                                  &rows::kSavedModel,  &rows::kTensorflowJs, &rows::kKeras,   &rows::kTorch,
-                                  &rows::kTorchSource, &rows::kSafetensors,  &rows::kSklearn, &rows::kXgboost,
-                                  &rows::kLightgbm,    &rows::kCatboost,     &rows::kLibsvm,  &rows::kLiblinear,
-                                  &rows::kPandas,      &rows::kJson};
+  std::vector<const Format*> rows{
+#define INGOT_FORMAT(name) &rows::k##name##Format,
+#include "ingot/driver/formats/formats.def"
+#undef INGOT_FORMAT
+  };
 };
 
 Registry& registry() {
@@ -112,7 +112,7 @@ const Format& recognise(const Source& source) {
   if (named && named->load) return *named;
   throw Error(Code::unknown_format, "the format of this file is not recognised")
       .in_file(source.path)
-      .hint("name it with --from: " + format_names(is_readable));
+      .hint("name it with --from: " + format_names(source.path.empty() ? is_readable_in_memory : is_readable));
 }
 
 const Format& format_to_read(const Source& source, const Format* named) {

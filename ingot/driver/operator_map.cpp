@@ -53,7 +53,7 @@ void rename_attributes(Node& node, const std::map<std::string, std::optional<std
     if (!attribute) continue;
     if (to && from != *to && node.attributes.has(*to))
       throw Error(Code::bad_field_value, "the mapping gives it two attributes '" + *to + "'")
-          .in_node(node.label(), node.op);
+          .in_node(node.name, node.op, node.label());
     if (to)
       attribute->name = *to;
     else

@@ -2,7 +2,6 @@
 #include "ingot/driver/options.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 #include "ingot/base/error.h"
@@ -27,29 +26,6 @@ T parsed(std::string_view word, const Word<T> (&known)[n], const std::string& wh
 Error not_a_shape(const std::string& text) {
   return Error(Code::bad_usage, "'" + text + "' is not an input shape").hint("such as x:1,3,224,224 or x:N,?,10");
 }
-
-using Flags = std::array<std::string_view, static_cast<std::size_t>(kLastOption) + 1>;
-constexpr Flags kFlags = {"--signature",     "--tag",
-                          "--inputs",        "--outputs",
-                          "--functions",     "--map-ops",
-                          "--mode",          "--keep-functions",
-                          "--strings",       "--keep-nhwc",
-                          "--dequantize",    "--weights-from",
-                          "--keep-state",    "--loss",
-                          "--optimizer",     "--optimizer-state",
-                          "--precision",     "--raw-scores",
-                          "--zipmap",        "--decision-path",
-                          "--input-type",    "--input-value",
-                          "--data",          "--schema",
-                          "--allow-custom",  "--inputs-as",
-                          "--outputs-as",    "--opset",
-                          "--for",           "--auto-cast",
-                          "--infer-types",   "--weights",
-                          "--native-lstm",   "--quantize",
-                          "--variables",     "--sequences",
-                          "--external-data", "--external-threshold",
-                          "--float16",       "--standard"};
-static_assert(!kFlags.back().empty(), "every option has a flag");
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -171,14 +147,14 @@ std::string parse_operator(const std::string& text) {
   return text;
 }
 
-std::string_view flag_of(Option option) { return kFlags.at(static_cast<std::size_t>(option)); }
+std::string_view flag_of(Option option) { return kOptionFlags[static_cast<std::size_t>(option)]; }
 
 void require_taken(OptionSet given, const Format* from, const Format* to) {
   if (from) given = given.without(from->import_options);
   if (to) given = given.without(to->export_options);
   if (given.empty()) return;
   std::vector<std::string> flags, takers;
-  for (std::size_t i = 0; i < kFlags.size(); ++i)
+  for (std::size_t i = 0; i < kOptionCount; ++i)
     if (const auto option = static_cast<Option>(i); given.has(option)) {
       flags.emplace_back(flag_of(option));
       takers.push_back(takers_of(option));

@@ -1,6 +1,8 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,52 +67,17 @@ std::string parse_operator(const std::string& text);
 
 /// The options that some formats take and others do not.
 enum class Option : std::uint8_t {
-  // of the source
-  signature,
-  tag,
-  inputs,
-  outputs,
-  functions,
-  map_ops,
-  mode,
-  keep_functions,
-  strings,
-  keep_nhwc,
-  dequantize,
-  weights_from,
-  keep_state,
-  loss,
-  optimizer,
-  optimizer_state,
-  precision,
-  raw_scores,
-  zipmap,
-  decision_path,
-  input_types,
-  input_values,
-  data,
-  schema,
-  // of either
-  allow_custom,
-  inputs_as,
-  outputs_as,
-  // of the result
-  opset,
-  target,
-  auto_cast,
-  infer_types,
-  weights,
-  native_lstm,
-  quantize,
-  variables,
-  sequences,
-  external_data,
-  external_threshold,
-  half,
-  standard,
+#define INGOT_OPTION(name, flag) name,
+#include "ingot/driver/options.def"
+#undef INGOT_OPTION
 };
-inline constexpr Option kLastOption = Option::standard;
-static_assert(static_cast<unsigned>(kLastOption) < 64, "a set has a bit for each");
+inline constexpr std::string_view kOptionFlags[] = {
+#define INGOT_OPTION(name, flag) flag,
+#include "ingot/driver/options.def"
+#undef INGOT_OPTION
+};
+inline constexpr std::size_t kOptionCount = std::size(kOptionFlags);
+static_assert(kOptionCount < 64, "a set has a bit for each");
 
 /// As the command line spells it: "--keep-functions".
 std::string_view flag_of(Option option);

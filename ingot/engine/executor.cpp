@@ -88,12 +88,12 @@ void Executor::run_step(const Step& step, Frame& frame) {
     else
       step.op->kernel(context);
   } catch (Error& error) {
-    error.in_node(node.name.empty() ? node.label() : node.name, node.op);
+    error.in_node(node.name, node.op, node.label());
     throw;
   } catch (const std::bad_alloc&) {
-    throw no_memory().in_node(node.name.empty() ? node.label() : node.name, node.op);
+    throw no_memory().in_node(node.name, node.op, node.label());
   } catch (const std::length_error&) {  // a container that no memory could hold
-    throw no_memory().in_node(node.name.empty() ? node.label() : node.name, node.op);
+    throw no_memory().in_node(node.name, node.op, node.label());
   }
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (step.outputs[i] != kNoSlot) frame.values[step.outputs[i]] = std::move(outputs[i]);

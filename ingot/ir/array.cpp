@@ -63,6 +63,10 @@ Array Array::view(DType dtype, Dims dims, void* data, std::shared_ptr<const void
   a.size_ = tensor_size(a.dims_);
   if (!data && a.size_ > 0)
     throw Error(Code::bad_usage, std::to_string(a.size_) + " elements cannot be viewed at a null pointer");
+  const std::size_t unit = std::min<std::size_t>(element_bytes(dtype), alignof(std::max_align_t));
+  if (dtype == DType::undefined || reinterpret_cast<std::uintptr_t>(data) % unit != 0)
+    throw Error(Code::bad_usage, "memory is viewed as elements that it is not aligned for, or that have no type")
+        .hint("copy it: Array::of, or Tensor and Array::from");
   a.data_ = static_cast<std::byte*>(data);
   a.owner_ = std::move(owner);
   return a;
@@ -134,6 +138,12 @@ std::vector<std::int64_t> Array::to_ints() const {
 }
 
 std::vector<double> Array::to_doubles() const { return to_tensor().to_doubles(); }
+
+void Array::expect_size(std::size_t count) const {
+  if (count != static_cast<std::size_t>(size_))
+    throw Error(Code::tensor_size_mismatch,
+                "an array of type " + type().str() + " was given " + std::to_string(count) + " elements");
+}
 
 void Array::expect(DType wanted) const {
   if (wanted != dtype_)

@@ -21,6 +21,7 @@ class Array {
   template <class T> static Array of(Dims dims, const std::vector<T>& values) {
     Array a(dtype_of<T>, std::move(dims));
     a.expect(dtype_of<T>);
+    a.expect_size(values.size());
     std::copy(values.begin(), values.end(), a.mutable_data<T>().begin());
     return a;
   }
@@ -57,6 +58,7 @@ class Array {
 
  private:
   void expect(DType wanted) const;
+  void expect_size(std::size_t count) const;
 
   DType dtype_ = DType::undefined;
   Dims dims_;

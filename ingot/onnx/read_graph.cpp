@@ -154,7 +154,7 @@ void GraphReader::read_node(const protobuf::Reader& field, GraphAssembly& assemb
     read_node_fields(field.message(), *node, assembly);
   } catch (Error& error) {
     const auto [name, op] = name_and_operator(field.message());
-    if (!name.empty() || !op.empty()) error.in_node(name, op);
+    if (!name.empty() || !op.empty()) error.in_node(name, op, name.empty() ? "a node without a name" : "");
     throw;
   }
 }

@@ -62,6 +62,9 @@ Node* GraphBuilder::node(std::string_view type, std::string_view domain, const V
 
 Values GraphBuilder::op(ops::Name type, const Values& inputs, const Attrs& attrs, std::size_t outputs) {
   const auto position = std::ranges::lower_bound(ops::kNames, type.text) - std::begin(ops::kNames);
+  if (position == std::ssize(ops::kNames) || ops::kNames[position] != type.text)
+    throw Error(Code::internal,
+                std::string(type.text) + " is none of ONNX's own operators: node() makes those of others");
   const ops::OpDef& def = *ops::all()[static_cast<std::size_t>(position)];
   Node* made = node(def.name, def.domain, inputs, attrs, outputs);
   if (infers_) {

@@ -20,7 +20,7 @@ Value* GradContext::less(Value* a, Value* b) { return g.op("Less", {a, b}); }
 Value* GradContext::equal(Value* a, Value* b) { return g.op("Equal", {a, b}); }
 
 void GradContext::fail(std::string message) const {
-  throw Error(Code::not_differentiable, std::move(message)).in_node(node.name, node.op);
+  throw Error(Code::not_differentiable, std::move(message)).in_node(node.name, node.op, node.label());
 }
 
 std::int64_t GradContext::rank(std::size_t i) const {

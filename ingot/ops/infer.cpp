@@ -224,7 +224,7 @@ std::int64_t InferContext::axis(std::int64_t axis, std::int64_t rank, std::strin
   if (axis < -rank || axis >= rank)
     throw Error(Code::axis_out_of_range,
                 std::string(what) + " " + std::to_string(axis) + " is out of range for rank " + std::to_string(rank))
-        .in_node(node_.name, node_.op);
+        .in_node(node_.name, node_.op, node_.label());
   return axis < 0 ? axis + rank : axis;
 }
 
@@ -233,7 +233,7 @@ void InferContext::require(bool condition, std::string_view message) const {
 }
 
 void InferContext::fail(std::string message) const {
-  throw Error(Code::inference_failed, std::move(message)).in_node(node_.name, node_.op);
+  throw Error(Code::inference_failed, std::move(message)).in_node(node_.name, node_.op, node_.label());
 }
 
 void InferContext::commit() {
@@ -268,7 +268,7 @@ void infer_node(Node& node, InferSession& session) {
   try {
     if (def->infer) def->infer(context);
   } catch (Error& error) {
-    error.in_node(node.name, node.op);
+    error.in_node(node.name, node.op, node.label());
     if (!session.on_error) throw;
     session.on_error(node, error);
   }

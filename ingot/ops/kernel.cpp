@@ -29,12 +29,12 @@ std::int64_t KernelContext::axis(std::int64_t axis, std::int64_t rank) const {
   if (axis < -rank || axis >= rank)
     throw Error(Code::axis_out_of_range,
                 "axis " + std::to_string(axis) + " is out of range for rank " + std::to_string(rank))
-        .in_node(node.name, node.op);
+        .in_node(node.name, node.op, node.label());
   return axis < 0 ? axis + rank : axis;
 }
 
 void KernelContext::fail(std::string message) const {
-  throw Error(Code::execution_failed, std::move(message)).in_node(node.name, node.op);
+  throw Error(Code::execution_failed, std::move(message)).in_node(node.name, node.op, node.label());
 }
 
 }  // namespace ingot::ops

@@ -26,7 +26,7 @@ std::int64_t StepContext::need_rank(std::size_t i) const {
   if (const auto r = rank(i)) return *r;
   throw Error(Code::shape_needed, "the rank of input " + std::to_string(i) + " is needed but not known")
       .hint("give the inputs' shapes with --input-shape")
-      .in_node(node.name, node.op);
+      .in_node(node.name, node.op, node.label());
 }
 
 const Tensor* StepContext::constant(std::size_t i) const { return constant_of(node.input(i), true); }
@@ -55,7 +55,7 @@ void StepContext::input_to_attribute(std::size_t i, std::string_view attribute) 
 void StepContext::cannot(std::string reason, std::string hint) const {
   Error error(Code::cannot_downgrade, std::move(reason));
   if (!hint.empty()) error.hint(std::move(hint));
-  throw error.in_node(node.name, node.op);
+  throw error.in_node(node.name, node.op, node.label());
 }
 
 std::optional<std::int64_t> DecomposeContext::rank(std::size_t i) const { return rank_of(node.input(i)); }

@@ -63,7 +63,7 @@ void require_well_formed(const Node& node) {
   const auto newest = std::find_if(versions.rbegin(), versions.rend(), [](const Schema& s) { return !s.deprecated; });
   if (newest == versions.rend()) return;
   if (std::string flaw = flaw_of(node, *newest); !flaw.empty())
-    throw Error(Code::bad_arity, std::move(flaw)).in_node(node.name, node.op);
+    throw Error(Code::bad_arity, std::move(flaw)).in_node(node.name, node.op, node.label());
 }
 
 namespace {

@@ -52,7 +52,7 @@ bool decompose_node(Node& node) {
     made = def->decompose(context);
   } catch (Error& error) {
     take_back();
-    error.in_node(node.name.empty() ? node.label() : node.name, node.op);
+    error.in_node(node.name, node.op, node.label());
     throw;
   }
   made.resize(made.empty() ? 0 : std::max(made.size(), node.output_count()));

@@ -247,7 +247,7 @@ Values differentiate(Graph& graph, const std::vector<Seed>& seeds, const Values&
       ops::require_well_formed(node);
       dxs = is_control_flow(node) ? control_flow_gradient(context, reads) : ops::find(node)->gradient(context);
     } catch (Error& error) {
-      error.in_node(node.name, node.op);
+      error.in_node(node.name, node.op, node.label());
       if (error.code() == Code::not_differentiable) error.hint(remedies(node));
       throw;
     }

@@ -42,7 +42,7 @@ struct Request {
 
 Request read_request(const Node& node) {
   const auto fail = [&](const std::string& message) {
-    throw Error(Code::bad_attribute, message).in_node(node.name, node.op);
+    throw Error(Code::bad_attribute, message).in_node(node.name, node.op, node.label());
   };
   const auto find = [&](const std::string& name) {
     Value* value = node.graph().find_visible(name);

@@ -25,6 +25,19 @@ TEST(Optimize, SaysWhatItDid) {
   EXPECT_REFUSED(Code::bad_usage, optimize(model, {.level = "much"}));
 }
 
+TEST(Adjust, RefusesTwoTargets) {
+  Model model = doubled();
+  EXPECT_REFUSED(Code::bad_usage, adjust(model, {.opset = 13, .target = "ort-1.15"}));
+}
+
+TEST(Merge, IsFoundWithoutItsNamespaceToo) {
+  using namespace ingot;
+  MergeReport report;
+  const Model twice =
+      merge(doubled(), doubled(), {.connections = {{"y", "x"}}, .prefix_a = "a/", .prefix_b = "b/"}, report);
+  EXPECT_EQ(nodes_of(twice).size(), 4u);
+}
+
 TEST(SaveMemory, IsWhatLoadMemoryReads) {
   const std::string bytes = save_memory(doubled());
   const Model again = load_memory(Bytes::own(bytes)).model;

@@ -124,6 +124,14 @@ TEST(ModelBuilder, ValuesDoNotOutliveTheirGraph) {
   EXPECT_REFUSED(Code::bad_usage, b.output("z", orphan));
 }
 
+TEST(ModelBuilder, RefusesAModelThatComputesNothing) {
+  ModelBuilder b(21);
+  EXPECT_REFUSED(Code::bad_usage, b.build());
+  b.output("y", b.node("Relu", {b.input("x", Type::tensor(DType::f32, Shape{2}))}));
+  EXPECT_EQ(nodes_of(b.build()).size(), 1u);
+  EXPECT_REFUSED(Code::bad_usage, b.build()) << "it was built, and is empty";
+}
+
 TEST(ModelBuilder, KeepsItsValuesWhenItIsMoved) {
   ModelBuilder b;
   const auto x = b.input("x", floats({2}));

@@ -40,6 +40,15 @@ TEST(Error, InnermostNodeStaysEvenWithoutAName) {
   EXPECT_STREQ(error.what(), "node '' (Relu): m [IG0312]");
 }
 
+TEST(Error, CallsANodeWithoutANameByItsLabel) {
+  Error unnamed(Code::bad_name, "m");
+  EXPECT_STREQ(unnamed.in_node("", "Relu", "the node that makes 'y'").what(),
+               "the node that makes 'y' (Relu): m [IG0312]");
+  EXPECT_EQ(unnamed.node(), "the node that makes 'y'");
+  Error named(Code::bad_name, "m");
+  EXPECT_STREQ(named.in_node("a", "Relu", "node 'a'").what(), "node 'a' (Relu): m [IG0312]");
+}
+
 TEST(Error, EscapesControlCharactersOfNames) {
   Error error(Code::bad_name, "m");
   error.in_node("a\x1b[2J\n\x7f", "Op");

@@ -106,7 +106,7 @@ class Options : public testing::Test {
 TEST_F(Options, AreTakenOrRefusedByEveryPairOfFormats) {
   for (const Format* from : all_formats())
     for (const Format* to : all_formats())
-      for (int i = 0; i <= static_cast<int>(kLastOption); ++i) {
+      for (std::size_t i = 0; i < kOptionCount; ++i) {
         const auto option = static_cast<Option>(i);
         const std::string flag(flag_of(option));
         const Takers& takers = kTakers.at(flag);
@@ -273,7 +273,7 @@ TEST_F(Options, OfARequestAreNoticedEvenIfTheySayTheDefault) {
   const test::TempDir directory;
   for (const char* source : {"onnx", "onnxtxt", "tflite", "tensorflow", "savedmodel", "tfjs"})
     for (const char* result : {"onnx", "onnxtxt", "tflite", "json"})
-      for (int i = 0; i <= static_cast<int>(kLastOption); ++i) {
+      for (std::size_t i = 0; i < kOptionCount; ++i) {
         const auto option = static_cast<Option>(i);
         const Takers& takers = kTakers.at(std::string(flag_of(option)));
         const bool is_taken = has(takers.from, source) || has(takers.to, result);

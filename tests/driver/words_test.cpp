@@ -55,7 +55,7 @@ TEST(Words, UnknownOnesAreRefusedWithThoseKnown) {
 TEST(Words, EveryOptionOfTheFormatsHasAWordAndTheOtherWayRound) {
   std::vector<std::string> words;
   for (const ConvertWord& word : convert_words()) words.push_back("--" + std::string(word.name));
-  for (unsigned o = 0; o <= static_cast<unsigned>(kLastOption); ++o)
+  for (std::size_t o = 0; o < kOptionCount; ++o)
     EXPECT_NE(std::ranges::find(words, flag_of(static_cast<Option>(o))), words.end())
         << flag_of(static_cast<Option>(o));
 }

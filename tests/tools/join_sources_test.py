@@ -9,14 +9,14 @@ import unittest
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "join_sources.py"
 
 
-def groups(files, max_lines=100):
+def groups(files, max_lines=100, sources=None):
     with tempfile.TemporaryDirectory() as folder:
         for name, text in files.items():
             path = pathlib.Path(folder) / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-        done = subprocess.run([sys.executable, TOOL, str(max_lines), *files], capture_output=True, text=True, check=True,
-                              cwd=folder)
+        done = subprocess.run([sys.executable, TOOL, str(max_lines), *(sources or files)], capture_output=True, text=True,
+                              check=True, cwd=folder)
         return done.stdout.splitlines()
 
 
@@ -67,6 +67,30 @@ class JoinSources(unittest.TestCase):
     def test_sizes_and_opened_namespaces_keep_files_apart(self):
         self.assertEqual(groups({"x.cpp": "int x;\n", "y.cpp": "int y;\n"}, max_lines=1), ["x.cpp", "y.cpp"])
         self.assertEqual(groups({"x.cpp": "using namespace a;\n", "y.cpp": "int y;\n"}), ["x.cpp", "y.cpp"])
+
+    def test_a_header_that_another_file_reads_later(self):
+        keeps = "namespace ingot::a {\nnamespace {\n\nusing formats::Model;\n\n}  // namespace\n}  // namespace ingot::a\n"
+        header = "#pragma once\nnamespace %s {\nvoid import(const Model& model);\n}  // namespace\n"
+        reads = '#include "ingot/x.h"\nint x;\n'
+        for namespace, apart in (("ingot::a", True), ("ingot::a::inner", True), ("ingot", False), ("ingot::ab", False)):
+            with self.subTest(namespace):
+                self.assertEqual(groups({"a.cpp": keeps, "b.cpp": reads, "ingot/x.h": header % namespace}, 100, ["a.cpp", "b.cpp"]),
+                                 ["a.cpp", "b.cpp"] if apart else ["a.cpp b.cpp"])
+        through = {"ingot/x.h": '#include "ingot/y.h"\n', "ingot/y.h": header % "ingot::a"}
+        self.assertEqual(groups({"a.cpp": keeps, "b.cpp": reads, **through}, 100, ["a.cpp", "b.cpp"]), ["a.cpp", "b.cpp"])
+        known = '#include "ingot/x.h"\n' + keeps  # read before, where the name is not taken yet
+        self.assertEqual(groups({"a.cpp": known, "b.cpp": reads, **through}, 100, ["a.cpp", "b.cpp"]), ["a.cpp b.cpp"])
+
+    def test_what_a_folder_does_leaves_other_folders_alone(self):
+        line = "int x;\n"
+        files = {"a/a.cpp": line * 40, "b/a.cpp": line * 40, "b/b.cpp": line * 50}
+        self.assertEqual(groups(files), ["a/a.cpp", "b/a.cpp b/b.cpp"])
+        self.assertEqual(groups({"a/0.cpp": line * 50, **files}), ["a/0.cpp a/a.cpp", "b/a.cpp b/b.cpp"])
+
+    def test_small_rests_of_folders_are_joined(self):
+        line = "int x;\n"
+        self.assertEqual(groups({"a/a.cpp": line * 60, "a/b.cpp": line * 60, "b/a.cpp": line * 20, "c/a.cpp": line * 20}),
+                         ["a/a.cpp", "a/b.cpp", "b/a.cpp c/a.cpp"])
 
 
 if __name__ == "__main__":

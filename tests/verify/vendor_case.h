@@ -69,6 +69,7 @@ struct VendorOperator {
   std::string name() const { return floats == DType::f32 ? op : op + "_" + std::string(name_of(floats)); }
 };
 const std::vector<VendorOperator>& vendor_operators();
+const std::vector<VendorOperator>& vendor_quantized_operators();
 const std::vector<VendorOperator>& vendor_sequence_operators();
 const std::vector<VendorOperator>& vendor_state_operators();
 

@@ -95,6 +95,8 @@ TEST_P(VendorOperators, GiveWhatOnnxRuntimeGives) {
 
 INSTANTIATE_TEST_SUITE_P(Microsoft, VendorOperators, testing::ValuesIn(test::vendor_operators()),
                          [](const auto& param) { return param.param.name(); });
+INSTANTIATE_TEST_SUITE_P(MicrosoftBytes, VendorOperators, testing::ValuesIn(test::vendor_quantized_operators()),
+                         [](const auto& param) { return param.param.name(); });
 INSTANTIATE_TEST_SUITE_P(MicrosoftSequences, VendorOperators, testing::ValuesIn(test::vendor_sequence_operators()),
                          [](const auto& param) { return param.param.name(); });
 INSTANTIATE_TEST_SUITE_P(MicrosoftStates, VendorOperators, testing::ValuesIn(test::vendor_state_operators()),

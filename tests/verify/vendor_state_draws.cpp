@@ -286,7 +286,7 @@ void matmul_fp_q4(Case& c) {
 
 /// Of the operators drawn elsewhere.
 VendorOperator in_type(std::string_view op, DType floats) {
-  for (const auto* all : {&vendor_operators(), &vendor_sequence_operators()})
+  for (const auto* all : {&vendor_operators(), &vendor_quantized_operators(), &vendor_sequence_operators()})
     for (VendorOperator one : *all)
       if (one.op == op) {
         one.floats = floats;

@@ -235,9 +235,9 @@ void emit_resize(LayerOut& n) {
   const std::optional<Ints> repeats = repeats_of(n.node, true);
   if (!repeats)  // it stayed as it was where the layout was chosen
     throw Error(Code::not_expressible, "only images whose channels come last are repeated")
-        .in_node(n.node.name, n.node.op);
-  n.set("UpSampling2D", fmt::format(R"("size":{},"data_format":"channels_last","interpolation":"nearest")",
-                                    list_of(*repeats)));
+        .in_node(n.node.name, n.node.op, n.node.label());
+  n.set("UpSampling2D",
+        fmt::format(R"("size":{},"data_format":"channels_last","interpolation":"nearest")", list_of(*repeats)));
 }
 
 Refused refuse_pool(const Node& node) {

@@ -67,8 +67,6 @@ class Script {
   void indent() { ++depth_; }
   void dedent() { --depth_; }
   const std::string& code() const { return code_; }
-  std::string take_code() { return std::exchange(code_, {}); }
-  void set_depth(int depth) { depth_ = depth; }
 
   /// A tensor that is no part of the module.
   std::string constant(const Tensor& tensor);

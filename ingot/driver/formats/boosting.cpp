@@ -101,47 +101,47 @@ constexpr Vocabulary kObjectives = {.name = "boosting", .translated = front::tra
 
 }  // namespace
 
-constinit const Format kXgboost = {.name = "xgboost",
-                                   .title = "XGBoost",
-                                   .extensions = kXgboostExtensions,
-                                   .operators = &kObjectives,
-                                   .recognise = recognise_xgboost,
-                                   .load = load_xgboost,
-                                   .import_options = kTaken,
-                                   .is_one_file = true};
+constinit const Format kXgboostFormat = {.name = "xgboost",
+                                         .title = "XGBoost",
+                                         .extensions = kXgboostExtensions,
+                                         .operators = &kObjectives,
+                                         .recognise = recognise_xgboost,
+                                         .load = load_xgboost,
+                                         .import_options = kTaken,
+                                         .is_one_file = true};
 
-constinit const Format kLightgbm = {.name = "lightgbm",
-                                    .title = "LightGBM",
-                                    .extensions = kLightgbmExtensions,
-                                    .operators = &kObjectives,
-                                    .recognise = recognise_lightgbm,
-                                    .load = load_lightgbm,
-                                    .import_options = kTaken,
-                                    .is_one_file = true};
+constinit const Format kLightgbmFormat = {.name = "lightgbm",
+                                          .title = "LightGBM",
+                                          .extensions = kLightgbmExtensions,
+                                          .operators = &kObjectives,
+                                          .recognise = recognise_lightgbm,
+                                          .load = load_lightgbm,
+                                          .import_options = kTaken,
+                                          .is_one_file = true};
 
-constinit const Format kCatboost = {.name = "catboost",
-                                    .title = "CatBoost",
-                                    .extensions = kCatboostExtensions,
-                                    .operators = &kObjectives,
-                                    .recognise = recognise_catboost,
-                                    .load = load_catboost,
-                                    .import_options = kTaken,
-                                    .is_one_file = true};
+constinit const Format kCatboostFormat = {.name = "catboost",
+                                          .title = "CatBoost",
+                                          .extensions = kCatboostExtensions,
+                                          .operators = &kObjectives,
+                                          .recognise = recognise_catboost,
+                                          .load = load_catboost,
+                                          .import_options = kTaken,
+                                          .is_one_file = true};
 
-constinit const Format kLibsvm = {.name = "libsvm",
-                                  .title = "libsvm",
-                                  .extensions = kLibsvmExtensions,
-                                  .recognise = recognise_libsvm,
-                                  .load = load_libsvm,
-                                  .import_options = kTaken,
-                                  .is_one_file = true};
+constinit const Format kLibsvmFormat = {.name = "libsvm",
+                                        .title = "libsvm",
+                                        .extensions = kLibsvmExtensions,
+                                        .recognise = recognise_libsvm,
+                                        .load = load_libsvm,
+                                        .import_options = kTaken,
+                                        .is_one_file = true};
 
-constinit const Format kLiblinear = {.name = "liblinear",
-                                     .title = "liblinear",
-                                     .extensions = kLiblinearExtensions,
-                                     .recognise = recognise_liblinear,
-                                     .load = load_liblinear,
-                                     .import_options = kTaken,
-                                     .is_one_file = true};
+constinit const Format kLiblinearFormat = {.name = "liblinear",
+                                           .title = "liblinear",
+                                           .extensions = kLiblinearExtensions,
+                                           .recognise = recognise_liblinear,
+                                           .load = load_liblinear,
+                                           .import_options = kTaken,
+                                           .is_one_file = true};
 
 }  // namespace ingot::driver::rows

@@ -19,7 +19,7 @@ constexpr std::string_view kExtensions[] = {".json"};
 
 }  // namespace
 
-constinit const Format kJson = {
+constinit const Format kJsonFormat = {
     .name = "json",
     .title = "JSON description",
     .extensions = kExtensions,

@@ -38,7 +38,7 @@ constexpr Vocabulary kLayers = {.name = "keras",
 
 }  // namespace
 
-constinit const Format kKeras = {
+constinit const Format kKerasFormat = {
     .name = "keras",
     .title = "Keras",
     .extensions = kExtensions,

@@ -41,7 +41,7 @@ constexpr std::string_view kExtensions[] = {".onnx"};
 constinit const Vocabulary kOnnxOperators = {.name = "onnx"};
 constinit const std::string_view kOnnxRuntimes[1] = {"ort"};
 
-constinit const Format kOnnx = {
+constinit const Format kOnnxFormat = {
     .name = "onnx",
     .title = "ONNX",
     .extensions = kExtensions,

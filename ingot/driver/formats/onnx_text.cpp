@@ -44,7 +44,7 @@ constexpr std::string_view kExtensions[] = {".onnxtxt", ".onnxtext", ".txt"};
 
 }  // namespace
 
-constinit const Format kOnnxText = {
+constinit const Format kOnnxTextFormat = {
     .name = "onnxtxt",
     .title = "ONNX text",
     .extensions = kExtensions,

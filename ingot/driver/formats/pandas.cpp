@@ -38,7 +38,7 @@ constexpr std::string_view kExtensions[] = {".py"};
 
 }  // namespace ingot::driver::rows
 
-constinit const Format kPandas = {
+constinit const Format kPandasFormat = {
     .name = "pandas",
     .title = "pandas program",
     .extensions = kExtensions,

@@ -1,10 +1,11 @@
 #pragma once
 #include "ingot/driver/format.h"
 
-/// The rows of the format table, a file each; format.cpp lists them.
+/// The rows of the format table: kOnnxFormat, kKerasFormat, ..., a file each.
 namespace ingot::driver::rows {
 
-extern const Format kCatboost, kJson, kKeras, kLiblinear, kLibsvm, kLightgbm, kOnnx, kOnnxText, kPandas, kSafetensors,
-    kSavedModel, kSklearn, kTensorflow, kTensorflowJs, kTflite, kTorch, kTorchSource, kXgboost;
+#define INGOT_FORMAT(name) extern const Format k##name##Format;
+#include "ingot/driver/formats/formats.def"
+#undef INGOT_FORMAT
 
 }  // namespace ingot::driver::rows

@@ -21,7 +21,7 @@ Certainty recognise_saved_model(const Source& source) {
 
 }  // namespace
 
-constinit const Format kSavedModel = {
+constinit const Format kSavedModelFormat = {
     .name = "savedmodel",
     .title = "TensorFlow SavedModel",
     .operators = &kTensorflowOperators,

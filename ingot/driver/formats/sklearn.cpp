@@ -63,7 +63,7 @@ constexpr Vocabulary kClasses = {.name = "sklearn", .translated = front::transla
 
 }  // namespace
 
-constinit const Format kSklearn = {
+constinit const Format kSklearnFormat = {
     .name = "sklearn",
     .title = "scikit-learn pickle",
     .extensions = kExtensions,

@@ -29,7 +29,7 @@ constinit const Vocabulary kTensorflowOperators = {.name = "tensorflow",
                                                    .obstacles = tensorflow::obstacles_of};
 constinit const std::string_view kTensorflowRuntimes[1] = {"tfjs"};
 
-constinit const Format kTensorflow = {
+constinit const Format kTensorflowFormat = {
     .name = "tensorflow",
     .title = "TensorFlow graph",
     .extensions = kExtensions,

@@ -28,7 +28,7 @@ constexpr Vocabulary kOperators = {.name = "tensorflow",
 
 }  // namespace
 
-constinit const Format kTensorflowJs = {
+constinit const Format kTensorflowJsFormat = {
     .name = "tfjs",
     .title = "TensorFlow.js graph-model",
     .operators = &kOperators,

@@ -2,6 +2,7 @@
 #include "ingot/backends/tflite/export.h"
 #include "ingot/base/error.h"
 #include "ingot/base/file_set.h"
+#include "ingot/driver/export_lists.h"
 #include "ingot/driver/formats/rows.h"
 #include "ingot/driver/import_layout.h"
 #include "ingot/driver/load.h"
@@ -130,17 +131,11 @@ std::vector<std::string> save_tflite(const Model& model, const std::string& path
 }
 
 std::vector<ExportLine> exported() {
-  std::vector<ExportLine> lines;
-  for (const back::OperatorSupport& s : back::supported_operators())
-    lines.push_back({s.domain.empty() ? "ai.onnx" : s.domain, s.op, s.is_native, s.decomposes});
-  return lines;
+  return lines_of(back::supported_operators());
 }
 
 std::vector<ExportObstacle> obstacles(const Model& model, const SaveOptions& options) {
-  std::vector<ExportObstacle> list;
-  for (back::Obstacle& o : back::find_obstacles(model, export_options(options)))
-    list.push_back({std::move(o.where), std::move(o.op), std::move(o.reason), std::move(o.remedy), name_of(o.kind)});
-  return list;
+  return lines_of(back::find_obstacles(model, export_options(options)));
 }
 
 std::string why_not_verified(const ImportOptions& import) {
@@ -157,7 +152,7 @@ constexpr Vocabulary kOperators = {
 
 }  // namespace
 
-constinit const Format kTflite = {
+constinit const Format kTfliteFormat = {
     .name = "tflite",
     .title = "TFLite",
     .extensions = kExtensions,

@@ -141,7 +141,7 @@ constexpr Vocabulary kOperators = {.name = "torch",
 
 }  // namespace
 
-constinit const Format kTorch = {
+constinit const Format kTorchFormat = {
     .name = "torch",
     .title = "PyTorch",
     .extensions = kTorchExtensions,
@@ -158,7 +158,7 @@ constinit const Format kTorch = {
     .is_one_file = true,
 };
 
-constinit const Format kTorchSource = {
+constinit const Format kTorchSourceFormat = {
     .name = "torch-source",
     .title = "PyTorch source code",
     .operators = &kOperators,
@@ -167,7 +167,7 @@ constinit const Format kTorchSource = {
     .why_not_run = "Python runs it, with PyTorch",
 };
 
-constinit const Format kSafetensors = {
+constinit const Format kSafetensorsFormat = {
     .name = "safetensors",
     .title = "safetensors",
     .extensions = kSafetensorsExtensions,

@@ -48,7 +48,7 @@ Imported load_keras(const Source& source, const LoadOptions& options) {
   frontends::keras::Imported made = frontends::keras::import_model(file, import);
   Imported result{.model = std::move(made.model),
                   .notes = std::move(made.notes),
-                  .format = &rows::kKeras,
+                  .format = &rows::kKerasFormat,
                   .folds_constants = !learns,
                   .is_channels_last = !learns};
   if (learns) add_training(result, file, made);

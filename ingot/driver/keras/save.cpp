@@ -9,6 +9,7 @@
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/directory_set.h"
 #include "ingot/base/error.h"
+#include "ingot/driver/export_lists.h"
 #include "ingot/driver/import_layout.h"
 #include "ingot/driver/load.h"
 #include "ingot/formats/json/document.h"
@@ -121,10 +122,7 @@ std::vector<ExportLine> exported_operators() {
 }
 
 std::vector<ExportObstacle> obstacles_of(const Model& model, const SaveOptions&) {
-  std::vector<ExportObstacle> list;
-  for (back::Obstacle& o : back::find_obstacles(model))
-    list.push_back({std::move(o.where), std::move(o.op), std::move(o.reason), std::move(o.remedy), name_of(o.kind)});
-  return list;
+  return lines_of(back::find_obstacles(model));
 }
 
 }  // namespace ingot::driver::keras

@@ -79,7 +79,7 @@ void add_weights(const files::WeightTree& tree, const std::string& layer, std::s
 std::optional<TfjsModel> wrap_as_layers_model(const std::string& path, const Model& imported,
                                               const LoadOptions& options, const std::string& directory) {
   const Source source = open_source(path);
-  if (rows::kKeras.recognise(source) == Certainty::no) return std::nullopt;
+  if (rows::kKerasFormat.recognise(source) == Certainty::no) return std::nullopt;
   TfjsModel model;
   for (const Value* input : imported.graph->inputs()) model.nodes.push_back(input->name());
   std::ranges::sort(model.nodes);

@@ -106,7 +106,7 @@ Imported load_saved_model(const Source& source, const LoadOptions& options) {
   const Bytes contents = contents_of(source, saved_model_file(directory), "SavedModel", options);
   const MetaSource graph = open_saved_model(directory, contents, options);
   Imported result = import_meta_graph(graph.meta, graph.files, options);
-  result.format = &rows::kSavedModel;
+  result.format = &rows::kSavedModelFormat;
   return result;
 }
 
@@ -123,7 +123,7 @@ Imported load_tfjs(const Source& source, const LoadOptions& options) {
     import.signature_outputs = ports_of(model.signature->outputs);
   }
   Imported result = imported(model.graph, import);
-  result.format = &rows::kTensorflowJs;
+  result.format = &rows::kTensorflowJsFormat;
   return result;
 }
 

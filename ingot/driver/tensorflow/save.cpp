@@ -9,6 +9,7 @@
 #include "ingot/base/budget.h"
 #include "ingot/base/directory_set.h"
 #include "ingot/base/error.h"
+#include "ingot/driver/export_lists.h"
 #include "ingot/driver/import_layout.h"
 #include "ingot/driver/load.h"
 #include "ingot/driver/tensorflow/training.h"
@@ -53,17 +54,11 @@ back::Exported exported_as_wished(const Model& model, const SaveOptions& options
 }
 
 std::vector<ExportLine> lines_for(back::Dialect dialect) {
-  std::vector<ExportLine> lines;
-  for (const back::OperatorSupport& s : back::supported_operators(dialect))
-    lines.push_back({s.domain.empty() ? "ai.onnx" : s.domain, s.op, s.is_native, s.decomposes});
-  return lines;
+  return lines_of(back::supported_operators(dialect));
 }
 
 std::vector<ExportObstacle> obstacles_for(const Model& model, const SaveOptions& options, back::Dialect dialect) {
-  std::vector<ExportObstacle> list;
-  for (back::Obstacle& o : back::find_obstacles(model, export_options(options, dialect)))
-    list.push_back({std::move(o.where), std::move(o.op), std::move(o.reason), std::move(o.remedy), name_of(o.kind)});
-  return list;
+  return lines_of(back::find_obstacles(model, export_options(options, dialect)));
 }
 
 bool is_part_of_tfjs(std::string_view entry) {

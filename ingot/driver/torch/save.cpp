@@ -7,6 +7,7 @@
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/directory_set.h"
 #include "ingot/base/file_set.h"
+#include "ingot/driver/export_lists.h"
 #include "ingot/driver/load.h"
 #include "ingot/formats/torch/safetensors.h"
 #include "ingot/formats/torch/script_archive.h"
@@ -82,17 +83,11 @@ std::vector<std::string> save_source(const Model& model, const std::string& path
 }
 
 std::vector<ExportLine> exported_operators() {
-  std::vector<ExportLine> lines;
-  for (const back::OperatorSupport& s : back::supported_operators())
-    lines.push_back({s.domain.empty() ? "ai.onnx" : s.domain, s.op, s.is_native, s.decomposes});
-  return lines;
+  return lines_of(back::supported_operators());
 }
 
 std::vector<ExportObstacle> obstacles_of(const Model& model, const SaveOptions& options) {
-  std::vector<ExportObstacle> list;
-  for (back::Obstacle& o : back::find_obstacles(model, export_options(options)))
-    list.push_back({std::move(o.where), std::move(o.op), std::move(o.reason), std::move(o.remedy), name_of(o.kind)});
-  return list;
+  return lines_of(back::find_obstacles(model, export_options(options)));
 }
 
 }  // namespace ingot::driver::torch

@@ -9,6 +9,7 @@
 
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
+#include "ingot/base/utf8.h"
 
 namespace ingot::formats::boosting {
 namespace {
@@ -166,19 +167,7 @@ class JsonParser {
       const std::uint32_t low = four_digits();
       if (low >= 0xdc00 && low < 0xe000) code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
     }
-    const auto put = [&](std::uint32_t bits) { result += static_cast<char>(static_cast<unsigned char>(bits)); };
-    if (code < 0x80) return put(code);
-    if (code < 0x800) {
-      put(0xc0 | code >> 6);
-    } else if (code < 0x10000) {
-      put(0xe0 | code >> 12);
-      put(0x80 | (code >> 6 & 63));
-    } else {
-      put(0xf0 | code >> 18);
-      put(0x80 | (code >> 12 & 63));
-      put(0x80 | (code >> 6 & 63));
-    }
-    put(0x80 | (code & 63));
+    append_utf8(result, code);
   }
 
   std::string_view text_;

@@ -14,7 +14,7 @@ FractalHeap::FractalHeap(const Space& space, std::uint64_t address) : space_(spa
   const unsigned o = space.offset_size(), l = space.length_size();
   ByteReader in = space.checked_reader(address, 26 + 3 * o + 12 * l, "FRHP");
   if (in.u8() != 0) refuse("a heap is of an unknown version");
-  id_size_ = in.u16();
+  in.skip(2);  // the size of identifiers, which say their own
   if (in.u16() != 0) throw Error(Code::unsupported_feature, "HDF5: heaps that are compressed are not read");
   in.skip(1);
   const std::uint64_t most_managed = in.u32();

@@ -10,7 +10,6 @@ class FractalHeap {
 
   /// The object that an identifier names.
   Bytes object(ByteReader id) const;
-  unsigned id_size() const { return id_size_; }
 
  private:
   Bytes managed(std::uint64_t offset, std::uint64_t size) const;
@@ -18,7 +17,7 @@ class FractalHeap {
   std::uint64_t row_size(unsigned row) const;
 
   const Space& space_;
-  unsigned id_size_ = 0, width_ = 0, offset_width_ = 0, length_width_ = 0, root_rows_ = 0;
+  unsigned width_ = 0, offset_width_ = 0, length_width_ = 0, root_rows_ = 0;
   std::uint64_t first_block_ = 0, largest_block_ = 0, root_ = 0, huge_tree_ = 0;
 };
 

@@ -9,6 +9,7 @@
 
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
+#include "ingot/base/utf8.h"
 
 namespace ingot::formats::json {
 
@@ -39,25 +40,6 @@ struct Tape {
 namespace {
 
 constexpr int kDeepest = 512;
-
-void append_utf8(std::string& out, std::uint32_t c) {
-  const auto add = [&](std::uint32_t byte) { out.push_back(static_cast<char>(byte)); };
-  if (c < 0x80) {
-    add(c);
-  } else if (c < 0x800) {
-    add(0xc0 | c >> 6);
-    add(0x80 | (c & 63));
-  } else if (c < 0x10000) {
-    add(0xe0 | c >> 12);
-    add(0x80 | (c >> 6 & 63));
-    add(0x80 | (c & 63));
-  } else {
-    add(0xf0 | c >> 18);
-    add(0x80 | (c >> 12 & 63));
-    add(0x80 | (c >> 6 & 63));
-    add(0x80 | (c & 63));
-  }
-}
 
 }  // namespace
 

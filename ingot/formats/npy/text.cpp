@@ -2,29 +2,15 @@
 #include "ingot/formats/npy/text.h"
 
 #include "ingot/base/error.h"
+#include "ingot/base/utf8.h"
 
 namespace ingot::formats::npy {
 namespace {
 
-void append_utf8(std::string& text, std::uint32_t c) {
+void append_character(std::string& text, std::uint32_t c) {
   if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
     throw Error(Code::bad_text_encoding, "a string of the array holds what is no character");
-  const auto tail = [&](int shift) { text += static_cast<char>(0x80 | (c >> shift & 0x3f)); };
-  if (c < 0x80) {
-    text += static_cast<char>(c);
-  } else if (c < 0x800) {
-    text += static_cast<char>(0xc0 | c >> 6);
-    tail(0);
-  } else if (c < 0x10000) {
-    text += static_cast<char>(0xe0 | c >> 12);
-    tail(6);
-    tail(0);
-  } else {
-    text += static_cast<char>(0xf0 | c >> 18);
-    tail(12);
-    tail(6);
-    tail(0);
-  }
+  append_utf8(text, c);
 }
 
 [[noreturn]] void refuse_utf8() {
@@ -62,7 +48,7 @@ std::vector<std::string> texts_of_utf32(const Bytes& data, std::uint64_t count, 
       return c;
     };
     while (used >= 4 && character(used - 4) == 0) used -= 4;
-    for (std::uint64_t at = 0; at < used; at += 4) append_utf8(texts[i], character(at));
+    for (std::uint64_t at = 0; at < used; at += 4) append_character(texts[i], character(at));
   }
   return texts;
 }

@@ -1,6 +1,8 @@
 // Strings as protocol 0 spells them, and bytes that were written as text.
 #include "ingot/formats/pickle/literals.h"
 
+#include "ingot/base/utf8.h"
+
 namespace ingot::formats::pickle {
 namespace {
 
@@ -31,23 +33,6 @@ std::optional<char> simple_escape(char c) {
 }
 
 }  // namespace
-
-void append_utf8(std::string& text, char32_t code) {
-  const auto put = [&](char32_t bits) { text += static_cast<char>(static_cast<unsigned char>(bits)); };
-  if (code < 0x80) return put(code);
-  if (code < 0x800) {
-    put(0xc0 | code >> 6);
-  } else {
-    if (code < 0x10000) {
-      put(0xe0 | code >> 12);
-    } else {
-      put(0xf0 | (code >> 18 & 7));
-      put(0x80 | (code >> 12 & 63));
-    }
-    put(0x80 | (code >> 6 & 63));
-  }
-  put(0x80 | (code & 63));
-}
 
 std::optional<std::string> unquoted(std::string_view literal) {
   while (!literal.empty() && (literal.back() == ' ' || literal.back() == '\r')) literal.remove_suffix(1);

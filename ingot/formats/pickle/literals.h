@@ -11,8 +11,6 @@ namespace ingot::formats::pickle {
 std::optional<std::string> unquoted(std::string_view literal);
 /// "raw-unicode-escape" as UTF-8; nothing: an escape is damaged.
 std::optional<std::string> raw_unicode(std::string_view text);
-/// A code point as UTF-8, surrogates too, as Python writes them.
-void append_utf8(std::string& text, char32_t code);
 /// The code points of a text, each as one byte; nothing: one does not fit. What _codecs.encode(text, "latin1") gives.
 std::optional<std::string> latin1(std::string_view utf8);
 

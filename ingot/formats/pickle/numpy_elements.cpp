@@ -10,7 +10,7 @@
 #include "ingot/base/checked.h"
 #include "ingot/base/error.h"
 #include "ingot/base/mapped_file.h"
-#include "ingot/formats/pickle/literals.h"
+#include "ingot/base/utf8.h"
 
 namespace ingot::formats::pickle {
 namespace {

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "ingot/base/error.h"
+#include "ingot/base/utf8.h"
 
 namespace ingot::formats::python {
 namespace {
@@ -196,19 +197,7 @@ class Lexer {
     if (text.size() != digits || done.ptr != text.data() + digits || code > 0x10ffff || (code >> 11) == 0x1b)
       refuse(here(), "a character has a number that none has");
     at_ += digits;
-    const auto tail = [&](int shift) { value += static_cast<char>(0x80 | (code >> shift & 0x3f)); };
-    if (code < 0x80) {
-      value += static_cast<char>(code);
-    } else if (code < 0x800) {
-      value += static_cast<char>(0xc0 | code >> 6);
-      tail(0);
-    } else if (code < 0x10000) {
-      value += static_cast<char>(0xe0 | code >> 12);
-      tail(6), tail(0);
-    } else {
-      value += static_cast<char>(0xf0 | code >> 18);
-      tail(12), tail(6), tail(0);
-    }
+    append_utf8(value, code);
   }
 
   void sign() {

@@ -17,7 +17,6 @@ Value* column_at(GraphBuilder& g, Value* matrix, Value* k) {
   return g.op("Gather", {matrix, g.unsqueeze(k, {0})}, {{"axis", -1}});
 }
 Value* sum_of_rows(GraphBuilder& g, Value* matrix) { return g.reduce_sum(matrix, {-2}); }
-Value* sum_of_columns(GraphBuilder& g, Value* matrix) { return g.reduce_sum(matrix, {-1}); }
 
 Value* transposed_matrix(GraphBuilder& g, Value* matrix) {
   const auto rank = rank_of(matrix);

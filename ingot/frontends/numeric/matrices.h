@@ -13,8 +13,7 @@ Value* transposed_matrix(GraphBuilder& g, Value* matrix);
 /// One row or column, its axis kept; `k` is int64 of rank 0.
 Value* row_at(GraphBuilder& g, Value* matrix, Value* k);
 Value* column_at(GraphBuilder& g, Value* matrix, Value* k);
-Value* sum_of_rows(GraphBuilder& g, Value* matrix);     // [..., 1, n]
-Value* sum_of_columns(GraphBuilder& g, Value* matrix);  // [..., m, 1]
+Value* sum_of_rows(GraphBuilder& g, Value* matrix);  // [..., 1, n]
 /// The first `count` (rank 1) columns.
 Value* first_columns(GraphBuilder& g, Value* matrix, Value* count);
 /// Ones on the diagonal, in the shape of a square matrix.

@@ -29,8 +29,6 @@ class Op {
 
   Value* stored(std::size_t i) { return frame.stored(input(i)); }
   Value* real(std::size_t i) { return frame.real(input(i)); }
-  /// Null where the input is absent.
-  Value* optional_real(std::size_t i) { return has(i) ? real(i) : nullptr; }
   bool is_quantized(std::size_t i) const { return frame.is_quantized(tensor(i)); }
   Value* weights(std::size_t i, const Ints& perm) { return frame.weights(input(i), perm); }
   /// A bias, whose integers have the scale of input times weights where they state none.

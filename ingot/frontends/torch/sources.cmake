@@ -39,6 +39,7 @@ list(APPEND frontends_sources
   torch/program.cpp
   torch/promotion.cpp
   torch/python.cpp
+  torch/python_numbers.cpp
   torch/quantized.cpp
   torch/recurrent.cpp
   torch/reductions.cpp

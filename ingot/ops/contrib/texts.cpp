@@ -22,25 +22,6 @@ Codes codes_of(std::string_view text) {
   return codes;
 }
 
-void append_utf8(std::string& text, char32_t code) {
-  const auto tail = [&](unsigned shift) { text += static_cast<char>(0x80 | ((code >> shift) & 0x3F)); };
-  if (code < 0x80) {
-    text += static_cast<char>(code);
-  } else if (code < 0x800) {
-    text += static_cast<char>(0xC0 | (code >> 6));
-    tail(0);
-  } else if (code < 0x10000) {
-    text += static_cast<char>(0xE0 | (code >> 12));
-    tail(6);
-    tail(0);
-  } else {
-    text += static_cast<char>(0xF0 | (code >> 18));
-    tail(12);
-    tail(6);
-    tail(0);
-  }
-}
-
 std::string utf8_of(std::u32string_view codes) {
   std::string text;
   text.reserve(codes.size());
@@ -172,7 +153,7 @@ const std::string& need_text(const Node& node, std::string_view attribute) {
 }
 
 void refuse_text(const Node& node, const std::string& why) {
-  throw Error(Code::bad_attribute, why).in_node(node.name, node.op);
+  throw Error(Code::bad_attribute, why).in_node(node.name, node.op, node.label());
 }
 
 }  // namespace ingot::ops

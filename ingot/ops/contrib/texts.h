@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ingot/base/utf8.h"
 #include "ingot/ops/kernel.h"
 
 // What the operators of ai.onnx.contrib share: texts as characters, arguments of one element, outputs of any length.
@@ -21,7 +22,6 @@ using Texts = std::vector<std::string>;
 
 /// Characters of UTF-8; a byte that begins none is U+FFFD.
 Codes codes_of(std::string_view text);
-void append_utf8(std::string& text, char32_t code);
 std::string utf8_of(std::u32string_view codes);
 bool is_utf8(std::string_view text);
 

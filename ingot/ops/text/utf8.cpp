@@ -6,27 +6,10 @@
 
 #include <algorithm>
 
+#include "ingot/base/utf8.h"
+
 namespace ingot::ops {
 namespace {
-
-void append(std::string& text, std::uint32_t code) {
-  const auto tail = [&](unsigned shift) { text += static_cast<char>(0x80 | ((code >> shift) & 0x3F)); };
-  if (code < 0x80) {
-    text += static_cast<char>(code);
-  } else if (code < 0x800) {
-    text += static_cast<char>(0xC0 | (code >> 6));
-    tail(0);
-  } else if (code < 0x10000) {
-    text += static_cast<char>(0xE0 | (code >> 12));
-    tail(6);
-    tail(0);
-  } else {
-    text += static_cast<char>(0xF0 | (code >> 18));
-    tail(12);
-    tail(6);
-    tail(0);
-  }
-}
 
 /// The C library's tables of Unicode; without them (null) only ASCII has cases.
 locale_t unicode() {
@@ -39,7 +22,7 @@ template <class Map> std::string mapped(std::string_view text, Map map) {
   while (!text.empty()) {
     const Character c = first_character(text);
     if (c.is_valid)
-      append(result, map(c.code));
+      append_utf8(result, map(c.code));
     else
       result += text.front();
     text.remove_prefix(c.bytes);

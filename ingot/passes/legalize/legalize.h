@@ -11,9 +11,9 @@ namespace ingot::passes::legalize {
 
 /// What the caller allows and wishes, whatever the target.
 struct Options {
-  CastRule auto_cast = CastRule::none;    // where the target computes in other element types
-  std::vector<std::string> allow_custom;  // "Op" or "Op:domain": stays an operator that the runtime must bring
-  std::optional<Layout> inputs_as, outputs_as;
+  CastRule auto_cast = CastRule::none;      // where the target computes in other element types
+  std::vector<std::string> allow_custom{};  // "Op" or "Op:domain": stays an operator that the runtime must bring
+  std::optional<Layout> inputs_as{}, outputs_as{};
 };
 
 struct Report {

@@ -29,7 +29,7 @@ bool apply(const Rewrite& rewrite, Node& node, const Target& target, std::vector
   try {
     made = rewrite.run(r);
   } catch (Error& error) {
-    error.in_node(node.name.empty() ? node.label() : node.name, node.op);
+    error.in_node(node.name, node.op, node.label());
     throw;
   }
   if (!made.empty()) {

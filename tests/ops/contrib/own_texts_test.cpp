@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "ingot/base/error.h"
+#include "ingot/ops/builder.h"
 #include "ingot/ops/vendor/catalog.h"
 #include "tests/ops/values.h"
 #include "tests/support/refusal.h"
@@ -20,6 +21,13 @@ std::vector<Datum> run_own(std::string_view op, const std::vector<Datum>& inputs
   return run_ops(op, inputs, attrs, outputs, std::string(kOwn));
 }
 Strings strings(const Datum& datum) { return values<std::string>(*datum.array()); }
+
+TEST(GraphBuilder, MakesOperatorsOfOthersByTheirDomain) {
+  Graph graph;
+  GraphBuilder g(graph);
+  EXPECT_REFUSED(Code::internal, g.op(Name(defs::own::Substr), {}));
+  EXPECT_EQ(g.node("Substr", kOwn, {}, {}, 1)->domain, kOwn);
+}
 
 TEST(OwnTexts, BucketsAreTensorFlows) {
   const Array words = texts({"Hello", "TensorFlow", "2.x"});
