@@ -17,6 +17,10 @@ struct Options {
 };
 
 void print(const std::string& path, const Settings& settings) {
+  if (path.empty()) {
+    std::puts("there is no home directory to keep settings in: nothing is set");
+    return;
+  }
   std::printf("%s%s\n", out_style(Style::bold, path).c_str(), settings.empty() ? ": nothing is set" : "");
   Table table;
   for (const auto& [key, value] : settings) table.add({key, value});

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <sstream>
 #include <string_view>
 
 #include "ingot/base/atomic_file.h"
@@ -17,7 +19,9 @@ namespace {
 constexpr std::string_view kAllowed[] = {"auto-cast", "for",   "level", "max-memory", "max-time",
                                          "most",      "opset", "quiet", "threads",    "untrusted"};
 /// Commands that must work whatever the settings say.
-constexpr std::string_view kExempt[] = {"completion", "config", "explain", "help", "man"};
+constexpr std::string_view kExempt[] = {"completion", "config", "explain", "man"};
+constexpr std::string_view kHelp[] = {"help", "--help", "-h"};
+constexpr std::uintmax_t kLargest = 1 << 20;  // bytes: more is no file of settings
 
 std::string trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r");
@@ -48,6 +52,25 @@ bool is_given(const std::vector<std::string>& arguments, std::string_view flag) 
   });
 }
 
+Error unusable(const std::string& path, const std::string& why) {
+  return Error(Code::bad_usage, why).in_file(path).hint("these are your settings: mend the file, or remove it");
+}
+
+/// What the file says; empty where there is none. A pipe or a device would be read forever.
+std::string text_of_settings(const std::string& path) {
+  std::error_code failed;
+  const std::filesystem::file_status status = std::filesystem::status(path, failed);
+  if (path.empty() || !std::filesystem::exists(status)) return {};
+  const bool is_file = std::filesystem::is_regular_file(status);
+  if (!is_file || std::filesystem::file_size(path, failed) > kLargest)
+    throw unusable(path, is_file ? "it is too large for settings" : "it is not a regular file");
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) throw unusable(path, "it cannot be read");
+  constexpr std::string_view kMark = "\xef\xbb\xbf";  // as some editors begin a file
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
+
 }  // namespace
 
 std::string settings_path() {
@@ -59,17 +82,17 @@ std::string settings_path() {
 
 Settings read_settings(const std::string& path) {
   Settings settings;
-  std::ifstream file(path);
-  if (path.empty() || !file) return settings;
+  std::istringstream lines(text_of_settings(path));
   std::size_t number = 0;
-  for (std::string line; std::getline(file, line);) {
-    ++number;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string where = "line " + std::to_string(++number);
     line = trimmed(line.substr(0, line.find('#')));
     if (line.empty()) continue;
     const std::size_t equals = line.find('=');
     const std::string key = trimmed(line.substr(0, equals));
-    if (equals == std::string::npos || key.empty())
-      throw Error(Code::bad_usage, "line " + std::to_string(number) + " is not 'option = value'").in_file(path);
+    if (equals == std::string::npos || key.empty()) throw unusable(path, where + " is not 'option = value'");
+    if (std::ranges::find(settings, key, &Settings::value_type::first) != settings.end())
+      throw unusable(path, where + " sets '" + key + "' again");
     settings.emplace_back(key, trimmed(line.substr(equals + 1)));
   }
   return settings;
@@ -77,6 +100,9 @@ Settings read_settings(const std::string& path) {
 
 void write_settings(const std::string& path, const Settings& settings) {
   if (path.empty()) throw Error(Code::cannot_write, "there is no home directory to keep settings in");
+  for (const auto& [key, value] : settings)
+    if (value.find_first_of("#\n\r") != std::string::npos)
+      throw Error(Code::bad_usage, "the value of '" + key + "' is not what one line of a file can hold");
   std::error_code failed;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failed);
   AtomicFile file(path);
@@ -110,7 +136,9 @@ std::vector<std::string> with_settings(const std::vector<std::string>& arguments
                                [&](const CommandDescription& c) { return &c != &commands.front() && c.name == word; });
   };
   const auto command = std::ranges::find_if(arguments, is_command);
-  if (command == arguments.end() || std::ranges::find(kExempt, *command) != std::end(kExempt)) return arguments;
+  const bool asks_for_help = std::ranges::find_first_of(arguments, kHelp) != arguments.end();
+  if (asks_for_help || command == arguments.end() || std::ranges::find(kExempt, *command) != std::end(kExempt))
+    return arguments;
   const std::string path = settings_path();
   std::vector<std::string> result;
   for (const auto& [key, value] : read_settings(path)) {

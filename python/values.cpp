@@ -244,7 +244,8 @@ Datum to_datum(const py::handle& value, const Type& type, const std::string& nam
   } catch (const py::builtin_exception& error) {
     throw refused(error.what());
   } catch (const py::error_already_set& error) {  // what numpy makes no array of
-    if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_TypeError) && !error.matches(PyExc_OverflowError)) throw;
+    if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_TypeError) && !error.matches(PyExc_OverflowError))
+      throw;
     throw refused(py::str(error.value()).cast<std::string>());
   }
 }
@@ -282,6 +283,9 @@ Dim to_dim(const py::handle& size) {
 }
 
 Shape to_shape(const py::handle& shape) {
+  if (py::isinstance<py::str>(shape))  // whose letters are no dimensions
+    throw Error(Code::bad_usage, "the shape '" + shape.cast<std::string>() + "' is a text")
+        .hint("a list such as [1, 3] or ['N', 3]");
   Shape dims;
   for (const py::handle& dim : shape) {
     if (dim.is_none())

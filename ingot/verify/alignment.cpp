@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ingot/base/checked.h"
 #include "ingot/base/elements.h"
 #include "ingot/driver/import_layout.h"
 #include "ingot/ir/transpose.h"
@@ -49,8 +50,10 @@ Array converted(const Array& array, DType to) {
   dispatch(to, Numeric{}, [&]<class T>() {
     const auto out = result.mutable_data<T>();
     for (std::size_t i = 0; i < values.size(); ++i) {
-      if constexpr (std::is_integral_v<T> || std::is_same_v<T, double>)
-        out[i] = static_cast<T>(values[i]);
+      if constexpr (std::is_integral_v<T>)
+        out[i] = saturate_cast<T>(values[i]);  // the end of an axis may be said by the largest number there is
+      else if constexpr (std::is_same_v<T, double>)
+        out[i] = values[i];
       else
         out[i] = static_cast<T>(static_cast<float>(values[i]));
     }

@@ -1,6 +1,7 @@
 // Stored cases in runtimes and through converters.
 #include "ingot/verify/scoreboard.h"
 
+#include <algorithm>
 #include <exception>
 #include <mutex>
 
@@ -12,6 +13,7 @@
 #include "ingot/driver/work_directory.h"
 #include "ingot/ir/model.h"
 #include "ingot/verify/contender.h"
+#include "ingot/verify/counterparts.h"
 #include "ingot/verify/score_journal.h"
 
 namespace ingot::verify {
@@ -50,6 +52,13 @@ std::vector<ScoreColumn> columns_of(const ScoreOptions& options) {
         columns.push_back({.name = std::string(format->name), .is_converter = true});
   return columns;
 }
+
+std::vector<const Value*> outputs_of(const Model& model) {
+  const Values outputs = model.graph->outputs();
+  return {outputs.begin(), outputs.end()};
+}
+
+bool is_number(DType t) { return is_float(t) || is_integer(t); }
 
 std::string file_in(const driver::WorkDirectory& scratch, const driver::Format& format) {
   return (scratch.path() / "model").string() +
@@ -97,17 +106,30 @@ class Case {
     driver::save(original_, file, save);
     driver::LoadOptions load = load_;
     load.from = &format;
-    if (format.leaves_inputs_open) tell_inputs(load.import);
+    if (format.leaves_inputs_open) tell_inputs(file, load);
     const Model back = driver::load(file, load).model;
-    return judged([&](const Inputs& inputs) { return run_in_ingot(back, inputs, {}, options_.budget); });
+    return judged(back, [&](const Inputs& inputs) { return run_in_ingot(back, inputs, {}, options_.budget); });
   }
 
-  /// What files of some formats do not say of their inputs.
-  void tell_inputs(driver::ImportOptions& import) const {
-    for (const Value* v : original_.graph->inputs()) {
-      if (!v->type.is_tensor() || v->initializer) continue;
-      import.input_types.emplace_back(v->name(), v->type.elem);
-      if (v->type.shape) import.input_shapes.emplace_back(v->name(), *v->type.shape);
+  /// What files of some formats do not say of their inputs, by the names that those have in the file.
+  void tell_inputs(const std::string& file, driver::LoadOptions& load) const {
+    std::vector<const Value*> told;
+    for (const Value* v : fed_inputs(original_))
+      if (v->type.is_tensor()) told.push_back(v);
+    std::vector<std::string> names;
+    for (const Value* v : told) names.emplace_back(v->name());
+    try {
+      const Model untold = driver::load(file, load).model;
+      const std::vector<const Value*> there = fed_inputs(untold);
+      const std::vector<std::size_t> places = paired(told, there);
+      for (std::size_t i = 0; i < told.size(); ++i)
+        if (places[i] < there.size()) names[i] = there[places[i]]->name();
+    } catch (const Error& error) {  // it cannot be read without; the names may be the same
+      if (ends_everything(error.code())) throw;
+    }
+    for (std::size_t i = 0; i < told.size(); ++i) {
+      load.import.input_types.emplace_back(names[i], told[i]->type.elem);
+      if (told[i]->type.shape) load.import.input_shapes.emplace_back(names[i], *told[i]->type.shape);
     }
   }
 
@@ -118,7 +140,7 @@ class Case {
     if (!column.command.empty()) return run_in_own(column, model, version);
     const Runtime runtime = runtime_by_name(column.name);
     if (runtime == Runtime::ingot)
-      return judged([&](const Inputs& inputs) { return run_in_ingot(model, inputs, {}, options_.budget); });
+      return judged(model, [&](const Inputs& inputs) { return run_in_ingot(model, inputs, {}, options_.budget); });
     // What a runtime reads is what the case becomes: of TFLite it is the converter that may be at fault, too.
     const driver::WorkDirectory scratch;
     const driver::Format& format = driver::format_by_name(info_of(runtime).reads);
@@ -129,7 +151,7 @@ class Case {
     driver::LoadOptions load = load_;
     load.from = &format;
     Contender contender(file, {runtime}, load, options_.peers, Contender::Role::reference);
-    const ScoreCell cell = judged([&](const Inputs& inputs) { return contender.run(inputs); });
+    const ScoreCell cell = judged(contender.model(), [&](const Inputs& inputs) { return contender.run(inputs); });
     version = contender.runtime_text();
     return cell;
   }
@@ -139,7 +161,7 @@ class Case {
     const std::string file = (scratch.path() / "model.onnx").string();
     driver::save(model, file);
     std::unique_ptr<Peer> peer = options_.peers.pool->take(column.command, options_.peers);
-    const ScoreCell cell = judged([&](const Inputs& inputs) {
+    const ScoreCell cell = judged(model, [&](const Inputs& inputs) {
       PeerAnswer got = peer->run({.model = file, .inputs = inputs});
       if (got.error.empty() && !got.version.empty()) version = column.name + " " + got.version;
       return Answer{.error = std::move(got.error), .outputs = std::move(got.outputs)};
@@ -148,20 +170,51 @@ class Case {
     return cell;
   }
 
-  template <class F> ScoreCell judged(F&& run) const {
+  /// What `run` makes of `model`, which is the case or what became of it.
+  template <class F> ScoreCell judged(const Model& model, F&& run) const {
+    const std::vector<std::size_t> places = paired(outputs_of(original_), outputs_of(model));
     for (std::size_t set = 0; set < data_set_count(test_); ++set) {
-      TestData data = load_test_data(test_, set, original_, load_);
-      Inputs inputs;
-      for (auto& [name, value] : data.inputs) inputs.push_back({name, std::move(value)});
-      const Answer answer = run(inputs);
+      const TestData data = load_test_data(test_, set, original_, load_);
+      const Answer answer = run(inputs_for(model, data));
       if (!answer.error.empty()) return {Outcome::unsupported, answer.error};
       for (std::size_t i = 0; i < data.outputs.size(); ++i) {
-        if (i >= answer.outputs.size()) return {Outcome::failed, "it has fewer outputs"};
-        const auto what = difference(answer.outputs[i].value, data.outputs[i], test_.tolerance);
-        if (what) return {Outcome::failed, "output '" + answer.outputs[i].name + "' " + *what};
+        if (places[i] >= answer.outputs.size())
+          return {Outcome::failed, "it has no output '" + original_.graph->output(i)->name() + "'"};
+        const engine::NamedDatum& got = answer.outputs[places[i]];
+        if (const auto what = difference(got.value, data.outputs[i], test_.tolerance))
+          return {is_right_in_another_type(got.value, data.outputs[i]) ? Outcome::unsupported : Outcome::failed,
+                  "output '" + got.name + "' " + *what};
       }
     }
     return {Outcome::passed};
+  }
+
+  /// The case's inputs by the names, and in the types, that they have in `model`. What that lacks, no output needs.
+  Inputs inputs_for(const Model& model, const TestData& data) const {
+    std::vector<const Value*> given, wanted;
+    for (const auto& [name, value] : data.inputs) given.push_back(original_.graph->find(name));
+    for (const Value* v : model.graph->inputs()) {
+      const bool has_default = v->initializer || v->sparse_initializer;
+      if (!has_default || std::ranges::find(given, v->name(), &Value::name) != given.end()) wanted.push_back(v);
+    }
+    const std::vector<std::size_t> places = paired(wanted, given);
+    Inputs inputs;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (places[i] == given.size()) continue;
+      const Datum& value = data.inputs[places[i]].second;
+      const DType has = value.array() ? value.array()->dtype() : DType::undefined, elem = wanted[i]->type.elem;
+      const bool changes = wanted[i]->type.is_tensor() && TypeSet(Numeric{}).has(elem) && is_number(has) &&
+                           is_float(has) == is_float(elem);
+      inputs.push_back({wanted[i]->name(), changes ? Datum(converted(*value.array(), elem)) : value});
+    }
+    return inputs;
+  }
+
+  /// A runtime without that type is told from one that computes something else.
+  bool is_right_in_another_type(const Datum& got, const Datum& expected) const {
+    const Array *a = got.array(), *b = expected.array();
+    if (!a || !b || a->dtype() == b->dtype() || !is_number(a->dtype()) || !is_number(b->dtype())) return false;
+    return !difference(converted(*a, DType::f64), converted(*b, DType::f64), test_.tolerance);
   }
 
   const TestCase& test_;

@@ -36,6 +36,16 @@ __all__ = [
 _Source = Union[str, "_os.PathLike[str]", bytes, Model, Any]
 
 
+def _unpickled(data):
+    return _ingot.load_bytes(data, {"checked": False, "from_format": "onnx"})
+
+
+# Models do not change, so a copy is the model itself; to another process they go as ONNX.
+Model.__copy__ = lambda self: self
+Model.__deepcopy__ = lambda self, memo: self
+Model.__reduce__ = lambda self: (_unpickled, (self.to_bytes(),))
+
+
 def load(source: _Source, format: str = "", *, checked: bool = True, **options: Any) -> Model:
     """A model from a file of any format that Ingot reads, from the bytes of one or an open file, or from an onnx.ModelProto.
 
@@ -52,6 +62,8 @@ def load(source: _Source, format: str = "", *, checked: bool = True, **options: 
         source = source.SerializeToString()
     if hasattr(source, "read"):  # a file that is open
         source = source.read()
+        if isinstance(source, str):
+            _ingot.refuse("bad_usage", "the file is open as text", 'open(path, "rb") reads bytes')
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _ingot.load_bytes(bytes(source), options)
     return _ingot.load_path(source, options)
@@ -68,7 +80,8 @@ def save(model: _Source, path, **options: Any) -> List[str]:
 
 
 def _is_in_memory(source):
-    return isinstance(source, (Model, bytes, bytearray, memoryview)) or hasattr(source, "SerializeToString")
+    return (isinstance(source, (Model, bytes, bytearray, memoryview)) or hasattr(source, "SerializeToString")
+            or hasattr(source, "read"))
 
 
 def convert(source: _Source, output=None, *, verify: bool = True, verify_inputs: Sequence[str] = (),
@@ -162,6 +175,7 @@ def diff(a: _Source, b: _Source, *, report=None) -> Difference:
 
     `report` names a page to write, with both graphs side by side.
     """
+    a, b = (load(model) if _is_in_memory(model) else model for model in (a, b))  # an open file is read once
     if report is not None:
         with _as_file(a) as a_file, _as_file(b) as b_file:
             _pages.run_program(["diff", a_file, b_file, "--report", report], allowed=[1])
@@ -248,7 +262,7 @@ def verify(a: _Source, b: Optional[_Source] = None, *, runtimes: Sequence[str] =
     `runtimes` names programs for either side ("ort", "tflite", "litert", "tfjs", "ingot"); the first that runs the
     file is taken. A Verdict is true if the answer is 'same'.
     """
-    with _as_file(a) as a_file, _as_file(a if b is None else b) as b_file:
+    with _as_file(a) as a_file, _as_file(a_file if b is None else b) as b_file:
         first = list(a_runtimes or runtimes)
         second = list(b_runtimes or (["ingot"] if b is None else runtimes))
         return _ingot.verify(a_file, b_file, first, second, list(inputs), seed, seeds, rtol, atol, input_shapes or {},
@@ -305,9 +319,14 @@ class Session:
                  checked: bool = True):
         """`threads=0`: as many as the machine runs at once; `fast=False`: reference kernels only; `checked=False` tries
         models that `check` refuses."""
-        self._session = _ingot.Session(load(model, checked=checked), threads, fast, max_memory, checked)
+        model = load(model, checked=checked)
+        self._made_of = (model, threads, fast, max_memory, checked)
+        self._session = _ingot.Session(model, threads, fast, max_memory, checked)
         self.inputs: List[Port] = self._session.inputs
         self.outputs: List[Port] = self._session.outputs
+
+    def __reduce__(self):
+        return _session_of, self._made_of
 
     def run(self, feeds: Any, *, draw: int = 0, copy: bool = True) -> Dict[str, Any]:
         """Outputs by name.
@@ -321,6 +340,8 @@ class Session:
 
     def __call__(self, *inputs: Any) -> Any:
         """Inputs in the model's order; the output, or a tuple of them."""
+        if len(inputs) > len(self.inputs):
+            _ingot.refuse("bad_usage", f"{len(inputs)} inputs are given, and the model has {len(self.inputs)}")
         outputs = tuple(self.run({port.name: value for port, value in zip(self.inputs, inputs)}).values())
         return outputs[0] if len(outputs) == 1 else outputs
 
@@ -336,6 +357,10 @@ class Session:
         if len(self.inputs) != 1:
             _ingot.refuse("bad_usage", f"the model has inputs {[port.name for port in self.inputs]}", "give a dictionary")
         return {self.inputs[0].name: feeds}
+
+
+def _session_of(model, threads, fast, max_memory, checked):
+    return Session(model, threads=threads, fast=fast, max_memory=max_memory, checked=checked)
 
 
 class Trainer:

@@ -30,14 +30,15 @@ def _as_dtype(series, name, port):
         column = numpy.array([numpy.nan if _is_missing(value) else value for value in column], object)
     wanted = None
     try:
-        with numpy.errstate(invalid="ignore"):
+        with numpy.errstate(invalid="ignore", over="ignore"):
             wanted = column.astype(port.dtype)
     except (TypeError, ValueError):
         pass
     if wanted is None:
         _ingot.refuse("bad_input", f"column '{name}' holds values that are no {port.element_type}")
     is_rounding = column.dtype.kind in "fO" and port.dtype.kind == "f"
-    if not is_rounding and not (wanted == column).all():
+    is_kept = (numpy.isinf(wanted) == numpy.isinf(column.astype(float))).all() if is_rounding else (wanted == column).all()
+    if not is_kept:
         _ingot.refuse("bad_input", f"column '{name}' holds values that {port.element_type} does not have")
     return wanted
 

@@ -76,6 +76,11 @@ CASES = {
         """a = MatMul(x, q)  b = MatMul(x, k)  c = MatMul(x, v)  t = Transpose<perm = [0, 2, 1]>(b)  d = MatMul(a, t)
            scale = Constant<value_float = 0.35>()  e = Mul(d, scale)  f = Softmax(e)  g = MatMul(f, c)  h = Add(g, x)
            y = LayerNormalization<axis = -1, epsilon = 0.001>(h, s, o)"""),
+    # Nothing here asks for channels at the end, so they stay second.
+    "scaled, channels second": model(
+        "float[N,3,6,6] x", "float[N,3,6,6] y",
+        [weight("s", 3), weight("o", 3), weight("m", 3), weight("q", 3, least=0.2), weight("k", 3, 1, 1), weight("l", 6)],
+        "n = BatchNormalization(x, s, o, m, q)  a = Add(n, k)  b = Selu(a)  y = Mul(b, l)"),
 }
 
 RESIZE = '<mode = "nearest", coordinate_transformation_mode = "asymmetric", nearest_mode = "floor">'
@@ -85,6 +90,10 @@ REFUSED = {
                            "sizes that are computed"),
     "sizes of an input": (f"{HEAD}g (float[1,1,2,2] x, int64[4] s) => (float[1,1,4,6] y) {{y = Resize{RESIZE}(x, , , s)}}",
                           "sizes that are computed"),
+    "another selu": (f"{HEAD}g (float[N,4] x) => (float[N,4] y) {{y = Selu<alpha = 2.0, gamma = 3.0>(x)}}", "no layer of TF.js and Keras is it"),
+    "one selu's slope": (f"{HEAD}g (float[N,4] x) => (float[N,4] y) {{y = Selu<alpha = 1.7>(x)}}", "no layer of TF.js and Keras is it"),
+    "more channels than came": (model("float[N,1,4,4] x", "float[N,3,4,4] y", [weight("k", 3, 1, 1)], "y = Mul(x, k)"),
+                                "keeps its sizes"),
     "a number for each example": (model("float[4] x", "float[4] y", [weight("w", 4)], "y = Add(x, w)"), "one for each channel"),
 }
 

@@ -127,6 +127,25 @@ TEST_F(Files, ComeBackWithTheSameNumbers) {
   EXPECT_EQ(difference_after("tfjs", "small", options), "") << "weights this small stay floats";
 }
 
+// A graph without a signature has for outputs what no other node reads.
+TEST_F(Files, KeepOutputsThatAreReadInside) {
+  model_ = onnx::parse_text(kHead + R"(g (float[2] x, float[2] k) => (float[2] y, float[2] z, float[2] t, float[2] s)
+      { y = Relu(x)  z = Add(y, k)  t = Identity(y)  w = Concat<axis = 0>(z, z)  u, s = Split<num_outputs = 2>(w) })");
+  for (const char* format : {"tensorflow", "savedmodel", "tfjs"}) {
+    driver::SaveOptions options;
+    options.to = &driver::format_by_name(format);
+    const std::string path = directory_ / (std::string("many-") + format);
+    driver::save(model_, path, options);
+    driver::LoadOptions load;
+    load.from = options.to;
+    std::vector<std::string> names;
+    const Model again = driver::load(path, load).model;
+    for (const Value* v : again.graph->outputs()) names.emplace_back(v->name());
+    std::ranges::sort(names);
+    EXPECT_EQ(names, (std::vector<std::string>{"s", "t", "y", "z"})) << format;
+  }
+}
+
 TEST_F(Files, KeepVariablesInTheCheckpoint) {
   driver::SaveOptions options;
   options.variables = true;

@@ -11,8 +11,8 @@ namespace {
 
 namespace tfl = formats::tflite;
 
-Exported exported(const std::string& graph, const ExportOptions& options = {}) {
-  const std::string head = "<ir_version: 10, opset_import: [\"\" : 21]>\n";
+Exported exported(const std::string& graph, const ExportOptions& options = {}, int opset = 21) {
+  const std::string head = "<ir_version: 10, opset_import: [\"\" : " + std::to_string(opset) + "]>\n";
   return to_tflite(onnx::parse_text(head + graph, ".", {}), options);
 }
 
@@ -37,6 +37,13 @@ TEST(TfliteRewrite, WhatOtherLoopsGatherIsAState) {
           on = Identity(go)  next = Add(s, x)  out = Neg(next) }> })");
   EXPECT_EQ(count_of(e, tfl::BuiltinOperator::WHILE), 1U);
   EXPECT_EQ(count_of(e, tfl::BuiltinOperator::CONCATENATION), 1U);
+}
+
+TEST(TfliteRewrite, TheAxisOfAVectorNeedNotBeKnown) {
+  const Exported e =
+      exported("g (int32[4] x, int32 axis) => (int32[4] y) { y = CumProd<exclusive = 1>(x, axis) }", {}, 26);
+  EXPECT_EQ(e.model.subgraphs.size(), 1U);
+  EXPECT_EQ(count_of(e, tfl::BuiltinOperator::MUL), 3U);
 }
 
 TEST(TfliteRewrite, BranchesThatAreKnownAreTaken) {

@@ -55,6 +55,31 @@ class Boards(unittest.TestCase):
         self.assertIn("test_add", (self.path / "site" / "op-Add.html").read_text())
 
     @unittest.skipUnless(CASES.is_dir(), "libonnx-testdata is not installed")
+    def test_inputs_and_outputs_are_known_by_their_names(self):
+        """Formats sort outputs, drop what nobody reads, and have names of their own."""
+        wanted = {"test_top_k": "two outputs of two types", "test_dropout_default_ratio": "an input that is not read",
+                  "test_sce_mean_log_prob_expanded": "an output that other nodes read",
+                  "test_operator_exp": "an input named 0", "test_clip_default_max": "an input named max"}
+        self.ingot("scoreboard", CASES.parent, *(word for name in wanted for word in ("--filter", name)), "--json", "s.json",
+                   "--no-hidden-shapes", "-q")
+        columns = {column["title"]: column for column in json.loads((self.path / "s.json").read_text())["columns"]}
+        self.assertEqual(columns["ingot"]["passed"], len(wanted))
+        for title in ("tensorflow and back", "savedmodel and back", "tfjs and back", "torch and back"):
+            self.assertEqual(columns[title]["not_passed"], {}, title)
+
+    @unittest.skipUnless(CASES.is_dir(), "libonnx-testdata is not installed")
+    def test_a_type_that_a_runtime_lacks_is_no_wrong_answer(self):
+        wide = RUNNER.replace('array.array("f", [max(v, 0)', 'array.array("d", [LEAST').replace(
+            '"name": "y"', '"name": "y", "type": "float64"')
+        for least, outcome in (("max(v, 0)", "unsupported"), ("v", "failed")):
+            mine = self.path / "mine.py"
+            mine.write_text(wide.replace("LEAST", least))
+            self.ingot("scoreboard", CASES, "--filter", "test_relu", "--runner", f"mine={sys.executable} {mine}",
+                       "--no-hidden-shapes", "--no-converters", "--json", "s.json", "-q", "--anew")
+            columns = {column["title"]: column for column in json.loads((self.path / "s.json").read_text())["columns"]}
+            self.assertEqual(columns["mine"]["not_passed"], {"test_relu": outcome})
+
+    @unittest.skipUnless(CASES.is_dir(), "libonnx-testdata is not installed")
     def test_another_runtime_joins_by_the_protocol(self):
         mine = self.path / "mine.py"
         mine.write_text(RUNNER)

@@ -140,6 +140,32 @@ class Terminal(unittest.TestCase):
         self.assertIn("settings/ingot/config", self.ingot("inspect", "m.onnxtxt", code=2).stderr)
         self.ingot("config")  # which still works
 
+    def test_settings_that_are_no_file_of_lines_stop_nobody_who_asks_for_help(self):
+        settings = self.path / "settings" / "ingot" / "config"
+        settings.parent.mkdir(parents=True)
+
+        def large():
+            with settings.open("wb") as file:
+                file.truncate(3 << 30)
+
+        for make, why in ((lambda: os.mkfifo(settings), "not a regular file"), (settings.mkdir, "not a regular file"),
+                          (lambda: settings.symlink_to("/dev/zero"), "not a regular file"), (large, "too large"),
+                          (lambda: settings.write_bytes(bytes(range(256))), "line 1 is not"),
+                          (lambda: settings.write_text("threads\n"), "line 1 is not"),
+                          (lambda: settings.write_text("run.threads = 1\nrun.threads = 2\n"), "line 2 sets 'run.threads' again")):
+            make()
+            said = self.ingot("inspect", "m.onnxtxt", code=2).stderr
+            self.assertIn(why, said)
+            self.assertIn("mend the file, or remove it", said)
+            self.ingot("help", "inspect")
+            self.ingot("inspect", "--help")
+            self.ingot("explain", "IG0312")
+            settings.rmdir() if settings.is_dir() else settings.unlink()
+        settings.write_bytes(b"\xef\xbb\xbf# as an editor elsewhere writes it\r\nconvert.opset = 13\r\n")
+        self.assertEqual(self.ingot("config", "convert.opset").stdout, "13\n")
+        self.ingot("config", "convert.opset", "14\nverify.with = ort", code=2)
+        self.assertEqual(self.ingot("config", "convert.opset").stdout, "13\n")
+
     def test_what_settings_spoil_is_told_with_them(self):
         for key, value in (("max-memory", "much"), ("convert.opset", "seventeen")):
             self.ingot("config", key, value)

@@ -1,11 +1,14 @@
 #!/usr/bin/python3
 """The Python module beside numpy, pandas and onnx. Run with PYTHONPATH at <build>/python."""
 import ast
+import copy
 import ctypes
 import doctest
 import inspect
+import multiprocessing
 import os
 import pathlib
+import pickle
 import re
 import signal
 import subprocess
@@ -116,6 +119,32 @@ class Models(unittest.TestCase):
             file.seek(0)
             self.assertEqual(len(ingot.load(file).nodes), 2)
 
+    def test_an_open_file_is_taken_wherever_a_model_is(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source, result = os.path.join(folder, "m.onnx"), os.path.join(folder, "m.tflite")
+            ingot.save(small(), source)
+            with open(source, "rb") as file:
+                ingot.convert(file, result, input_shapes={"x": [1, 3]})
+            self.assertTrue(os.path.getsize(result))
+            for use in (lambda file: ingot.report(file, os.path.join(folder, "site"))[0]["file"],
+                        lambda file: ingot.verify(file, a_runtimes=["ingot"], b_runtimes=["ingot"]).answer,
+                        lambda file: ingot.diff(file, small(), report=os.path.join(folder, "d.html"))):
+                with open(source, "rb") as file:
+                    use(file)
+            with open(source, encoding="latin-1") as file, self.assertRaisesRegex(ingot.UsageError, "as text"):
+                ingot.load(file)  # and its content is no name of a file either
+
+    def test_models_and_sessions_go_to_other_processes(self):
+        model = small()
+        self.assertIs(copy.deepcopy([model])[0], model)
+        again = pickle.loads(pickle.dumps(model))
+        self.assertEqual(again.text(), model.text())
+        session = pickle.loads(pickle.dumps(ingot.Session(model, threads=1, fast=False)))
+        x = numpy.ones((2, 3), "f4")
+        numpy.testing.assert_array_equal(session(x), ingot.Session(model)(x))
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            numpy.testing.assert_array_equal(pool.apply(ingot.Session(model), (x,)), session(x))
+
     def test_formats_and_text(self):
         self.assertIn(("onnx", "ONNX", True, True), ingot.formats())
         self.assertIn("MatMul", small().text())
@@ -159,6 +188,11 @@ class Converting(unittest.TestCase):
             ingot.load(source, opset=13)
         with self.assertRaises(ingot.UsageError):
             ingot.load(source, raw_scores=True)  # ONNX has none
+
+    def test_a_shape_is_a_list(self):
+        for use in (lambda: ingot.convert(small(), input_shapes={"x": "1,3"}), lambda: ingot.Graph().input("x", "float32", "N3")):
+            with self.assertRaisesRegex(ingot.UsageError, "is a text"):
+                use()
 
     def test_every_option_of_the_program_is_one_of_convert(self):
         run = subprocess.run([sys.executable, "-m", "ingot", "convert", "--help"], capture_output=True, text=True)
@@ -234,6 +268,8 @@ class Running(unittest.TestCase):
         numpy.testing.assert_allclose(session(x), expected, rtol=1e-6)
         numpy.testing.assert_allclose(session.run(x[::-1])["y"], expected[::-1], rtol=1e-6)  # not contiguous
         self.assertEqual(session.run({"x": numpy.zeros((0, 3), "f4")})["y"].shape, (0, 2))
+        with self.assertRaisesRegex(ingot.UsageError, "2 inputs are given, and the model has 1"):
+            session(x, x)
         self.assertEqual(session.run({"x": [[1, 1, 1]]})["y"].tolist(), [[9, 12]])  # lists have no type of their own
 
     def test_every_type_passes_through(self):
@@ -292,6 +328,14 @@ class Running(unittest.TestCase):
             session.run(pandas.DataFrame({"a": [1.0], "b": [1.5]}))
         matrix = ingot.Session(small()).run(pandas.DataFrame({"p": [1.0], "q": [1.0], "r": [1.0]}))
         self.assertEqual(matrix["y"].tolist(), [[9, 12]])
+
+    def test_numbers_of_tables_that_a_type_does_not_have_are_refused(self):
+        session = ingot.Session(ingot.parse('<ir_version: 8, opset_import: ["": 17]> g (float[N,1] a) => (float[N,1] y) {y = Abs(a)}'))
+        rounded = session.run(pandas.DataFrame({"a": [0.1, numpy.inf, -numpy.inf, numpy.nan]}))["y"].ravel()
+        numpy.testing.assert_array_equal(rounded, numpy.float32([0.1, numpy.inf, numpy.inf, numpy.nan]))
+        for bad in ([1.0, 1e300], [2**24 + 1, 0], [None, -1e300]):
+            with self.assertRaisesRegex(ingot.InputError, "does not have"):
+                session.run(pandas.DataFrame({"a": bad}))
 
     def test_columns_may_be_lists_series_and_have_gaps(self):
         graph = ingot.Graph()

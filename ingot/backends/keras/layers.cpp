@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "ingot/backends/keras/layer_out.h"
 #include "ingot/backends/keras/rewrites.h"
@@ -33,6 +34,14 @@ void identity(LayerOut& n) { n.model.bind(n.node.output(0), n.in()); }
 
 Refused only_plain_elu(const Node& n) {
   return n.attributes.float_or("alpha", 1) == 1 ? Refused() : Refusal{Kind::attribute_value, "another slope than 1"};
+}
+Refused only_plain_selu(const Node& n) {
+  const auto is_about = [&](const char* name, float keras) {
+    return std::abs(n.attributes.float_or(name, keras) - keras) < 1e-6F;
+  };
+  return is_about("alpha", 1.6732632F) && is_about("gamma", 1.050701F)
+             ? Refused()
+             : Refusal{Kind::attribute_value, "Keras has constants of its own"};
 }
 Refused only_plain_hard_sigmoid(const Node& n) {
   const bool is_plain = n.attributes.float_or("alpha", 0.2F) == 0.2F && n.attributes.float_or("beta", 0.5F) == 0.5F;
@@ -155,25 +164,33 @@ void gather(LayerOut& n) {
 }
 
 // ---- sums and products of tensors, or with constants
-/// A constant with one number, or one for each of `axis`, which is not that of the examples; else nothing.
+/// Whether a constant has one number, or one for each of `axis`, which is not that of the examples.
 bool is_along(const Tensor& c, std::int64_t rank, std::int64_t axis) {
   if (c.size() == 1) return true;
   const std::int64_t at = axis - (rank - c.rank());
   return axis > 0 && c.rank() <= rank && at >= 0 && at < c.rank() && c.dims()[static_cast<std::size_t>(at)] == c.size();
 }
+/// A dimension of one element that has more in the result.
+bool is_stretched(const Shape& x, const Shape& y) {
+  for (std::size_t i = 0; i < x.size(); ++i)
+    if (x[i].as_int() == 1 && y[i].as_int() != 1) return true;
+  return false;
+}
 Refused refuse_arithmetic(const Node& n) {
   const std::int64_t rank = dims_in(n.output(0));
+  const bool has_constant =
+      std::ranges::any_of(n.inputs(), [](const Value* v) { return ops::constant_of(v) != nullptr; });
   for (std::size_t i = 0; i < n.input_count(); ++i) {
     const Tensor* c = ops::constant_of(n.input(i));
     if (!c && dims_in(n.input(i)) != rank) return Refusal{Kind::dimensions, "tensors of other ranks"};
+    if (!c && has_constant && is_stretched(*n.input(i)->type.shape, *n.output(0)->type.shape))
+      return Refusal{Kind::dimensions, "what a layer scales keeps its sizes"};
     // Channels are second here, and last when the layout is chosen.
     if (c && (n.input_count() != 2 || (n.is("Div") && i == 0) || n.is("Max") || n.is("Min") || n.is("Mean") ||
               !(is_along(*c, rank, 1) || is_along(*c, rank, rank - 1))))
       return Refusal{Kind::structure, "only a number, or one for each channel, is a layer"};
   }
   const bool is_layer = n.is("Add") || n.is("Mul") || n.is("Max") || n.is("Min") || n.is("Mean") || n.is("Sum");
-  const bool has_constant =
-      std::ranges::any_of(n.inputs(), [](const Value* v) { return ops::constant_of(v) != nullptr; });
   if (!is_layer && !has_constant) return Refusal{Kind::unknown_operator, "TF.js has no such layer"};
   if (n.output(0)->type.elem != DType::f32) return Refusal{Kind::element_type, "layers compute floats"};
   return {};
@@ -193,14 +210,24 @@ void line(LayerOut& n, const Tensor& c, const std::string& input, bool is_first)
   if (c.size() == 1)
     return n.set("Rescaling", fmt::format(R"("scale":{},"offset":{})", scale[0], offset[0]), {}, {input});
   const Dims dims{c.size()};
-  // A normalisation by mean 0 and variance 1.
+  // A normalisation by mean 0 and variance 1. TF.js computes it right along the last axis alone, and channels are there
+  // only where a layout was chosen for some other layer.
   const std::vector<float> zeros(scale.size(), 0), ones(scale.size(), 1);
-  n.set("BatchNormalization", R"("axis":-1,"momentum":0.99,"epsilon":1e-12,"center":true,"scale":true)",
-        {{"gamma", Tensor::of<float>(dims, scale)},
-         {"beta", Tensor::of<float>(dims, offset)},
-         {"moving_mean", Tensor::of<float>(dims, zeros)},
-         {"moving_variance", Tensor::of<float>(dims, ones)}},
-        {input});
+  const std::string config = R"("axis":-1,"momentum":0.99,"epsilon":1e-12,"center":true,"scale":true)";
+  const std::vector<std::pair<std::string, Tensor>> weights{{"gamma", Tensor::of<float>(dims, scale)},
+                                                            {"beta", Tensor::of<float>(dims, offset)},
+                                                            {"moving_mean", Tensor::of<float>(dims, zeros)},
+                                                            {"moving_variance", Tensor::of<float>(dims, ones)}};
+  const std::int64_t rank = dims_in(n.node.output(0));
+  if (is_along(c, rank, rank - 1)) return n.set("BatchNormalization", config, weights, {input});
+  Ints to_last, back{rank - 1};
+  for (std::int64_t i = 2; i < rank; ++i) to_last.push_back(i);
+  for (std::int64_t i = 1; i < rank - 1; ++i) back.push_back(i);
+  to_last.push_back(1);
+  const std::string moved = n.before("Permute", fmt::format(R"("dims":{})", list_of(to_last)), input);
+  const std::string scaled =
+      n.model.add("BatchNormalization", config, {moved}, std::string(n.node.output(0)->name()), weights);
+  n.set("Permute", fmt::format(R"("dims":{})", list_of(back)), {}, {scaled});
 }
 
 void arithmetic(LayerOut& n) {
@@ -328,7 +355,7 @@ const std::vector<Row>& all_rows() {
       {"Relu", never, relu},
       {"Reshape", refuse_reshape, reshape},
       {"Resize", refuse_resize, emit_resize},
-      {"Selu", never, selu},
+      {"Selu", only_plain_selu, selu},
       {"Sigmoid", never, sigmoid},
       {"Softmax", refuse_softmax, softmax},
       {"Softplus", never, softplus},

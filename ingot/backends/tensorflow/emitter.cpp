@@ -253,6 +253,18 @@ Ref Emitter::named(Ref tensor, const std::string& name) {
   return {add_item(std::move(item))};
 }
 
+Ref Emitter::unread(Ref tensor) {
+  Item& item = items_[static_cast<std::size_t>(tensor.node)];
+  const auto reads = [&](const Item& other) {
+    return std::ranges::find(other.inputs, tensor.node, &Ref::node) != other.inputs.end();
+  };
+  if (item.op == "Placeholder" || std::ranges::none_of(items_, reads)) return tensor;
+  const std::string name = item.name;
+  item.name = output_.unique(name + "/value");
+  output_.names.erase(name);
+  return named(tensor, name);
+}
+
 std::vector<bool> Emitter::needed_for(const Refs& results) const {
   std::vector<bool> needed(items_.size());
   std::vector<std::int32_t> pending;

@@ -74,6 +74,8 @@ class Emitter {
   Ref table(const ingot::Tensor& keys, const ingot::Tensor& values);
   /// The node of that very name which gives the tensor, an Identity if need be.
   Ref named(Ref tensor, const std::string& name);
+  /// A node of the same name that gives the same and that no other reads; an input stays what it is.
+  Ref unread(Ref tensor);
 
   /// What leads to the results, in the form of a graph or of a function's body.
   std::vector<tf::NodeDef> graph_nodes(const Refs& results) const;

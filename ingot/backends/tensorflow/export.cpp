@@ -90,6 +90,8 @@ Exported to_tensorflow(const Model& source, const ExportOptions& options) {
     if (!v->initializer) borders.add_input(v);
   main.emit_nodes(graph);
   for (const Value* v : graph.outputs()) borders.add_output(v);
+  if (options.outputs_are_ends)
+    for (Ref& r : borders.results) r = main.unread(r);
   output.graph.nodes = main.graph_nodes(borders.results);
   result.notes.insert(result.notes.end(), output.notes.begin(), output.notes.end());
   result.tables = std::move(output.tables);

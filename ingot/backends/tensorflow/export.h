@@ -19,6 +19,8 @@ struct ExportOptions : passes::legalize::Options {
   bool has_tables = false;
   /// Sequences may be inputs and outputs: as the parts of ragged tensors, `name/values` and `name/row_splits`.
   bool has_ragged_ports = false;
+  /// Nothing reads what is an output: files without signatures know outputs by that.
+  bool outputs_are_ends = false;
   /// Names that functions must not have: those of another graph that goes into the same file.
   std::vector<std::string> taken{};
 };

@@ -94,7 +94,9 @@ std::string directory_of(const std::string& path) {
 std::vector<std::string> save_graph(const Model& model, const std::string& path, const SaveOptions& options) {
   if (path.ends_with(".pbtxt") || path.ends_with(".meta"))
     throw Error(Code::not_writable, "graphs are written in their binary form only").hint("name a .pb file");
-  back::Exported made = exported_as_wished(model, options, export_options(options, back::Dialect::tensorflow));
+  back::ExportOptions export_as = export_options(options, back::Dialect::tensorflow);
+  export_as.outputs_are_ends = true;
+  back::Exported made = exported_as_wished(model, options, export_as);
   for (const auto* ports : {&made.signature.inputs, &made.signature.outputs})
     for (const auto& [name, info] : *ports)
       if (info.name != name + ":0") made.notes.push_back("'" + name + "' is '" + info.name + "' in the graph");

@@ -76,11 +76,12 @@ Value* multiply_along_computed(DecomposeContext& c) {
 
 Values decompose_product(DecomposeContext& c) {
   if (c.elem(0) == DType::undefined || !c.has(1)) return {};
-  const Tensor* given = c.constant(1);
-  if (!given) return {multiply_along_computed(c)};
-  if (given->size() != 1) return {};
-  const std::int64_t axis = given->to_ints().front();
   std::optional<Shape> slice = c.in(0)->type.shape;
+  const Tensor* given = c.constant(1);
+  if (given && given->size() != 1) return {};
+  const bool is_alone = slice && slice->size() == 1;  // whatever its number is
+  if (!given && !is_alone) return {multiply_along_computed(c)};
+  const std::int64_t axis = given ? given->to_ints().front() : 0;
   if (slice) {
     const auto rank = static_cast<std::int64_t>(slice->size());
     if (axis < -rank || axis >= rank) return {};
