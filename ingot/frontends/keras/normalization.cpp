@@ -26,6 +26,13 @@ IrValue* spread(Call& call, IrValue* parameter, const Ints& axes, std::int64_t r
   return missing.empty() ? parameter : call.b.unsqueeze(parameter, missing);
 }
 
+/// Of the axes of an input; -1: not known.
+Dims sizes_of(const Call& call, const Ints& axes) {
+  Dims sizes;
+  for (const std::int64_t axis : axes) sizes.push_back(dim_of(call.in(), axis).value_or(-1));
+  return sizes;
+}
+
 IrValue* ones(Call& call, std::int64_t count, float value, const std::string& name) {
   return call.parameter(name, Tensor::of<float>({count}, std::vector<float>(static_cast<std::size_t>(count), value)),
                         false);
@@ -48,11 +55,12 @@ void batch_normalization(Call& call) {
   if (axes.size() != 1) call.refuse("statistics over several axes have no translation");
   if (call.integer("mode", 0) != 0) call.refuse("modes of Keras 1 other than 0 have no translation");
   const std::int64_t channels = call.size(0, axes[0]);
-  IrValue* x = call.in();
-  IrValue* gamma = call.flag("scale", true) ? call.weight("gamma") : ones(call, channels, 1, "gamma");
-  IrValue* beta = call.flag("center", true) ? call.weight("beta") : ones(call, channels, 0, "beta");
-  IrValue* mean = call.weight("moving_mean", false);
-  IrValue* variance = call.weight("moving_variance", false);
+  const Dims sizes{channels};
+  IrValue* x = call.real();
+  IrValue* gamma = call.flag("scale", true) ? call.weight("gamma", sizes) : ones(call, channels, 1, "gamma");
+  IrValue* beta = call.flag("center", true) ? call.weight("beta", sizes) : ones(call, channels, 0, "beta");
+  IrValue* mean = call.weight("moving_mean", sizes, false);
+  IrValue* variance = call.weight("moving_variance", sizes, false);
   // ONNX has the channels second.
   Ints order;
   if (axes[0] != 1 || rank == 1) {
@@ -79,10 +87,11 @@ void layer_normalization(Call& call) {
   GraphBuilder& b = call.b;
   const std::int64_t rank = call.rank();
   const Ints axes = axes_of(call, rank);
-  IrValue* x = call.in();
+  IrValue* x = call.real();
   const bool has_scale = call.flag("scale", true) || call.flag("rms_scaling", false);
-  IrValue* gamma = has_scale ? call.weight("gamma") : nullptr;
-  IrValue* beta = call.flag("center", true) && !call.flag("rms_scaling", false) ? call.weight("beta") : nullptr;
+  const Dims sizes = sizes_of(call, axes);
+  IrValue* gamma = has_scale ? call.weight("gamma", sizes) : nullptr;
+  IrValue* beta = call.flag("center", true) && !call.flag("rms_scaling", false) ? call.weight("beta", sizes) : nullptr;
   const double epsilon = call.number("epsilon", 1e-3);
   const bool is_last = axes.front() == rank - static_cast<std::int64_t>(axes.size());
   if (is_last && gamma && !call.flag("rms_scaling", false)) {
@@ -110,14 +119,15 @@ void group_normalization(Call& call) {
   std::int64_t groups = call.integer("groups", 32);
   if (groups == -1) groups = channels;
   call.require(groups > 0 && channels % groups == 0, "the channels are no multiple of the groups");
-  IrValue* gamma = call.flag("scale", true) ? call.weight("gamma") : ones(call, channels, 1, "gamma");
-  IrValue* beta = call.flag("center", true) ? call.weight("beta") : ones(call, channels, 0, "beta");
+  const Dims sizes{channels};
+  IrValue* gamma = call.flag("scale", true) ? call.weight("gamma", sizes) : ones(call, channels, 1, "gamma");
+  IrValue* beta = call.flag("center", true) ? call.weight("beta", sizes) : ones(call, channels, 0, "beta");
   Ints order{0, axes[0]}, back(static_cast<std::size_t>(rank));
   for (std::int64_t i = 1; i < rank; ++i)
     if (i != axes[0]) order.push_back(i);
   for (std::size_t i = 0; i < order.size(); ++i)
     back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
-  IrValue* x = b.transpose(call.in(), order);
+  IrValue* x = b.transpose(call.real(), order);
   IrValue* y =
       b.op("GroupNormalization", {x, gamma, beta}, {{"num_groups", groups}, {"epsilon", call.number("epsilon", 1e-3)}});
   call.set(b.transpose(y, back));
@@ -127,7 +137,7 @@ void rms_normalization(Call& call) {
   GraphBuilder& b = call.b;
   const std::int64_t rank = call.rank();
   const Ints axes = axes_of(call, rank);
-  IrValue *x = call.in(), *scale = call.weight("scale");
+  IrValue *x = call.real(), *scale = call.weight("scale", sizes_of(call, axes));
   IrValue* mean = b.op("ReduceMean", {b.mul(x, x), b.ints(axes)});
   IrValue* y = b.div(x, b.op("Sqrt", {b.add(mean, call.number("epsilon", 1e-6))}));
   call.set(b.mul(y, spread(call, scale, axes, rank)));
