@@ -33,8 +33,17 @@ bool is_network(std::string_view class_name) {
   return class_name == "Functional" || class_name == "Model" || class_name == "Sequential";
 }
 
+bool is_network(const Layer& layer) {
+  const bool has_layers = layer.config["layers"].is_list() || layer.config.is_list();
+  return is_network(layer.class_name) || (has_layers && layer.config["input_layers"].exists());
+}
+
 Network::Network(Import& import, const Layer& layer)
-    : import_(import), weights_(layer.weights), scope_(layer.scope), is_trainable_(layer.is_trainable) {
+    : import_(import),
+      weights_(layer.weights.by_layers_of(layer.entry, import.version)),
+      scope_(layer.scope),
+      is_trainable_(layer.is_trainable) {
+  const auto depth = import_.budget.enter_depth();
   is_sequential_ = layer.class_name == "Sequential" || layer.config.is_list() ||
                    (!layer.config["input_layers"].exists() && layer.config["layers"].is_list());
   if (is_sequential_)
@@ -49,17 +58,13 @@ void Network::add_layer(const Config& entry) {
   if (!is_operation(*layer)) before = of_class_[snake_case(layer->class_name)]++;
   layer->number = before;
   layer->place = import_.layer_count++;
-  const bool has_layers = layer->config["layers"].is_list() || layer->config.is_list();
-  const bool is_model = is_network(layer->class_name) || (has_layers && layer->config["input_layers"].exists());
   layer->weights = weights_.layer(layer->name, layer->class_name, before);
   // Names in one list may leave out the models around a layer.
-  if (is_model && !weights_.is_tree() && layer->weights.values().empty()) layer->weights = weights_;
-  if (is_model) {
-    const auto depth = import_.budget.enter_depth();
-    layer->network = std::make_shared<Network>(import_, *layer);
-  }
+  if (is_network(*layer) && layer->weights.is_empty()) layer->weights = weights_;
+  if (is_network(*layer)) layer->network = std::make_shared<Network>(import_, *layer);
   import_.budget.charge_nodes(1);
-  by_name_.emplace(layer->name, layers_.size());
+  if (!by_name_.emplace(layer->name, layers_.size()).second)
+    throw Error(Code::bad_source_graph, "two layers of a model are called '" + layer->name + "'");
   layers_.push_back(std::move(layer));
 }
 
@@ -113,7 +118,8 @@ std::vector<Network::Reference> Network::references_in(const Config& config) con
     } else {
       const auto entries = at.entries();
       stack.insert(stack.end(), entries.rbegin(), entries.rend());
-      const auto members = at.members();
+      auto members = at.members();
+      std::ranges::stable_sort(members, {}, [](const auto& member) { return member.first; });  // as Keras does
       for (auto member = members.rbegin(); member != members.rend(); ++member) stack.push_back(member->second);
     }
   }
@@ -128,6 +134,7 @@ void Network::read_functional(const Config& config) {
     for (const Config& node : inbound.entries()) nodes_.push_back({i, index++, node});
   }
   input_references_ = references_in(config["input_layers"]);
+  takes_dictionary_ = config["input_layers"].is_object();
   outputs_ = references_in(config["output_layers"]);
   if (input_references_.empty() || outputs_.empty())
     throw Error(Code::bad_source_graph, "a functional model has no inputs or no outputs");
@@ -144,6 +151,8 @@ void Network::read_functional(const Config& config) {
   for (const Reference& reference : input_references_) {
     const auto layer = by_name_.find(reference.layer);
     if (layer == by_name_.end()) throw Error(Code::bad_source_graph, "an input of the model is no layer of it");
+    if (std::ranges::count(input_references_, reference.layer, &Reference::layer) > 1)
+      throw Error(Code::bad_source_graph, "the input '" + reference.layer + "' is listed twice");
     inputs_.push_back(input_of(*layers_[layer->second]));
   }
 }
@@ -215,6 +224,13 @@ Argument Network::argument_of(const Config& config, const Flows& flows) const {
   } else if (config.is_list()) {
     argument.is_list = true;
     for (const Config& entry : config.entries()) argument.list.push_back(argument_of(entry, flows));
+  } else if (config.is_object() && !config["class_name"].exists()) {
+    auto members = config.members();
+    std::ranges::stable_sort(members, {}, [](const auto& member) { return member.first; });
+    for (const auto& [key, value] : members) {
+      argument.keys.emplace_back(key);
+      argument.list.push_back(argument_of(value, flows));
+    }
   }
   return argument;
 }
@@ -226,9 +242,12 @@ void Network::call(const Node& node, Flows& flows) {
   const auto add_named = [&](const Config& named) {
     for (const auto& [key, value] : named.members()) kwargs.emplace(key, argument_of(value, flows));
   };
-  if (node.inbound.is_object()) {
+  if (node.inbound["args"].exists()) {
     for (const Config& entry : node.inbound["args"].entries()) args.push_back(argument_of(entry, flows));
     add_named(node.inbound["kwargs"]);
+  } else if (node.inbound.is_object()) {  // one dictionary
+    args.push_back(argument_of(node.inbound, flows));
+    for (const auto& [key, entry] : node.inbound.members()) add_named(entry[3]);
   } else {
     const bool is_alone = node.inbound[0].is_text();
     const std::vector<Config> entries = is_alone ? std::vector<Config>{node.inbound} : node.inbound.entries();
@@ -277,11 +296,46 @@ std::vector<Flow> Network::run_functional(const std::vector<Flow>& inputs) {
   std::vector<Flow> results;
   for (const Reference& reference : outputs_) {
     const Flow* flow = find(flows, reference);
-    if (!flow)
-      throw Error(Code::bad_source_graph, "output '" + reference.layer + "' depends on itself or on what is not there");
+    if (!flow) refuse_missing(flows, reference);
     results.push_back(*flow);
   }
   return results;
+}
+
+void Network::refuse_missing(const Flows& flows, const Reference& output) const {
+  const auto is_call = [&](const Reference& reference) {
+    return std::ranges::any_of(nodes_, [&](const Node& node) {
+      const auto base = first_node_.find(reference.layer);
+      const std::int64_t first = base == first_node_.end() ? 0 : base->second;
+      return layers_[node.layer]->name == reference.layer && node.index == reference.node - first;
+    });
+  };
+  const auto refuse = [](const std::string& who, const Reference& reference) {
+    throw Error(Code::bad_source_graph,
+                fmt::format("{} takes what call {} of layer '{}' gives, which is no call of the model", who,
+                            reference.node, reference.layer));
+  };
+  if (!is_call(output)) refuse("an output of the model", output);
+  for (const Node& node : nodes_)
+    for (const Reference& reference : references_in(node.inbound))
+      if (!find(flows, reference) && !is_call(reference))
+        refuse("layer '" + layers_[node.layer]->name + "'", reference);
+  throw Error(Code::bad_source_graph, "output '" + output.layer + "' depends on itself");
+}
+
+std::vector<Flow> Network::run(const std::vector<Argument>& args) {
+  std::vector<Flow> inputs;
+  for (const Argument& argument : args) collect(argument, inputs);
+  // Keras 2 matches a dictionary with a list of inputs by their names; Keras 3 by the order of its keys.
+  const bool is_dictionary = args.size() == 1 && args[0].keys.size() == inputs.size() && !inputs.empty();
+  if (is_dictionary && !takes_dictionary_ && import_.version < 3) {
+    std::vector<Flow> ordered;
+    for (const NetworkInput& input : inputs_)
+      if (const auto key = std::ranges::find(args[0].keys, input.name); key != args[0].keys.end())
+        ordered.push_back(inputs[static_cast<std::size_t>(key - args[0].keys.begin())]);
+    if (ordered.size() == inputs.size()) inputs = std::move(ordered);
+  }
+  return run(inputs);
 }
 
 }  // namespace ingot::frontends::keras

@@ -19,6 +19,8 @@ class Network {
   const std::vector<NetworkInput>& inputs() const { return inputs_; }
   /// The values of the outputs for these inputs.
   std::vector<Flow> run(const std::vector<Flow>& inputs);
+  /// The same, called as a layer is.
+  std::vector<Flow> run(const std::vector<Argument>& args);
   /// Names of the layers that give the outputs, in their order.
   std::vector<std::string> output_names() const;
   /// Other outputs than the model's own: the first of each of these layers.
@@ -43,13 +45,14 @@ class Network {
   Argument argument_of(const Config& config, const Flows& flows) const;
   const Flow* find(const Flows& flows, const Reference& reference) const;
   void call(const Node& node, Flows& flows);
+  [[noreturn]] void refuse_missing(const Flows& flows, const Reference& output) const;
   std::vector<Flow> run_sequential(const std::vector<Flow>& inputs);
   std::vector<Flow> run_functional(const std::vector<Flow>& inputs);
 
   Import& import_;
   Weights weights_;
   std::string scope_;
-  bool is_trainable_ = true, is_sequential_ = false;
+  bool is_trainable_ = true, is_sequential_ = false, takes_dictionary_ = false;
   std::vector<std::shared_ptr<Layer>> layers_;
   std::map<std::string, std::size_t> by_name_;
   std::map<std::string, std::size_t> of_class_;
@@ -60,5 +63,6 @@ class Network {
 };
 
 bool is_network(std::string_view class_name);
+bool is_network(const Layer& layer);
 
 }  // namespace ingot::frontends::keras
