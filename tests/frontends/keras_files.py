@@ -156,6 +156,26 @@ agrees("a dictionary of outputs",
        archive(outer, {"functional/layers/dense": [K1, B1], "functional/layers/dense_1": [K3, B3], "dense": [K2, B2]}),
        {"x": X}, {"last": (X @ K1 + B1) @ K2 + B2, "both": (X @ K1 + B1) @ K3 + B3})
 
+# ---- calls of a model inside are counted from 0 or 1, by lists of outputs otherwise than by layers
+small = model([given("a", 4), layer("Dense", "d", tensor("a"), units=4)], [["a", 0, 0]], [["d", 0, 0]], "small")
+once, twice = X2 @ K3 + B3, (X2 @ K3 + B3) @ K3 + B3
+for label, first, outside, version in (("0 and 1", 0, 1, "3.8.0"), ("0 and 0", 0, 0, "3.8.0"), ("1 and 1", 1, 1, "2.15.0")):
+    calls = [{"args": [tensor("x")], "kwargs": {}}, {"args": [tensor("small", first)], "kwargs": {}}]
+    of_two = model([given("x", 4), {**small, "inbound_nodes": calls}], [["x", 0, 0]],
+                   [["small", outside, 0], ["small", outside + 1, 0]])
+    agrees(f"calls counted from {label}, {version}", archive(of_two, {"functional/layers/dense": [K3, B3]}, version), {"x": X2},
+           {"small": once, "small_1": twice})
+calls = [{"args": [tensor("x")], "kwargs": {}}, {"args": [tensor("y")], "kwargs": {}}]
+of_two = model([given("x", 4), given("y", 4), {**small, "inbound_nodes": calls}, layer("Dense", "e", tensor("small", 1), units=3)],
+               [["x", 0, 0], ["y", 0, 0]], [["small", 1, 0], ["e", 0, 0]])
+agrees("the second call inside, the first outside", archive(of_two, {"functional/layers/dense": [K3, B3], "dense": [K2, B2]}),
+       {"x": X2, "y": -X2}, {"small": once, "e": (-X2 @ K3 + B3) @ K2 + B2})
+bare = sequential("bare", layer("Dense", "d", units=4))
+whole = sequential("m", bare, layer("Dense", "e", units=3))
+whole["config"]["build_input_shape"] = [None, 5]
+agrees("models without inputs in each other", archive(whole, {"sequential/layers/dense": [K1, B1], "dense": [K2, B2]}),
+       {"bare_input": X}, {"e": (X @ K1 + B1) @ K2 + B2})
+
 # ---- Keras 2's dictionaries: by the names of the inputs where these are a list
 old_two = model([given("q", 4), given("p", 5), {**entry("Dense", "d", {"units": 4}), "inbound_nodes": [[["p", 0, 0, {}]]]},
                  {**entry("Subtract", "s", {}), "inbound_nodes": [[["d", 0, 0, {}], ["q", 0, 0, {}]]]}],
@@ -269,6 +289,32 @@ agrees("attention with a mask by its place",
                      [["x", 0, 0], ["m", 0, 0]], [["y", 0, 0]]), held), {"x": STEPS, "m": allowed},
        {"y": attended(STEPS, STEPS, allowed[:, None])})
 
+# ---- training=True in a call: Keras 2 obeys it while running too
+normal = {"axis": [1], "epsilon": 1e-3, "momentum": 0.99, "center": True, "scale": True}
+statistics = {"n/gamma:0": draw(4), "n/beta:0": draw(4), "n/moving_mean:0": draw(4), "n/moving_variance:0": np.abs(draw(4)) + 1}
+gamma, beta, mean, variance = statistics.values()
+of_batch = (X2 - X2.mean(0)) / np.sqrt(X2.var(0) + 1e-3) * gamma + beta
+of_layer = (X2 - mean) / np.sqrt(variance + 1e-3) * gamma + beta
+for label, stated, trainable, expected in (("on", True, True, of_batch), ("off", False, True, of_layer), ("on, frozen", True, False, of_layer)):
+    called = {**entry("BatchNormalization", "n", {**normal, "trainable": trainable}), "inbound_nodes": [[["x", 0, 0, {"training": stated}]]]}
+    agrees("statistics, training " + label, hdf5(of_one(called, 4), {"n": statistics}), {"x": X2}, {"n": expected})
+inner = model([given("a", 4), {**entry("BatchNormalization", "n", normal), "inbound_nodes": [[["a", 0, 0, {}]]]}], [["a", 0, 0]], [["n", 0, 0]], "inner")
+agrees("statistics, training on around", hdf5(of_one({**inner, "inbound_nodes": [[["x", 0, 0, {"training": True}]]]}, 4), {"inner": statistics}),
+       {"x": X2}, {"inner": of_batch})
+agrees("statistics, training on in Keras 3, which predict() turns off",
+       archive(of_one(layer("BatchNormalization", "y", tensor("x"), kwargs={"training": True}, **normal), 4),
+               {"batch_normalization": list(statistics.values())}), {"x": X2}, {"y": of_layer})
+ONES = np.ones((4, 1000), np.float32)
+for name, config in (("Dropout", {"rate": 0.5}), ("SpatialDropout1D", {"rate": 0.5}), ("GaussianNoise", {"stddev": 0.5}),
+                     ("GaussianDropout", {"rate": 0.5}), ("AlphaDropout", {"rate": 0.5})):
+    x = ONES[:, None] if name == "SpatialDropout1D" else ONES
+    live = {**entry(name, "y", config), "inbound_nodes": [[["x", 0, 0, {"training": True}]]]}
+    agrees(f"{name} that is live while running", hdf5(of_one(live, *x.shape[1:]), {}), {"x": x}, {"y": "random"})
+    agrees(f"{name} that is not", hdf5(of_one({**live, "inbound_nodes": [[["x", 0, 0, {}]]]}, *x.shape[1:]), {}), {"x": x}, {"y": x})
+recurrent = {**entry("LSTM", "y", {**LSTM, "recurrent_dropout": 0.5}), "inbound_nodes": [[["x", 0, 0, {"training": True}]]]}
+refused("what drops inside while running", hdf5(of_one(recurrent, 6, 3), {"y": dict(zip("abc", FORWARD))}),
+        "drops elements inside also while running")
+
 # ---- types
 WHOLE = rng.integers(-9, 9, (2, 5)).astype(np.int32)
 agrees("whole numbers into a Dense layer",
@@ -339,6 +385,10 @@ def judge(ingot, scratch, case):
         return done.stderr
     for key, wanted in expected.items():
         got = np.load(scratch / "out" / f"{key}.npy")
+        if isinstance(wanted, str):
+            if got.std() < 0.2:
+                return f"{key} is not random: its deviation is {got.std():.3g}"
+            continue
         if got.shape != wanted.shape:
             return f"the shape of {key} is {got.shape}, not {wanted.shape}"
         if (worst := np.abs(got - wanted).max()) > 2e-5 * max(1, np.abs(wanted).max()):

@@ -49,6 +49,7 @@ struct Import {
   std::vector<Parameter> parameters{};
   std::size_t layer_count = 0;                            // read so far
   std::vector<std::pair<IrValue*, Config>> activities{};  // with regularizers
+  std::optional<bool> training{};  // what the calls around state, whatever is done with the model
   Budget& budget;
 };
 
@@ -122,6 +123,11 @@ class Call {
   Tensor stored(std::size_t i) const;
   /// A parameter made of a stored tensor that had to be changed.
   IrValue* parameter(const std::string& name, const Tensor& tensor, bool is_trained = true);
+
+  /// Whether what is random while training is so while running too: training=True in the call.
+  bool is_live() const { return import.training.value_or(false); }
+  /// Whether the layer does something else while the model trains.
+  bool learns() const { return import.options.is_training && import.training.value_or(true); }
 
   void set(IrValue* value) { outputs = {{value, nullptr}}; }
   void set(IrValue* value, IrValue* mask) { outputs = {{value, mask}}; }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
+#include <set>
 
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
@@ -76,7 +78,7 @@ void Network::read_sequential(const Config& config) {
   const Layer& first = *layers_.front();
   if (first.class_name == "InputLayer") {
     inputs_.push_back(input_of(first));
-  } else if (first.network) {
+  } else if (first.network && !first.network->inputs().empty()) {
     inputs_ = first.network->inputs();
     for (NetworkInput& input : inputs_) input.name = first.name + "_input";
   } else if (const auto shape = shape_of_first(first.config, first.entry, config)) {
@@ -138,22 +140,52 @@ void Network::read_functional(const Config& config) {
   outputs_ = references_in(config["output_layers"]);
   if (input_references_.empty() || outputs_.empty())
     throw Error(Code::bad_source_graph, "a functional model has no inputs or no outputs");
-  // The making of a model inside counts as its first call: what others refer to tells.
-  const auto note = [&](const Reference& reference) {
-    const auto layer = by_name_.find(reference.layer);
-    if (layer == by_name_.end() || !layers_[layer->second]->network) return;
-    const auto [first, is_new] = first_node_.emplace(reference.layer, reference.node);
-    if (!is_new) first->second = std::min(first->second, reference.node);
-  };
-  for (const Node& node : nodes_)
-    for (const Reference& reference : references_in(node.inbound)) note(reference);
-  for (const Reference& reference : outputs_) note(reference);
+  find_first_nodes();
   for (const Reference& reference : input_references_) {
     const auto layer = by_name_.find(reference.layer);
     if (layer == by_name_.end()) throw Error(Code::bad_source_graph, "an input of the model is no layer of it");
     if (std::ranges::count(input_references_, reference.layer, &Reference::layer) > 1)
       throw Error(Code::bad_source_graph, "the input '" + reference.layer + "' is listed twice");
     inputs_.push_back(input_of(*layers_[layer->second]));
+  }
+}
+
+/// The making of a model inside may count as its first call: in Keras 3 in the list of outputs alone. Every call is
+/// referred to, and what is right refers to all of them.
+void Network::find_first_nodes() {
+  struct Known {
+    std::set<std::int64_t> inside, outside;
+  };
+  std::map<std::string, Known> known;
+  const auto is_model = [&](const Reference& reference) {
+    const auto layer = by_name_.find(reference.layer);
+    return layer != by_name_.end() && layers_[layer->second]->network;
+  };
+  for (const Node& node : nodes_)
+    for (const Reference& reference : references_in(node.inbound))
+      if (is_model(reference)) known[reference.layer].inside.insert(reference.node);
+  for (const Reference& reference : outputs_)
+    if (is_model(reference)) known[reference.layer].outside.insert(reference.node);
+  for (const auto& [name, refers] : known) {
+    const auto calls = std::ranges::count(nodes_, by_name_[name], &Node::layer);
+    const auto fits = [&](std::int64_t inside, std::int64_t outside) {
+      std::set<std::int64_t> all;
+      for (const std::int64_t node : refers.inside) all.insert(node - inside);
+      for (const std::int64_t node : refers.outside) all.insert(node - outside);
+      return std::ssize(all) == calls && *all.begin() == 0 && *all.rbegin() == calls - 1;
+    };
+    const bool is_apart = import_.version >= 3 && layers_[by_name_[name]]->class_name != "Sequential";
+    std::int64_t inside = std::numeric_limits<std::int64_t>::max();
+    for (const std::set<std::int64_t>* nodes : {&refers.inside, &refers.outside})
+      if (!nodes->empty()) inside = std::min(inside, *nodes->begin());
+    std::int64_t outside = inside;
+    if (is_apart && fits(0, 1)) {
+      inside = 0;
+      outside = 1;
+    }
+    first_node_.emplace(name, inside);
+    for (Reference& reference : outputs_)
+      if (reference.layer == name) reference.node -= outside;
   }
 }
 
@@ -176,8 +208,7 @@ void Network::choose_outputs(const std::vector<std::string>& layers) {
       layers_.resize(layer->second + 1);
       return;
     }
-    const auto first = first_node_.find(name);
-    chosen.push_back({name, first == first_node_.end() ? 0 : first->second, 0});
+    chosen.push_back({name, 0, 0});
   }
   outputs_ = std::move(chosen);
 }
@@ -201,11 +232,15 @@ std::vector<Flow> Network::run_sequential(const std::vector<Flow>& inputs) {
   return flows;
 }
 
-const Flow* Network::find(const Flows& flows, const Reference& reference) const {
+Network::Reference Network::as_call(Reference reference) const {
+  const auto first = first_node_.find(reference.layer);
+  if (first != first_node_.end()) reference.node -= first->second;
+  return reference;
+}
+
+const Flow* Network::find(const Flows& flows, const Reference& reference) {
   static constexpr Flow kNone;
-  const auto base = first_node_.find(reference.layer);
-  const auto node =
-      flows.find(key_of(reference.layer, reference.node - (base == first_node_.end() ? 0 : base->second)));
+  const auto node = flows.find(key_of(reference.layer, reference.node));
   if (node == flows.end()) return nullptr;
   const auto tensor = static_cast<std::size_t>(std::max<std::int64_t>(reference.tensor, 0));
   return tensor < node->second.size() ? &node->second[tensor] : &kNone;
@@ -217,8 +252,8 @@ Argument Network::argument_of(const Config& config, const Flows& flows) const {
   const bool is_old = is_triple(config) && by_name_.contains(std::string(config[0].text()));
   if (is_old || is_keras_tensor(config)) {
     const Config history = is_old ? config : config["config"]["keras_history"];
-    const Reference reference{std::string(history[0].text()), history[1].as_int().value_or(0),
-                              history[2].as_int().value_or(0)};
+    const Reference reference =
+        as_call({std::string(history[0].text()), history[1].as_int().value_or(0), history[2].as_int().value_or(0)});
     const Flow* flow = find(flows, reference);
     argument.tensor = flow ? *flow : Flow();
   } else if (config.is_list()) {
@@ -277,8 +312,7 @@ std::vector<Flow> Network::run_functional(const std::vector<Flow>& inputs) {
   std::deque<std::size_t> ready;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     for (const Reference& reference : references_in(nodes_[i].inbound)) {
-      const auto base = first_node_.find(reference.layer);
-      const std::string key = key_of(reference.layer, reference.node - (base == first_node_.end() ? 0 : base->second));
+      const std::string key = key_of(reference.layer, as_call(reference).node);
       if (flows.contains(key)) continue;
       waiting.emplace(key, i);
       ++missing[i];
@@ -305,9 +339,7 @@ std::vector<Flow> Network::run_functional(const std::vector<Flow>& inputs) {
 void Network::refuse_missing(const Flows& flows, const Reference& output) const {
   const auto is_call = [&](const Reference& reference) {
     return std::ranges::any_of(nodes_, [&](const Node& node) {
-      const auto base = first_node_.find(reference.layer);
-      const std::int64_t first = base == first_node_.end() ? 0 : base->second;
-      return layers_[node.layer]->name == reference.layer && node.index == reference.node - first;
+      return layers_[node.layer]->name == reference.layer && node.index == reference.node;
     });
   };
   const auto refuse = [](const std::string& who, const Reference& reference) {
@@ -318,17 +350,17 @@ void Network::refuse_missing(const Flows& flows, const Reference& output) const 
   if (!is_call(output)) refuse("an output of the model", output);
   for (const Node& node : nodes_)
     for (const Reference& reference : references_in(node.inbound))
-      if (!find(flows, reference) && !is_call(reference))
-        refuse("layer '" + layers_[node.layer]->name + "'", reference);
+      if (const Reference made = as_call(reference); !find(flows, made) && !is_call(made))
+        refuse("layer '" + layers_[node.layer]->name + "'", made);
   throw Error(Code::bad_source_graph, "output '" + output.layer + "' depends on itself");
 }
 
 std::vector<Flow> Network::run(const std::vector<Argument>& args) {
   std::vector<Flow> inputs;
   for (const Argument& argument : args) collect(argument, inputs);
-  // Keras 2 matches a dictionary with a list of inputs by their names; Keras 3 by the order of its keys.
+  // A dictionary for a list of inputs is taken by their names.
   const bool is_dictionary = args.size() == 1 && args[0].keys.size() == inputs.size() && !inputs.empty();
-  if (is_dictionary && !takes_dictionary_ && import_.version < 3) {
+  if (is_dictionary && !takes_dictionary_) {
     std::vector<Flow> ordered;
     for (const NetworkInput& input : inputs_)
       if (const auto key = std::ranges::find(args[0].keys, input.name); key != args[0].keys.end())

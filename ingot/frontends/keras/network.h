@@ -43,7 +43,10 @@ class Network {
   std::vector<Reference> references_in(const Config& config) const;
   using Flows = std::map<std::string, std::vector<Flow>>;  // what each call gave, by layer and number of the call
   Argument argument_of(const Config& config, const Flows& flows) const;
-  const Flow* find(const Flows& flows, const Reference& reference) const;
+  void find_first_nodes();
+  /// With the calls of its layer counted from 0.
+  Reference as_call(Reference reference) const;
+  static const Flow* find(const Flows& flows, const Reference& reference);
   void call(const Node& node, Flows& flows);
   [[noreturn]] void refuse_missing(const Flows& flows, const Reference& output) const;
   std::vector<Flow> run_sequential(const std::vector<Flow>& inputs);
@@ -57,8 +60,8 @@ class Network {
   std::map<std::string, std::size_t> by_name_;
   std::map<std::string, std::size_t> of_class_;
   std::vector<Node> nodes_;
-  std::vector<Reference> input_references_, outputs_;
-  std::map<std::string, std::int64_t> first_node_;  // of models inside: their own making counts as a call
+  std::vector<Reference> input_references_, outputs_;  // outputs: with calls counted from 0
+  std::map<std::string, std::int64_t> first_node_;     // of models inside: the number of their first call
   std::vector<NetworkInput> inputs_;
 };
 

@@ -41,9 +41,20 @@ IrValue* ones(Call& call, std::int64_t count, float value, const std::string& na
 /// By stored statistics, of the channels on axis 1. `of`: scale, shift, mean and variance.
 IrValue* frozen_normalization(Call& call, IrValue* x, Values of) {
   GraphBuilder& b = call.b;
-  for (IrValue*& each : of) each = spread(call, each, {1}, rank_of(x).value_or(2));
+  for (IrValue*& each : of)
+    if (rank_of(each) == 1) each = spread(call, each, {1}, rank_of(x).value_or(2));
   IrValue* size = b.op("Sqrt", {b.add(of[3], call.number("epsilon", 1e-3))});
   return b.add(b.mul(b.div(b.sub(x, of[2]), size), of[0]), of[1]);
+}
+
+/// Those of the batch itself, of the channels on axis 1.
+void batch_statistics(GraphBuilder& b, IrValue* x, IrValue*& mean, IrValue*& variance) {
+  Ints others{0};
+  for (std::int64_t i = 2; i < rank_of(x).value_or(2); ++i) others.push_back(i);
+  IrValue* axes = b.ints(others);
+  mean = b.op("ReduceMean", {x, axes});
+  IrValue* apart = b.sub(x, mean);
+  variance = b.op("ReduceMean", {b.mul(apart, apart), axes});
 }
 
 }  // namespace
@@ -74,7 +85,9 @@ void batch_normalization(Call& call) {
     back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
   if (!order.empty()) x = b.transpose(x, order);
   // Where the layer is frozen, it normalises by what it knows also while the model learns.
-  if (call.import.options.is_training && !call.layer.is_trainable && call.import.version >= 2) {
+  const bool is_frozen = !call.layer.is_trainable && call.import.version >= 2;
+  if (call.is_live() && !is_frozen) batch_statistics(b, x, mean, variance);
+  if (call.is_live() || (call.import.options.is_training && (is_frozen || !call.learns()))) {
     IrValue* y = frozen_normalization(call, x, {gamma, beta, mean, variance});
     return call.set(order.empty() ? y : b.transpose(y, back));
   }

@@ -231,8 +231,9 @@ std::optional<WeightCount> weight_count(const Config& entry, int version) {
   const std::string_view name = entry["class_name"].text();
   const Config dtype = entry["config"]["dtype"];
   const std::string_view policy = dtype.is_text() ? dtype.text() : dtype["config"]["name"].text();
-  if (policy.find("_from_") != policy.npos) return std::nullopt;  // quantized
-  const Kind* kind = nullptr;                                     // the longest beginning is the last
+  const bool is_quantized = policy.find("_from_") != policy.npos || dtype["config"]["mode"].exists();
+  if (is_quantized) return std::nullopt;
+  const Kind* kind = nullptr;  // the longest beginning is the last
   for (const Kind& each : kKinds)
     if (name.starts_with(each.name)) kind = &each;
   if (name.ends_with("Cell")) return recurrent(entry["config"], version);

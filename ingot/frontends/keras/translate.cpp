@@ -72,12 +72,30 @@ void note_activity(Import& import, const Call& call) {
 }
 
 /// Recurrent layers and attention that drop elements inside.
-void note_inner_dropout(Import& import, const Layer& layer) {
-  if (!import.options.is_training || layer.class_name == "Dropout") return;
-  for (const char* key : {"dropout", "recurrent_dropout"})
-    if (layer.config[key].as_number().value_or(0) > 0)
+void note_inner_dropout(Import& import, const Call& call) {
+  const Layer& layer = call.layer;
+  for (const char* key : {"dropout", "recurrent_dropout"}) {
+    if (layer.config[key].as_number().value_or(0) <= 0) continue;
+    if (call.is_live()) call.refuse("it drops elements inside also while running (training=True)");
+    if (call.learns())
       import.notes.add("layer '" + layer.scope + "' (" + layer.class_name +
                        ") drops elements inside while training in Keras (" + key + "); here it does not");
+  }
+}
+
+/// What the call itself says of training goes for all layers inside.
+std::optional<bool> training_of(Import& import, const Call& call) {
+  const auto stated = call.kwargs.find("training");
+  if (stated == call.kwargs.end() || !stated->second.literal.as_bool()) return import.training;
+  const bool is_on = *stated->second.literal.as_bool();
+  if (import.version < 3) return is_on;
+  // Whoever calls the model decides there: predict() with False.
+  if (is_on)
+    import.notes.add(
+        "layer '" + call.layer.scope +
+        "' is called with training=True, which Keras 3 obeys where the model is called and not in predict(); "
+        "here it runs as in predict()");
+  return import.training;
 }
 
 /// Keras takes the weights of a layer by their number: more than it has mean that they are another layer's.
@@ -115,7 +133,7 @@ std::vector<Flow> run(Import& import, Call& call) {
   row->translate(call);
   require_no_more(import, call);
   note_activity(import, call);
-  note_inner_dropout(import, layer);
+  note_inner_dropout(import, call);
   if (row->guard.passes_mask && !call.inputs.empty())
     for (Flow& flow : call.outputs)
       if (!flow.mask) flow.mask = call.inputs[0].mask;
@@ -137,9 +155,14 @@ std::vector<Flow> translate(Import& import, Layer& layer, std::vector<Argument> 
   Call call(import, layer, std::move(args), std::move(kwargs));
   import.b.name_after(layer.scope.empty() ? layer.name : layer.scope);
   import.b.set_metadata({{std::string(kSource), layer.scope}, { std::string(kSourceOp), layer.class_name }});
+  const std::optional<bool> around = import.training;
+  import.training = training_of(import, call);
   try {
-    return run(import, call);
+    std::vector<Flow> results = run(import, call);
+    import.training = around;
+    return results;
   } catch (const Error& error) {
+    import.training = around;
     if (error.exit_code() == 5 || error.exit_code() == 70) throw;
     import.problems.add(layer.scope, spoken_name(layer), error);
     return {};
