@@ -270,7 +270,10 @@ std::vector<Flow> Call::call(const std::string& key, const Config& entry, const 
     inner->place = layer.place;
     // Two of one name are told apart.
     if (key == "forward" || key == "backward") inner->scope = layer.scope + "/" + key + "_" + inner->name;
-    if (is_network(*inner)) inner->network = std::make_shared<Network>(import, *inner);
+    if (is_network(*inner)) {
+      inner->network = std::make_shared<Network>(import, *inner);
+      inner->network->set_place(layer.place);
+    }
   }
   std::vector<Flow> results = translate(import, *inner, std::move(with), std::move(named));
   b.name_after(layer.scope);

@@ -196,6 +196,13 @@ std::vector<std::string> Network::output_names() const {
   return names;
 }
 
+void Network::set_place(std::size_t place) {
+  for (const std::shared_ptr<Layer>& layer : layers_) {
+    layer->place = place;
+    if (layer->network) layer->network->set_place(place);
+  }
+}
+
 void Network::choose_outputs(const std::vector<std::string>& layers) {
   std::vector<Reference> chosen;
   for (const std::string& name : layers) {

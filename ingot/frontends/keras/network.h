@@ -23,6 +23,8 @@ class Network {
   std::vector<Flow> run(const std::vector<Argument>& args);
   /// Names of the layers that give the outputs, in their order.
   std::vector<std::string> output_names() const;
+  /// All its layers stand where the layer does that wraps it.
+  void set_place(std::size_t place);
   /// Other outputs than the model's own: the first of each of these layers.
   void choose_outputs(const std::vector<std::string>& layers);
 
