@@ -5,6 +5,7 @@
 
 #include "ingot/base/error.h"
 #include "ingot/driver/plugin.h"
+#include "ingot/driver/run.h"
 #include "ingot/ops/catalog.h"
 #include "ingot/ops/schema.h"
 #include "ingot/ops/vendor/catalog.h"
@@ -128,7 +129,8 @@ std::vector<ExportLine> exported_operators(const Format& to) {
 }
 
 std::vector<ExportObstacle> export_obstacles(const Model& model, const Format& to, const SaveOptions& options) {
-  return to.operators && to.operators->obstacles ? to.operators->obstacles(model, options)
+  const std::optional<Model> form = runnable_form(model);
+  return to.operators && to.operators->obstacles ? to.operators->obstacles(form ? *form : model, options)
                                                  : std::vector<ExportObstacle>();
 }
 

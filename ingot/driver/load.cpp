@@ -13,6 +13,7 @@
 #include "ingot/driver/operator_map.h"
 #include "ingot/driver/own_functions.h"
 #include "ingot/driver/plugin.h"
+#include "ingot/driver/run.h"
 #include "ingot/passes/extract.h"
 #include "ingot/passes/infer.h"
 
@@ -221,7 +222,9 @@ void refuse_overwriting(const std::string& input, const std::string& output) {
 
 std::vector<std::string> write(const Format& format, const Model& model, const std::string& path,
                                const SaveOptions& options) try {
-  return format.save(model, path, options);
+  // Derivatives that the model asks for are operators like others elsewhere.
+  const std::optional<Model> form = format.is_onnx ? std::nullopt : runnable_form(model);
+  return format.save(form ? *form : model, path, options);
 } catch (const Error& error) {
   // What fails inside is a bug of Ingot only if the model was sound.
   if (error.exit_code() == 70) require_valid(model);

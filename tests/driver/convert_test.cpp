@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "ingot/base/error.h"
@@ -166,6 +167,27 @@ TEST_F(Convert, TellsWhatTheModelSaysOfItsDataAndTheResultDoesNot) {
   EXPECT_THAT(notes_of("m.tflite"),
               testing::Contains(testing::HasSubstr(
                   "how its inputs are prepared, the order of its columns, the names of its classes; 'ingot train")));
+}
+
+TEST_F(Convert, DerivativesThatAModelAsksForAreOperatorsElsewhere) {
+  test::write_text(directory_ / "m.onnxtxt", R"(<ir_version: 8, opset_import: ["" : 18, "ai.onnx.preview.training" : 1]>
+g (float[2] x) => (float[2] y, float[2] dy) {
+  y = Mul (x, x)
+  dy = ai.onnx.preview.training.Gradient <xs = ["x"], y = "y"> (x)
+})");
+  const auto result_of = [&](const char* output) {
+    convert({.input = directory_ / "m.onnxtxt", .output = directory_ / output});
+    return load(directory_ / output).model;
+  };
+  const auto has_gradient = [](const Model& model) {
+    return std::ranges::any_of(model.graph->nodes(), [](const Node& node) { return node.op == "Gradient"; });
+  };
+  EXPECT_TRUE(has_gradient(result_of("m.onnx")));
+  for (const char* output : {"m.pb", "m.tflite"}) {
+    const Model made = result_of(output);
+    EXPECT_FALSE(has_gradient(made)) << output;
+    EXPECT_EQ(made.graph->outputs().size(), 2U) << output;
+  }
 }
 
 TEST_F(Convert, NotesOfImportAdjustmentAndExportComeInThatOrder) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ingot/base/error.h"
+#include "ingot/frontends/keras/operand.h"
 #include "ingot/frontends/keras/translators.h"
 
 namespace ingot::frontends::keras {
@@ -177,7 +178,12 @@ void softmax_layer(Call& call) {
 }
 
 void prelu(Call& call) {
-  IrValue* alpha = call.weight("alpha");
+  Dims sizes = Dims(static_cast<std::size_t>(call.rank() - 1));
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    sizes[i] = dim_of(call.in(), static_cast<std::int64_t>(i) + 1).value_or(-1);
+  for (const std::int64_t axis : ints_of(call.at("shared_axes")))
+    if (axis > 0 && axis < call.rank()) sizes[static_cast<std::size_t>(axis - 1)] = 1;
+  IrValue* alpha = call.weight("alpha", sizes);
   call.set(call.b.op("PRelu", {call.in(), alpha}));
 }
 

@@ -9,10 +9,10 @@ namespace {
 
 constexpr double kFarAway = -1e9;
 
-/// The tensor that an argument is, if it is one.
-IrValue* tensor_of(const Call& call, std::size_t place, const char* name) {
+/// The tensor that an argument is, if it is one, and its mask.
+Flow flow_of(const Call& call, std::size_t place, const char* name) {
   const Argument* argument = call.argument(place, name);
-  return argument && argument->tensor ? argument->tensor->value : nullptr;
+  return argument && argument->tensor ? *argument->tensor : Flow();
 }
 
 /// What does not count goes far below all scores. `counts`: bool, broadcast over the scores.
@@ -31,10 +31,12 @@ IrValue* causal(GraphBuilder& b, IrValue* query, IrValue* key, std::int64_t axis
   return b.op("GreaterOrEqual", {rows, columns});
 }
 
-bool wants_causal(const Call& call) {
-  const auto asked = call.kwargs.find("use_causal_mask");
-  return call.flag("causal", false) || (asked != call.kwargs.end() && asked->second.literal.as_bool().value_or(false));
+bool is_asked(const Call& call, const char* name) {
+  const auto asked = call.kwargs.find(name);
+  return asked != call.kwargs.end() && asked->second.literal.as_bool().value_or(false);
 }
+bool wants_causal(const Call& call) { return call.flag("causal", false) || is_asked(call, "use_causal_mask"); }
+bool wants_scores(const Call& call) { return is_asked(call, "return_attention_scores"); }
 
 /// Attention and AdditiveAttention: inputs are query, value and, if it is another, key.
 void simple_attention(Call& call, bool is_additive) {
@@ -44,8 +46,9 @@ void simple_attention(Call& call, bool is_additive) {
   IrValue* scores = nullptr;
   const bool concats = !is_additive && call.text("score_mode", "dot") == "concat";
   if (is_additive || concats) {
-    IrValue* scale = call.flag("use_scale", is_additive) ? call.weight("scale") : nullptr;
-    IrValue* weight = concats ? call.weight("concat_score_weight") : nullptr;
+    const Dims sizes = concats ? Dims{} : Dims{dim_of(query, -1).value_or(-1)};
+    IrValue* scale = call.flag("use_scale", is_additive) ? call.weight("scale", sizes) : nullptr;
+    IrValue* weight = concats ? call.weight("concat_score_weight", Dims{}) : nullptr;
     IrValue* sum = b.add(b.unsqueeze(query, {2}), b.unsqueeze(key, {1}));
     if (concats && scale) sum = b.mul(sum, scale);
     sum = b.op("Tanh", {sum});
@@ -56,25 +59,24 @@ void simple_attention(Call& call, bool is_additive) {
     // Without an axis of steps, the examples of a batch attend to each other.
     const bool has_steps = rank_of(key) != 2;
     scores = b.op("MatMul", {query, b.transpose(key, has_steps ? Dims{0, 2, 1} : Dims{1, 0})});
-    if (call.flag("use_scale", false)) scores = b.mul(scores, call.weight("scale"));
+    if (call.flag("use_scale", false)) scores = b.mul(scores, call.weight("scale", Dims{}));
   }
-  IrValue* counts = call.mask(1) ? b.unsqueeze(call.mask(1), {1}) : nullptr;
+  IrValue* counts = call.stated_mask(1) ? b.unsqueeze(call.stated_mask(1), {1}) : nullptr;
   if (wants_causal(call)) counts = both(b, counts, b.unsqueeze(causal(b, query, key, 1), {0}));
   IrValue* weights = b.op("Softmax", {masked(b, scores, counts)}, {{"axis", -1}});
   IrValue* y = b.op("MatMul", {weights, value});
-  if (call.mask(0)) y = b.mul(y, b.cast(b.unsqueeze(call.mask(0), {2}), y->type.elem));
+  if (IrValue* own = call.stated_mask()) y = b.mul(y, b.cast(b.unsqueeze(own, {2}), y->type.elem));
   call.set(y, call.mask(0));
-  const auto asked = call.kwargs.find("return_attention_scores");
-  if (asked != call.kwargs.end() && asked->second.literal.as_bool().value_or(false))
-    call.outputs.push_back({weights, nullptr});
+  if (wants_scores(call)) call.outputs.push_back({weights, nullptr});
 }
 
 struct Projection {
   IrValue *kernel = nullptr, *bias = nullptr;
 };
 
-/// One of the dense layers inside; `word`: in the names of files that list the weights.
-Projection projection(Call& call, const Weights& all, const std::string& attribute, std::size_t place) {
+/// One of the dense layers inside, the one at `place` where the file lists all weights; `sizes`: of its kernel.
+Projection projection(Call& call, const std::string& attribute, std::size_t place, const Dims& sizes) {
+  const Weights& all = call.layer.weights;
   const bool has_bias = call.flag("use_bias", true);
   const std::size_t count = has_bias ? 2 : 1;
   Layer inner;
@@ -88,10 +90,11 @@ Projection projection(Call& call, const Weights& all, const std::string& attribu
       inner.parameters.emplace(name, made->second);
   Call part(call.import, inner, {});
   Projection p;
-  p.kernel = part.weight("kernel");
+  p.kernel = part.weight("kernel", sizes);
   if (!is_float(p.kernel->type.elem))
     call.refuse("quantized attention has no translation", "save the model before it is quantized");
-  if (has_bias) p.bias = part.weight("bias");
+  const Dims of_bias = place == 3 ? Dims{-1} : Dims(sizes.begin() + 1, sizes.end());
+  if (has_bias) p.bias = part.weight("bias", of_bias);
   for (const auto& [name, made] : inner.parameters) call.layer.parameters.emplace(attribute + ":" + name, made);
   return p;
 }
@@ -103,48 +106,56 @@ IrValue* heads_of(GraphBuilder& b, IrValue* x, const Projection& p) {
   return b.transpose(y, {0, 2, 1, 3});
 }
 
+/// Query, value and key, by place or by name; no key: it is the value.
+struct Asked {
+  Flow query, value, key;
+
+  IrValue* keys() const { return key.value ? key.value : value.value; }
+};
+
+Asked asked_of(Call& call) {
+  const Asked asked{flow_of(call, 0, "query"), flow_of(call, 1, "value"), flow_of(call, 2, "key")};
+  call.require(asked.query.value && asked.value.value, "it takes a query and a value");
+  for (const IrValue* x : {asked.query.value, asked.value.value, asked.keys()})
+    call.require(rank_of(x) == 3, "inputs with several axes of steps have no translation");
+  return asked;
+}
+
+/// All that says which keys count for which query: [batch or 1, 1, queries or 1, keys].
+IrValue* counting(Call& call, const Asked& asked) {
+  GraphBuilder& b = call.b;
+  const bool is_new = call.import.version >= 3;  // which has the masks of the inputs before that of the attention
+  constexpr std::size_t kNever = 99;
+  IrValue* counts = nullptr;
+  if (IrValue* mask = flow_of(call, is_new ? 6 : 3, "attention_mask").value) {
+    counts = b.cast(mask, DType::boolean);
+    if (rank_of(mask) == 3) counts = b.unsqueeze(counts, {1});
+  }
+  const auto given = [&](std::size_t place, const char* name, const Flow& of) {
+    IrValue* mask = flow_of(call, is_new ? place : kNever, name).value;
+    return mask ? b.cast(mask, DType::boolean) : of.mask;
+  };
+  if (IrValue* mask = given(3, "query_mask", asked.query)) counts = both(b, counts, b.unsqueeze(mask, {1, 3}));
+  if (IrValue* mask = given(4, "value_mask", asked.value)) counts = both(b, counts, b.unsqueeze(mask, {1, 2}));
+  if (IrValue* mask = given(5, "key_mask", asked.key)) counts = both(b, counts, b.unsqueeze(mask, {1, 2}));
+  if (wants_causal(call))
+    counts = both(b, counts, b.unsqueeze(causal(b, asked.query.value, asked.value.value, 1), {0, 1}));
+  return counts;
+}
+
 struct Heads {
   IrValue *query = nullptr, *key = nullptr, *value = nullptr;  // [batch, heads, steps, size]
 };
 
-void give_heads(Call& call, const Heads& h, const Projection& output, double scale, IrValue* counts) {
+void give_heads(Call& call, const Asked& from, const Heads& h, const Projection& output, double scale) {
   GraphBuilder& b = call.b;
   IrValue* scores = b.op("MatMul", {b.mul(h.query, scale), b.transpose(h.key, {0, 1, 3, 2})});
-  IrValue* weights = b.op("Softmax", {masked(b, scores, counts)}, {{"axis", -1}});
+  IrValue* weights = b.op("Softmax", {masked(b, scores, counting(call, from))}, {{"axis", -1}});
   IrValue* y = b.op("MatMul", {weights, h.value});
   y = einsum(b, {y, output.kernel}, "bhtk,hkd->btd");
   if (output.bias) y = b.add(y, output.bias);
-  call.set(y, call.mask(0));
-  const auto asked = call.kwargs.find("return_attention_scores");
-  if (asked != call.kwargs.end() && asked->second.literal.as_bool().value_or(false))
-    call.outputs.push_back({weights, nullptr});
-}
-
-/// All that says which keys count for which query: [batch or 1, 1, queries or 1, keys].
-IrValue* counting(Call& call, IrValue* query, IrValue* value, std::size_t inputs) {
-  GraphBuilder& b = call.b;
-  IrValue* counts = nullptr;
-  if (IrValue* mask = tensor_of(call, 99, "attention_mask")) {
-    counts = b.cast(mask, DType::boolean);
-    if (rank_of(mask) == 3) counts = b.unsqueeze(counts, {1});
-  }
-  for (const char* name : {"value_mask", "key_mask"})
-    if (IrValue* mask = tensor_of(call, 99, name)) counts = both(b, counts, b.unsqueeze(mask, {1, 2}));
-  if (IrValue* mask = tensor_of(call, 99, "query_mask")) counts = both(b, counts, b.unsqueeze(mask, {1, 3}));
-  if (call.mask(0)) counts = both(b, counts, b.unsqueeze(call.mask(0), {1, 3}));
-  for (std::size_t i = 1; i < inputs; ++i)
-    if (call.mask(i)) counts = both(b, counts, b.unsqueeze(call.mask(i), {1, 2}));
-  if (wants_causal(call)) counts = both(b, counts, b.unsqueeze(causal(b, query, value, 1), {0, 1}));
-  return counts;
-}
-
-/// Query, value and key, by place or by name.
-std::vector<IrValue*> three_inputs(Call& call) {
-  IrValue *query = tensor_of(call, 0, "query"), *value = tensor_of(call, 1, "value"), *key = tensor_of(call, 2, "key");
-  call.require(query && value, "it takes a query and a value");
-  for (IrValue* x : {query, value})
-    call.require(rank_of(x) == 3, "inputs with several axes of steps have no translation");
-  return {query, value, key ? key : value};
+  call.set(y, from.query.mask);
+  if (wants_scores(call)) call.outputs.push_back({weights, nullptr});
 }
 
 }  // namespace
@@ -154,30 +165,35 @@ void additive_attention(Call& call) { simple_attention(call, true); }
 
 void multi_head_attention(Call& call) {
   GraphBuilder& b = call.b;
-  const auto inputs = three_inputs(call);
+  const Asked asked = asked_of(call);
   if (call.flag("use_gate", false)) call.refuse("a gate has no translation");
   if (!call.at("sliding_window").is_null()) call.refuse("a sliding window has no translation");
-  const Weights& all = call.layer.weights;
-  const Projection query = projection(call, all, "query_dense", 0), key = projection(call, all, "key_dense", 1);
-  const Projection value = projection(call, all, "value_dense", 2), output = projection(call, all, "output_dense", 3);
+  if (call.at("output_shape").size() > 1) call.refuse("an output of several axes has no translation");
+  const std::int64_t count = call.integer("num_heads"), size = call.integer("key_dim");
+  const std::int64_t of_values = call.integer("value_dim", size);
+  const Projection query = projection(call, "query_dense", 0, {-1, count, size});
+  const Projection key = projection(call, "key_dense", 1, {-1, count, size});
+  const Projection value = projection(call, "value_dense", 2, {-1, count, of_values});
+  const Projection output = projection(call, "output_dense", 3, {count, of_values, -1});
   Heads heads;
-  heads.query = heads_of(b, inputs[0], query);
-  heads.key = heads_of(b, inputs[2], key);
-  heads.value = heads_of(b, inputs[1], value);
-  const double scale = 1 / std::sqrt(static_cast<double>(call.integer("key_dim")));
-  give_heads(call, heads, output, scale, counting(call, inputs[0], inputs[1], call.inputs.size()));
+  heads.query = heads_of(b, asked.query.value, query);
+  heads.key = heads_of(b, asked.keys(), key);
+  heads.value = heads_of(b, asked.value.value, value);
+  give_heads(call, asked, heads, output, 1 / std::sqrt(static_cast<double>(size)));
 }
 
 void grouped_query_attention(Call& call) {
   GraphBuilder& b = call.b;
-  const auto inputs = three_inputs(call);
+  const Asked asked = asked_of(call);
   if (call.flag("use_gate", false)) call.refuse("a gate has no translation");
+  if (!call.at("sliding_window").is_null()) call.refuse("a sliding window has no translation");
   const std::int64_t size = call.integer("head_dim"), queries = call.integer("num_query_heads"),
                      keys = call.integer("num_key_value_heads");
   call.require(keys > 0 && queries > 0 && queries % keys == 0, "the heads cannot be shared");
-  const Weights& all = call.layer.weights;
-  const Projection query = projection(call, all, "query_dense", 0), key = projection(call, all, "key_dense", 1);
-  const Projection value = projection(call, all, "value_dense", 2), output = projection(call, all, "output_dense", 3);
+  const Projection query = projection(call, "query_dense", 0, {-1, queries, size});
+  const Projection key = projection(call, "key_dense", 1, {-1, keys, size});
+  const Projection value = projection(call, "value_dense", 2, {-1, keys, size});
+  const Projection output = projection(call, "output_dense", 3, {queries, size, -1});
   // Each head of keys serves several of queries.
   const auto repeated = [&](IrValue* x) {
     if (queries == keys) return x;
@@ -186,11 +202,10 @@ void grouped_query_attention(Call& call) {
     return b.op("Gather", {x, b.ints(order)}, {{"axis", 1}});
   };
   Heads heads;
-  heads.query = heads_of(b, inputs[0], query);
-  heads.key = repeated(heads_of(b, inputs[2], key));
-  heads.value = repeated(heads_of(b, inputs[1], value));
-  give_heads(call, heads, output, 1 / std::sqrt(static_cast<double>(size)),
-             counting(call, inputs[0], inputs[1], call.inputs.size()));
+  heads.query = heads_of(b, asked.query.value, query);
+  heads.key = repeated(heads_of(b, asked.keys(), key));
+  heads.value = repeated(heads_of(b, asked.value.value, value));
+  give_heads(call, asked, heads, output, 1 / std::sqrt(static_cast<double>(size)));
 }
 
 }  // namespace ingot::frontends::keras

@@ -37,9 +37,9 @@ void join_gates(Call& call, Cell& cell, const std::vector<std::size_t>& order) {
   std::vector<Values> found;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::string gate = std::to_string(i);
-    IrValue* kernel = call.weight("kernel_" + gate);
-    IrValue* recurrent = call.weight("recurrent_kernel_" + gate);
-    found.push_back({kernel, recurrent, call.weight("bias_" + gate)});
+    IrValue* kernel = call.weight("kernel_" + gate, Dims{-1, cell.units});
+    IrValue* recurrent = call.weight("recurrent_kernel_" + gate, Dims{cell.units, cell.units});
+    found.push_back({kernel, recurrent, call.weight("bias_" + gate, Dims{cell.units})});
   }
   for (const std::size_t i : order) {
     kernels.push_back(found[i][0]);
@@ -188,7 +188,7 @@ Cell read_cell(Call& call, Cell::Kind kind) {
   Cell cell;
   cell.kind = kind;
   cell.units = call.integer("units");
-  call.require(cell.units > 0, "it has no units");
+  call.require(cell.units > 0 && cell.units < (1 << 30), "its number of units is impossible");
   cell.activation = activation_name(call.layer.config["activation"].exists() ? call.at("activation") : Config());
   if (!call.layer.config["activation"].exists()) cell.activation = "tanh";
   cell.recurrent_activation =
@@ -206,15 +206,16 @@ Cell read_cell(Call& call, Cell::Kind kind) {
     return cell;
   }
   cell.resets_after = kind == Cell::Kind::gru && (is_cudnn || call.flag("reset_after", false));
-  cell.kernel = call.weight("kernel");
-  cell.recurrent = call.weight("recurrent_kernel");
-  if (!is_cudnn && !call.flag("use_bias", true)) return cell;
-  IrValue* bias = call.weight("bias");
   const std::int64_t half = (kind == Cell::Kind::lstm ? 4 : kind == Cell::Kind::gru ? 3 : 1) * cell.units;
-  if (rank_of(bias) == 2) {
+  cell.kernel = call.weight("kernel", Dims{-1, half});
+  cell.recurrent = call.weight("recurrent_kernel", Dims{cell.units, half});
+  if (!is_cudnn && !call.flag("use_bias", true)) return cell;
+  const Dims sizes = is_cudnn ? Dims{2 * half} : cell.resets_after ? Dims{2, half} : Dims{half};
+  IrValue* bias = call.weight("bias", sizes);
+  if (sizes.size() == 2) {
     cell.bias = call.b.squeeze(part_of(call.b, bias, 0, 0, 1), {0});
     cell.recurrent_bias = call.b.squeeze(part_of(call.b, bias, 0, 1, 1), {0});
-  } else if (dim_of(bias, 0) == 2 * half) {
+  } else if (is_cudnn) {
     cell.bias = part_of(call.b, bias, 0, 0, half);
     cell.recurrent_bias = part_of(call.b, bias, 0, half, half);
   } else {

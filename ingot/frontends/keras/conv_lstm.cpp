@@ -23,7 +23,7 @@ Setting read_setting(Call& call, std::size_t axes) {
   Setting s;
   s.axes = axes;
   s.filters = call.integer("filters");
-  call.require(s.filters > 0, "it has no filters");
+  call.require(s.filters > 0 && s.filters < (1 << 30), "its number of filters is impossible");
   s.input.kernel = call.ints("kernel_size", axes, 1);
   s.input.strides = call.ints("strides", axes, 1);
   s.input.dilations = call.ints("dilation_rate", axes, 1);
@@ -36,9 +36,12 @@ Setting read_setting(Call& call, std::size_t axes) {
                  "a size of its window is impossible");
   if (call.layer.weights.is_tree() && call.layer.weights.values().empty())
     call.layer.weights = call.layer.weights.part("cell");
-  s.input_kernel = filter_channels_first(call.b, call.weight("kernel"), axes);
-  s.state_kernel = filter_channels_first(call.b, call.weight("recurrent_kernel"), axes);
-  if (call.flag("use_bias", true)) s.bias = call.weight("bias");
+  Dims sizes = s.input.kernel;
+  sizes.insert(sizes.end(), {-1, 4 * s.filters});
+  s.input_kernel = filter_channels_first(call.b, call.weight("kernel", sizes), axes);
+  sizes[axes] = s.filters;
+  s.state_kernel = filter_channels_first(call.b, call.weight("recurrent_kernel", sizes), axes);
+  if (call.flag("use_bias", true)) s.bias = call.weight("bias", Dims{4 * s.filters});
   s.activation = call.at("activation").exists() ? activation_name(call.at("activation")) : "tanh";
   s.recurrent_activation = call.at("recurrent_activation").exists()
                                ? activation_name(call.at("recurrent_activation"))
@@ -59,7 +62,7 @@ void conv_lstm(Call& call, std::size_t axes) {
   const Setting s = read_setting(call, axes);
   const bool is_first = call.is_channels_first();
   const bool is_reversed = call.flag("go_backwards", false) != call.kwargs.contains("__go_backwards__");
-  IrValue *x = call.in(), *mask = call.mask();
+  IrValue *x = call.in(), *mask = call.stated_mask();
   if (!is_first) {
     Ints order{0, 1, rank - 1};
     for (std::int64_t i = 2; i < rank - 1; ++i) order.push_back(i);

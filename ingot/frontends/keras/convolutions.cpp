@@ -22,11 +22,29 @@ Tensor kernel_of(const Call& call, std::size_t axes, bool is_transposed) {
   return kernel;
 }
 
-IrValue* kernel_weight(Call& call, std::size_t axes, bool is_transposed) {
-  if (call.import.version > 1 && call.import.source.backend != "theano") return call.weight("kernel");
-  const auto made = call.layer.parameters.find("kernel");
-  if (made == call.layer.parameters.end()) call.parameter("kernel", kernel_of(call, axes, is_transposed));
+IrValue* kernel_weight(Call& call, const Window& window, bool is_transposed) {
+  const std::size_t axes = window.kernel.size();
+  Dims sizes = window.kernel;
+  sizes.insert(sizes.end(), {-1, -1});
+  sizes[is_transposed ? axes : axes + 1] = call.integer("filters");
+  if (call.import.version > 1 && call.import.source.backend != "theano") return call.weight("kernel", sizes);
+  if (!call.layer.parameters.contains("kernel")) {
+    const Tensor kernel = kernel_of(call, axes, is_transposed);
+    call.require_sizes("kernel", kernel.dims(), sizes);
+    call.parameter("kernel", kernel);
+  }
   return call.weight("kernel");
+}
+
+/// Kernels of one multiplier for each channel.
+IrValue* deep_weight(Call& call, const char* name, const Window& window) {
+  Dims sizes = window.kernel;
+  sizes.insert(sizes.end(), {-1, call.integer("depth_multiplier", 1)});
+  return call.weight(name, sizes);
+}
+
+IrValue* bias_of(Call& call) {
+  return call.flag("use_bias", true) ? call.weight("bias", Dims{call.integer("filters")}) : nullptr;
 }
 
 IrValue* with_bias(Call& call, IrValue* y, std::size_t axes, bool is_first) {
@@ -60,9 +78,9 @@ IrValue* depthwise_filter(Call& call, IrValue* w, std::size_t axes, const Window
 void conv(Call& call, std::size_t axes) {
   Spatial spatial(call, axes);
   const Window window = spatial.window("kernel_size");
-  IrValue* kernel = kernel_weight(call, axes, false);
-  IrValue* bias = call.flag("use_bias", true) ? call.weight("bias") : nullptr;
-  IrValue* x = spatial.input(call.in());
+  IrValue* kernel = kernel_weight(call, window, false);
+  IrValue* bias = bias_of(call);
+  IrValue* x = spatial.input(call.real());
   if (call.text("padding") == "causal") {
     Ints pads(6, 0);
     pads[2] = window.extent(0) - 1;
@@ -76,9 +94,9 @@ void conv(Call& call, std::size_t axes) {
 void depthwise(Call& call, std::size_t axes) {
   Spatial spatial(call, axes);
   const Window window = spatial.window("kernel_size");
-  IrValue* kernel = call.weight("kernel");
-  IrValue* bias = call.flag("use_bias", true) ? call.weight("bias") : nullptr;
-  IrValue* x = spatial.input(call.in());
+  IrValue* kernel = deep_weight(call, "kernel", window);
+  IrValue* bias = call.flag("use_bias", true) ? call.weight("bias", Dims{-1}) : nullptr;
+  IrValue* x = spatial.input(call.real());
   const auto channels = dim_of(x, 1);
   call.require(channels.has_value(), "the number of channels is not known");
   IrValue* y = convolve(call, x, depthwise_filter(call, kernel, axes, window), bias, window, *channels);
@@ -88,10 +106,12 @@ void depthwise(Call& call, std::size_t axes) {
 void separable(Call& call, std::size_t axes) {
   Spatial spatial(call, axes);
   const Window window = spatial.window("kernel_size");
-  IrValue* deep = call.weight("depthwise_kernel");
-  IrValue* point = call.weight("pointwise_kernel");
-  IrValue* bias = call.flag("use_bias", true) ? call.weight("bias") : nullptr;
-  IrValue* x = spatial.input(call.in());
+  IrValue* deep = deep_weight(call, "depthwise_kernel", window);
+  Dims sizes(axes, 1);
+  sizes.insert(sizes.end(), {-1, call.integer("filters")});
+  IrValue* point = call.weight("pointwise_kernel", sizes);
+  IrValue* bias = bias_of(call);
+  IrValue* x = spatial.input(call.real());
   if (call.text("padding") == "causal") {
     Ints pads(6, 0);
     pads[2] = window.extent(0) - 1;
@@ -154,9 +174,9 @@ IrValue* convolve_transposed(Call& call, IrValue* x, IrValue* kernel, IrValue* b
 void conv_transpose(Call& call, std::size_t axes) {
   Spatial spatial(call, axes);
   const Window window = spatial.window("kernel_size");
-  IrValue* kernel = kernel_weight(call, axes, true);
-  IrValue* bias = call.flag("use_bias", true) ? call.weight("bias") : nullptr;
-  IrValue* y = convolve_transposed(call, spatial.input(call.in()), kernel, bias, window);
+  IrValue* kernel = kernel_weight(call, window, true);
+  IrValue* bias = bias_of(call);
+  IrValue* y = convolve_transposed(call, spatial.input(call.real()), kernel, bias, window);
   call.set(activated(call, call.at("activation"), spatial.output(y)));
 }
 
@@ -180,7 +200,7 @@ void locally_connected(Call& call, std::size_t axes) {
   Spatial spatial(call, axes);
   const Window window = spatial.window("kernel_size");
   call.require(call.integer("implementation", 1) == 1, "only implementation 1 of its weights is known");
-  IrValue* kernel = call.weight("kernel");  // [places, window * in, filters]
+  IrValue* kernel = call.weight("kernel", Dims{-1, -1, call.integer("filters")});  // [places, window * in, filters]
   IrValue* x = spatial.input(call.in());
   const auto dims = static_dims(std::optional<Shape>(Shape(x->type.shape->begin() + 1, x->type.shape->end())));
   call.require(dims.has_value(), "its sizes are not known");
@@ -217,7 +237,9 @@ void locally_connected(Call& call, std::size_t axes) {
   sizes.insert(sizes.end(), places.begin(), places.end());
   y = spatial.output(b.reshape(y, sizes));
   if (call.flag("use_bias", true)) {
-    IrValue* bias = call.weight("bias");  // [places..., filters]
+    Dims whole = places;
+    whole.push_back(call.integer("filters"));
+    IrValue* bias = call.weight("bias", whole);
     if (spatial.is_first()) {
       // Keras does not transpose it then: the numbers are read anew as [filters, places...].
       Ints turned{call.integer("filters")};

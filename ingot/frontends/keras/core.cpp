@@ -27,19 +27,21 @@ IrValue* einsum(GraphBuilder& b, Values values, const std::string& equation) {
 void dense(Call& call) {
   if (!quantization_mode(call).empty()) return quantized_dense(call);
   GraphBuilder& b = call.b;
-  IrValue* kernel = call.weight("kernel");
-  IrValue* bias = call.flag("use_bias", true) ? call.weight("bias") : nullptr;
-  IrValue* y = b.op("MatMul", {call.in(), kernel});
+  const std::int64_t units = call.integer("units");
+  IrValue* kernel = call.weight("kernel", Dims{-1, units});
+  IrValue* bias = call.flag("use_bias", true) ? call.weight("bias", Dims{units}) : nullptr;
+  IrValue* y = b.op("MatMul", {call.real(), kernel});
   if (bias) y = b.add(y, bias);
   call.set(activated(call, call.at("activation"), y));
 }
 
 void highway(Call& call) {
   GraphBuilder& b = call.b;
-  IrValue *w = call.weight("kernel"), *w_carry = call.weight("kernel_carry");
+  const std::int64_t size = call.size(0, -1);
+  IrValue *w = call.weight("kernel", Dims{size, size}), *w_carry = call.weight("kernel_carry", Dims{size, size});
   const bool has_bias = call.flag("use_bias", true);
-  IrValue* bias = has_bias ? call.weight("bias") : nullptr;
-  IrValue* bias_carry = has_bias ? call.weight("bias_carry") : nullptr;
+  IrValue* bias = has_bias ? call.weight("bias", Dims{size}) : nullptr;
+  IrValue* bias_carry = has_bias ? call.weight("bias_carry", Dims{size}) : nullptr;
   IrValue *x = call.in(), *gate = b.op("MatMul", {x, w_carry}), *y = b.op("MatMul", {x, w});
   if (has_bias) {
     gate = b.add(gate, bias_carry);
@@ -53,10 +55,11 @@ void highway(Call& call) {
 /// Keras 1: the largest of several dense layers. Weights [features, inputs, outputs].
 void maxout_dense(Call& call) {
   GraphBuilder& b = call.b;
-  IrValue* w = call.weight("kernel");
+  const std::int64_t features = call.integer("nb_feature", 4), units = call.integer("units");
+  IrValue* w = call.weight("kernel", Dims{features, -1, units});
   IrValue* x = b.unsqueeze(call.in(), {0});
   IrValue* y = b.op("MatMul", {x, w});  // [features, batch, outputs]
-  if (call.flag("use_bias", true)) y = b.add(y, b.unsqueeze(call.weight("bias"), {1}));
+  if (call.flag("use_bias", true)) y = b.add(y, b.unsqueeze(call.weight("bias", Dims{features, units}), {1}));
   call.set(b.op("ReduceMax", {y, b.ints({0})}, {{"keepdims", 0}}));
 }
 
@@ -65,7 +68,7 @@ namespace {
 /// From vectors back to scores of the categories.
 void embedding_reversed(Call& call) {
   GraphBuilder& b = call.b;
-  IrValue* table = call.weight("embeddings");
+  IrValue* table = call.weight("embeddings", Dims{call.integer("input_dim"), call.integer("output_dim")});
   const bool is_tied = call.flag("tie_weights", true);
   IrValue* kernel = is_tied ? b.transpose(table, {1, 0}) : call.weight("reverse_embeddings");
   IrValue* y = b.op("MatMul", {b.cast(call.in(), call.elem()), kernel});
@@ -86,7 +89,7 @@ void embedding(Call& call) {
   if (is_reverse) return embedding_reversed(call);
   GraphBuilder& b = call.b;
   IrValue* ids = call.in();
-  IrValue* table = call.weight("embeddings");
+  IrValue* table = call.weight("embeddings", Dims{call.integer("input_dim"), call.integer("output_dim")});
   IrValue* mask = nullptr;
   if (call.flag("mask_zero", false)) {
     IrValue* zero = b.scalar(0, ids->type.elem);
@@ -143,13 +146,35 @@ void repeat_vector(Call& call) {
   call.set(b.op("Expand", {x, b.ints({1, call.integer("n"), 1})}));
 }
 
+namespace {
+
+/// From the first of `axes` on: the size of each letter, as the kernel has it, 1 where the bias is the same.
+Dims sizes_of_bias(const IrValue* kernel, const std::string& equation, const std::string& axes) {
+  const std::size_t comma = equation.find(','), arrow = equation.find("->");
+  if (comma == equation.npos || arrow == equation.npos || arrow < comma) return {};
+  const std::string of_kernel = equation.substr(comma + 1, arrow - comma - 1), result = equation.substr(arrow + 2);
+  Dims sizes;
+  for (const char letter : result.substr(std::min(result.find_first_of(axes), result.size()))) {
+    const std::size_t place = of_kernel.find(letter);
+    const bool is_in_kernel = place != of_kernel.npos && rank_of(kernel) > static_cast<std::int64_t>(place);
+    if (axes.find(letter) == axes.npos)
+      sizes.push_back(1);
+    else
+      sizes.push_back(is_in_kernel ? dim_of(kernel, static_cast<std::int64_t>(place)).value_or(-1) : -1);
+  }
+  return sizes;
+}
+
+}  // namespace
+
 void einsum_dense(Call& call) {
   if (!quantization_mode(call).empty()) return quantized_einsum_dense(call);
   GraphBuilder& b = call.b;
   IrValue* kernel = call.weight("kernel");
   std::string equation = call.text("equation");
-  IrValue* y = einsum(b, {call.in(), kernel}, equation);
-  if (!call.at("bias_axes").is_null() && !call.text("bias_axes").empty()) y = b.add(y, call.weight("bias"));
+  IrValue* y = einsum(b, {call.real(), kernel}, equation);
+  const std::string axes = call.text("bias_axes");
+  if (!axes.empty()) y = b.add(y, call.weight("bias", sizes_of_bias(kernel, equation, axes)));
   call.set(activated(call, call.at("activation"), y));
 }
 

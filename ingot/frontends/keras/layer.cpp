@@ -2,10 +2,12 @@
 #include "ingot/frontends/keras/layer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "ingot/base/error.h"
+#include "ingot/frontends/keras/network.h"
 
 namespace ingot::frontends::keras {
 namespace {
@@ -38,6 +40,7 @@ std::string_view text_of_type(const Config& dtype) {
   if (dtype.is_text()) return dtype.text();
   if (dtype["config"].is_object()) {
     const Config inner = dtype["config"];
+    if (inner["default_policy"].exists()) return text_of_type(inner["default_policy"]);  // a policy for each part
     if (inner["name"].is_text()) return inner["name"].text();
     if (inner["source_name"].is_text()) return inner["source_name"].text();
   }
@@ -80,9 +83,15 @@ void collect(const Argument& argument, std::vector<Flow>& tensors) {
 
 DType compute_type(const Config& dtype) {
   std::string_view name = text_of_type(dtype);
+  if (const std::size_t from = name.find("_from_"); from != name.npos) name.remove_prefix(from + 6);
   if (name.starts_with("mixed_")) name.remove_prefix(6);
-  if (const std::size_t from = name.find("_from_"); from != name.npos) return compute_type_named(name.substr(from + 6));
   return compute_type_named(name);
+}
+
+bool is_known_type(const Config& dtype) {
+  const std::string_view name = text_of_type(dtype);
+  // Early versions of tf.keras infer the type from the inputs.
+  return name.empty() || name.find("infer") != name.npos || compute_type(dtype) != DType::undefined;
 }
 
 Tensor to_tensor(const formats::hdf5::Array& array) {
@@ -174,6 +183,19 @@ IrValue* Call::in(std::size_t i) const {
   return inputs[i].value;
 }
 
+IrValue* Call::real(std::size_t i) const { return is_float(in(i)->type.elem) ? in(i) : b.cast(in(i), elem()); }
+
+IrValue* Call::stated_mask(std::size_t i) const {
+  std::vector<Flow> stated;
+  if (const auto found = kwargs.find("mask"); found != kwargs.end()) {
+    const bool is_list = found->second.is_list;
+    for (const Argument& each : is_list ? found->second.list : std::vector<Argument>{found->second})
+      stated.push_back(each.tensor.value_or(Flow()));
+  }
+  if (i >= stated.size() || !stated[i].value) return mask(i);
+  return b.cast(stated[i].value, DType::boolean);
+}
+
 std::int64_t Call::rank(std::size_t i) const {
   const auto rank = rank_of(in(i));
   require(rank.has_value(), "the rank of an input is not known");
@@ -216,6 +238,22 @@ IrValue* Call::parameter(const std::string& name, const Tensor& tensor, bool is_
   return is_float(tensor.dtype()) ? b.cast(made, elem()) : made;
 }
 
+void Call::require_sizes(const std::string& name, const Dims& stored, const Dims& sizes) const {
+  const bool fits =
+      std::ranges::equal(stored, sizes, [](std::int64_t has, std::int64_t asked) { return asked < 0 || has == asked; });
+  if (fits) return;
+  std::string asked;
+  for (const std::int64_t size : sizes)
+    asked += (asked.empty() ? "" : ",") + (size < 0 ? std::string("?") : std::to_string(size));
+  require(false, fmt::format("its weight '{}' is [{}] in the file, but [{}] by its configuration", name,
+                             fmt::join(stored, ","), asked));
+}
+
+IrValue* Call::weight(const std::string& name, const Dims& sizes, bool is_trained) {
+  if (!layer.parameters.contains(name)) require_sizes(name, stored(next_).dims(), sizes);
+  return weight(name, is_trained);
+}
+
 IrValue* Call::weight(const std::string& name, bool is_trained) {
   const std::size_t i = next_++;
   if (const auto made = layer.parameters.find(name); made != layer.parameters.end())
@@ -232,6 +270,10 @@ std::vector<Flow> Call::call(const std::string& key, const Config& entry, const 
     inner->place = layer.place;
     // Two of one name are told apart.
     if (key == "forward" || key == "backward") inner->scope = layer.scope + "/" + key + "_" + inner->name;
+    if (is_network(*inner)) {
+      inner->network = std::make_shared<Network>(import, *inner);
+      inner->network->set_place(layer.place);
+    }
   }
   std::vector<Flow> results = translate(import, *inner, std::move(with), std::move(named));
   b.name_after(layer.scope);

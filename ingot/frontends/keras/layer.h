@@ -29,7 +29,8 @@ struct Flow {
 struct Argument {
   std::optional<Flow> tensor{};
   Config literal{};
-  std::vector<Argument> list{};
+  std::vector<Argument> list{};     // of a dictionary: its values, sorted by their keys, as Keras does
+  std::vector<std::string> keys{};  // of a dictionary
   bool is_list = false;
 };
 /// All tensors in it, in order.
@@ -48,6 +49,7 @@ struct Import {
   std::vector<Parameter> parameters{};
   std::size_t layer_count = 0;                            // read so far
   std::vector<std::pair<IrValue*, Config>> activities{};  // with regularizers
+  std::optional<bool> training{};  // what the calls around state, whatever is done with the model
   Budget& budget;
 };
 
@@ -98,7 +100,11 @@ class Call {
   const Argument* argument(std::size_t i, std::string_view name) const;
 
   IrValue* in(std::size_t i = 0) const;
+  /// An input in the type that the layer computes in, whole numbers too.
+  IrValue* real(std::size_t i = 0) const;
   IrValue* mask(std::size_t i = 0) const { return i < inputs.size() ? inputs[i].mask : nullptr; }
+  /// As the call states it ("mask"), else as it comes with the input.
+  IrValue* stated_mask(std::size_t i = 0) const;
   std::int64_t rank(std::size_t i = 0) const;
   /// The size of an axis of an input; refuses if it is not known.
   std::int64_t size(std::size_t i, std::int64_t axis) const;
@@ -107,12 +113,21 @@ class Call {
   /// The next stored weight as a parameter of the model, in the type that the layer computes in. `is_trained`: off for
   /// statistics.
   IrValue* weight(const std::string& name, bool is_trained = true);
+  /// `sizes`: what the configuration says of its shape, -1 where it says nothing; another shape is refused.
+  IrValue* weight(const std::string& name, const Dims& sizes, bool is_trained = true);
+  void require_sizes(const std::string& name, const Dims& stored, const Dims& sizes) const;
   bool has_weight() const { return next_ < layer.weights.values().size(); }
   std::size_t weight_count() const { return layer.weights.values().size(); }
+  std::size_t weights_used() const { return next_; }
   /// The stored weight itself, for those that are settings rather than parameters.
   Tensor stored(std::size_t i) const;
   /// A parameter made of a stored tensor that had to be changed.
   IrValue* parameter(const std::string& name, const Tensor& tensor, bool is_trained = true);
+
+  /// Whether what is random while training is so while running too: training=True in the call.
+  bool is_live() const { return import.training.value_or(false); }
+  /// Whether the layer does something else while the model trains.
+  bool learns() const { return import.options.is_training && import.training.value_or(true); }
 
   void set(IrValue* value) { outputs = {{value, nullptr}}; }
   void set(IrValue* value, IrValue* mask) { outputs = {{value, mask}}; }
@@ -134,6 +149,8 @@ std::vector<Flow> translate(Import& import, Layer& layer, std::vector<Argument> 
 
 /// The element type of a policy ("mixed_float16"), a type's name, or an object that holds one.
 DType compute_type(const Config& dtype);
+/// Whether a type or policy is stated that Keras has, or none.
+bool is_known_type(const Config& dtype);
 Tensor to_tensor(const formats::hdf5::Array& array);
 
 }  // namespace ingot::frontends::keras

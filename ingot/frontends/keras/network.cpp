@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
+#include <set>
 
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
@@ -33,8 +35,17 @@ bool is_network(std::string_view class_name) {
   return class_name == "Functional" || class_name == "Model" || class_name == "Sequential";
 }
 
+bool is_network(const Layer& layer) {
+  const bool has_layers = layer.config["layers"].is_list() || layer.config.is_list();
+  return is_network(layer.class_name) || (has_layers && layer.config["input_layers"].exists());
+}
+
 Network::Network(Import& import, const Layer& layer)
-    : import_(import), weights_(layer.weights), scope_(layer.scope), is_trainable_(layer.is_trainable) {
+    : import_(import),
+      weights_(layer.weights.by_layers_of(layer.entry, import.version)),
+      scope_(layer.scope),
+      is_trainable_(layer.is_trainable) {
+  const auto depth = import_.budget.enter_depth();
   is_sequential_ = layer.class_name == "Sequential" || layer.config.is_list() ||
                    (!layer.config["input_layers"].exists() && layer.config["layers"].is_list());
   if (is_sequential_)
@@ -49,17 +60,13 @@ void Network::add_layer(const Config& entry) {
   if (!is_operation(*layer)) before = of_class_[snake_case(layer->class_name)]++;
   layer->number = before;
   layer->place = import_.layer_count++;
-  const bool has_layers = layer->config["layers"].is_list() || layer->config.is_list();
-  const bool is_model = is_network(layer->class_name) || (has_layers && layer->config["input_layers"].exists());
   layer->weights = weights_.layer(layer->name, layer->class_name, before);
   // Names in one list may leave out the models around a layer.
-  if (is_model && !weights_.is_tree() && layer->weights.values().empty()) layer->weights = weights_;
-  if (is_model) {
-    const auto depth = import_.budget.enter_depth();
-    layer->network = std::make_shared<Network>(import_, *layer);
-  }
+  if (is_network(*layer) && layer->weights.is_empty()) layer->weights = weights_;
+  if (is_network(*layer)) layer->network = std::make_shared<Network>(import_, *layer);
   import_.budget.charge_nodes(1);
-  by_name_.emplace(layer->name, layers_.size());
+  if (!by_name_.emplace(layer->name, layers_.size()).second)
+    throw Error(Code::bad_source_graph, "two layers of a model are called '" + layer->name + "'");
   layers_.push_back(std::move(layer));
 }
 
@@ -71,7 +78,7 @@ void Network::read_sequential(const Config& config) {
   const Layer& first = *layers_.front();
   if (first.class_name == "InputLayer") {
     inputs_.push_back(input_of(first));
-  } else if (first.network) {
+  } else if (first.network && !first.network->inputs().empty()) {
     inputs_ = first.network->inputs();
     for (NetworkInput& input : inputs_) input.name = first.name + "_input";
   } else if (const auto shape = shape_of_first(first.config, first.entry, config)) {
@@ -113,7 +120,8 @@ std::vector<Network::Reference> Network::references_in(const Config& config) con
     } else {
       const auto entries = at.entries();
       stack.insert(stack.end(), entries.rbegin(), entries.rend());
-      const auto members = at.members();
+      auto members = at.members();
+      std::ranges::stable_sort(members, {}, [](const auto& member) { return member.first; });  // as Keras does
       for (auto member = members.rbegin(); member != members.rend(); ++member) stack.push_back(member->second);
     }
   }
@@ -128,23 +136,56 @@ void Network::read_functional(const Config& config) {
     for (const Config& node : inbound.entries()) nodes_.push_back({i, index++, node});
   }
   input_references_ = references_in(config["input_layers"]);
+  takes_dictionary_ = config["input_layers"].is_object();
   outputs_ = references_in(config["output_layers"]);
   if (input_references_.empty() || outputs_.empty())
     throw Error(Code::bad_source_graph, "a functional model has no inputs or no outputs");
-  // The making of a model inside counts as its first call: what others refer to tells.
-  const auto note = [&](const Reference& reference) {
-    const auto layer = by_name_.find(reference.layer);
-    if (layer == by_name_.end() || !layers_[layer->second]->network) return;
-    const auto [first, is_new] = first_node_.emplace(reference.layer, reference.node);
-    if (!is_new) first->second = std::min(first->second, reference.node);
-  };
-  for (const Node& node : nodes_)
-    for (const Reference& reference : references_in(node.inbound)) note(reference);
-  for (const Reference& reference : outputs_) note(reference);
+  find_first_nodes();
   for (const Reference& reference : input_references_) {
     const auto layer = by_name_.find(reference.layer);
     if (layer == by_name_.end()) throw Error(Code::bad_source_graph, "an input of the model is no layer of it");
+    if (std::ranges::count(input_references_, reference.layer, &Reference::layer) > 1)
+      throw Error(Code::bad_source_graph, "the input '" + reference.layer + "' is listed twice");
     inputs_.push_back(input_of(*layers_[layer->second]));
+  }
+}
+
+/// The making of a model inside may count as its first call: in Keras 3 in the list of outputs alone. Every call is
+/// referred to, and what is right refers to all of them.
+void Network::find_first_nodes() {
+  struct Known {
+    std::set<std::int64_t> inside, outside;
+  };
+  std::map<std::string, Known> known;
+  const auto is_model = [&](const Reference& reference) {
+    const auto layer = by_name_.find(reference.layer);
+    return layer != by_name_.end() && layers_[layer->second]->network;
+  };
+  for (const Node& node : nodes_)
+    for (const Reference& reference : references_in(node.inbound))
+      if (is_model(reference)) known[reference.layer].inside.insert(reference.node);
+  for (const Reference& reference : outputs_)
+    if (is_model(reference)) known[reference.layer].outside.insert(reference.node);
+  for (const auto& [name, refers] : known) {
+    const auto calls = std::ranges::count(nodes_, by_name_[name], &Node::layer);
+    const auto fits = [&](std::int64_t inside, std::int64_t outside) {
+      std::set<std::int64_t> all;
+      for (const std::int64_t node : refers.inside) all.insert(node - inside);
+      for (const std::int64_t node : refers.outside) all.insert(node - outside);
+      return std::ssize(all) == calls && *all.begin() == 0 && *all.rbegin() == calls - 1;
+    };
+    const bool is_apart = import_.version >= 3 && layers_[by_name_[name]]->class_name != "Sequential";
+    std::int64_t inside = std::numeric_limits<std::int64_t>::max();
+    for (const std::set<std::int64_t>* nodes : {&refers.inside, &refers.outside})
+      if (!nodes->empty()) inside = std::min(inside, *nodes->begin());
+    std::int64_t outside = inside;
+    if (is_apart && fits(0, 1)) {
+      inside = 0;
+      outside = 1;
+    }
+    first_node_.emplace(name, inside);
+    for (Reference& reference : outputs_)
+      if (reference.layer == name) reference.node -= outside;
   }
 }
 
@@ -153,6 +194,13 @@ std::vector<std::string> Network::output_names() const {
   for (const Reference& reference : outputs_) names.push_back(reference.layer);
   if (is_sequential_) names.push_back(layers_.back()->name);
   return names;
+}
+
+void Network::set_place(std::size_t place) {
+  for (const std::shared_ptr<Layer>& layer : layers_) {
+    layer->place = place;
+    if (layer->network) layer->network->set_place(place);
+  }
 }
 
 void Network::choose_outputs(const std::vector<std::string>& layers) {
@@ -167,8 +215,7 @@ void Network::choose_outputs(const std::vector<std::string>& layers) {
       layers_.resize(layer->second + 1);
       return;
     }
-    const auto first = first_node_.find(name);
-    chosen.push_back({name, first == first_node_.end() ? 0 : first->second, 0});
+    chosen.push_back({name, 0, 0});
   }
   outputs_ = std::move(chosen);
 }
@@ -192,11 +239,15 @@ std::vector<Flow> Network::run_sequential(const std::vector<Flow>& inputs) {
   return flows;
 }
 
-const Flow* Network::find(const Flows& flows, const Reference& reference) const {
+Network::Reference Network::as_call(Reference reference) const {
+  const auto first = first_node_.find(reference.layer);
+  if (first != first_node_.end()) reference.node -= first->second;
+  return reference;
+}
+
+const Flow* Network::find(const Flows& flows, const Reference& reference) {
   static constexpr Flow kNone;
-  const auto base = first_node_.find(reference.layer);
-  const auto node =
-      flows.find(key_of(reference.layer, reference.node - (base == first_node_.end() ? 0 : base->second)));
+  const auto node = flows.find(key_of(reference.layer, reference.node));
   if (node == flows.end()) return nullptr;
   const auto tensor = static_cast<std::size_t>(std::max<std::int64_t>(reference.tensor, 0));
   return tensor < node->second.size() ? &node->second[tensor] : &kNone;
@@ -208,13 +259,20 @@ Argument Network::argument_of(const Config& config, const Flows& flows) const {
   const bool is_old = is_triple(config) && by_name_.contains(std::string(config[0].text()));
   if (is_old || is_keras_tensor(config)) {
     const Config history = is_old ? config : config["config"]["keras_history"];
-    const Reference reference{std::string(history[0].text()), history[1].as_int().value_or(0),
-                              history[2].as_int().value_or(0)};
+    const Reference reference =
+        as_call({std::string(history[0].text()), history[1].as_int().value_or(0), history[2].as_int().value_or(0)});
     const Flow* flow = find(flows, reference);
     argument.tensor = flow ? *flow : Flow();
   } else if (config.is_list()) {
     argument.is_list = true;
     for (const Config& entry : config.entries()) argument.list.push_back(argument_of(entry, flows));
+  } else if (config.is_object() && !config["class_name"].exists()) {
+    auto members = config.members();
+    std::ranges::stable_sort(members, {}, [](const auto& member) { return member.first; });
+    for (const auto& [key, value] : members) {
+      argument.keys.emplace_back(key);
+      argument.list.push_back(argument_of(value, flows));
+    }
   }
   return argument;
 }
@@ -226,9 +284,12 @@ void Network::call(const Node& node, Flows& flows) {
   const auto add_named = [&](const Config& named) {
     for (const auto& [key, value] : named.members()) kwargs.emplace(key, argument_of(value, flows));
   };
-  if (node.inbound.is_object()) {
+  if (node.inbound["args"].exists()) {
     for (const Config& entry : node.inbound["args"].entries()) args.push_back(argument_of(entry, flows));
     add_named(node.inbound["kwargs"]);
+  } else if (node.inbound.is_object()) {  // one dictionary
+    args.push_back(argument_of(node.inbound, flows));
+    for (const auto& [key, entry] : node.inbound.members()) add_named(entry[3]);
   } else {
     const bool is_alone = node.inbound[0].is_text();
     const std::vector<Config> entries = is_alone ? std::vector<Config>{node.inbound} : node.inbound.entries();
@@ -258,8 +319,7 @@ std::vector<Flow> Network::run_functional(const std::vector<Flow>& inputs) {
   std::deque<std::size_t> ready;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     for (const Reference& reference : references_in(nodes_[i].inbound)) {
-      const auto base = first_node_.find(reference.layer);
-      const std::string key = key_of(reference.layer, reference.node - (base == first_node_.end() ? 0 : base->second));
+      const std::string key = key_of(reference.layer, as_call(reference).node);
       if (flows.contains(key)) continue;
       waiting.emplace(key, i);
       ++missing[i];
@@ -277,11 +337,44 @@ std::vector<Flow> Network::run_functional(const std::vector<Flow>& inputs) {
   std::vector<Flow> results;
   for (const Reference& reference : outputs_) {
     const Flow* flow = find(flows, reference);
-    if (!flow)
-      throw Error(Code::bad_source_graph, "output '" + reference.layer + "' depends on itself or on what is not there");
+    if (!flow) refuse_missing(flows, reference);
     results.push_back(*flow);
   }
   return results;
+}
+
+void Network::refuse_missing(const Flows& flows, const Reference& output) const {
+  const auto is_call = [&](const Reference& reference) {
+    return std::ranges::any_of(nodes_, [&](const Node& node) {
+      return layers_[node.layer]->name == reference.layer && node.index == reference.node;
+    });
+  };
+  const auto refuse = [](const std::string& who, const Reference& reference) {
+    throw Error(Code::bad_source_graph,
+                fmt::format("{} takes what call {} of layer '{}' gives, which is no call of the model", who,
+                            reference.node, reference.layer));
+  };
+  if (!is_call(output)) refuse("an output of the model", output);
+  for (const Node& node : nodes_)
+    for (const Reference& reference : references_in(node.inbound))
+      if (const Reference made = as_call(reference); !find(flows, made) && !is_call(made))
+        refuse("layer '" + layers_[node.layer]->name + "'", made);
+  throw Error(Code::bad_source_graph, "output '" + output.layer + "' depends on itself");
+}
+
+std::vector<Flow> Network::run(const std::vector<Argument>& args) {
+  std::vector<Flow> inputs;
+  for (const Argument& argument : args) collect(argument, inputs);
+  // A dictionary for a list of inputs is taken by their names.
+  const bool is_dictionary = args.size() == 1 && args[0].keys.size() == inputs.size() && !inputs.empty();
+  if (is_dictionary && !takes_dictionary_) {
+    std::vector<Flow> ordered;
+    for (const NetworkInput& input : inputs_)
+      if (const auto key = std::ranges::find(args[0].keys, input.name); key != args[0].keys.end())
+        ordered.push_back(inputs[static_cast<std::size_t>(key - args[0].keys.begin())]);
+    if (ordered.size() == inputs.size()) inputs = std::move(ordered);
+  }
+  return run(inputs);
 }
 
 }  // namespace ingot::frontends::keras

@@ -19,8 +19,12 @@ class Network {
   const std::vector<NetworkInput>& inputs() const { return inputs_; }
   /// The values of the outputs for these inputs.
   std::vector<Flow> run(const std::vector<Flow>& inputs);
+  /// The same, called as a layer is.
+  std::vector<Flow> run(const std::vector<Argument>& args);
   /// Names of the layers that give the outputs, in their order.
   std::vector<std::string> output_names() const;
+  /// All its layers stand where the layer does that wraps it.
+  void set_place(std::size_t place);
   /// Other outputs than the model's own: the first of each of these layers.
   void choose_outputs(const std::vector<std::string>& layers);
 
@@ -41,24 +45,29 @@ class Network {
   std::vector<Reference> references_in(const Config& config) const;
   using Flows = std::map<std::string, std::vector<Flow>>;  // what each call gave, by layer and number of the call
   Argument argument_of(const Config& config, const Flows& flows) const;
-  const Flow* find(const Flows& flows, const Reference& reference) const;
+  void find_first_nodes();
+  /// With the calls of its layer counted from 0.
+  Reference as_call(Reference reference) const;
+  static const Flow* find(const Flows& flows, const Reference& reference);
   void call(const Node& node, Flows& flows);
+  [[noreturn]] void refuse_missing(const Flows& flows, const Reference& output) const;
   std::vector<Flow> run_sequential(const std::vector<Flow>& inputs);
   std::vector<Flow> run_functional(const std::vector<Flow>& inputs);
 
   Import& import_;
   Weights weights_;
   std::string scope_;
-  bool is_trainable_ = true, is_sequential_ = false;
+  bool is_trainable_ = true, is_sequential_ = false, takes_dictionary_ = false;
   std::vector<std::shared_ptr<Layer>> layers_;
   std::map<std::string, std::size_t> by_name_;
   std::map<std::string, std::size_t> of_class_;
   std::vector<Node> nodes_;
-  std::vector<Reference> input_references_, outputs_;
-  std::map<std::string, std::int64_t> first_node_;  // of models inside: their own making counts as a call
+  std::vector<Reference> input_references_, outputs_;  // outputs: with calls counted from 0
+  std::map<std::string, std::int64_t> first_node_;     // of models inside: the number of their first call
   std::vector<NetworkInput> inputs_;
 };
 
 bool is_network(std::string_view class_name);
+bool is_network(const Layer& layer);
 
 }  // namespace ingot::frontends::keras

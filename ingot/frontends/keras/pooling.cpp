@@ -30,8 +30,8 @@ template <bool is_max, std::size_t axes> void global_pool(Call& call) {
   IrValue* x = call.in();
   const Ints at = spatial_axes(call, axes);
   const Attrs attrs{{"keepdims", call.flag("keepdims", false)}};
-  if (axes == 1 && !is_max && call.mask()) {  // the mean of the steps that count
-    IrValue* counts = b.unsqueeze(b.cast(call.mask(), x->type.elem), {call.is_channels_first() ? 1 : 2});
+  if (axes == 1 && !is_max && call.stated_mask()) {  // the mean of the steps that count
+    IrValue* counts = b.unsqueeze(b.cast(call.stated_mask(), x->type.elem), {call.is_channels_first() ? 1 : 2});
     IrValue* sum = b.op("ReduceSum", {b.mul(x, counts), b.ints(at)}, attrs);
     return call.set(b.div(sum, b.op("ReduceSum", {counts, b.ints(at)}, attrs)));
   }

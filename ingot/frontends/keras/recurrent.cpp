@@ -16,11 +16,9 @@ struct Sequence {
 Sequence read_sequence(Call& call) {
   GraphBuilder& b = call.b;
   Sequence sequence;
-  sequence.x = call.in();
+  sequence.x = call.real();
   call.require(call.rank() == 3, "the input does not have the rank that the layer needs");
-  sequence.mask = call.mask();
-  if (const auto mask = call.kwargs.find("mask"); mask != call.kwargs.end() && mask->second.tensor)
-    sequence.mask = mask->second.tensor->value;
+  sequence.mask = call.stated_mask();
   if (call.flag("time_major", false)) sequence.x = b.transpose(sequence.x, {1, 0, 2});
   std::vector<Flow> states(call.inputs.begin() + 1, call.inputs.end());
   if (const auto initial = call.kwargs.find("initial_state"); initial != call.kwargs.end())
@@ -37,11 +35,20 @@ Sequence read_sequence(Call& call) {
   return sequence;
 }
 
-void give(Call& call, const Ran& ran, IrValue* mask) {
+/// `mask`: of the steps in the order in which they were taken; null: all count.
+void give(Call& call, Ran ran, IrValue* mask) {
+  GraphBuilder& b = call.b;
   const bool has_sequences = call.flag("return_sequences", false);
+  if (mask && call.flag("zero_output_for_mask", false)) {
+    IrValue* zero = b.scalar(0, ran.all->type.elem);
+    ran.all = b.where(b.unsqueeze(mask, {2}), ran.all, zero);
+    ran.last = b.where(b.op("Gather", {mask, b.ints({-1})}, {{"axis", 1}}), ran.last, zero);
+  }
   IrValue* y = has_sequences ? ran.all : ran.last;
-  if (has_sequences && call.flag("time_major", false)) y = call.b.transpose(y, {1, 0, 2});
-  call.set(y, has_sequences ? mask : nullptr);
+  if (has_sequences && call.flag("time_major", false)) y = b.transpose(y, {1, 0, 2});
+  // A mask that the call states goes on in Keras 2 only.
+  IrValue* goes_on = call.import.version < 3 ? call.stated_mask() : call.mask();
+  call.set(y, has_sequences ? goes_on : nullptr);
   if (call.flag("return_state", false))
     for (IrValue* state : ran.states) call.outputs.push_back({state, nullptr});
 }
@@ -53,7 +60,7 @@ void recurrent(Call& call, Cell::Kind kind) {
   const Cell cell = read_cell(call, kind);
   call.require(sequence.states.empty() || sequence.states.size() == state_count(cell),
                "it is given another number of states than it has");
-  give(call, run_cell(call, cell, sequence.x, sequence.mask, sequence.states), call.mask());
+  give(call, run_cell(call, cell, sequence.x, sequence.mask, sequence.states), sequence.mask);
 }
 
 Cell::Kind kind_of(const Call& call, std::string_view class_name) {
@@ -109,7 +116,7 @@ void rnn(Call& call) {
     states.insert(states.end(), ran.states.begin(), ran.states.end());
   }
   ran.states = states;
-  give(call, ran, call.mask());
+  give(call, std::move(ran), sequence.mask);
 }
 
 }  // namespace ingot::frontends::keras

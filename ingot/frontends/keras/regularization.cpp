@@ -5,19 +5,25 @@
 
 namespace ingot::frontends::keras {
 
+namespace {
+
+bool is_random(const Call& call) { return call.is_live() || call.learns(); }
+
+}  // namespace
+
 void identity(Call& call) { call.outputs = call.inputs; }
 
 void dropout(Call& call) {
   const double rate = call.number("rate", 0.5);
-  if (!call.import.options.is_training || rate <= 0) return identity(call);
+  if (!is_random(call) || rate <= 0) return identity(call);
   GraphBuilder& b = call.b;
-  call.set(b.op("Dropout", {call.in(), b.scalar(rate, DType::f32), b.scalar(0, DType::boolean)}));
+  call.set(b.op("Dropout", {call.in(), b.scalar(rate, DType::f32), b.scalar(call.is_live() ? 1 : 0, DType::boolean)}));
 }
 
 /// Whole channels are dropped: of a mask with a single place for each.
 void spatial_dropout(Call& call) {
   const double rate = call.number("rate", 0.5);
-  if (!call.import.options.is_training || rate <= 0) return identity(call);
+  if (!is_random(call) || rate <= 0) return identity(call);
   GraphBuilder& b = call.b;
   IrValue* x = call.in();
   const std::int64_t rank = call.rank();
@@ -29,7 +35,7 @@ void spatial_dropout(Call& call) {
     sizes.push_back(is_kept ? b.op("Slice", {b.shape(x), b.ints({i}), b.ints({i + 1}), b.ints({0})}) : b.ints({1}));
   }
   IrValue* ones = b.op("Expand", {b.scalar(1, call.elem()), b.concat(sizes, 0)});
-  IrValue* mask = b.op("Dropout", {ones, b.scalar(rate, DType::f32), b.scalar(0, DType::boolean)});
+  IrValue* mask = b.op("Dropout", {ones, b.scalar(rate, DType::f32), b.scalar(call.is_live() ? 1 : 0, DType::boolean)});
   call.set(b.mul(x, mask));
 }
 
@@ -53,38 +59,39 @@ IrValue* noise_like(GraphBuilder& b, IrValue* x, double mean, double deviation) 
 
 void gaussian_noise(Call& call) {
   const double deviation = call.number("stddev", 1);
-  if (!call.import.options.is_training || deviation <= 0) return identity(call);
+  if (!is_random(call) || deviation <= 0) return identity(call);
   GraphBuilder& b = call.b;
   IrValue* noisy = b.add(call.in(), noise_like(b, call.in(), 0, deviation));
-  call.set(b.where(trains(b), noisy, call.in()));
+  call.set(call.is_live() ? noisy : b.where(trains(b), noisy, call.in()));
 }
 
 void gaussian_dropout(Call& call) {
   const double rate = call.number("rate", 0.5);
-  if (!call.import.options.is_training || rate <= 0 || rate >= 1) return identity(call);
+  if (!is_random(call) || rate <= 0 || rate >= 1) return identity(call);
   GraphBuilder& b = call.b;
   IrValue* noisy = b.mul(call.in(), noise_like(b, call.in(), 1, std::sqrt(rate / (1 - rate))));
-  call.set(b.where(trains(b), noisy, call.in()));
+  call.set(call.is_live() ? noisy : b.where(trains(b), noisy, call.in()));
 }
 
 /// What is dropped becomes SELU's least value, and mean and variance stay what they were.
 void alpha_dropout(Call& call) {
   const double rate = call.number("rate", 0.5);
-  if (!call.import.options.is_training || rate <= 0 || rate >= 1) return identity(call);
+  if (!is_random(call) || rate <= 0 || rate >= 1) return identity(call);
   GraphBuilder& b = call.b;
   constexpr double kLeast = -1.6732632423543772 * 1.0507009873554805;
   const double scale = 1 / std::sqrt((1 - rate) * (1 + rate * kLeast * kLeast)), offset = -scale * kLeast * rate;
   IrValue* ones = b.op("Expand", {b.scalar(1, call.elem()), b.shape(call.in())});
-  IrValue* mask = b.op("Dropout", {ones, b.scalar(rate, DType::f32), b.scalar(0, DType::boolean)});
+  IrValue* mask = b.op("Dropout", {ones, b.scalar(rate, DType::f32), b.scalar(call.is_live() ? 1 : 0, DType::boolean)});
   IrValue* is_kept = b.op("Greater", {mask, b.scalar(0, call.elem())});
   IrValue* dropped = b.where(is_kept, call.in(), b.scalar(kLeast, call.elem()));
   IrValue* noisy = b.add(b.mul(dropped, scale), offset);
-  call.set(b.where(trains(b), noisy, call.in()));
+  call.set(call.is_live() ? noisy : b.where(trains(b), noisy, call.in()));
 }
 
 /// Images that are changed at random.
 void regularization(Call& call) {
-  if (call.import.options.is_training)
+  if (call.is_live()) call.refuse("it changes images at random also while running (training=True)");
+  if (call.learns())
     call.import.notes.add("layer '" + call.layer.scope + "' (" + call.layer.class_name +
                           ") is random in Keras while training; here it does nothing");
   identity(call);

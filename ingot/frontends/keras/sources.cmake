@@ -33,6 +33,7 @@ list(APPEND frontends_sources
   keras/spatial.cpp
   keras/spectrogram.cpp
   keras/stacks.cpp
+  keras/stored_weights.cpp
   keras/statistics.cpp
   keras/tensorflow_node.cpp
   keras/text_vectorization.cpp

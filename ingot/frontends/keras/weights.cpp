@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "ingot/frontends/keras/stored_weights.h"
+
 namespace ingot::frontends::keras {
 namespace {
 
@@ -15,19 +17,8 @@ bool is_upper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0;
 bool is_lower(char c) { return std::islower(static_cast<unsigned char>(c)) != 0; }
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-/// "a/b/kernel" belongs to a and to b; "dense_1_W" of Keras 1 to dense_1.
 bool belongs_to(std::string_view weight, std::string_view layer) {
-  std::size_t begin = 0;
-  while (begin < weight.size()) {
-    const std::size_t end = std::min(weight.find('/', begin), weight.size());
-    const std::string_view word = weight.substr(begin, end - begin);
-    if (word == layer && end < weight.size()) return true;
-    if (end == weight.size() && word.size() > layer.size() + 1 && word.starts_with(layer) &&
-        word[layer.size()] == '_' && !is_digit(word[layer.size() + 1]))
-      return true;
-    begin = end + 1;
-  }
-  return false;
+  return std::ranges::count(layers_named_by(weight), layer) != 0;
 }
 
 /// Searches the whole tree for the object of a layer, for files whose order of attributes is another.
@@ -43,6 +34,21 @@ const WeightTree* by_name(const WeightTree& root, std::string_view name) {
 }
 
 }  // namespace
+
+std::vector<std::string> layers_named_by(std::string_view weight) {
+  std::vector<std::string> names;
+  std::size_t begin = 0;
+  for (std::size_t end = weight.find('/'); end != weight.npos; end = weight.find('/', begin)) {
+    if (std::ranges::count(names, weight.substr(begin, end - begin)) == 0)
+      names.emplace_back(weight.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  const std::string_view last = weight.substr(begin);
+  for (std::size_t end = last.find('_'); end != last.npos && end + 1 < last.size(); end = last.find('_', end + 1))
+    if (!is_digit(last[end + 1]) && std::ranges::count(names, last.substr(0, end)) == 0)
+      names.emplace_back(last.substr(0, end));
+  return names;
+}
 
 std::string snake_case(std::string_view class_name) {
   // Before a capital that small letters follow, then between a small letter and a capital.
@@ -94,13 +100,25 @@ Weights Weights::layer(std::string_view name, std::string_view class_name, std::
   Weights found;
   found.is_present_ = true;
   if (parts_) {
-    if (const WeightTree* part = parts_->part(name))
+    found.is_ordered_ = true;
+    if (const WeightTree* part = parts_->part(name)) {
       for (const Weight& weight : part->values) found.values_.push_back(&weight);
+      if (!part->parts.empty()) found.parts_ = part;  // a model that is told apart already
+      found.owned_ = owned_;
+    }
     return found;
   }
   for (const Weight* weight : values_)
     if (belongs_to(weight->name, name)) found.values_.push_back(weight);
   return found;
+}
+
+Weights Weights::by_layers_of(const formats::json::Value& model, int version) const {
+  if (tree_ || parts_ || !is_ordered_) return *this;
+  Weights dealt = *this;
+  dealt.owned_ = by_layers(values_, model, version);
+  dealt.parts_ = dealt.owned_.get();
+  return dealt;
 }
 
 Weights Weights::part(std::string_view attribute, std::string_view word) const {
@@ -119,11 +137,6 @@ Weights Weights::entry(std::string_view list, std::string_view class_name, std::
   const WeightTree* all = tree_ ? tree_->part(list) : nullptr;
   const std::string key = snake_case(class_name) + (same_class_before ? "_" + std::to_string(same_class_before) : "");
   return all ? of(all->part(key)) : of(nullptr);
-}
-
-Weights Weights::half(bool is_second) const {
-  const std::size_t middle = values_.size() / 2;
-  return is_second ? range(middle, values_.size() - middle) : range(0, middle);
 }
 
 Weights Weights::range(std::size_t first, std::size_t count) const {

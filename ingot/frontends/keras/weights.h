@@ -25,20 +25,26 @@ class Weights {
   Weights part(std::string_view attribute, std::string_view word = {}) const;
   /// Of an object in a list of objects.
   Weights entry(std::string_view list, std::string_view class_name, std::size_t same_class_before) const;
-  /// The first or second half of a list.
-  Weights half(bool is_second) const;
   /// `count` weights from `first` on.
   Weights range(std::size_t first, std::size_t count) const;
   bool is_tree() const { return tree_ != nullptr; }
+  bool is_empty() const { return values_.empty() && !tree_ && !parts_; }
+  /// Of a model in a model: told apart by its layers where the file only lists them. `model`: its configuration.
+  Weights by_layers_of(const formats::json::Value& model, int version) const;
 
  private:
   static Weights of(const formats::keras::WeightTree* tree);
 
   bool is_present_ = false;
-  const formats::keras::WeightTree* tree_ = nullptr;   // Keras 3's objects
-  const formats::keras::WeightTree* parts_ = nullptr;  // a part for each layer
+  const formats::keras::WeightTree* tree_ = nullptr;         // Keras 3's objects
+  const formats::keras::WeightTree* parts_ = nullptr;        // a part for each layer
+  std::shared_ptr<const formats::keras::WeightTree> owned_;  // which parts_ are of, where the file has no parts
+  bool is_ordered_ = false;  // the list is of one layer or model, in the order of saving
   std::vector<const formats::keras::Weight*> values_;
 };
+
+/// The layers whose weight this name may be: "a/b/kernel" is of a and b, "dense_1_W" of Keras 1 of dense_1.
+std::vector<std::string> layers_named_by(std::string_view weight);
 
 /// The name of a class as files of Keras 3 spell it: "Conv2DTranspose" -> "conv2d_transpose".
 std::string snake_case(std::string_view class_name);

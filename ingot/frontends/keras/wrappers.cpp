@@ -2,28 +2,43 @@
 #include <map>
 
 #include "ingot/base/error.h"
+#include "ingot/frontends/keras/stored_weights.h"
 #include "ingot/frontends/keras/translators.h"
 
 namespace ingot::frontends::keras {
+namespace {
+
+/// The steps of all tensors of an argument as examples of a batch.
+void flatten_steps(Call& call, Argument& argument) {
+  GraphBuilder& b = call.b;
+  for (Argument& inner : argument.list) flatten_steps(call, inner);
+  if (!argument.tensor) return;
+  IrValue* x = argument.tensor->value;
+  const auto rank = rank_of(x);
+  call.require(rank && *rank >= 3, "the input has no steps");
+  IrValue* sizes = b.op("Slice", {b.shape(x), b.ints({2}), b.ints({*rank}), b.ints({0})});
+  argument.tensor = Flow{b.op("Reshape", {x, b.concat({b.ints({-1}), sizes}, 0)}), nullptr};
+}
+
+}  // namespace
 
 /// Each step is an example of a batch.
 void time_distributed(Call& call) {
   GraphBuilder& b = call.b;
-  IrValue* x = call.in();
-  const std::int64_t rank = call.rank();
-  call.require(rank >= 3, "the input has no steps");
-  IrValue* sizes = b.shape(x);
-  IrValue* inner_sizes = b.op("Slice", {sizes, b.ints({2}), b.ints({rank}), b.ints({0})});
-  IrValue* flat = b.op("Reshape", {x, b.concat({b.ints({-1}), inner_sizes}, 0)});
+  IrValue* sizes = b.shape(call.in());
+  std::vector<Argument> args = call.args;
+  for (Argument& argument : args) flatten_steps(call, argument);
   const Weights weights = call.layer.weights.is_tree() ? call.layer.weights.part("layer") : call.layer.weights;
-  const std::vector<Flow> results = call.call("layer", call.at("layer"), weights, {{.tensor = Flow{flat, nullptr}}});
-  IrValue* y = results[0].value;
-  const auto out_rank = rank_of(y);
-  call.require(out_rank.has_value(), "the rank of its result is not known");
+  const std::vector<Flow> results = call.call("layer", call.at("layer"), weights, std::move(args));
   IrValue* outer = b.op("Slice", {sizes, b.ints({0}), b.ints({2}), b.ints({0})});
-  IrValue* rest = b.op("Slice", {b.shape(y), b.ints({1}), b.ints({*out_rank}), b.ints({0})});
-  IrValue* all = *out_rank > 1 ? b.concat({outer, rest}, 0) : outer;
-  call.set(b.op("Reshape", {y, all}), call.mask());
+  for (const Flow& result : results) {
+    IrValue* y = result.value;
+    const auto rank = rank_of(y);
+    call.require(rank.has_value(), "the rank of its result is not known");
+    IrValue* rest = b.op("Slice", {b.shape(y), b.ints({1}), b.ints({*rank}), b.ints({0})});
+    IrValue* all = *rank > 1 ? b.concat({outer, rest}, 0) : outer;
+    call.outputs.push_back({b.op("Reshape", {y, all}), call.mask()});
+  }
 }
 
 /// Layers of preparation in a row.
@@ -57,23 +72,23 @@ void spectral_normalization(Call& call) {
 void bidirectional(Call& call) {
   GraphBuilder& b = call.b;
   call.require(!call.inputs.empty(), "it is called without its input");
-  const Weights& all = call.layer.weights;
-  const Weights forward = all.is_tree() ? all.part("forward_layer") : all.half(false);
-  const Weights backward = all.is_tree() ? all.part("backward_layer") : all.half(true);
   const Config entry = call.at("layer");
   const Config own = call.at("backward_layer");
+  const Weights& all = call.layer.weights;
+  const auto count = weight_count(entry, call.import.version);
+  const std::size_t middle = count ? std::min(count->all(), call.weight_count()) : call.weight_count() / 2;
+  const Weights forward = all.is_tree() ? all.part("forward_layer") : all.range(0, middle);
+  const Weights backward = all.is_tree() ? all.part("backward_layer") : all.range(middle, call.weight_count() - middle);
   // Each direction has its half of the states that come in.
-  std::vector<Argument> ahead = call.args, behind = call.args;
-  const std::size_t states = call.inputs.size() - 1;
-  if (states) {
-    call.require(states % 2 == 0, "it is given an odd number of states");
-    ahead.clear();
-    behind.clear();
-    ahead.push_back({.tensor = call.inputs[0]});
-    behind.push_back({.tensor = call.inputs[0]});
-    for (std::size_t i = 0; i < states; ++i)
-      (i < states / 2 ? ahead : behind).push_back({.tensor = call.inputs[1 + i]});
+  std::vector<Flow> states(call.inputs.begin() + 1, call.inputs.end());
+  if (const auto initial = call.kwargs.find("initial_state"); initial != call.kwargs.end()) {
+    collect(initial->second, states);
+    call.kwargs.erase(initial);
   }
+  call.require(states.size() % 2 == 0, "it is given an odd number of states");
+  std::vector<Argument> ahead{{.tensor = call.inputs[0]}}, behind = ahead;
+  for (std::size_t i = 0; i < states.size(); ++i)
+    (i < states.size() / 2 ? ahead : behind).push_back({.tensor = states[i]});
   const std::vector<Flow> first = call.call("forward", entry, forward, std::move(ahead), call.kwargs);
   const bool is_own = !own.is_null();
   if (!is_own) call.kwargs["__go_backwards__"] = {};
