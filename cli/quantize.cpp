@@ -46,27 +46,34 @@ std::string percent(std::int64_t part, std::int64_t all) {
 }
 
 std::string text_of(const driver::Agreement& a) {
-  std::string text = number(a.decibels()) + " dB, largest difference " + number(a.largest());
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (a.has_reals()) add(number(a.decibels()) + " dB, largest difference " + number(a.largest()));
   if (a.rows())
-    text += ", the same class for " + percent(a.same_rows(), a.rows()) + " of " + std::to_string(a.rows()) + " rows";
+    add("the same class for " + percent(a.same_rows(), a.rows()) + " of " + std::to_string(a.rows()) + " rows");
+  if (a.integers())
+    add(percent(a.same_integers(), a.integers()) + " of " + std::to_string(a.integers()) + " elements the same");
+  if (a.other_shapes())
+    add("another shape in " + std::to_string(a.other_shapes()) + " of " + std::to_string(a.arrays()) + " runs");
   return text;
 }
 
 Json to_json(const driver::LayerError& layer) {
-  Json json{{"value", layer.value}, {"decibels", layer.agreement.decibels()}, {"largest", layer.agreement.largest()}};
+  const driver::Agreement& a = layer.agreement;
+  Json json{{"value", layer.value}};
+  if (a.has_reals()) json.update({{"decibels", a.decibels()}, {"largest", a.largest()}});
+  if (a.integers()) json.update({{"integers", a.integers()}, {"same_integers", a.same_integers()}});
+  if (a.other_shapes()) json.update({{"other_shapes", a.other_shapes()}, {"runs", a.arrays()}});
   if (!layer.node.empty()) json["node"] = layer.node;
   if (!layer.op.empty()) json["op"] = layer.op;
-  if (layer.agreement.rows()) {
-    json["rows"] = layer.agreement.rows();
-    json["same_class"] = layer.agreement.same_rows();
-  }
+  if (a.rows()) json.update({{"rows", a.rows()}, {"same_class", a.same_rows()}});
   return json;
 }
 
 void print_layers(const driver::QuantizeResult& result, bool all) {
   std::vector<driver::LayerError> worst;
   for (const auto& layer : result.layers)
-    if (layer.agreement.is_known()) worst.push_back(layer);
+    if (layer.agreement.has_reals()) worst.push_back(layer);
   constexpr std::size_t kShown = 8;
   if (!all) {
     std::ranges::stable_sort(worst, {}, [](const auto& l) { return l.agreement.decibels(); });
@@ -155,6 +162,7 @@ int run(const Options& options, const Global& global) {
   if (!options.json && !global.quiet) print(result, options, before, after);
   for (const std::string& name : options.with)
     for (const auto& output : judge(options, global, verify::runtime_by_name(name), request)) {
+      if (!output.agreement.is_known()) continue;
       json["with"][name].push_back(to_json(output));
       if (!options.json && !global.quiet)
         std::fprintf(stderr, "output %s in %s: %s\n", output.value.c_str(),

@@ -19,7 +19,8 @@ extern "C" {
 #define INGOT_PLUGIN_VERSION 1
 
 /* A tensor. `type` is ONNX's number of the element type (1 float, 7 int64 ...). While types are inferred, `data` is
- * NULL, `rank` is -1 where it is not known, and so are sizes. Elements of less than a byte have a byte each. */
+ * NULL, `rank` is -1 where it is not known, and so are sizes. Elements of less than a byte have a byte each; texts
+ * (type 8) have no `data` here, and cannot be made. */
 typedef struct ingot_tensor {
   int32_t type;
   int32_t rank;

@@ -95,6 +95,12 @@ void bind_quantized(py::module_& m) {
       .def_property_readonly(
           "same_class", [](const LayerError& l) { return l.agreement.same_rows(); },
           "Rows of scores whose largest is the same")
+      .def_property_readonly(
+          "integers", [](const LayerError& l) { return l.agreement.integers(); }, "Elements that are no reals")
+      .def_property_readonly("same_integers", [](const LayerError& l) { return l.agreement.same_integers(); })
+      .def_property_readonly(
+          "other_shapes", [](const LayerError& l) { return l.agreement.other_shapes(); },
+          "Runs in which the shape was another, of which nothing else is told")
       .def("__repr__", [](const LayerError& l) {
         return "<ingot.Agreement " + l.value + ": " + std::to_string(l.agreement.decibels()) + " dB>";
       });

@@ -3,12 +3,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+
+#include "ingot/base/elements.h"
 
 namespace ingot::driver {
 namespace {
 
-bool is_real(const Array* array) {
-  return array && (array->dtype() == DType::f32 || array->dtype() == DType::f64 || array->dtype() == DType::f16);
+bool is_real(DType dtype) { return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::f16; }
+
+std::int64_t equal_elements(const Array& a, const Array& b) {
+  std::int64_t same = 0;
+  dispatch(a.dtype(), Any{}, [&]<class T>() {
+    const auto x = a.data<T>(), y = b.data<T>();
+    for (std::size_t i = 0; i < x.size(); ++i) same += std::equal_to<>{}(x[i], y[i]);
+  });
+  return same;
 }
 
 std::int64_t place_of_largest(const double* row, std::int64_t count) {
@@ -19,15 +29,26 @@ std::int64_t place_of_largest(const double* row, std::int64_t count) {
 
 void Agreement::add(const Datum& expected, const Datum& got) {
   const Array *a = expected.array(), *b = got.array();
-  if (!is_real(a) || !is_real(b) || a->dims() != b->dims()) return;
+  if (!a || !b) return;
+  ++arrays_;
+  if (a->dtype() != b->dtype() || a->dims() != b->dims()) {
+    ++other_shapes_;
+    return;
+  }
+  if (!is_real(a->dtype())) {
+    integers_ += a->size();
+    same_integers_ += equal_elements(*a, *b);
+    return;
+  }
   const std::vector<double> x = a->to_doubles(), y = b->to_doubles();
   for (std::size_t i = 0; i < x.size(); ++i) {
-    if (!std::isfinite(x[i])) continue;
-    const double difference = std::abs(x[i] - y[i]);
-    signal_ += x[i] * x[i];
+    if (std::isnan(x[i])) continue;
+    ++elements_;
+    if (std::isfinite(x[i])) signal_ += x[i] * x[i];
+    if (std::equal_to<>{}(x[i], y[i])) continue;
+    const double difference = std::abs(x[i] - y[i]);  // infinite where an infinity is none any more
     noise_ += difference * difference;
     largest_ = std::max(largest_, difference);
-    ++elements_;
   }
   if (a->rank() != 2 || a->dims()[1] < 2) return;
   const std::int64_t classes = a->dims()[1];

@@ -116,7 +116,10 @@ class Watcher {
         const Array* array = it == seen.end() ? nullptr : it->value.array();
         if (!array || array->dtype() != DType::f32) continue;
         for (const float v : array->data<float>())
-          if (std::isfinite(v)) use(i, static_cast<double>(v));
+          if (std::isfinite(v))
+            use(i, static_cast<double>(v));
+          else
+            ranges_[i].has_infinities |= std::isinf(v);
       }
     }
   }
@@ -134,11 +137,13 @@ class Watcher {
     });
     for (std::size_t i = 0; i < values_.size(); ++i) {
       if (!is_entropy) {
-        ranges_[i] = percentile_of(histograms[i], options_.percentile);
+        const passes::ValueRange part = percentile_of(histograms[i], options_.percentile);
+        ranges_[i] = {part.least, part.most, ranges_[i].has_infinities};
         continue;
       }
       const double threshold = threshold_of(histograms[i]);
-      ranges_[i] = {std::max(ranges_[i].least, -threshold), std::min(ranges_[i].most, threshold)};
+      ranges_[i].least = std::max(ranges_[i].least, -threshold);
+      ranges_[i].most = std::min(ranges_[i].most, threshold);
     }
   }
 

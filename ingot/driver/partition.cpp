@@ -4,6 +4,7 @@
 #include "ingot/ir/model.h"
 #include "ingot/passes/fit_ir_version.h"
 #include "ingot/passes/infer.h"
+#include "ingot/passes/store_constants.h"
 
 namespace ingot::driver {
 
@@ -12,6 +13,7 @@ namespace {
 Model with_types(const Model& model, Budget* budget) {
   Model typed = model.clone();
   passes::take_defaults_for_constants(typed);
+  passes::store_constants(*typed.graph);
   passes::InferOptions tolerant;
   tolerant.tolerate_errors = true;
   tolerant.budget = budget;

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -12,6 +13,8 @@
 #include "ingot/driver/targets.h"
 #include "ingot/ingot_plugin.h"
 #include "ingot/onnx/text.h"
+#include "ingot/ops/catalog.h"
+#include "ingot/ops/schema.h"
 #include "ingot/passes/infer.h"
 
 namespace ingot::driver {
@@ -59,6 +62,11 @@ void add_operators(const ingot_plugin& plugin, const std::string& name) {
     const ingot_operator& op = plugin.operators[i];
     if (!op.schema) refuse(name, "an operator has no schema");
     OperatorSchema schema = parse_schema(op.schema, name);
+    if (schema.domain == "ai.onnx") refuse(name, schema.name + " is in ONNX's own domain, which is not added to");
+    if (ops::newest_schema(schema.domain, schema.name) || ops::find(schema.domain, schema.name) ||
+        brought().texts.contains({schema.domain, schema.name}))
+      throw Error(Code::duplicate_name,
+                  "plug-in '" + name + "': there is an operator '" + schema.domain + "." + schema.name + "' already");
     if (op.body) {
       parsed_body(name, schema, op.body);
       brought().texts[{schema.domain, schema.name}] = op.body;
@@ -74,8 +82,16 @@ void add_targets(const ingot_plugin& plugin, const std::string& name) {
   check_table(name, plugin.targets, plugin.target_count, "targets");
   for (std::size_t i = 0; i < plugin.target_count; ++i) {
     if (!plugin.targets[i].json) refuse(name, "a target has no text");
-    const PartitionTarget target = parse_target(plugin.targets[i].json, nullptr);
-    brought().targets[target.name] = plugin.targets[i].json;
+    std::string target;
+    try {
+      target = parse_target(plugin.targets[i].json, nullptr).name;
+    } catch (const Error& error) {
+      refuse(name, error.message());
+    }
+    const std::vector<std::string> known = known_targets();
+    if (target == "cpu" || std::ranges::find(known, target) != known.end())
+      throw Error(Code::duplicate_name, "plug-in '" + name + "': there is a target '" + target + "' already");
+    brought().targets[target] = plugin.targets[i].json;
   }
 }
 

@@ -1,6 +1,7 @@
 // A format of a plug-in: a row whose functions know their place.
 #include <array>
 #include <deque>
+#include <utility>
 
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
@@ -36,7 +37,13 @@ class Handed {
   Handed(const Handed&) = delete;
   Handed& operator=(const Handed&) = delete;
   ~Handed() {
-    if (bytes.release) bytes.release(&bytes);
+    try {
+      give_back();
+    } catch (...) {
+    }  // another error is on its way, and tells more
+  }
+  void give_back() {
+    if (const auto release = std::exchange(bytes.release, nullptr)) release(&bytes);
   }
   ingot_bytes bytes{};
 };
@@ -44,14 +51,17 @@ class Handed {
 using Translate = int (*)(const void*, std::size_t, ingot_bytes*, char*, std::size_t);
 
 std::string translated(const Slot& slot, Translate translate, std::span<const std::byte> from) {
+  const auto guarded = [&](const auto& call) {
+    try {
+      call();
+    } catch (...) {
+      throw Error(Code::bad_field_value, "plug-in '" + slot.plugin + "' throws an exception through the interface");
+    }
+  };
   Handed handed;
   std::array<char, 512> message{};
   int code = 1;
-  try {
-    code = translate(from.data(), from.size(), &handed.bytes, message.data(), message.size());
-  } catch (...) {
-    throw Error(Code::bad_field_value, "plug-in '" + slot.plugin + "' throws an exception through the interface");
-  }
+  guarded([&] { code = translate(from.data(), from.size(), &handed.bytes, message.data(), message.size()); });
   message.back() = 0;
   if (code != 0)
     throw Error(Code::bad_field_value,
@@ -59,7 +69,9 @@ std::string translated(const Slot& slot, Translate translate, std::span<const st
                     "': " + (message[0] ? std::string(message.data()) : "it fails and does not say why"));
   if (!handed.bytes.data && handed.bytes.size)
     throw Error(Code::bad_field_value, "plug-in '" + slot.plugin + "': it gives nothing");
-  return {static_cast<const char*>(handed.bytes.data), handed.bytes.size};
+  std::string text(static_cast<const char*>(handed.bytes.data), handed.bytes.size);
+  guarded([&] { handed.give_back(); });
+  return text;
 }
 
 template <std::size_t N> Certainty recognise_slot(const Source& source) {

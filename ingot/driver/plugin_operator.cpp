@@ -36,8 +36,9 @@ int input(const ingot_call* call, std::size_t index, ingot_tensor* tensor) {
   if (call->kernel) {
     if (!call->kernel->has(index) || !call->kernel->datum(index).array()) return 0;
     const Array& array = *call->kernel->datum(index).array();
+    // Texts are objects of C++, which do not cross.
     *tensor = {static_cast<std::int32_t>(array.dtype()), static_cast<std::int32_t>(array.rank()), array.dims().data(),
-               array.bytes()};
+               array.dtype() == DType::string ? nullptr : array.bytes()};
     return 1;
   }
   if (!call->infer->has(index) || !call->infer->type(index).is_tensor()) return 0;
@@ -99,7 +100,11 @@ void* output(ingot_call* call, std::size_t index, std::int32_t type, std::int32_
   if (call->infer) {
     Shape shape;
     for (const std::int64_t d : dims) shape.push_back(d < 0 ? Dim() : Dim(d));
-    call->infer->out(index, Type::tensor(dtype, shape));
+    try {
+      call->infer->out(index, Type::tensor(dtype, shape));
+    } catch (...) {
+      call->error = std::current_exception();
+    }
     return nullptr;
   }
   if (std::ranges::any_of(dims, [](std::int64_t d) { return d < 0; })) {

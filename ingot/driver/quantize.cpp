@@ -9,11 +9,31 @@
 #include "ingot/driver/edit.h"
 #include "ingot/driver/inputs.h"
 #include "ingot/engine/session.h"
+#include "ingot/ir/operator_pattern.h"
 #include "ingot/ops/versions.h"
 #include "ingot/passes/fit_ir_version.h"
+#include "ingot/passes/store_constants.h"
 
 namespace ingot::driver {
 namespace {
+
+/// Names of `words` that no node and no operator of the model has: what the user meant would not happen, in silence.
+std::vector<std::string> without_node(const Model& model, const std::vector<std::string>& words) {
+  std::vector<std::string> missing = words;
+  for (const GraphPlace& place : all_graphs(model))
+    for (const Node& node : place.graph->nodes())
+      std::erase_if(missing, [&](const std::string& word) {
+        return word == node.name || OperatorPattern::parse(word).matches(node.op, node.domain);
+      });
+  return missing;
+}
+
+/// Names are those of the file, or of what optimization made of it.
+void require_named(const std::vector<std::string>& missing, const Model& optimized) {
+  for (const std::string& word : without_node(optimized, missing))
+    throw Error(Code::unknown_name, "no node and no operator of the model is called '" + word + "'")
+        .hint("'ingot inspect' lists the operators, with --text the names of nodes");
+}
 
 /// Scales per channel came with operator set 13, blocks and 4 bits with 21.
 std::int64_t least_opset(const QuantizeOptions& options) {
@@ -64,11 +84,16 @@ QuantizeResult quantize(Model& model, const QuantizeRequest& request) {
         .hint("--opset " + std::to_string(least));
   wanted.set("", request.opset ? request.opset : std::max(wanted.version(""), least));
   const std::int64_t ir_version = std::max<std::int64_t>(model.ir_version, ops::ir_version_for(wanted));
+  std::vector<std::string> words = request.options.only;
+  words.insert(words.end(), request.options.exclude.begin(), request.options.exclude.end());
+  words = without_node(model, words);
   passes::OptimizeOptions optimization;
   optimization.budget = request.budget;
   // Ranges are found of values as they lie; without any, the graph stays as its exporter wrote it.
   optimization.lays_out = request.options.method == QuantizeMethod::ranges;
   passes::optimize(model, optimization);
+  require_named(words, model);
+  passes::store_constants(*model.graph);
   const Model before = model.clone();
   passes::ValueRanges ranges;
   if (request.options.method == QuantizeMethod::ranges)

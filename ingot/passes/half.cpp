@@ -90,6 +90,7 @@ class Halving {
   }
 
  private:
+  static bool is_no_tensor(const Value* v) { return v && v->type && !v->type.is_tensor(); }
   static bool is_float_tensor(const Value* v) { return v && v->type.is_tensor() && v->type.elem == DType::f32; }
 
   static bool reads_or_makes_float(const Node& node) {
@@ -140,6 +141,8 @@ class Halving {
     for (const std::string& word : options_.keep)
       if (is_called(node, word)) return "as asked for";
     if (has_subgraphs(node)) return "its subgraphs stay float";
+    if (std::ranges::any_of(node.inputs(), is_no_tensor) || std::ranges::any_of(node.outputs(), is_no_tensor))
+      return "it reads or gives what is no tensor, and keeps its type";
     const bool is_known = node.domain.empty() || node.domain == "com.microsoft";
     if (is_known && std::ranges::find(kExact, node.op) != std::end(kExact))
       return "its numbers are positions, scales or counts";

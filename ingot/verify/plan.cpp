@@ -10,10 +10,10 @@
 #include "ingot/base/safe_path.h"
 #include "ingot/driver/index_bounds.h"
 #include "ingot/driver/inputs.h"
+#include "ingot/driver/work_directory.h"
 #include "ingot/formats/json/document.h"
 #include "ingot/ir/model.h"
 #include "ingot/verify/runner.h"
-#include "ingot/driver/work_directory.h"
 
 namespace ingot::verify {
 namespace {
@@ -82,12 +82,16 @@ class Plan {
           needed.emplace_back(stage.inputs[i], stage.loaded.model.graph->inputs()[i]);
       made.insert(made.end(), stage.outputs.begin(), stage.outputs.end());
     }
+    // Inputs of the whole that no part reads may be given, too; of what type they are is not known any more.
+    for (const std::string& name : given_)
+      if (std::ranges::find(needed, name, [](const auto& input) { return input.first; }) == needed.end())
+        needed.emplace_back(name, nullptr);
     std::ranges::stable_sort(needed, {}, [&](const auto& input) { return std::ranges::find(given_, input.first); });
     for (const auto& [name, port] : needed)
       if (!model.graph->find(name)) {
-        ingot::Value* input = model.graph->add_input(name, port->type);
+        ingot::Value* input = model.graph->add_input(name, port ? port->type : Type());
         input->is_declared = true;
-        input->initializer = port->initializer;  // a default, which nobody has to give
+        if (port) input->initializer = port->initializer;  // a default, which nobody has to give
       }
     return model;
   }
@@ -97,9 +101,13 @@ class Plan {
     result.ports = ports();
     driver::Inputs given = driver::load_inputs(result.ports, request_.inputs, request_.load);
     std::vector<NamedDatum> known = std::move(given.values);
-    if (request_.seed)
-      for (NamedDatum& drawn : driver::random_inputs(result.ports, *request_.seed, known, bounds()))
+    if (request_.seed) {
+      std::vector<NamedDatum> taken = known;
+      for (const ingot::Value* v : result.ports.graph->inputs())
+        if (!v->type && !is_read(v->name())) taken.push_back({v->name(), {}});
+      for (NamedDatum& drawn : driver::random_inputs(result.ports, *request_.seed, taken, bounds()))
         known.push_back(std::move(drawn));
+    }
     for (const Stage& stage : stages_) run(stage, known, result);
     for (const std::string& name : wanted_) {
       const auto it = std::ranges::find(known, name, &NamedDatum::name);
@@ -110,6 +118,11 @@ class Plan {
   }
 
  private:
+  bool is_read(const std::string& name) const {
+    return std::ranges::any_of(
+        stages_, [&](const Stage& stage) { return std::ranges::find(stage.inputs, name) != stage.inputs.end(); });
+  }
+
   /// Of numbers that a part takes for indices.
   driver::Bounds bounds() const {
     driver::Bounds all;
@@ -142,11 +155,8 @@ class Plan {
   /// A plan that does not say: what no part reads.
   void find_outputs() {
     for (const Stage& stage : stages_)
-      for (const std::string& name : stage.outputs) {
-        const bool is_read = std::ranges::any_of(
-            stages_, [&](const Stage& other) { return std::ranges::find(other.inputs, name) != other.inputs.end(); });
-        if (!is_read) wanted_.push_back(name);
-      }
+      for (const std::string& name : stage.outputs)
+        if (!is_read(name)) wanted_.push_back(name);
   }
 
   void run(const Stage& stage, std::vector<NamedDatum>& known, PlanResult& result) const {

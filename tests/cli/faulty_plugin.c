@@ -29,8 +29,10 @@ static int run(const ingot_host* host, ingot_call* call) {
 
 #if defined FAULT_schema
 #define SCHEMA "no schema at all"
-#elif defined FAULT_twice
+#elif defined FAULT_twice || defined FAULT_replaces
 #define SCHEMA "com.microsoft.Gelu(x) -> (y)"
+#elif defined FAULT_standard
+#define SCHEMA "ai.onnx.Relu2(x) -> (y)"
 #else
 #define SCHEMA "faulty.Op(x) -> (y)"
 #endif
@@ -38,10 +40,21 @@ static int run(const ingot_host* host, ingot_call* call) {
 static const ingot_operator operators[] = {
 #if defined FAULT_lonely
     {sizeof(ingot_operator), SCHEMA, infer, NULL, NULL},
+#elif defined FAULT_replaces
+    {sizeof(ingot_operator), SCHEMA, NULL, NULL,
+     "<ir_version: 10, opset_import: [\"\" : 21, \"com.microsoft\" : 1]>\n"
+     "unused (float[N] x) => (float[N] y) { y = Identity (x) }\n"
+     "<domain: \"com.microsoft\", opset_import: [\"\" : 21]>\nGelu (x) => (y) { y = Neg (x) }\n"},
 #else
     {sizeof(ingot_operator), SCHEMA, infer, run, NULL},
 #endif
 };
+
+#if defined FAULT_target
+static const ingot_target targets[] = {{sizeof(ingot_target), "{\"operators\": 3}"}};
+#elif defined FAULT_tflite
+static const ingot_target targets[] = {{sizeof(ingot_target), "{\"name\": \"tflite\", \"operators\": {}}"}};
+#endif
 
 static const ingot_plugin plugin = {sizeof(ingot_plugin),
 #if defined FAULT_version
@@ -58,8 +71,13 @@ static const ingot_plugin plugin = {sizeof(ingot_plugin),
                                     1,
                                     NULL,
                                     0,
+#if defined FAULT_target || defined FAULT_tflite
+                                    targets,
+                                    1};
+#else
                                     NULL,
                                     0};
+#endif
 
 const ingot_plugin* ingot_plugin_entry(void) {
 #if defined FAULT_null

@@ -115,6 +115,47 @@ net (float[2, 3] x) => (float16[2, 1] y) { [cast] h = Cast<to = 10>(x) [mean] y 
         plan = self.partition(self.path("half.onnxtxt"), "--targets", "tflite,ingot", "-o", self.path("half"))
         self.assertIn("ReduceMean", [f["op"] for f in plan["fallbacks"]])
 
+    def test_outputs_that_no_node_makes(self):
+        self.write("given.onnxtxt", """<ir_version: 8, opset_import: ["" : 17]>
+net (float[2] x, int64[3] unread, float[2] handed) => (float[2] handed, float[2] y, float[2] w, float[2] y, float[2] u)
+<float[2] w = {3, 4}, float[2] u = {5, 6}> { [erf] a = Erf(x) [sum] b = Add(a, w) y = Relu(b) }""")
+        whole = self.outputs(self.path("given.onnxtxt"))
+        plan = self.partition(self.path("given.onnxtxt"), "--targets", f"{self.path('npu.json')},ingot", "-o", self.path("given"))
+        self.assertEqual((plan["parts"][-1]["target"], plan["parts"][-1]["nodes"]), ("ingot", 0))
+        self.expect_same(whole, self.outputs(self.path("given/plan.json")), 0)
+        one = self.path("given.onnx")
+        self.partition(self.path("given.onnxtxt"), "--targets", f"{self.path('npu.json')},ingot", "--functions", "-o", one)
+        self.expect_same(whole, self.outputs(one), 0)
+
+    def test_inputs_that_no_part_reads_may_be_given(self):
+        self.write("unread.onnxtxt", """<ir_version: 8, opset_import: ["" : 17]>
+net (float[3] unread, float[2] x) => (float[2] y) { [erf] a = Erf(x) y = Relu(a) }""")
+        self.partition(self.path("unread.onnxtxt"), "--targets", f"{self.path('npu.json')},ingot", "-o", self.path("unread"))
+        self.expect_same(self.outputs(self.path("unread.onnxtxt")), self.outputs(self.path("unread/plan.json")), 0)
+        (self.folder / "values").mkdir()
+        self.run_ingot("run", self.path("unread.onnxtxt"), "--random", "1", "--out", self.path("values"))
+        self.run_ingot("run", self.path("unread/plan.json"), "--in", f"unread={self.path('values/y.npy')}",
+                       "--in", f"x={self.path('values/y.npy')}")
+
+    def test_only_tensors_pass_between_runtimes(self):
+        self.write("sequence.onnxtxt", """<ir_version: 8, opset_import: ["" : 17]>
+net (float[2, 3] x) => (float[4, 3] y, seq(float[2, 3]) s) <int64 last = {-1}>
+{ a = Relu(x) p = SequenceConstruct(a, x) q = SequenceInsert(p, a) b = SequenceErase(q, last) y = ConcatFromSequence<axis = 0>(b)
+  s = SequenceConstruct(a) }""")
+        self.write("some.json", json.dumps({"name": "some", "operators": {"Relu": {}, "SequenceConstruct": {}, "SequenceErase": {},
+                                                                          "ConcatFromSequence": {}}}))
+        whole = self.outputs(self.path("sequence.onnxtxt"))
+        for target in (self.path("some.json"), "ort-cpu-1.30"):
+            if target.startswith("ort") and "ort" not in RUNTIMES.installed:
+                continue
+            folder = self.path("sequence-" + target[-4:])
+            plan = self.partition(self.path("sequence.onnxtxt"), "--targets", f"{target},ingot", "-o", folder)
+            moved = {f["op"]: f["code"] for f in plan["fallbacks"] if "is no tensor" in f["reason"]}
+            self.assertEqual(set(moved.values()), {"UNSUPPORTED_NODE_INPUT"})
+            self.assertEqual(self.outputs(folder + "/plan.json"), whole)
+        # All of it in one part: nothing passes.
+        self.assertNotIn("ConcatFromSequence", moved)
+
     def test_files_older_than_operator_sets_are_divided(self):
         self.write("old.onnxtxt", """<ir_version: 1>
 net (float[2, 3, 4] x, float[3] w = {1, 2, 3}) => (float[2, 3, 4] y) { a = Add<axis = 1, broadcast = 1>(x, w) b = Neg(a) y = Relu(b) }""")
@@ -125,7 +166,8 @@ net (float[2, 3, 4] x, float[3] w = {1, 2, 3}) => (float[2, 3, 4] y) { a = Add<a
         self.write("turned.onnxtxt", """<ir_version: 8, opset_import: ["" : 17]>
 net (float[2, 3] x) => (y) { [last] y = Relu(b) [second] b = Erf(a) [first] a = Add(x, x) }""")
         self.partition(self.path("turned.onnxtxt"), "--targets", f"{self.path('npu.json')},ingot", "-o", self.path("turned"))
-        self.expect_same(self.outputs(self.path("turned.onnxtxt")), self.outputs(self.path("turned/plan.json")), 0)
+        # Sum, error function and Relu in one kernel round the last digit otherwise than one after the other.
+        self.expect_same(self.outputs(self.path("turned.onnxtxt")), self.outputs(self.path("turned/plan.json")), 1e-6)
 
     def test_parts_as_functions_of_one_model_give_the_same(self):
         one = self.path("functions.onnx")

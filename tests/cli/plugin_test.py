@@ -134,7 +134,15 @@ class PluginTest(unittest.TestCase):
         for fault, words in (("version", "version 99"), ("null", "gives nothing"), ("name", "no name"),
                              ("schema", "no schema at all"), ("lonely", "neither a kernel nor a body")):
             self.assertIn(words, self.faulty(fault, "inspect", self.path("net.onnxtxt"), code=2), fault)
-        self.assertIn("com.microsoft.Gelu", self.faulty("twice", "inspect", self.path("net.onnxtxt"), code=3))
+        for fault, code, words in (("twice", 3, "com.microsoft.Gelu"), ("replaces", 3, "com.microsoft.Gelu"),
+                                   ("standard", 2, "own domain"), ("target", 2, "'operators'"), ("tflite", 3, "'tflite' already")):
+            error = self.faulty(fault, "inspect", self.path("net.onnxtxt"), code=code)
+            self.assertIn("plug-in 'faulty'", error)
+            self.assertIn(words, error)
+
+    def test_the_same_one_twice_is_refused(self):
+        error = self.run_ingot("--plugin", EXAMPLE, "--plugin", EXAMPLE, "inspect", self.path("net.onnxtxt"), code=3).stderr
+        self.assertIn("'example.Scale' already", error)
 
     def test_what_goes_wrong_in_a_run_names_plug_in_and_operator(self):
         for fault, words in (("lies", "where it said float[2]"), ("silent", "does not say why"),
@@ -143,6 +151,9 @@ class PluginTest(unittest.TestCase):
             self.assertIn("plug-in 'faulty'", error)
             self.assertIn(words, error)
             self.assertIn("Op", error)
+        error = self.faulty("throws", "convert", self.path("net.onnxtxt"), "-o", self.path("net.throwing"), "--no-verify", code=3)
+        self.assertIn("plug-in 'faulty' throws", error)
+        self.assertFalse(pathlib.Path(self.path("net.throwing")).exists())
 
 
 if __name__ == "__main__":

@@ -130,6 +130,30 @@ class QuantizeTest(unittest.TestCase):
         self.assertEqual({k["reason"] for k in done["kept"]}, {"it is excluded"})
         self.assertIn("Conv", self.operators())
 
+    def test_names_that_nothing_has_are_refused(self):
+        for option in ("--exclude", "--only"):
+            done = self.run_ingot("quantize", str(DIGITS), "-o", self.path("no.onnx"), "--random", "2", option, "Conv,Covn", code=2)
+            self.assertIn("'Covn'", done.stderr)
+
+    def test_what_cannot_be_compared_in_decibels_is_told(self):
+        # Positions, and as many of them as there are numbers above 0.
+        pathlib.Path(self.path("found.onnxtxt")).write_text("""<ir_version: 8, opset_import: ["" : 17]>
+net (float[4, 8] x) => (int64[4] best, int64[2, N] found)
+<float[8, 8] w = {%s}> { y = MatMul(x, w) best = ArgMax<axis = 1, keepdims = 0>(y) found = NonZero(r) r = Relu(y) }"""
+            % ", ".join(str((i * 37 % 19 - 9) / 10) for i in range(64)))
+        self.run_ingot("convert", self.path("found.onnxtxt"), "-o", self.path("found.onnx"))
+        arguments = ["quantize", self.path("found.onnx"), "-o", self.path("small.onnx"), "--random", "40"]
+        arguments += ["--with", "ort"] if self.has_ort() else []
+        done = json.loads(self.run_ingot(*arguments, "--json").stdout)
+        for outputs in [done["outputs"], *done.get("with", {}).values()]:
+            best, found = outputs
+            self.assertEqual(best["integers"], 40)
+            self.assertGreater(best["same_integers"], 30)
+            self.assertNotIn("decibels", best)
+            self.assertEqual(found["runs"], 10)
+            self.assertGreater(found["other_shapes"], 0)
+        self.assertIn("another shape in", self.run_ingot(*arguments).stderr)
+
     def test_becomes_a_tflite_file_of_integers(self):
         self.quantize()
         self.run_ingot("convert", self.path("q.onnx"), "-o", self.path("q.tflite"), "--no-verify")

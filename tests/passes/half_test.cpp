@@ -122,5 +122,19 @@ TEST(Half, FeedsSubgraphsWhatTheyReadBefore) {
   EXPECT_TRUE(is_valid(model));
 }
 
+TEST(Half, LeavesWhatIsNoTensorInFloat) {
+  // A sequence, an optional: their types are stated, and so are those of whoever reads them elsewhere.
+  for (const char* inside : {"s = SequenceConstruct(a, a) b = SequenceAt(s, i)",
+                             "s = SequenceEmpty() q = SequenceInsert(s, a) "
+                             "b = ConcatFromSequence<axis = 0>(q)",
+                             "s = Optional(a) b = OptionalGetElement(s)"}) {
+    Model model = parse("g (float[2,3] x) => (float[N,3] y) <int64 i = {1}> { a = Relu(x) " + std::string(inside) +
+                        " y = Relu(b) }");
+    const HalfReport report = to_half(model, {});
+    EXPECT_EQ(report.converted, 2u) << inside;
+    EXPECT_TRUE(is_valid(model)) << onnx::to_text(model);
+  }
+}
+
 }  // namespace
 }  // namespace ingot::passes

@@ -127,6 +127,89 @@ TEST(Quantize, LeavesWhatTheUserNamesAndSaysSo) {
   EXPECT_EQ(report.kept[0].reason, "it is excluded");
 }
 
+std::string list(int count) {
+  std::string numbers;
+  for (int i = 0; i < count; ++i) numbers += (i ? ", " : "") + std::to_string((i * 37 % 100) / 50.0 - 1);
+  return numbers;
+}
+
+const char* kAttention =
+    "g (float[1,2,4] x, float[1,2,2] mask) => (float[1,2,4] y) <float[4,4] w = {1,0,0,1,0,1,1,0,2,0,1,0,0,1,0,3}> "
+    "{ a = MatMul(x, w) t = Transpose<perm = [0,2,1]>(a) s = MatMul(a, t) m = Add(s, mask) p = Softmax(m) y = "
+    "MatMul(p, a) }";
+
+ValueRanges ranges_of(const Model& model, ValueRange mask) {
+  ValueRanges ranges;
+  for (const std::string& name : values_to_watch(model, {})) ranges[name] = {-4, 4};
+  for (const char* name : {"mask", "m"})
+    if (ranges.contains(name)) ranges[name] = mask;
+  return ranges;
+}
+
+TEST(Quantize, KeepsScoresThatAreFarApart) {
+  for (const ValueRange range : {ValueRange{-10000, 4}, ValueRange{-4, 4, true}}) {
+    Model model = parse(kAttention);
+    const QuantizeReport report = quantize(model, {}, ranges_of(model, range));
+    EXPECT_EQ(report.quantized, 4u) << "three products and what turns a factor";
+    ASSERT_EQ(report.kept.size(), 2u);
+    EXPECT_EQ(report.kept[0].op + report.kept[1].op, "AddSoftmax");
+    EXPECT_TRUE(model.graph->find("p")->producer()->input(0)->producer()->is("Add"));
+    EXPECT_TRUE(is_valid(model));
+  }
+  Model model = parse(kAttention);
+  EXPECT_EQ(quantize(model, {}, ranges_of(model, {-4, 4})).quantized, 6u);
+}
+
+TEST(Quantize, KeepsWhatReadsStoredInfinities) {
+  Model model = parse(
+      "g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {1, 2, 3, 4}, float[1,2] mask = {0, -inf}> "
+      "{ a = MatMul(x, w) b = Add(a, mask) p = Softmax(b) y = MatMul(p, w) }");
+  const QuantizeReport report = quantize(model, {}, ranges_of(model, {-4, 4}));
+  ASSERT_EQ(report.kept.size(), 1u);
+  EXPECT_EQ(report.kept[0].op, "Add");
+  EXPECT_EQ(report.kept[0].reason, "'mask' has infinities");
+}
+
+TEST(Quantize, KeepsWhatCentresRows) {
+  Model model = parse(
+      "g (float[2,3] x) => (float[2,3] y) <float[3,3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9}, int64[1] axis = {-1}> "
+      "{ a = MatMul(x, w) m = ReduceMean(a, axis) d = Sub(a, m) y = MatMul(d, w) }");
+  ValueRanges ranges;
+  for (const std::string& name : values_to_watch(model, {})) ranges[name] = {-4, 4};
+  EXPECT_EQ(quantize(model, {}, ranges).quantized, 2u);
+}
+
+TEST(Quantize, TellsWhatHoldsWeightsAndHasNoForm) {
+  Model model =
+      parse("g (float[3,1,2] x, float[2,2] x2, bool c) => (float[3,1,1,4] y, float[2,2] z) <float[1,16,2] w = {" +
+            list(32) + "}, float[1,16,4] r = {" + list(64) + "}, float[2,32] k = {" + list(64) +
+            "}> "
+            "{ y = LSTM<hidden_size = 4>(x, w, r) "
+            "z = If(c) <then_branch = t () => (float[2,2] a) <float[2,2] x3> { b = MatMul(x2, k) s = "
+            "ReduceMax<keepdims = 0>(b) "
+            "a = Add(x2, s) }, else_branch = e () => (float[2,2] d) { d = Identity(x2) }> }");
+  QuantizeOptions options;
+  options.method = QuantizeMethod::weights;
+  const QuantizeReport report = quantize(model, options);
+  ASSERT_EQ(report.kept.size(), 2u);
+  EXPECT_EQ(report.kept[0].op, "LSTM");
+  EXPECT_EQ(report.kept[1].reason, "it is in a graph inside a node");
+}
+
+TEST(Quantize, FiltersKeepEightBitsWhateverTheBlocks) {
+  Model model =
+      parse("g (float[1,4,2,2] x) => (float[1,16,2,2] y) <float[16,4,1,1] w = {" + list(64) + "}> { y = Conv(x, w) }");
+  QuantizeOptions options;
+  options.method = QuantizeMethod::weights;
+  options.bits = 4;
+  options.block = 16;
+  options.weights = DType::u8;
+  const QuantizeReport report = quantize(model, options);
+  ASSERT_EQ(report.weights.size(), 1u);
+  EXPECT_GT(report.weights[0].noise, 40) << "8 bits";
+  EXPECT_TRUE(is_valid(model));
+}
+
 TEST(Quantize, DynamicRangesAreThoseOfEachRun) {
   Model model = parse(
       "g (float[2,3] x) => (float[2,2] y) <float[3,2] w = {1, -2, 3, 0.5, 0.25, 4}, float[2] b = {1, 2}> "
@@ -145,10 +228,8 @@ TEST(Quantize, DynamicRangesAreThoseOfEachRun) {
 }
 
 TEST(Quantize, WeightsAloneInBlocks) {
-  std::string numbers;
-  for (int i = 0; i < 33 * 4; ++i) numbers += (i ? ", " : "") + std::to_string((i * 37 % 100) / 50.0 - 1);
   const std::string text =
-      "g (float[1,33] x) => (float[1,4] y) <float[33,4] w = {" + numbers + "}> { y = MatMul(x, w) }";
+      "g (float[1,33] x) => (float[1,4] y) <float[33,4] w = {" + list(33 * 4) + "}> { y = MatMul(x, w) }";
   std::vector<float> ones(33, 0.5f);
   const Tensor x = Tensor::of<float>({1, 33}, ones);
   const auto expected = run(parse(text), x);

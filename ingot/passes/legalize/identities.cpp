@@ -8,10 +8,14 @@
 namespace ingot::passes::legalize {
 namespace {
 
+bool is_zero(const Tensor& number) { return number.size() == 1 && number.to_doubles()[0] == 0; }
+
+/// It drops nothing: it does not train, or none is its share.
 bool is_plain_dropout(const Node& node) {
   if (node.output(1) && !node.output(1)->uses().empty()) return false;
-  const Tensor* training = node.input(2) ? ops::constant_of(node.input(2)) : nullptr;
-  return !node.input(2) || (training && training->to_ints() == std::vector<std::int64_t>{0});
+  if (!node.input(2)) return true;
+  const Tensor *training = ops::constant_of(node.input(2)), *ratio = ops::constant_of(node.input(1));
+  return (training && training->to_ints() == std::vector<std::int64_t>{0}) || (ratio && is_zero(*ratio));
 }
 
 }  // namespace

@@ -104,6 +104,8 @@ bool join_casts(RuleContext& c) {
   if (!inner || !inner->input(0)) return false;
   const DType first = inner->input(0)->type.elem, middle = inner->output()->type.elem;
   if (first == DType::undefined || !holds(middle, first)) return false;
+  // True is 1 as an integer, and has as many digits as its type as a text.
+  if (c.node.output()->type.elem == DType::string) return false;
   c.node.set_input(0, inner->input(0));
   if (c.node.output()->type.elem == first) return pass_through(c.node);
   return true;

@@ -15,8 +15,8 @@ namespace {
 class KeyWriter {
  public:
   bool add(const Attribute& a) {
-    text_ += a.name;
-    text_ += '=';
+    add(std::string_view(a.name));
+    text_ += static_cast<char>(a.value.index());
     return !a.is_reference() && std::visit([&](const auto& v) { return put(v); }, a.value);
   }
   void add(const void* address) { bytes(&address, sizeof address); }
@@ -29,12 +29,18 @@ class KeyWriter {
 
  private:
   void bytes(const void* data, std::size_t size) { text_.append(static_cast<const char*>(data), size); }
+  template <class T> void list(const std::vector<T>& v) {
+    const std::size_t size = v.size();
+    bytes(&size, sizeof size);
+    bytes(v.data(), v.size() * sizeof(T));
+  }
   bool put(float v) { return bytes(&v, sizeof v), true; }
   bool put(std::int64_t v) { return bytes(&v, sizeof v), true; }
   bool put(const std::string& v) { return add(std::string_view(v)), true; }
-  bool put(const std::vector<float>& v) { return bytes(v.data(), v.size() * sizeof(float)), true; }
-  bool put(const std::vector<std::int64_t>& v) { return bytes(v.data(), v.size() * sizeof(std::int64_t)), true; }
+  bool put(const std::vector<float>& v) { return list(v), true; }
+  bool put(const std::vector<std::int64_t>& v) { return list(v), true; }
   bool put(const std::vector<std::string>& v) {
+    put(std::ssize(v));
     for (const std::string& s : v) add(std::string_view(s));
     return true;
   }

@@ -2,6 +2,7 @@
 #include "ingot/passes/partition/partition.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -43,7 +44,9 @@ class Work {
     colour();
     count();
     if (options_.least_nodes > 1) move_small();
-    const Division division = divide(pieces_);
+    Division division = divide(pieces_);
+    const auto tied = tied_groups();
+    while (hand_on_tied(tied, division)) division = divide(pieces_);
     Partition made;
     made.crossing = crossing_bytes(pieces_, division);
     for (std::size_t i = 0; i < order_.size(); ++i) {
@@ -53,6 +56,7 @@ class Work {
     std::vector<std::vector<std::size_t>> nodes(division.colours.size());
     for (std::size_t i = 0; i < order_.size(); ++i) nodes[division.part_of[i]].push_back(i);
     for (std::size_t p = 0; p < nodes.size(); ++p) made.parts.push_back(part(p, division, nodes[p]));
+    if (auto rest = what_no_node_makes(nodes.size())) made.parts.push_back(std::move(*rest));
     made.crossings = crossings(division);
     return made;
   }
@@ -106,17 +110,74 @@ class Work {
       for (std::size_t i = 0; i < order_.size(); ++i) {
         const std::size_t p = division.part_of[i];
         if (division.colours[p] != c || sizes[p] >= options_.least_nodes) continue;
-        for (std::size_t next = c + 1; next < options_.targets.size(); ++next)
-          if (!why_not_run(options_.targets[next], *order_[i], model_.opsets)) {
-            pieces_.colours[i] = next;
-            nodes_[i].refusals.emplace_back(
-                options_.targets[c].name,
-                Fallback{"PART_TOO_SMALL", "its part would have " + std::to_string(sizes[p]) + " nodes",
-                         "--min-nodes 1"});
-            break;
-          }
+        hand_on(i, {"PART_TOO_SMALL", "its part would have " + std::to_string(sizes[p]) + " nodes", "--min-nodes 1"});
       }
     }
+  }
+
+  /// Gives a node to the next target that runs it; false: there is none.
+  bool hand_on(std::size_t node, const Fallback& why) {
+    std::size_t& colour = pieces_.colours[node];
+    for (std::size_t next = colour + 1; next < options_.targets.size(); ++next) {
+      auto no = why_not_run(options_.targets[next], *order_[node], model_.opsets);
+      if (no) continue;
+      nodes_[node].refusals.emplace_back(options_.targets[colour].name, why);
+      colour = next;
+      return true;
+    }
+    return false;
+  }
+
+  /// Nodes that hand each other what is no tensor, or of no known type: only Ingot takes that from other parts.
+  struct Tied {
+    std::vector<std::size_t> nodes;
+    const Value* value = nullptr;  // one of those
+    bool is_port = false;          // such a value is an input or an output of the model
+  };
+  std::vector<Tied> tied_groups() const {
+    std::vector<std::size_t> above(order_.size());
+    for (std::size_t i = 0; i < above.size(); ++i) above[i] = i;
+    const auto root = [&](std::size_t i) {
+      for (; above[i] != i; i = above[i]) above[i] = above[above[i]];
+      return i;
+    };
+    std::vector<std::pair<std::size_t, const Value*>> ties;
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      for (const Value* v : reads(*order_[i]))
+        if (!v->type.is_tensor() && (v->producer() || v->is_input())) {
+          ties.emplace_back(i, v);
+          if (v->producer()) above[root(i)] = root(place_.at(v->producer()));
+        }
+      for (const Value* v : order_[i]->outputs())
+        if (v && !v->type.is_tensor() && outputs_.contains(v)) ties.emplace_back(i, v);
+    }
+    std::unordered_map<std::size_t, std::size_t> places;
+    std::vector<Tied> groups;
+    for (const auto& [i, v] : ties) {
+      const auto [it, is_new] = places.try_emplace(root(i), groups.size());
+      Tied& group = is_new ? groups.emplace_back() : groups[it->second];
+      group.value = v;
+      group.is_port |= v->is_input() || outputs_.contains(v);
+    }
+    for (std::size_t i = 0; i < order_.size(); ++i)
+      if (const auto it = places.find(root(i)); it != places.end()) groups[it->second].nodes.push_back(i);
+    return groups;
+  }
+
+  bool hand_on_tied(const std::vector<Tied>& groups, const Division& division) {
+    bool has_moved = false;
+    for (const Tied& group : groups) {
+      const auto is_elsewhere = [&](std::size_t i) {
+        return division.part_of[i] != division.part_of[group.nodes.front()];
+      };
+      if (!group.is_port && std::ranges::none_of(group.nodes, is_elsewhere)) continue;
+      const Fallback why{
+          "UNSUPPORTED_NODE_INPUT",
+          "'" + group.value->name() + "' is no tensor: nothing else passes into its parts and out of them", ""};
+      for (const std::size_t i : group.nodes)
+        if (!options_.targets[pieces_.colours[i]].takes_all) has_moved |= hand_on(i, why);
+    }
+    return has_moved;
   }
 
   /// The values of the main graph that a node reads, in its subgraphs too, each once.
@@ -159,6 +220,17 @@ class Work {
       graph.add_output(v);
     }
     return made;
+  }
+
+  /// Outputs of the model that are weights or inputs: a part of no nodes gives them, which needs no target.
+  std::optional<PartitionPart> what_no_node_makes(std::size_t number) const {
+    PartitionPart made{"part_" + std::to_string(number), "ingot", 0, frame_.clone()};
+    Graph& graph = *made.model.graph;
+    graph.name = graph_.name + "_" + made.name;
+    for (const Value* v : graph_.outputs())
+      if (!v->producer() && !graph.find(v->name())) graph.add_output(brought(graph, *v));
+    for (Value* v : graph.outputs()) v->is_declared = true;
+    return graph.output_count() ? std::optional(std::move(made)) : std::nullopt;
   }
 
   /// What a part reads and does not make: a weight, or an input.
@@ -271,7 +343,8 @@ Model as_functions(const Model& model, const Partition& partition) {
     mine->type = v->type;
     mine->is_declared = true;
   }
-  for (const PartitionPart& part : partition.parts) made.functions.push_back(called(graph, part, model.opsets));
+  for (const PartitionPart& part : partition.parts)
+    if (part.nodes) made.functions.push_back(called(graph, part, model.opsets));
   for (const Value* v : model.graph->outputs()) {
     Value* mine = graph.find(v->name());
     if (!mine) mine = graph.add_initializer(v->name(), *v->initializer);  // what no node makes

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <unordered_map>
 
 #include "ingot/ir/operator_pattern.h"
 
@@ -38,6 +39,18 @@ bool pads_by_zero(const Node& node) {
 
 bool has_odd_numbers(const Tensor& weight) {
   return std::ranges::any_of(weight.to_vector<float>(), [](float v) { return !std::isfinite(v); });
+}
+
+/// x - mean(x) of a normalisation that is spelt out. What follows is float, and the mean is nearly 0 beside x, so that
+/// steps of x's size would leave little of it.
+bool is_centring(const Node& node) {
+  const auto is_difference = [](const Node& sub) {
+    const Node* mean = sub.is("Sub") && sub.input(1) ? sub.input(1)->producer() : nullptr;
+    return mean && mean->is("ReduceMean") && mean->input(0) == sub.input(0);
+  };
+  if (!node.is("ReduceMean")) return is_difference(node);
+  return std::ranges::any_of(node.output(0)->uses(),
+                             [&](const Use& use) { return use.node && is_difference(*use.node); });
 }
 
 std::string why_float(const Node& node) {
@@ -102,7 +115,7 @@ Choice choose(const Graph& graph, const QuantizeOptions& options) {
   std::vector<const Node*> between;
   for (const Node& node : graph.nodes()) {
     const Role role = role_of(node);
-    if (role == Role::none) continue;
+    if (role == Role::none || is_centring(node)) continue;
     std::string why = why_float(node);
     // What lies between products needs no word of its own.
     if (why.empty() && (role == Role::product || !options.only.empty() || !options.exclude.empty()))
@@ -134,6 +147,83 @@ Choice choose(const Graph& graph, const QuantizeOptions& options) {
   for (auto it = rest.rbegin(); it != rest.rend(); ++it)
     if (follows(*it)) choice.nodes.insert(*it);
   return choice;
+}
+
+namespace {
+
+/// The values that stay float, each with the reason.
+class Misfits {
+ public:
+  Misfits(const Graph& graph, const Choice& choice, const ValueRanges& ranges) : ranges_(ranges) {
+    std::vector<const Node*> nodes;
+    for (const Node& node : graph.nodes())
+      if (choice.nodes.contains(&node)) nodes.push_back(&node);
+    for (const Node* node : nodes) find_in(*node);
+    // What is moved has one range on both sides.
+    for (const Node* node : nodes) spread(*node);
+    for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) spread(**it);
+  }
+
+  /// Why the node stays float; empty: it need not.
+  std::string why(const Node& node) const {
+    for (const Value* v : values_of(node))
+      if (const auto it = misfits_.find(v); it != misfits_.end()) return it->second;
+    return {};
+  }
+
+ private:
+  Values values_of(const Node& node) const {
+    Values values;
+    for (const std::size_t i : activation_inputs(node))
+      if (i != 1 || role_of(node) != Role::product || !weight_of(node)) values.push_back(node.input(i));
+    for (Value* v : node.outputs())
+      if (is_float(v)) values.push_back(v);
+    return values;
+  }
+
+  void find_in(const Node& node) {
+    for (const Value* v : values_of(node))
+      if (has_infinities(v)) misfits_.emplace(v, "'" + v->name() + "' has infinities");
+    const Value* scores = node.input(0);
+    if (!node.is("Softmax") || misfits_.contains(scores)) return;
+    // A step this large changes a probability by an eighth; a mask of -10000 makes it 39.
+    constexpr double kCoarse = 0.25, kSteps = 255;
+    const auto it = ranges_.find(scores->name());
+    if (it != ranges_.end() && it->second.most - it->second.least > kCoarse * kSteps)
+      misfits_.emplace(scores, "the scores '" + scores->name() + "' are too far apart for 8 bits");
+  }
+
+  bool has_infinities(const Value* v) const {
+    if (const Tensor* tensor = stored(v)) {
+      const std::vector<float> numbers = tensor->to_vector<float>();
+      return std::ranges::any_of(numbers, [](float x) { return std::isinf(x); });
+    }
+    const auto it = ranges_.find(v->name());
+    return it != ranges_.end() && it->second.has_infinities;
+  }
+
+  /// All that a node moves stays float where a part of it does.
+  void spread(const Node& node) {
+    if (role_of(node) != Role::move) return;
+    if (const std::string reason = why(node); !reason.empty())
+      for (const Value* v : values_of(node)) misfits_.emplace(v, reason);
+  }
+
+  const ValueRanges& ranges_;
+  std::unordered_map<const Value*, std::string> misfits_;
+};
+
+}  // namespace
+
+void take_out_what_does_not_fit(const Graph& graph, Choice& choice, const ValueRanges& ranges) {
+  const Misfits misfits(graph, choice, ranges);
+  for (const Node& node : graph.nodes()) {
+    if (!choice.nodes.contains(&node)) continue;
+    const std::string why = misfits.why(node);
+    if (why.empty()) continue;
+    choice.nodes.erase(&node);
+    choice.kept.push_back({node.label(), node.op, why});
+  }
 }
 
 }  // namespace ingot::passes::quantize_parts

@@ -37,5 +37,7 @@ struct Choice {
 };
 /// The nodes whose inputs and outputs become integers: products, and what lies between them.
 Choice choose(const Graph& graph, const QuantizeOptions& options);
+/// Takes nodes out of the choice whose values no 8 bits can stand for, by the ranges that were seen.
+void take_out_what_does_not_fit(const Graph& graph, Choice& choice, const ValueRanges& ranges);
 
 }  // namespace ingot::passes::quantize_parts

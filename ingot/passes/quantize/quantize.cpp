@@ -1,8 +1,11 @@
 // Floats to integers, in one of three ways.
 #include "ingot/passes/quantize/quantize.h"
 
+#include <algorithm>
+
 #include "ingot/base/error.h"
 #include "ingot/ir/drop_unread.h"
+#include "ingot/passes/quantize/choice.h"
 #include "ingot/passes/quantize/ranged.h"
 
 namespace ingot::passes {
@@ -21,6 +24,32 @@ void refuse_what_cannot_be(const QuantizeOptions& options) {
     refuse("ranges that are found at run time need operators of integers", "--form integer");
 }
 
+bool holds_weights(const Node& node) {
+  constexpr std::int64_t kFewest = 32;
+  return std::ranges::any_of(node.inputs(), [](const Value* v) {
+    const Tensor* weight = quantize_parts::stored(v);
+    return weight && weight->dtype() == DType::f32 && weight->rank() >= 2 && weight->size() >= kFewest;
+  });
+}
+
+/// What holds weights and is left in float by all methods.
+std::vector<FloatNode> without_form(Graph& main) {
+  static constexpr std::string_view kOperators[] = {"Einsum", "GRU", "LSTM", "RNN"};
+  std::vector<FloatNode> nodes;
+  for_each_graph(main, [&](Graph& graph) {
+    for (const Node& node : graph.nodes()) {
+      if (!holds_weights(node)) continue;
+      const bool is_product = quantize_parts::role_of(node) == quantize_parts::Role::product;
+      const bool is_known = node.domain.empty() && std::ranges::find(kOperators, node.op) != std::end(kOperators);
+      if (is_product && &graph != &main)
+        nodes.push_back({node.label(), node.op, "it is in a graph inside a node"});
+      else if (is_known || !node.domain.empty())
+        nodes.push_back({node.label(), node.op, "there is no form of it for integers here"});
+    }
+  });
+  return nodes;
+}
+
 }  // namespace
 
 std::vector<std::string> values_to_watch(const Model& model, const QuantizeOptions& options) {
@@ -32,6 +61,7 @@ std::vector<std::string> values_to_watch(const Model& model, const QuantizeOptio
 
 QuantizeReport quantize(Model& model, const QuantizeOptions& options, const ValueRanges& ranges) {
   refuse_what_cannot_be(options);
+  std::vector<FloatNode> rest = without_form(*model.graph);
   QuantizeReport report;
   switch (options.method) {
     case QuantizeMethod::ranges:
@@ -46,6 +76,7 @@ QuantizeReport quantize(Model& model, const QuantizeOptions& options, const Valu
       break;
   }
   drop_unread(*model.graph);
+  std::ranges::move(rest, std::back_inserter(report.kept));
   return report;
 }
 

@@ -21,7 +21,8 @@ enum class QuantizeForm : std::uint8_t {
 };
 
 struct ValueRange {
-  double least = 0, most = 0;
+  double least = 0, most = 0;   // of the finite numbers
+  bool has_infinities = false;  // beside them
 };
 using ValueRanges = std::unordered_map<std::string, ValueRange>;
 

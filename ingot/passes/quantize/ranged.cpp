@@ -91,7 +91,9 @@ Groups groups_of(const Graph& graph, const Choice& choice) {
 class Rounding {
  public:
   Rounding(Graph& graph, const QuantizeOptions& options, const ValueRanges& ranges)
-      : graph_(graph), options_(options), choice_(choose(graph, options)), groups_(groups_of(graph, choice_)) {
+      : graph_(graph), options_(options), choice_(choose(graph, options)) {
+    take_out_what_does_not_fit(graph, choice_, ranges);
+    groups_ = groups_of(graph, choice_);
     for (const Value* v : groups_.all()) widen(v, ranges);
     for (auto& [root, group] : found_) group.scale = scale_of(group.range(), options.activations, options.is_symmetric);
   }

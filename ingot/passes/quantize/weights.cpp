@@ -60,16 +60,17 @@ class Storing {
     if (!weight || weight->dtype() != DType::f32 || weight->rank() < 2) return "its weight is not stored as a matrix";
     constexpr std::int64_t kFewest = 32;
     if (weight->size() < kFewest) return "its weight is small";
-    if (options_.block > 0 && weight->rank() != 2) return "its weight has no rows of blocks";
+    if (block_of(node) > 0 && weight->rank() != 2) return "its weight has no rows of blocks";
     if (node.op == "Gather" && weight->rank() != 2) return "its weight is no matrix";
     return why_left(node, options_);
   }
 
-  /// Filters are small and have no blocks: 4 bits would cost them more than they save.
+  /// Filters are small and have no rows to cut into blocks: 4 bits would cost them more than they save.
+  static bool is_filter(const Node& node) { return node.op == "Conv" || node.op == "ConvTranspose"; }
+  std::int64_t block_of(const Node& node) const { return is_filter(node) ? 0 : options_.block; }
   DType type_of(const Node& node) const {
-    const bool is_filter = node.op == "Conv" || node.op == "ConvTranspose";
-    return options_.bits == 4 && !is_filter ? (options_.weights == DType::u8 ? DType::u4 : DType::i4)
-                                            : options_.weights;
+    if (options_.bits != 4 || is_filter(node)) return options_.weights;
+    return options_.weights == DType::u8 ? DType::u4 : DType::i4;
   }
 
   void dequantize(Node& node) {
@@ -79,9 +80,9 @@ class Storing {
     if (!made) {
       const Tensor weight = *stored(v);
       const DType dtype = type_of(node);
-      WeightGrid grid{.dtype = dtype, .axis = place.outputs, .block = options_.block, .block_axis = place.summed};
+      WeightGrid grid{.dtype = dtype, .axis = place.outputs, .block = block_of(node), .block_axis = place.summed};
       if (weight.rank() > 2 && node.op == "MatMul") grid.axis = weight.rank() - 1;
-      if (!options_.is_per_channel && !options_.block) grid.axis = -1;
+      if (!options_.is_per_channel && !grid.block) grid.axis = -1;
       grid.is_symmetric = dtype == DType::i8 || dtype == DType::i4;
       const QuantizedTensor q = quantized(weight, grid);
       Dims dims = grid.axis < 0 ? Dims{} : Dims{weight.dims()[static_cast<std::size_t>(grid.axis)]};
