@@ -74,6 +74,20 @@ TEST(PublicTrainer, LearnsFromBatchesAndOutlivesTheModel) {
   EXPECT_NEAR(initializers_of(trainer.trained())[0].value.at<float>(0), 3, 1e-3);
 }
 
+TEST(PublicSession, CallsANodeWithoutANameByWhatItMakes) {
+  const Session session(parse_model(
+      "<ir_version: 8, opset_import: [\"\": 17]> g (float[2] x, int64[1] i) => (float[1] y) { y = Gather(x, i) }"));
+  const std::vector<NamedDatum> inputs = {{"x", Array::of<float>({2}, {1, 2})},
+                                          {"i", Array::of<std::int64_t>({1}, {7})}};
+  try {
+    session.run(inputs);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()).find("the node that makes 'y' (Gather): "), 0u) << error.what();
+    EXPECT_EQ(error.node(), "the node that makes 'y'");
+  }
+}
+
 TEST(PublicSession, SaysThatItWasMovedFrom) {
   const Model model = parse_model(kDouble);
   Session session(model);

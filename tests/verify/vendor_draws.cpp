@@ -16,9 +16,7 @@ void bias_gelu(Case& c) {
   c.weight(c.floats({width}));
 }
 
-void fast_gelu(Case& c) {
-  bias_gelu(c);
-}
+void fast_gelu(Case& c) { bias_gelu(c); }
 
 void quick_gelu(Case& c) {
   gelu(c);
@@ -137,7 +135,8 @@ void fused_gemm(Case& c) {
   c.attribute({"transA", turns_a});
   c.attribute({"transB", turns_b});
   c.attribute({"alpha", 0.5});
-  const std::string activation = c.one_of<std::string>({"Relu", "Tanh", "Sigmoid", "LeakyRelu", "Elu", "Softplus", "Softsign"});
+  const std::string activation =
+      c.one_of<std::string>({"Relu", "Tanh", "Sigmoid", "LeakyRelu", "Elu", "Softplus", "Softsign"});
   c.attribute({"activation", activation.c_str()});
   if (activation == "LeakyRelu") c.attribute({"activation_alpha", 0.1});
 }
@@ -157,7 +156,8 @@ void draw_mask(Case& c, std::int64_t b, std::int64_t s, std::int64_t t) {
       return c.absent();
     case 5: {  // ends, and behind them beginnings
       std::vector<std::int32_t> bounds;
-      for (std::int64_t i = 0; i < b; ++i) bounds.push_back(static_cast<std::int32_t>(c.number(std::min<std::int64_t>(2, t), t)));
+      for (std::int64_t i = 0; i < b; ++i)
+        bounds.push_back(static_cast<std::int32_t>(c.number(std::min<std::int64_t>(2, t), t)));
       for (std::int64_t i = 0; i < b; ++i) bounds.push_back(static_cast<std::int32_t>(c.number(0, 1)));
       return c.input(Tensor::of<std::int32_t>({2 * b}, bounds));
     }
@@ -188,8 +188,7 @@ void attention(Case& c) {
     c.absent();
     c.input(c.floats({c.chance(0.5) ? b : 1, c.chance(0.5) ? heads : 1, s, s}));
   }
-  if (values != hidden)
-    c.attribute({"qkv_hidden_sizes", AttrValue(std::vector<std::int64_t>{hidden, hidden, values})});
+  if (values != hidden) c.attribute({"qkv_hidden_sizes", AttrValue(std::vector<std::int64_t>{hidden, hidden, values})});
   if (c.chance(0.3)) c.attribute({"mask_filter_value", -1000.0f});
   c.attribute({"num_heads", AttrValue(heads)});
   if (c.chance(0.3)) c.attribute({"unidirectional", 1});
@@ -385,7 +384,8 @@ void conv_transpose_with_dynamic_pads(Case& c) {
 }
 
 void mixture_of_experts(Case& c) {
-  const std::int64_t rows = c.number(1, 5), width = 4 * c.number(1, 2), inner = 4 * c.number(1, 3), experts = c.number(2, 4);
+  const std::int64_t rows = c.number(1, 5), width = 4 * c.number(1, 2), inner = 4 * c.number(1, 3),
+                     experts = c.number(2, 4);
   c.input(c.floats({rows, width}));
   c.input(c.floats({rows, experts}, -2, 2));
   c.weight(c.floats({experts, inner, width}));
@@ -418,7 +418,8 @@ void image_scaler(Case& c) {
 void crop(Case& c) {
   c.opset = 9;
   c.input(c.floats({1, 2, 8, 8}));
-  c.attribute({"border", AttrValue(std::vector<std::int64_t>{c.number(0, 2), c.number(0, 2), c.number(0, 2), c.number(0, 2)})});
+  c.attribute(
+      {"border", AttrValue(std::vector<std::int64_t>{c.number(0, 2), c.number(0, 2), c.number(0, 2), c.number(0, 2)})});
 }
 
 }  // namespace

@@ -130,9 +130,7 @@ std::vector<std::string> save_tflite(const Model& model, const std::string& path
   return std::move(made.notes);
 }
 
-std::vector<ExportLine> exported() {
-  return lines_of(back::supported_operators());
-}
+std::vector<ExportLine> exported() { return lines_of(back::supported_operators()); }
 
 std::vector<ExportObstacle> obstacles(const Model& model, const SaveOptions& options) {
   return lines_of(back::find_obstacles(model, export_options(options)));

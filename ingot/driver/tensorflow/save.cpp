@@ -53,9 +53,7 @@ back::Exported exported_as_wished(const Model& model, const SaveOptions& options
   return made;
 }
 
-std::vector<ExportLine> lines_for(back::Dialect dialect) {
-  return lines_of(back::supported_operators(dialect));
-}
+std::vector<ExportLine> lines_for(back::Dialect dialect) { return lines_of(back::supported_operators(dialect)); }
 
 std::vector<ExportObstacle> obstacles_for(const Model& model, const SaveOptions& options, back::Dialect dialect) {
   return lines_of(back::find_obstacles(model, export_options(options, dialect)));
