@@ -1,6 +1,7 @@
 // ingot partition: a model among targets, and what falls back.
 #include "ingot/driver/partition.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -12,6 +13,7 @@
 #include "ingot/driver/adjust.h"
 #include "ingot/driver/options.h"
 #include "ingot/driver/summary.h"
+#include "ingot/ir/has_default.h"
 #include "ingot/ir/model.h"
 #include "ingot/verify/runtime.h"
 #include "terminal.h"
@@ -46,14 +48,28 @@ Home home_of(const std::string& target) {
   return {"ingot", ".onnx"};
 }
 
+/// What may be given to the parts: all inputs of the model but those whose default became a constant of a part.
+Json inputs_of(const Model& model, const driver::Partition& partition) {
+  Json names = Json::array();
+  for (const Value* v : model.graph->inputs()) {
+    const auto has_it = [&](const auto& part) {
+      const Value* mine = part.model.graph->find(v->name());
+      return mine && mine->is_input();
+    };
+    if (!has_default(*v) || std::ranges::any_of(partition.parts, has_it)) names.push_back(v->name());
+  }
+  return names;
+}
+
 /// A folder of models; else nothing, or one model.
 bool writes_parts(const Options& options) { return !options.output.empty() && !options.functions; }
 
-Json plan_of(const Options& options, driver::Partition& partition, const driver::Summary& whole) {
+Json plan_of(const Options& options, driver::Partition& partition, const Model& model) {
+  const driver::Summary whole = driver::summarise(model);
   const std::filesystem::path folder = options.output;
   Json plan{{"plan", 1},
             {"model", options.model},
-            {"inputs", names_of(whole.inputs)},
+            {"inputs", Json::array()},
             {"outputs", names_of(whole.outputs)},
             {"crossing_bytes", partition.crossing},
             {"crossing_values", partition.crossings},
@@ -75,6 +91,7 @@ Json plan_of(const Options& options, driver::Partition& partition, const driver:
                              {"nodes", part.nodes},
                              {"parameter_bytes", s.parameter_bytes}});
   }
+  plan["inputs"] = inputs_of(model, partition);
   for (const auto& node : partition.nodes)
     for (const auto& [target, why] : node.refusals)
       plan["fallbacks"].push_back({{"node", node.node},
@@ -131,7 +148,7 @@ int run(const Options& options, const Global& global) {
     driver::refuse_overwriting(options.model, options.output);
     driver::save(driver::as_functions(loaded.model, partition), options.output);
   }
-  const Json plan = plan_of(options, partition, driver::summarise(loaded.model));
+  const Json plan = plan_of(options, partition, loaded.model);
   if (writes_parts(options)) {
     AtomicFile file((std::filesystem::path(options.output) / "plan.json").string());
     file.write(plan.dump(2) + "\n");

@@ -24,7 +24,10 @@ HALF = 0.004  # of an output's scale: what float16 has (docs/verify.md)
 # Where float16 has less, and why.
 LESS = {"bart_mlp_megatron_basic_test.onnx": "its output is 0.03 - 0.022, of which each has a step of 1.5e-5 and 0.008 keeps them"}
 # Where a part in another runtime, or of these inputs, cannot give the same, and why.
+LONG_SUMS = "TFLite adds the 518,400 numbers of a mean one after the other: each normalisation is 4e-4 off (Ingot's 5e-7)"
 OTHERWISE = {
+    "candy.onnx": LONG_SUMS,
+    "fns-candy.onnx": LONG_SUMS,
     "gh_issue_11717.onnx": "a value inside is stated to be int32[3,4], which the drawn input is not: a part asks for it",
     "ort_github_issue_19590.onnx": "300 as uint8 is 44 in Ingot and 255 in TFLite; ONNX leaves it open",
     "transpose_optimizer_cancel_squeeze_per_axis_dq.onnx": "a squeezed tensor with a scale for each channel is not read back",
@@ -149,6 +152,8 @@ def half(ingot, model, folder):
     done = run(ingot, "verify", str(model), out, *verify, seconds=300)
     if done.returncode == 0:
         return "same", ""
+    if done.returncode == 124:
+        return "takes too long", model.name
     if done.returncode != 1:
         itself = run(ingot, "verify", str(model), str(model), *verify, seconds=300)
         why = (json.loads(done.stdout or "{}").get("why_unknown") or reason(done)).replace(str(model), "it")

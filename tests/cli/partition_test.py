@@ -97,6 +97,7 @@ net (float[2] x, float[2] w = {3, 4}) => (float[2] y) { [erf] a = Erf(x) [sum] b
         # A TFLite file has no such inputs: its part takes the default for a constant.
         plan = self.partition(self.path("default.onnxtxt"), "--targets", "tflite,ingot", "-o", self.path("constants"))
         self.assertEqual([p["inputs"] for p in plan["parts"] if p["runtime"] == "tflite"][0], ["x"])
+        self.assertEqual(plan["inputs"], ["x"])
         if "tflite" in RUNTIMES.installed:
             self.expect_same(self.outputs(self.path("default.onnxtxt")), self.outputs(self.path("constants/plan.json")), 1e-5)
 
