@@ -19,8 +19,10 @@ namespace {
 
 using Call = int (*)(const void* const*, const std::int64_t* const*, const void**, std::int64_t* const*);
 
-// Inputs and nodes; results are those that nothing reads. Sizes A to F are drawn from 0 to 4, numbers of inputs of
-// int64 from -2 to 4.
+// Inputs and nodes; results are those that nothing reads. Sizes A to F are drawn up to 4. Numbers of int64 inputs: i,
+// indices, -1 and 0, which lead somewhere where there is a place; t, n and p 0 and 1; others from -2 to 4. Operands
+// that a decomposition stretches are not among them: there code takes one number where the engine wants one for each
+// channel.
 struct Case {
   const char *inputs, *results, *nodes;
   int least = 0;  // of sizes: some operators mean little of nothing
