@@ -151,8 +151,11 @@ std::vector<NamedDatum> NativeModel::run(const std::vector<NamedDatum>& all_inpu
   std::vector<std::vector<std::int64_t>> dims(count, std::vector<std::int64_t>(kHighestRank));
   std::vector<std::int64_t*> made_dims;
   for (auto& d : dims) made_dims.push_back(d.data());
-  if (table.call(given.data(), given_dims.data(), made.data(), made_dims.data()) != 0)
-    throw Error(Code::out_of_memory, "there is no memory to run in");
+  const int problem = table.call(given.data(), given_dims.data(), made.data(), made_dims.data());
+  if (problem == 2)
+    throw Error(Code::execution_failed, "the sizes of the inputs do not fit each other")
+        .hint("run the model without native code: that says which operator they do not fit");
+  if (problem != 0) throw Error(Code::out_of_memory, "there is no memory to run in");
   std::vector<NamedDatum> outputs;
   for (std::size_t i = 0; i < count; ++i) {
     dims[i].resize(static_cast<std::size_t>(table.outputs[i].rank));

@@ -34,6 +34,8 @@ View changing(Lowering& l, DType type, const Exprs& dims) {
 }
 
 void copy_into(Lowering& l, const View& to, const View& from) {
+  for (std::size_t i = 0; i < to.rank(); ++i)
+    if (to.dims[i].as_int()) l.require_same(from.dims[i], to.dims[i]);
   l.map(
       to, to.dims, [](const Exprs& at) { return at; }, [&](const Exprs& at) { return from.at(at); });
 }
@@ -185,8 +187,15 @@ void make_gathered(Lowering& l, const Graph& body, const Expr& rounds, bool is_c
 void gather_round(Lowering& l, const View& to, const View& from, const Expr& round, bool grows) {
   if (to.rank() != from.rank() + 1) l.refuse("a value changes its rank");
   if (grows) {
-    for (std::size_t i = 0; i < from.rank(); ++i) l.set(to.dims[i + 1], from.dims[i]);
-    l.emit({Grow{to.tensor, (round + 1) * product(Exprs(to.dims.begin() + 1, to.dims.end()))}});
+    for (std::size_t i = 0; i < from.rank(); ++i) {
+      l.require(either(less(round, 1), equal(to.dims[i + 1], from.dims[i])));
+      l.set(to.dims[i + 1], from.dims[i]);
+    }
+    Exprs all = to.dims;
+    all[0] = round + 1;
+    l.emit({Grow{to.tensor, checked_product(all)}});
+  } else {
+    l.require_same(from.dims, Exprs(to.dims.begin() + 1, to.dims.end()));
   }
   const auto place = [&](Exprs at) {
     at.insert(at.begin(), round);

@@ -136,6 +136,7 @@ void lower_conv_integer(Lowering& l) {
   const ops::Window window = ops::Window::read(l.node().attributes, rank - 2, &kernel);
   const Sliding s = sliding_of(l, x.values, window, tail(w.values.dims, 2));
   const std::int64_t group = l.attr("group", 1);
+  l.require_same(x.values.dims[1], w.values.dims[1] * group);
   const bool is_each_alone = w.values.dims[1].as_int() == 1;
   Rows rows(l, x, w, s, group);
   l.out(0, is_each_alone ? rows.of_channels() : rows.of_groups());

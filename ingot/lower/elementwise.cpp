@@ -27,7 +27,7 @@ template <class F> void map_one(Lowering& l, DType type, int cost, F f) {
 
 template <class F> void map_two(Lowering& l, DType type, F f) {
   const View a = l.in(0), b = l.in(1);
-  Exprs dims = broadcast_dims(a.dims, b.dims);
+  Exprs dims = l.broadcast(a.dims, b.dims);
   l.settle(0, dims);
   const auto read = [a, b, dims, f](const Exprs& at) {
     return f(a.at(broadcast_place(at, dims, a.dims)), b.at(broadcast_place(at, dims, b.dims)));
@@ -196,6 +196,7 @@ void lower_gelu(Lowering& l) {
 }
 
 void lower_prelu(Lowering& l) {
+  l.require_spread(l.in(1).dims, l.in(0).dims);
   map_two(l, elem(l), [](const Expr& x, const Expr& slope) {
     return select(Expr::make(Op::less, DType::boolean, {x, number(0, x)}), times(x, slope), x);
   });
@@ -219,7 +220,7 @@ template <Op op> View joined(Lowering& l, const std::vector<View>& xs, bool is_r
   Exprs dims = xs[0].dims;
   int cost = 0;
   for (const View& x : xs) {
-    dims = broadcast_dims(dims, x.dims);
+    dims = l.broadcast(dims, x.dims);
     cost += x.cost + 1;
   }
   if (is_result) l.settle(0, dims);
@@ -247,7 +248,7 @@ template void lower_variadic<Op::add>(Lowering&);
 
 void lower_where(Lowering& l) {
   const View c = l.in(0), a = l.in(1), b = l.in(2);
-  Exprs dims = broadcast_dims(c.dims, broadcast_dims(a.dims, b.dims));
+  Exprs dims = l.broadcast(c.dims, l.broadcast(a.dims, b.dims));
   l.settle(0, dims);
   const auto read = [=](const Exprs& at) {
     return select(c.at(broadcast_place(at, dims, c.dims)), a.at(broadcast_place(at, dims, a.dims)),

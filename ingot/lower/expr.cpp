@@ -16,6 +16,8 @@ Expr make_index(Op op, const Expr& a, const Expr& b) {
   return Expr(std::move(node));
 }
 
+constexpr std::int64_t kMostElements = INT64_MAX / 16;  // their bytes can be counted
+
 std::optional<std::int64_t> folded(Op op, std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   switch (op) {
@@ -25,6 +27,9 @@ std::optional<std::int64_t> folded(Op op, std::int64_t a, std::int64_t b) {
       return __builtin_sub_overflow(a, b, &result) ? std::nullopt : std::optional(result);
     case Op::mul:
       return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+    case Op::size_mul:
+      if (a < 0 || b < 0) return -1;
+      return __builtin_mul_overflow(a, b, &result) || result > kMostElements ? -1 : result;
     case Op::floor_div:
       if (b == 0 || b == -1) return b == -1 && a != INT64_MIN ? std::optional(-a) : std::nullopt;
       return a / b - ((a % b != 0) && ((a < 0) != (b < 0)) ? 1 : 0);
@@ -248,6 +253,18 @@ Expr product(const Exprs& dims) {
   Expr size = 1;
   for (const Expr& d : dims) size = size * d;
   return size;
+}
+
+Expr checked_product(const Exprs& dims) {
+  Expr size = 1, constant = 1;
+  for (const Expr& d : dims) {
+    if (d.as_int())
+      constant = binary(Op::size_mul, constant, d);
+    else
+      size = is_number(size, 1) ? d : binary(Op::size_mul, size, d);
+  }
+  if (is_number(constant, 1)) return size;
+  return is_number(size, 1) ? constant : binary(Op::size_mul, size, constant);
 }
 
 }  // namespace ingot::lower

@@ -21,6 +21,7 @@ enum class Op : std::uint8_t {
   remainder,  // has the sign of the first
   modulo,     // has the sign of the second
   floor_div,  // of indices
+  size_mul,   // of sizes; -1 where one is negative or no memory is so large
   pow,        // a floating-point base; the exponent may be of any type
   min,        // NaN if one is
   max,
@@ -149,5 +150,7 @@ Expr place_of(const Expr& index, const Expr& size);
 bool same(const Expr& a, const Expr& b);
 /// The product of sizes.
 Expr product(const Exprs& dims);
+/// The same, or -1: a size is negative, or no memory is so large.
+Expr checked_product(const Exprs& dims);
 
 }  // namespace ingot::lower

@@ -23,6 +23,17 @@ Expr combined(const std::string& how, const Expr& old, const Expr& update) {
   return update;
 }
 
+/// That indices, each at its own place of all axes but one, lead to places.
+void require_within(Lowering& l, const Exprs& indices, const Exprs& dims, std::size_t axis) {
+  if (indices.size() != dims.size()) l.refuse("the indices have another rank than what they lead into");
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (i == axis)
+      l.require_place(dims[i], product(indices));
+    else if (!same(indices[i], dims[i]))
+      l.require(less_equal(indices[i], dims[i]));
+  }
+}
+
 }  // namespace
 
 void lower_gather(Lowering& l) {
@@ -31,6 +42,7 @@ void lower_gather(Lowering& l) {
   const std::size_t width = indices.rank();
   Exprs dims = joined(joined(part(x.dims, 0, axis), indices.dims), part(x.dims, axis + 1, x.rank()));
   l.settle(0, dims);
+  l.require_place(x.dims[axis], product(indices.dims));
   const auto read = [=](const Exprs& at) {
     const Expr place = place_of(indices.at(part(at, axis, axis + width)), x.dims[axis]);
     return x.at(joined(joined(part(at, 0, axis), {place}), part(at, axis + width, at.size())));
@@ -41,6 +53,7 @@ void lower_gather(Lowering& l) {
 void lower_gather_elements(Lowering& l) {
   const View x = l.in(0), indices = l.in(1);
   const auto axis = static_cast<std::size_t>(l.axis(l.attr("axis", 0), x.rank()));
+  require_within(l, indices.dims, x.dims, axis);
   const auto read = [=](const Exprs& at) {
     Exprs place = at;
     place[axis] = place_of(indices.at(at), x.dims[axis]);
@@ -56,6 +69,8 @@ void lower_gather_nd(Lowering& l) {
   const std::size_t outer = indices.rank() - 1;
   const std::size_t n = depth ? static_cast<std::size_t>(*depth) : x.rank() + outer - batch - l.stated_rank(0);
   if (n > x.rank() - std::min(x.rank(), batch)) l.refuse("indices that are deeper than what they lead into");
+  l.require_same(part(indices.dims, 0, batch), part(x.dims, 0, batch));
+  for (std::size_t k = 0; k < n; ++k) l.require_place(x.dims[batch + k], product(indices.dims));
   Exprs dims = joined(part(indices.dims, 0, outer), part(x.dims, batch + n, x.rank()));
   l.settle(0, dims);
   const auto read = [=](const Exprs& at) {
@@ -73,6 +88,8 @@ void lower_scatter_elements(Lowering& l) {
   const View x = l.in(0), indices = l.in(1), updates = l.in(2);
   const auto axis = static_cast<std::size_t>(l.axis(l.attr("axis", 0), x.rank()));
   const std::string how = l.node().attributes.string_or("reduction", "none");
+  require_within(l, indices.dims, x.dims, axis);
+  l.require_same(updates.dims, indices.dims);
   const View y = l.copied(x);
   l.loops(indices.dims, [&](const Exprs& at) {
     Exprs place = at;
@@ -89,6 +106,8 @@ void lower_scatter_nd(Lowering& l) {
   const std::size_t n = depth ? static_cast<std::size_t>(*depth) : x.rank() + outer - updates.rank();
   if (n > x.rank()) l.refuse("indices that are deeper than what they lead into");
   const std::string how = l.node().attributes.string_or("reduction", "none");
+  l.require_same(updates.dims, joined(part(indices.dims, 0, outer), part(x.dims, n, x.rank())));
+  for (std::size_t k = 0; k < n; ++k) l.require_place(x.dims[k], product(indices.dims));
   const View y = l.copied(x);
   l.loops(updates.dims, [&](const Exprs& at) {
     Exprs place;

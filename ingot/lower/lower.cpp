@@ -8,6 +8,7 @@
 #include "ingot/ir/drop_unread.h"
 #include "ingot/lower/integer_products.h"
 #include "ingot/lower/lowering.h"
+#include "ingot/ops/builder.h"
 #include "ingot/ops/infer.h"
 #include "ingot/passes/absorb_lines.h"
 #include "ingot/passes/canonicalize.h"
@@ -169,6 +170,38 @@ void doubt_sizes(Graph& graph) {
   });
 }
 
+/// All that a Scan goes through has as many slices. The Loop that it becomes takes them one by one and does not ask; a
+/// Reshape to the length of the first input does.
+void state_length(Node& scan) {
+  const auto count = static_cast<std::size_t>(std::max<std::int64_t>(scan.attributes.int_or("num_scan_inputs", 0), 0));
+  if (count < 2 || count > scan.input_count()) return;
+  const std::size_t states = scan.input_count() - count;
+  const auto axes = scan.attributes.ints_or("scan_input_axes", std::vector<std::int64_t>(count, 0));
+  if (axes.size() != count) return;
+  GraphBuilder g(scan.graph(), &scan);
+  const auto sizes = [&](Value* x, std::int64_t from, std::int64_t to) {
+    return g.op("Shape", {x}, {{"start", from}, {"end", to}});
+  };
+  const auto axis_of = [&](std::size_t i) -> std::optional<std::int64_t> {
+    const Value* x = scan.input(states + i);
+    if (!x || !x->type.shape) return std::nullopt;
+    const auto rank = static_cast<std::int64_t>(x->type.shape->size()), axis = axes[i] < 0 ? axes[i] + rank : axes[i];
+    return axis >= 0 && axis < rank ? std::optional(axis) : std::nullopt;
+  };
+  const auto first = axis_of(0);
+  for (std::size_t i = 1; first && i < count; ++i) {
+    const auto axis = axis_of(i);
+    if (!axis) continue;
+    Value *x = scan.input(states + i), *one = scan.input(states);
+    const Dim &size = (*x->type.shape)[static_cast<std::size_t>(*axis)],
+              &length = (*one->type.shape)[static_cast<std::size_t>(*first)];
+    if (!size.is_unknown() && size == length) continue;
+    const auto rank = static_cast<std::int64_t>(x->type.shape->size());
+    const Values shape = {sizes(x, 0, *axis), sizes(one, *first, *first + 1), sizes(x, *axis + 1, rank)};
+    scan.set_input(states + i, g.op("Reshape", {x, g.op("Concat", shape, {{"axis", 0}})}, {{"allowzero", 1}}));
+  }
+}
+
 bool is_quantized_product(const Node& node) {
   return node.op == "QLinearConv" || node.op == "QLinearMatMul" || node.op == "QGemm";
 }
@@ -187,6 +220,10 @@ void legalize(Model& model) {
   passes::fold_constants(*model.graph);
   infer_again(*model.graph);
   take_known_branches(*model.graph);
+  for_each_graph(*model.graph, [](Graph& g) {
+    for (Node& node : g.nodes())
+      if (node.is("Scan")) state_length(node);
+  });
   passes::absorb_lines(*model.graph);
   const auto is_native = [](const Node& node) { return lowering_of(node) != nullptr; };
   for (int round = 0; round < 4; ++round) {

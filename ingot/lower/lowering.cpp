@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ingot/base/error.h"
+#include "ingot/lower/walk.h"
 #include "ingot/ops/known.h"
 
 namespace ingot::lower {
@@ -35,11 +36,13 @@ void find_assigned(const Body& body, std::set<int>& declared, std::set<int>& ass
   }
 }
 
-bool allocates(const Body& body) {
+/// Whether the run may end in them: there is no memory, or sizes do not fit.
+bool may_end_run(const Body& body) {
   return std::ranges::any_of(body, [](const Statement& s) {
     if (std::holds_alternative<Allocate>(s.is) || std::holds_alternative<Grow>(s.is)) return true;
-    if (const auto* loop = std::get_if<Loop>(&s.is)) return allocates(loop->body);
-    if (const auto* branch = std::get_if<Branch>(&s.is)) return allocates(branch->yes) || allocates(branch->no);
+    if (std::holds_alternative<Require>(s.is)) return true;
+    if (const auto* loop = std::get_if<Loop>(&s.is)) return may_end_run(loop->body);
+    if (const auto* branch = std::get_if<Branch>(&s.is)) return may_end_run(branch->yes) || may_end_run(branch->no);
     return false;
   });
 }
@@ -57,7 +60,7 @@ bool holds_groups(const Body& body) {
 bool is_closed(const Body& body) {
   std::set<int> declared, assigned;
   find_assigned(body, declared, assigned);
-  return !allocates(body) && !holds_groups(body) && std::ranges::includes(declared, assigned);
+  return !may_end_run(body) && !holds_groups(body) && std::ranges::includes(declared, assigned);
 }
 
 /// The highest rank of what a node reads and makes, as far as it is known.
@@ -292,7 +295,16 @@ View Lowering::reshaped(const View& view, Exprs dims) {
   return dense;
 }
 
+View Lowering::reshaped_exactly(const View& view, const Exprs& dims) {
+  View made = reshaped(view, dims);
+  for (const Expr& d : made.dims) require_natural(d);
+  if (!same(product(made.dims), product(view.dims))) require_same(checked_product(made.dims), product(view.dims));
+  return made;
+}
+
 int Lowering::add_buffer(Buffer buffer) {
+  if (checked_product(buffer.dims).as_int() == -1)
+    refuse("a tensor has sizes that are negative, or more than memory can hold");
   program_.buffers.push_back(std::move(buffer));
   return static_cast<int>(program_.buffers.size()) - 1;
 }
@@ -305,6 +317,43 @@ Body Lowering::body_of(const std::function<void()>& fill) {
   return body;
 }
 
+void Lowering::require(const Expr& holds) {
+  if (holds.as_int() != 1) emit({Require{holds, node_ ? node_->op + " " + node_->label() : std::string()}});
+}
+
+void Lowering::require_natural(const Expr& size) {
+  if (!is_natural(size, program_)) require(less_equal(0, size));
+}
+
+void Lowering::require_same(const Exprs& a, const Exprs& b) {
+  if (a.size() != b.size()) refuse("two shapes that must be the same have different ranks");
+  for (std::size_t i = 0; i < a.size(); ++i) require_same(a[i], b[i]);
+}
+
+void Lowering::require_spread(const Exprs& dims, const Exprs& to) {
+  if (dims.size() > to.size()) refuse("an operand has a higher rank than what it is broadcast to");
+  const std::size_t shift = to.size() - dims.size();
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    if (!same(dims[i], to[shift + i])) require(either(equal(dims[i], 1), equal(dims[i], to[shift + i])));
+}
+
+Exprs Lowering::broadcast(const Exprs& a, const Exprs& b) {
+  if (a.size() < b.size()) return broadcast(b, a);
+  Exprs dims = a;
+  const std::size_t shift = a.size() - b.size();
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    Expr& d = dims[shift + i];
+    if (same(d, b[i]) || (b[i].as_int() == 1)) continue;
+    if (d.as_int() == 1) {
+      d = b[i];
+      continue;
+    }
+    require(either(equal(d, b[i]), either(equal(d, 1), equal(b[i], 1))));
+    if (!d.as_int()) d = b[i].as_int() ? b[i] : let(select(equal(d, 1), b[i], d));
+  }
+  return dims;
+}
+
 Axis Lowering::axis_of(const Expr& extent) {
   program_.variables.push_back({"", DType::i64, true, true});
   return {static_cast<int>(program_.variables.size()) - 1, extent};
@@ -315,7 +364,8 @@ Expr Lowering::var(const Axis& axis) const {
 }
 
 Expr Lowering::let(const Expr& value, bool is_changed) {
-  program_.variables.push_back({"", value.type(), value.is_index(), false});
+  const bool is_size = value.is_index() && !is_changed && is_natural(value, program_);
+  program_.variables.push_back({"", value.type(), value.is_index(), is_size});
   const int id = static_cast<int>(program_.variables.size()) - 1;
   emit({Let{id, value, is_changed}});
   return Expr::variable(id, value.type(), value.is_index());
@@ -363,7 +413,8 @@ void Lowering::add_groups(const Node& node, Body body) {
     run.clear();
   };
   for (Statement& s : body) {
-    if (std::holds_alternative<Let>(s.is) || std::holds_alternative<Allocate>(s.is)) {
+    if (std::holds_alternative<Let>(s.is) || std::holds_alternative<Allocate>(s.is) ||
+        std::holds_alternative<Require>(s.is)) {
       flush();
       emit(std::move(s));
     } else {
@@ -432,21 +483,6 @@ Exprs broadcast_place(const Exprs& at, const Exprs& out, const Exprs& dims) {
       place.push_back(select(equal(d, 1), 0, here));
   }
   return place;
-}
-
-Exprs broadcast_dims(const Exprs& a, const Exprs& b) {
-  if (a.size() < b.size()) return broadcast_dims(b, a);
-  Exprs dims = a;
-  const std::size_t shift = a.size() - b.size();
-  for (std::size_t i = 0; i < b.size(); ++i) {
-    Expr& d = dims[shift + i];
-    if (same(d, b[i]) || (b[i].as_int() == 1)) continue;
-    if (d.as_int() == 1 || (b[i].as_int() && !d.as_int()))
-      d = b[i];
-    else if (!d.as_int())
-      d = select(equal(d, 1), b[i], d);
-  }
-  return dims;
 }
 
 }  // namespace ingot::lower

@@ -90,6 +90,21 @@ class Lowering {
   Strings constant_strings(const Tensor& value);
   /// The same elements in another shape of the same size.
   View reshaped(const View& view, Exprs dims);
+  /// The same of a shape that may be of another size.
+  View reshaped_exactly(const View& view, const Exprs& dims);
+
+  // What only the run tells, and must hold for it to go on.
+  void require(const Expr& holds);
+  void require_same(const Expr& a, const Expr& b) { require(same(a, b) ? equal(0, 0) : equal(a, b)); }
+  void require_natural(const Expr& size);
+  /// As many sizes, each the same.
+  void require_same(const Exprs& a, const Exprs& b);
+  /// That an operand can be broadcast to this shape.
+  void require_spread(const Exprs& dims, const Exprs& to);
+  /// That there is a place where so many indices lead.
+  void require_place(const Expr& size, const Expr& indices) { require(either(less(0, size), less(indices, 1))); }
+  /// The shape that two broadcast to.
+  Exprs broadcast(const Exprs& a, const Exprs& b);
 
   // Statements.
   void emit(Statement statement) { body_->push_back(std::move(statement)); }
@@ -156,7 +171,4 @@ Expr equal_bytes(const Expr& a, const Expr& b);
 
 /// Where the element at `at` of a result of shape `out` is in an operand that is broadcast to it.
 Exprs broadcast_place(const Exprs& at, const Exprs& out, const Exprs& dims);
-/// The shape that two broadcast to.
-Exprs broadcast_dims(const Exprs& a, const Exprs& b);
-
 }  // namespace ingot::lower

@@ -29,9 +29,10 @@ Expr start_of(const Exprs& batch, const Exprs& out, const View& x) {
 /// [batch, m, k] times [batch, k, n], broadcast.
 View multiplied(Lowering& l, const View& a, const View& b, bool a_transposed = false, bool b_transposed = false) {
   const Exprs a_outer(a.dims.begin(), a.dims.end() - 2), b_outer(b.dims.begin(), b.dims.end() - 2);
-  const Exprs outer = broadcast_dims(a_outer, b_outer);
+  const Exprs outer = l.broadcast(a_outer, b_outer);
   const Expr m = a.dims[a.rank() - (a_transposed ? 1 : 2)], k = a.dims[a.rank() - (a_transposed ? 2 : 1)];
   const Expr n = b.dims[b.rank() - (b_transposed ? 2 : 1)];
+  l.require_same(k, b.dims[b.rank() - (b_transposed ? 1 : 2)]);
   const View y = l.fresh(a.type, with(outer, m, n));
   if (a.type == DType::f32 || a.type == DType::f64) {
     Product p;
@@ -92,6 +93,7 @@ void lower_gemm(Lowering& l) {
   if (alpha == 1 && !has_c) return l.out(0, y);
   const View c = has_c ? l.in(2) : View{};
   const Exprs dims = y.dims;
+  l.require_spread(c.dims, dims);
   const auto read = [=](const Exprs& at) {
     Expr v = y.at(at);
     if (alpha != 1) v = times(v, Expr::constant(alpha, v.type()));
@@ -149,8 +151,9 @@ void lower_mat_mul_integer(Lowering& l) {
   const View right = turned ? l.stored(l.weight(*turned)) : l.stored(l.in(1));
   const View a = centred(l, l.stored(l.in(0)), 2, true), b = centred(l, right, 3, false, turned.has_value());
   const Exprs a_outer(a.dims.begin(), a.dims.end() - 2), b_outer(b.dims.begin(), b.dims.end() - 2);
-  const Exprs outer = broadcast_dims(a_outer, b_outer);
+  const Exprs outer = l.broadcast(a_outer, b_outer);
   const Expr m = a.dims[a.rank() - 2], k = a.dims.back(), n = b.dims.back();
+  l.require_same(k, b.dims[b.rank() - 2]);
   const auto value = [&](const Exprs& at, const Exprs& inner) {
     const Exprs batch(at.begin(), at.end() - 2);
     const Expr &i = at[at.size() - 2], &j = at.back(), &t = inner[0];
@@ -164,6 +167,7 @@ void lower_det(Lowering& l) {
   const View x = l.in(0);
   const DType type = DType::f64;
   const Expr n = x.dims.back();
+  l.require_same(n, x.dims[x.rank() - 2]);
   const View a = l.copied(l.computed(type, x.dims, [x](const Exprs& at) { return cast(x.at(at), DType::f64); }));
   const Exprs outer(x.dims.begin(), x.dims.end() - 2);
   const View y = l.fresh(x.type, outer);

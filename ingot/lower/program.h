@@ -137,6 +137,12 @@ struct Branch {
   Body yes, no;
 };
 
+/// The run ends here unless this holds: sizes that only it tells do not fit each other.
+struct Require {
+  Expr holds;
+  std::string label;  // of whose sizes
+};
+
 /// Memory of a size that is known only now, of a buffer whose size is not constant.
 struct Allocate {
   int tensor = -1;
@@ -154,7 +160,8 @@ struct Group {
 };
 
 struct Statement {
-  std::variant<Map, Reduce, Product, Convolution, Sort, Forest, Store, Let, Assign, Loop, Branch, Allocate, Grow, Group>
+  std::variant<Map, Reduce, Product, Convolution, Sort, Forest, Store, Let, Assign, Loop, Branch, Require, Allocate,
+               Grow, Group>
       is;
 };
 

@@ -11,7 +11,8 @@ struct ScalePlace {
 
   Exprs of(const Exprs& at, const View& scale) const {
     if (scale.rank() == 0 || product(scale.dims).as_int() == 1) return Exprs(scale.rank(), 0);
-    if (scale.rank() == 1 && block == 0) return {at[axis]};
+    if (scale.rank() == 1 && block == 0)
+      return {scale.dims[0].as_int() ? at[axis] : select(equal(scale.dims[0], 1), 0, at[axis])};
     Exprs place = at;
     if (block) place[axis] = floor_div(at[axis], block);
     return place;
@@ -23,6 +24,14 @@ ScalePlace scale_place(Lowering& l, const View& x, const View& scale) {
   if (scale.rank())
     place.axis = static_cast<std::size_t>(l.axis(l.attr("axis", 1), std::max<std::size_t>(x.rank(), 1)));
   place.block = l.attr("block_size", 0);
+  if (scale.rank() == 0 || product(scale.dims).as_int() == 1) return place;
+  if (scale.rank() == 1 && place.block == 0) {
+    l.require_spread({scale.dims[0]}, {x.dims[place.axis]});
+    return place;
+  }
+  Exprs dims = x.dims;
+  if (place.block) dims[place.axis] = ceil_div(dims[place.axis], place.block);
+  l.require_same(scale.dims, dims);
   return place;
 }
 
@@ -50,6 +59,7 @@ void lower_quantize_linear(Lowering& l) {
   const DType to = has_zero ? zero.type : stated ? static_cast<DType>(stated) : DType::u8;
   const DType precision = given ? static_cast<DType>(given) : arithmetic_type(scale.type);
   const ScalePlace place = scale_place(l, x, scale);
+  if (has_zero) scale_place(l, x, zero);
   const std::int64_t rounding = l.attr("saturate", 1) ? kSaturate : kOverflow;
   // Float holds all numbers of 16 bits, and what it cannot hold lies beyond their ends.
   const DType sum = precision == DType::f32 && is_integer(to) && bits_of(to) <= 16 ? DType::f32 : DType::f64;
@@ -73,6 +83,7 @@ void lower_dequantize_linear(Lowering& l) {
   const std::int64_t stated = l.attr("output_dtype", 0);
   const DType to = stated ? static_cast<DType>(stated) : scale.type;
   const ScalePlace place = scale_place(l, x, scale);
+  if (has_zero) scale_place(l, x, zero);
   const DType type = to == DType::f64 || x.type == DType::i32 ? DType::f64 : DType::f32;
   const auto read = [=](const Exprs& at) {
     Expr number = cast(x.at(at), type);

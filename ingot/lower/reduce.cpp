@@ -48,6 +48,7 @@ template <bool is_max> void lower_arg_extremum(Lowering& l) {
   dims[axis] = 1;
   for (std::size_t i = 0; i < dims.size(); ++i)
     if (i != axis || l.attr("keepdims", 1)) last.push_back(dims[i]);
+  l.require_place(x.dims[axis], product(dims));
   const View y = l.fresh(DType::i64, dims);
   l.loops(dims, [&](Exprs at) {
     const Expr best = l.let(x.at(at), true), place = l.let(0, true);

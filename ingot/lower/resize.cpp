@@ -169,6 +169,7 @@ std::vector<ResizedAxis> resized_axes(Lowering& l, const View& x, const Mode& mo
   for (ResizedAxis& a : all) {
     a.to = dims[a.axis].as_int() ? dims[a.axis] : l.let(dims[a.axis]);
     a.scale = l.let(a.scale);
+    l.require_place(a.from, a.to);
   }
   return all;
 }

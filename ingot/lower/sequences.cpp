@@ -96,6 +96,7 @@ void lower_sequence_insert(Lowering& l) {
 void lower_sequence_erase(Lowering& l) {
   const List list = l.list_in(0);
   if (list.rank < 0) l.refuse("nothing can be taken out of an empty sequence");
+  l.require(less(0, list.count));
   const Expr at = position(l, 1, list.count, list.count - 1);
   const Expr from = l.has(1) ? at : settled(l, list.count - 1);
   const Expr start = offset_of(l, list, from), size = l.let(product(dims_of(l, list, from)));
@@ -112,6 +113,7 @@ void lower_sequence_erase(Lowering& l) {
 void lower_sequence_at(Lowering& l) {
   const List list = l.list_in(0);
   if (list.rank < 0) l.refuse("an empty sequence has no tensor");
+  l.require(less(0, list.count));
   const Expr at = position(l, 1, list.count, list.count - 1), start = offset_of(l, list, at);
   Exprs dims = dims_of(l, list, at);
   const Exprs counted = dims;
@@ -130,6 +132,7 @@ void lower_concat_from_sequence(Lowering& l) {
   const List list = l.list_in(0);
   if (list.rank < 0) l.refuse("an empty sequence has no shape");
   const bool is_new = l.attr("new_axis", 0) != 0;
+  l.require(less(0, list.count));
   const auto axis =
       static_cast<std::size_t>(l.axis(l.attr("axis", 0), static_cast<std::size_t>(list.rank) + (is_new ? 1 : 0)));
   Exprs dims = dims_of(l, list, 0);
@@ -145,6 +148,8 @@ void lower_concat_from_sequence(Lowering& l) {
   const Expr start = l.let(0, true), along = l.let(0, true);
   l.loop(list.count, [&](Expr i) {
     const Exprs here = dims_of(l, list, i);
+    for (std::size_t d = 0; d < here.size(); ++d)
+      if (is_new || d != axis) l.require_same(here[d], dims[d + (is_new && d >= axis)]);
     l.loops(here, [&](const Exprs& at) {
       Exprs to = at;
       if (is_new)
@@ -173,6 +178,7 @@ void lower_split_to_sequence(Lowering& l) {
   const Expr along = l.let(0, true), start = l.let(0, true);
   l.loop(list.count, [&](Expr i) {
     const Expr wanted = has_sizes ? as_index(given.at({i})) : chunk;
+    if (has_sizes) l.require(both(less_equal(0, wanted), less_equal(wanted, n - along)));
     const Expr size = l.let(max(0, min(wanted, n - along)));
     Exprs here = x.dims;
     here[axis] = size;
@@ -186,6 +192,7 @@ void lower_split_to_sequence(Lowering& l) {
     l.set(along, along + size);
     l.set(start, start + product(here));
   });
+  if (has_sizes) l.require_same(along, n);
   l.list_out(0, list);
 }
 

@@ -3,6 +3,7 @@
 
 #include "ingot/lower/axes.h"
 #include "ingot/lower/rows.h"
+#include "ingot/lower/walk.h"
 
 namespace ingot::lower {
 namespace {
@@ -66,21 +67,25 @@ std::optional<Exprs> stated_dims(Lowering& l) {
 
 void lower_reshape(Lowering& l) {
   const View x = l.in(0);
-  if (const auto dims = stated_dims(l)) return l.out(0, l.reshaped(x, *dims));
+  if (const auto dims = stated_dims(l)) return l.out(0, l.reshaped_exactly(x, *dims));
   Exprs dims = l.sizes(1);
   const bool keeps_zero = l.attr("allowzero", 0) != 0;
   for (std::size_t i = 0; i < dims.size(); ++i)
     if (!keeps_zero && i < x.rank()) dims[i] = select(equal(dims[i], 0), x.dims[i], dims[i]);
   l.settle(0, dims);
   // What is not -1 divides the size.
-  Expr rest = 1;
+  Exprs rest;
+  Expr unknown = 0;
   for (Expr& d : dims) {
     if (!d.as_int() && d->op != Op::variable) d = l.let(d);
-    rest = rest * select(equal(d, -1), 1, d);
+    rest.push_back(select(equal(d, -1), 1, d));
+    if (!is_natural(d, l.program())) unknown = unknown + select(equal(d, -1), 1, 0);
   }
+  l.require(less(unknown, 2));
+  const Expr left = floor_div(product(x.dims), max(rest.size() > 2 ? checked_product(rest) : product(rest), 1));
   for (Expr& d : dims)
-    if (!d.as_int() || *d.as_int() == -1) d = select(equal(d, -1), floor_div(product(x.dims), max(rest, 1)), d);
-  l.out(0, l.reshaped(x, dims));
+    if (!d.as_int() || *d.as_int() == -1) d = select(equal(d, -1), left, d);
+  l.out(0, l.reshaped_exactly(x, dims));
 }
 
 void lower_flatten(Lowering& l) {
@@ -94,7 +99,8 @@ void lower_flatten(Lowering& l) {
 
 void lower_squeeze(Lowering& l) {
   const View x = l.in(0);
-  if (const auto dims = stated_dims(l); dims && l.has(1) && !l.known_ints(1)) return l.out(0, l.reshaped(x, *dims));
+  if (const auto dims = stated_dims(l); dims && l.has(1) && !l.known_ints(1))
+    return l.out(0, l.reshaped_exactly(x, *dims));
   NamedAxes axes;
   if (l.has(1)) {
     axes = named_axes(l, 1, x.rank(), false);
@@ -104,10 +110,14 @@ void lower_squeeze(Lowering& l) {
       axes.is_named.push_back(equal(d, 1));
     }
   }
-  if (!axes.is_known) return l.out(0, l.reshaped(x, left_dims(l, x.dims, axes, left_rank(l, 1, x.rank()))));
+  if (!axes.is_known) return l.out(0, l.reshaped_exactly(x, left_dims(l, x.dims, axes, left_rank(l, 1, x.rank()))));
   Exprs dims;
-  for (std::size_t i = 0; i < x.rank(); ++i)
-    if (!is_named(axes, i)) dims.push_back(x.dims[i]);
+  for (std::size_t i = 0; i < x.rank(); ++i) {
+    if (is_named(axes, i))
+      l.require_same(x.dims[i], 1);
+    else
+      dims.push_back(x.dims[i]);
+  }
   out_seen_as(l, x, dims, [axes](const Exprs& at) {
     Exprs place;
     for (std::size_t i = 0, k = 0; i < axes.is_named.size(); ++i)
@@ -119,9 +129,9 @@ void lower_squeeze(Lowering& l) {
 void lower_unsqueeze(Lowering& l) {
   const View x = l.in(0);
   const auto known = l.known_ints(1);
-  if (const auto stated = stated_dims(l); stated && !known) return l.out(0, l.reshaped(x, *stated));
+  if (const auto stated = stated_dims(l); stated && !known) return l.out(0, l.reshaped_exactly(x, *stated));
   const NamedAxes axes = named_axes(l, 1, known ? x.rank() + known->size() : l.stated_rank(0), false);
-  if (!axes.is_known) return l.out(0, l.reshaped(x, wider_dims(l, x.dims, axes)));
+  if (!axes.is_known) return l.out(0, l.reshaped_exactly(x, wider_dims(l, x.dims, axes)));
   Exprs dims;
   for (std::size_t i = 0, k = 0; i < axes.is_named.size(); ++i)
     dims.push_back(is_named(axes, i) ? Expr(1) : x.dims[k++]);
@@ -150,7 +160,7 @@ void lower_transpose(Lowering& l) {
 
 void lower_expand(Lowering& l) {
   const View x = l.in(0);
-  Exprs dims = broadcast_dims(x.dims, l.sizes_from_the_end(1));
+  Exprs dims = l.broadcast(x.dims, l.sizes_from_the_end(1));
   l.settle(0, dims);
   out_moved(l, 0, x, dims, [x, dims](const Exprs& at) { return broadcast_place(at, dims, x.dims); });
 }
@@ -158,6 +168,7 @@ void lower_expand(Lowering& l) {
 void lower_tile(Lowering& l) {
   const View x = l.in(0);
   const Exprs repeats = l.ints(1, x.rank());
+  for (const Expr& r : repeats) l.require_natural(r);
   Exprs dims;
   for (std::size_t i = 0; i < x.rank(); ++i) dims.push_back(x.dims[i] * repeats[i]);
   out_moved(l, 0, x, dims, [x, repeats](const Exprs& at) {
@@ -180,6 +191,8 @@ void lower_concat(Lowering& l) {
   Exprs dims = xs[0].dims, starts;
   dims[axis] = 0;
   for (const View& x : xs) {
+    for (std::size_t i = 0; i < dims.size(); ++i)
+      if (i != axis) l.require_same(x.dims[i], dims[i]);
     starts.push_back(dims[axis]);
     dims[axis] = dims[axis] + x.dims[axis];
   }
@@ -229,7 +242,9 @@ void lower_split(Lowering& l) {
       return at;
     });
     start = start + sizes[i];
+    if (l.has(1)) l.require_natural(sizes[i]);
   }
+  if (l.has(1)) l.require_same(start, x.dims[axis]);
 }
 
 void lower_slice(Lowering& l) {
@@ -262,7 +277,10 @@ void lower_pad(Lowering& l) {
   const Exprs before = ByAxis{1, 3, 0, 2}.of(l, Exprs(x.rank(), 0));
   const Exprs after = ByAxis{1, 3, 1, 2}.of(l, Exprs(x.rank(), 0));
   Exprs dims = x.dims;
-  for (std::size_t i = 0; i < x.rank(); ++i) dims[i] = dims[i] + before[i] + after[i];
+  for (std::size_t i = 0; i < x.rank(); ++i) {
+    dims[i] = dims[i] + before[i] + after[i];
+    if (mode != "constant" && !same(dims[i], x.dims[i])) l.require_place(x.dims[i], dims[i]);
+  }
   l.settle(0, dims);
   const bool has_value = l.has(2);
   const View value = has_value ? l.in(2) : View{};
@@ -296,6 +314,7 @@ void lower_depth_to_space(Lowering& l) {
   const std::int64_t b = l.attr("blocksize", 1);
   const bool is_crd = l.node().attributes.string_or("mode", "DCR") == "CRD";
   const Expr channels = floor_div(x.dims[1], b * b);
+  l.require_same(modulo(x.dims[1], b * b), 0);
   out_moved(l, 0, x, {x.dims[0], channels, x.dims[2] * b, x.dims[3] * b}, [=](const Exprs& at) {
     const Expr cell = modulo(at[2], b) * b + modulo(at[3], b);
     const Expr channel = is_crd ? at[1] * (b * b) + cell : cell * channels + at[1];
@@ -307,6 +326,7 @@ void lower_space_to_depth(Lowering& l) {
   const View x = l.in(0);
   const std::int64_t b = l.attr("blocksize", 1);
   const Expr channels = x.dims[1];
+  for (const std::size_t i : {2, 3}) l.require_same(modulo(x.dims[i], b), 0);
   out_moved(l, 0, x, {x.dims[0], channels * (b * b), floor_div(x.dims[2], b), floor_div(x.dims[3], b)},
             [=](const Exprs& at) {
               const Expr cell = floor_div(at[1], channels);
@@ -318,6 +338,7 @@ void lower_reverse_sequence(Lowering& l) {
   const View x = l.in(0), lengths = l.in(1);
   const auto time = static_cast<std::size_t>(l.attr("time_axis", 0)),
              batch = static_cast<std::size_t>(l.attr("batch_axis", 1));
+  l.require_same(lengths.dims[0], x.dims[batch]);
   out_moved(l, 0, x, x.dims, [=](Exprs at) {
     const Expr length = as_index(lengths.at({at[batch]}));
     at[time] = select(less(at[time], length), place_of(length - 1 - at[time], x.dims[time]), at[time]);
@@ -372,6 +393,7 @@ void lower_one_hot(Lowering& l) {
   Exprs dims = places.dims;
   dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), depth);
   l.settle(0, dims);
+  l.require_same(values.dims[0], 2);
   const auto read = [=](Exprs at) {
     const Expr here = at[axis];
     at.erase(at.begin() + static_cast<std::ptrdiff_t>(axis));

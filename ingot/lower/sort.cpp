@@ -30,7 +30,9 @@ void lower_top_k(Lowering& l) {
   Exprs dims = x.dims;
   dims[axis] = l.single_int(1);
   l.settle(0, dims);
-  if (!dims[axis].as_int()) dims[axis] = l.let(min(dims[axis], x.dims[axis]));
+  if (!dims[axis].as_int()) dims[axis] = l.let(dims[axis]);
+  l.require_natural(dims[axis]);
+  if (!same(dims[axis], x.dims[axis])) l.require(less_equal(dims[axis], x.dims[axis]));
   l.out(0, l.computed(x.type, dims, [=](const Exprs& at) {
     Exprs place = at;
     place[axis] = as_index(places.at(at));
@@ -218,6 +220,7 @@ void lower_non_max_suppression(Lowering& l) {
   const View boxes = l.stored(l.in(0)), scores = l.stored(l.in(1));
   const Expr batches = scores.dims[0], classes = scores.dims[1], n = scores.dims[2];
   const bool is_centred = l.attr("center_point_box", 0) != 0;
+  l.require_same(boxes.dims, {batches, n, 4});
   const auto scalar = [&](std::size_t i, double fallback) {
     if (!l.has(i)) return Expr::constant(fallback, DType::f32);
     const View v = l.in(i);

@@ -94,7 +94,7 @@ std::string lower_case(std::string word) {
 void lower_string_equal(Lowering& l) {
   const Strings a = l.strings_in(0), b = l.strings_in(1);
   const Row x(l, a), y(l, b);
-  const Exprs dims = broadcast_dims(a.ends.dims, b.ends.dims);
+  const Exprs dims = l.broadcast(a.ends.dims, b.ends.dims);
   const View out = l.fresh(DType::boolean, dims);
   l.loops(out.dims, [&](const Exprs& at) {
     const Expr i = flat_index(broadcast_place(at, out.dims, a.ends.dims), a.ends.dims);
@@ -107,7 +107,7 @@ void lower_string_equal(Lowering& l) {
 void lower_string_concat(Lowering& l) {
   const Strings a = l.strings_in(0), b = l.strings_in(1);
   const Row x(l, a), y(l, b);
-  Exprs dims = broadcast_dims(a.ends.dims, b.ends.dims);
+  Exprs dims = l.broadcast(a.ends.dims, b.ends.dims);
   for (Expr& d : dims)
     if (!d.as_int()) d = l.let(d);
   l.strings_out(0, build(l, dims, [&](const Expr& i, const Append& append) {

@@ -57,6 +57,7 @@ class Walk {
     const auto columns = x.dims[1].as_int();
     for (const std::int64_t f : trees.features)
       if (f < 0 || (columns && f >= *columns)) l.refuse("a branch asks for a feature that does not exist");
+    if (!columns && !trees.features.empty()) l.require(less(std::ranges::max(trees.features), x.dims[1]));
     depth_ = depth_of(l, trees.roots, on_yes, on_no);
     yes_ = ints(on_yes);
     no_ = ints(on_no);

@@ -55,6 +55,7 @@ struct ExprsOf {
     if (s.go_on) visit(s.go_on);
   }
   void operator()(const Branch& s) const { visit(s.condition); }
+  void operator()(const Require& s) const { visit(s.holds); }
   void operator()(const Allocate&) const {}
   void operator()(const Grow& s) const { visit(s.size); }
   void operator()(const Group&) const {}
@@ -122,6 +123,14 @@ void for_each_buffer(const Statement& statement, const std::function<void(int, b
   std::visit(BuffersOf{visit}, statement.is);
   for_each_body(statement, [&](const Body& body) {
     for (const Statement& s : body) for_each_buffer(s, visit);
+  });
+}
+
+bool has_requirements(const Body& body) {
+  return std::ranges::any_of(body, [](const Statement& s) {
+    bool found = std::holds_alternative<Require>(s.is);
+    for_each_body(s, [&](const Body& inner) { found = found || has_requirements(inner); });
+    return found;
   });
 }
 

@@ -18,6 +18,9 @@ void for_each_body(const Statement& statement, const std::function<void(const Bo
 /// Calls `visit` for each buffer that the statement or what is nested in it reads (`writes` is false) or writes.
 void for_each_buffer(const Statement& statement, const std::function<void(int tensor, bool writes)>& visit);
 
+/// Whether the run may end before the last statement.
+bool has_requirements(const Body& body);
+
 /// The number of an element in a dense tensor.
 Expr flat_place(const Exprs& at, const Exprs& dims);
 

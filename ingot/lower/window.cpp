@@ -111,6 +111,11 @@ View widened(Lowering& l, const View& x) {
       DType::f32, x.dims, [x](const Exprs& at) { return cast(x.at(at), DType::f32); }, 1));
 }
 
+/// That there are as many biases as features.
+void require_biases(Lowering& l, const Expr& features) {
+  if (l.has(2)) l.require_same(l.in(2).dims[0], features);
+}
+
 }  // namespace
 
 void lower_conv(Lowering& l) {
@@ -121,6 +126,8 @@ void lower_conv(Lowering& l) {
   const auto known = known_kernel(s);
   const std::int64_t group = l.attr("group", 1);
   const auto channels = x.dims[1].as_int(), features = w.dims[0].as_int();
+  require_biases(l, w.dims[0]);
+  l.require_same(x.dims[1], w.dims[1] * group);
   Exprs dims = {x.dims[0], w.dims[0]};
   dims.insert(dims.end(), s.out.begin(), s.out.end());
   if ((x.type == DType::f32 || x.type == DType::f64) && channels && features && known) {
@@ -165,6 +172,9 @@ void lower_causal_conv_with_state(Lowering& l) {
   const std::string activation = l.node().attributes.string_or("activation", "none");
   const DType type = x.type, sum = type == DType::f64 ? type : DType::f32;
   const Expr kept = l.let(w.dims[2] - 1);
+  l.require_same(w.dims[0], x.dims[1]);
+  if (has_bias) l.require_same(bias.dims[0], x.dims[1]);
+  if (has_past) l.require_same(past.dims, {x.dims[0], x.dims[1], kept});
   const auto history = [=](const Expr& n, const Expr& c, const Expr& t) {
     const Expr before = has_past ? past.at({n, c, t}) : Expr::constant(0, type);
     return select(less(t, kept), before, now.at({n, c, t - kept}));
@@ -195,6 +205,8 @@ void lower_conv_transpose(Lowering& l) {
   const auto extra = l.node().attributes.ints_or("output_padding", {});
   const std::int64_t group = l.attr("group", 1);
   const Expr features = w.dims[1] * group, channels = floor_div(x.dims[1], group);
+  l.require_same(x.dims[1], w.dims[0]);
+  require_biases(l, features);
   Exprs dims = {x.dims[0], features}, begins, over = {channels};
   for (std::size_t i = 0; i < rank; ++i) {
     const Expr reach = (w.dims[i + 2] - 1) * window.dilations[i] + 1 + (extra.empty() ? 0 : extra[i]);
@@ -342,6 +354,8 @@ void lower_max_unpool(Lowering& l) {
   for (std::size_t i = 0; i < dims.size(); ++i) is_smaller = either(is_smaller, less(dims[i], pooled[i]));
   Exprs counted;
   for (std::size_t i = 0; i < dims.size(); ++i) counted.push_back(select(is_smaller, dims[i], pooled[i]));
+  l.require_same(places.dims, x.dims);
+  l.require_place(product(counted), product(x.dims));
   const View y = l.fresh(x.type, dims);
   l.map(
       y, y.dims, [](const Exprs& at) { return at; }, [&](const Exprs&) { return Expr::constant(0, x.type); });

@@ -130,6 +130,23 @@ net (float[2, 1] x, float[N, 4] z) => (float[1, 2, 4] y) <int64[3] s = {1, 2, 4}
 """
 
 
+MISFIT = """<ir_version: 8, opset_import: ["" : 17]>
+net (float[N, K] x, float[M] y, float[R] r) => (float[N, L] z, float[R] s)
+{
+  z = Add(x, y)
+  s = Relu(r)
+}
+"""
+
+# Of fixed sizes whose product is no number of 64 bits, or whose bytes are none.
+TOO_LARGE = """<ir_version: 8, opset_import: ["" : 17]>
+net () => (float[X, Y] y) {
+  s = Constant<value = int64[2] {%d, %d}>()
+  y = ConstantOfShape(s)
+}
+"""
+
+
 def forest(rows, columns, targets, trees, depth, element="float"):
     """Trees of which some are full and some are bent, with all comparisons of order and missing values."""
     draw = random.Random(trees)
@@ -232,6 +249,34 @@ class CompileTest(unittest.TestCase):
                 '  for (int i = 0; i < 3; ++i) if (net::load_weights("net.bin") != 0) return 2;')
         (self.folder / "main.cpp").write_text(MAIN % (load, "net::"))
         self.assertEqual(self.built(["g++", "-std=c++17", "-fsanitize=address"], ["main.cpp", "net.cpp"]), "0.5 0\n")
+
+    def test_code_without_its_weights_does_not_run(self):
+        self.ingot("compile", "net.onnxtxt", "-o", "net", "--weights", "file")
+        self.assertIn(", 3 if no weights were set", (self.folder / "net.h").read_text())
+        (self.folder / "main.cpp").write_text(MAIN % ('if (net::run(x, y, arena) != 3) return 3;\n  net::load_weights("net.bin");', "net::"))
+        self.assertEqual(self.built(["g++", "-std=c++17", "-fsanitize=address,undefined"], ["main.cpp", "net.cpp"]), "0.5 0\n")
+
+    def test_fixed_sizes_fit_into_memory(self):
+        for sizes in ((1 << 40, 1 << 40), (1 << 31, 1 << 32), (1 << 30, 1 << 30)):
+            (self.folder / "large.onnxtxt").write_text(TOO_LARGE % sizes)
+            for options in ([], ["--c"], ["--emit", "matlab"], ["--emit", "mlir"]):
+                self.assertIn("more than memory can hold",
+                              self.ingot("compile", "large.onnxtxt", "-o", "net", "--no-test", *options, code=4).stderr)
+
+    @unittest.skipUnless(shutil.which("octave-cli"), "Octave is not installed")
+    def test_octave_compares_sizes(self):
+        (self.folder / "misfit.onnxtxt").write_text(MISFIT)
+        self.ingot("compile", "misfit.onnxtxt", "-o", "net", "--emit", "matlab")
+        (self.folder / "fixed.onnxtxt").write_text(MISFIT.replace("[N, K]", "[2, 3]"))
+        self.ingot("compile", "fixed.onnxtxt", "-o", "fixed", "--emit", "matlab")
+        for call, wanted in (("net(ones(2, 3), ones(3, 1), [1 2])", "2 2 2 2 2 2"), ("net(ones(2, 3), 1, [1 2])", "2 2 2 2 2 2"),
+                             ("net(ones(2, 3), ones(1, 3), [1; 2])", "2 2 2 2 2 2"),
+                             ("net(ones(2, 3), ones(2, 1), 1)", "sizes do not fit: Add"),
+                             ("fixed(ones(2, 3), 1, 1)", "2 2 2 2 2 2"), ("fixed(ones(3, 2), 1, 1)", "input x is"),
+                             ("fixed(ones(2, 3, 2), 1, 1)", "input x is"), ("net(ones(2, 3), 1, ones(2, 2))", "input r is")):
+            done = subprocess.run(["octave-cli", "--quiet", "--no-init-file", "--eval", f"z = {call}; printf('%g ', z.');"],
+                                  cwd=self.folder, capture_output=True, text=True, timeout=120)
+            self.assertIn(wanted, done.stdout + done.stderr, call)
 
     def test_open_sizes_are_named(self):
         (self.folder / "open.onnxtxt").write_text(NET.replace("float[2, 2] x", "float[N, 2] x").replace("float[2, 1] y", "float[N, 1] y"))

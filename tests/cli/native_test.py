@@ -144,6 +144,24 @@ class NativeTest(unittest.TestCase):
             lines = (self.folder / "parsed.mlir").read_text().splitlines()
             self.assertEqual(sum(line.strip().startswith("func.func") for line in lines), 1)
 
+    def test_sizes_that_do_not_fit_are_refused(self):
+        (self.folder / "two.onnxtxt").write_text("""<ir_version: 10, opset_import: ["" : 21]>
+two (float[N] x, float[M] y) => (float[K] z, float[2, L] r) {
+  z = Add(x, y)
+  s = Constant<value = int64[2] {2, -1}>()
+  r = Reshape(z, s)
+}
+""")
+        self.ingot("compile", "two.onnxtxt", "-o", "two", "--emit", "so")
+        for sizes, code in (((4, 4), 0), ((1, 6), 0), ((4, 3), 3), ((5, 5), 3), ((5, 1), 3), ((0, 1), 0), ((0, 2), 3)):
+            for name, size in zip("xy", sizes):
+                head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({size},), }}".ljust(117) + "\n"
+                (self.folder / f"{name}.npy").write_bytes(b"\x93NUMPY\1\0v\0" + head.encode() + bytes(4 * size))
+            given = ["--in", "x=x.npy", "--in", "y=y.npy"]
+            done = self.ingot("run", "--native", "two.so", *given, code=code)
+            self.ingot("run", "two.onnxtxt", *given, code=code)
+            self.assertEqual("do not fit each other" in done.stderr, code != 0)
+
     def test_native_code_is_asked_for_and_trusted(self):
         self.ingot("compile", "net.onnxtxt", "-o", "net", "--emit", "so")
         self.assertIn("not run under --untrusted",

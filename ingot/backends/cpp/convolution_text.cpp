@@ -68,6 +68,8 @@ static void gather_$N(void* what, int64_t panel) {
           for (int64_t q = 0; q < runs[i].count; ++q) here[q] = 0;
         else if (stride == 1)
           copy_$N(here, source + runs[i].from, runs[i].count);
+        else if (stride == 2)  // of a known step compilers make vectors
+          for (int64_t q = 0; q < runs[i].count; ++q) here[q] = source[runs[i].from + q * 2];
         else
           for (int64_t q = 0; q < runs[i].count; ++q) here[q] = source[runs[i].from + q * stride];
       }
@@ -162,7 +164,7 @@ static void depthwise_$N(const $T* x, const $T* w, const $T* bias, $T* y, $T* ro
         $T* const to = room + ((phase * sx + s) * high + line) * wide + place;
         if (sx == 1)
           copy_$N(to, from, length);
-        else if (sx == 2)  // of a known step compilers make vectors
+        else if (sx == 2)
           for (int64_t q = 0; q < length; ++q) to[q] = from[q * 2];
         else
           for (int64_t q = 0; q < length; ++q) to[q] = from[q * sx];

@@ -12,6 +12,7 @@
 #include "ingot/backends/cpp/weights.h"
 #include "ingot/base/error.h"
 #include "ingot/lower/plan.h"
+#include "ingot/lower/walk.h"
 
 namespace ingot::backends::cpp {
 
@@ -22,6 +23,7 @@ namespace {
 constexpr std::string_view kRoom = R"(
 // Memory for a tensor whose size is known only now; it is used again by the next run.
 static void* room(workspace_t* workspace, int slot, int64_t elements, size_t width, bool keeps) {
+  if (elements < 0) return NULL;
   const size_t bytes = elements > 0 ? (size_t)elements * width : width;
   if (elements > 0 && bytes / width != (size_t)elements) return NULL;
   if (bytes > workspace->bytes[slot]) {
@@ -96,7 +98,8 @@ class Emitter {
     if (options_.weights_in_file)
       source += weight_functions(exported("set_weights"), options_.no_alloc ? "" : exported("load_weights"),
                                  weight_bytes_, maps_weights());
-    source += fmt::format("\n{} {{\n{}{}", signature(false), declarations(weights), body);
+    const std::string_view asks_weights = weight_bytes_ > 0 ? "  if (!weights) return 3;\n" : "";
+    source += fmt::format("\n{} {{\n{}{}{}", signature(false), asks_weights, declarations(weights), body);
     source += last + "  return 0;\n}\n";
     if (!is_static_) source += cleanup();
     source += closing();
@@ -224,7 +227,11 @@ class Emitter {
           "results are\n"
           "/// the same for any number. Code that is compiled with INGOT_NO_THREADS has none.\nvoid set_threads(int "
           "count);\n";
-    text += "/// 0 if it could be run; other numbers say that there is no memory.\n";
+    text += "/// 0 if it could be run";
+    if (!is_static_) text += ", 1 if there is no memory";
+    if (has_requirements(program_.body)) text += ", 2 if sizes do not fit each other";
+    if (weight_bytes_ > 0) text += ", 3 if no weights were set";
+    text += ".\n";
     for (const Port& port : program_.inputs) text += type_comment(port);
     for (const Port& port : program_.outputs) text += type_comment(port);
     text += signature(true) + ";\n";

@@ -174,6 +174,8 @@ std::string Printer::binary(const Expr& e) {
         return are_natural ? infix("%") : function(support_.use("floor_mod"));
       case Op::clamp_index:
         return function(support_.use("place"));
+      case Op::size_mul:
+        return function(support_.use("size_times"));
       default:
         return function(support_.use(base_name(e->op), DType::i64));
     }

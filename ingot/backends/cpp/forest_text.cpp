@@ -5,7 +5,8 @@ namespace ingot::backends::cpp {
 
 // Values become ranks among the thresholds of their column, once for all trees; the tables are those of
 // lower/ranked_forest.cpp. What is asked of a column lies side by side for 32 rows: the first five levels of a tree are
-// asked of all of them at once, and what does not matter is thrown away; below, every row has its way, without branches.
+// asked of all of them at once, and what does not matter is thrown away; below, every row has its way, without
+// branches.
 constinit const std::string_view kForest = R"(#if FOREST_BYTES
 typedef int16_t ways_$N __attribute__((vector_size(FOREST_BYTES), aligned(2), may_alias));
 #define ABOVE(a, b) (ways_$N)((a) > (b))
@@ -116,32 +117,36 @@ static void descend_$N(const forest_$N* f, const int32_t* shape, const int16_t* 
 }
 #undef EACH
 
-// One row down eight trees at once.
-static void go_alone_$N(const forest_$N* f, const int16_t* ranks, double* sums) {
-  for (int64_t first = 0; first < f->trees; first += 8) {
-    const int64_t count = f->trees - first < 8 ? f->trees - first : 8;
-    uint64_t at[8];
-    int32_t depth = 0;
-    for (int64_t i = 0; i < 8; ++i) {
-      const int32_t* const shape = f->shapes + 5 * (first + (i < count ? i : count - 1));
-      at[i] = 1;
-      if (shape[1] > depth) depth = shape[1];
+// One row down `count` trees at once.
+static inline void go_together_$N(const forest_$N* f, const int16_t* ranks, int64_t first, int count, double* sums) {
+  const uint16_t* const tops = f->tops + 64 * first;
+  const int32_t* const shapes = f->shapes + 5 * first;
+  uint64_t at[8];
+  int32_t deepest = 0;
+  for (int i = 0; i < count; ++i) at[i] = 1;
+  for (int level = 0; level < 5; ++level)
+    for (int i = 0; i < count; ++i) {
+      const uint16_t* const top = tops + 64 * i + at[i];
+      at[i] = 2 * at[i] + (ranks[top[32] / 32] > (int16_t)top[0]);
     }
-    for (int level = 0; level < 5; ++level)
-      for (int64_t i = 0; i < 8; ++i) {
-        const uint16_t* const top = f->tops + 64 * (first + (i < count ? i : count - 1));
-        at[i] = 2 * at[i] + (ranks[top[32 + at[i]] / 32] > (int16_t)top[at[i]]);
-      }
-    for (int64_t i = 0; i < 8; ++i) at[i] -= 32;
-    for (int64_t i = 0; i < count; ++i) {
-      const int32_t* const shape = f->shapes + 5 * (first + i);
-      for (int32_t level = 0; level < shape[1]; ++level) {
-        const uint64_t node = f->nodes[shape[0] + at[i]];
-        at[i] = ((node >> 16) - (uint16_t)ranks[(node & 0xffff) / 32]) >> 16;
-      }
-      vote_$N(f, shape, at[i], sums);
-    }
+  for (int i = 0; i < count; ++i) {
+    at[i] -= 32;
+    if (shapes[5 * i + 1] > deepest) deepest = shapes[5 * i + 1];
   }
+  for (int32_t level = 0; level < deepest; ++level)
+    for (int i = 0; i < count; ++i) {
+      if (level >= shapes[5 * i + 1]) continue;
+      const uint64_t node = f->nodes[shapes[5 * i] + at[i]];
+      at[i] = ((node >> 16) - (uint16_t)ranks[(node & 0xffff) / 32]) >> 16;
+    }
+  for (int i = 0; i < count; ++i) vote_$N(f, shapes + 5 * i, at[i], sums);
+}
+
+// One row down all trees. Numbers that the compiler knows are loops that it can write out.
+static void go_alone_$N(const forest_$N* f, const int16_t* ranks, double* sums) {
+  int64_t first = 0;
+  for (; first + 8 <= f->trees; first += 8) go_together_$N(f, ranks, first, 8, sums);
+  for (; first < f->trees; ++first) go_together_$N(f, ranks, first, 1, sums);
 }
 
 // Some rows: as many as have their ranks in a first-level cache.

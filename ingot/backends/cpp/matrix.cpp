@@ -40,8 +40,9 @@ constexpr std::string_view kShortVectors = R"(#if defined(__SSE2__) || defined(_
 constexpr std::string_view kVectors = R"(#if VECTOR_BYTES
 typedef $T vector_$N __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof($T)), may_alias));
 typedef $T part_$N __attribute__((vector_size(16), aligned(sizeof($T)), may_alias));
+typedef $T side_$N __attribute__((vector_size($MR * sizeof($T)), aligned(sizeof($T)), may_alias));
 #else
-typedef $T vector_$N, part_$N;
+typedef $T vector_$N, part_$N, side_$N;
 #endif
 #define ONE(i) +1
 enum { lanes_$N = sizeof(vector_$N) / sizeof($T), high_$N = ROWS(ONE) };
@@ -143,9 +144,32 @@ $Astatic void tile_$N(int64_t rows, int64_t k, const $T* a, const $T* b, $T* c, 
 #undef VECTOR_BYTES
 )";
 
-constexpr std::string_view kTiles = R"(// The product of one panel of each matrix, or what of it is wanted.
+constexpr std::string_view kTiles =
+    R"(// One column of c, all rows of a panel side by side: a tile would be empty but for it.
+$Astatic void column_$N(int64_t rows, int64_t k, const $T* a, const $T* b, $T* c, int64_t c_row, const $T* bias, bool adds,
+                      const $T* range) {
+  side_$N s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+  int64_t t = 0;
+  for (; t + 4 <= k; t += 4, a += 4 * $MR, b += 4 * $NR) {
+    s0 += *(const side_$N*)a * b[0];
+    s1 += *(const side_$N*)(a + $MR) * b[$NR];
+    s2 += *(const side_$N*)(a + 2 * $MR) * b[2 * $NR];
+    s3 += *(const side_$N*)(a + 3 * $MR) * b[3 * $NR];
+  }
+  for (; t < k; ++t, a += $MR, b += $NR) s0 += *(const side_$N*)a * b[0];
+  $T sums[$MR];
+  *(side_$N*)sums = (s0 + s1) + (s2 + s3);
+  for (int64_t r = 0; r < rows; ++r) {
+    const $T sum = sums[r] + (bias ? bias[r] : 0) + (adds ? c[r * c_row] : 0);
+    c[r * c_row] = range && sum < range[0] ? range[0] : range && sum > range[1] ? range[1] : sum;
+  }
+}
+
+// The product of one panel of each matrix, or what of it is wanted.
 $Astatic void tiles_$N(int64_t rows, int64_t columns, int64_t k, const $T* a, const $T* b, $T* c, int64_t c_row, const $T* bias,
                      bool adds, const $T* range) {
+  for (int64_t few = columns % lanes_$N <= 2 ? columns % lanes_$N : 0; few > 0; --few, --columns)
+    column_$N(rows, k, a, b + columns - 1, c + columns - 1, c_row, bias, adds, range);
   for (int64_t i = 0; i < rows; i += high_$N) {
     const int64_t high = rows - i < high_$N ? rows - i : (int64_t)high_$N;
     const $T* const d = bias ? bias + i : NULL;
@@ -165,14 +189,28 @@ $Astatic void tiles_$N(int64_t rows, int64_t columns, int64_t k, const $T* a, co
 }
 )";
 
+// The next panel of weights begins in another page, where no processor looks by itself.
+constexpr std::string_view kFetch = R"(// Asks for numbers that are read soon.
+static inline void fetch_$N(const $T* from, int64_t count) {
+#ifdef __GNUC__
+  for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof($T)) __builtin_prefetch(from + i);
+#else
+  (void)from;
+  (void)count;
+#endif
+}
+)";
+
 constexpr std::string_view kPanels =
     R"(// The same for all panels, which begin a_step and b_step numbers apart; one panel of b stays in the cache meanwhile.
 static void panels_$N(int64_t m, int64_t n, int64_t k, const $T* a, int64_t a_step, const $T* b, int64_t b_step, $T* c,
                       int64_t c_row, const $T* bias, bool adds, const $T* range) {
   for (int64_t j = 0; j < n; j += $NR)
-    for (int64_t i = 0; i < m; i += $MR)
+    for (int64_t i = 0; i < m; i += $MR) {
+      if (j == 0 && i + $MR < m) fetch_$N(a + (i / $MR + 1) * a_step, k * $MR);
       tiles_$N(m - i < $MR ? m - i : $MR, n - j < $NR ? n - j : $NR, k, a + i / $MR * a_step, b + j / $NR * b_step,
                c + i * c_row + j, c_row, bias ? bias + i : NULL, adds, range);
+    }
 }
 )";
 
@@ -187,9 +225,11 @@ constexpr std::string_view kSharedPanels = R"(typedef struct {
 static void panels_task_$N(void* what, int64_t task) {
   const panels_job_$N* p = (const panels_job_$N*)what;
   const int64_t blocks = (p->m + 8 * $MR - 1) / (8 * $MR), j = task / blocks * $NR, first = task % blocks * 8 * $MR;
-  for (int64_t i = first; i < p->m && i < first + 8 * $MR; i += $MR)
+  for (int64_t i = first; i < p->m && i < first + 8 * $MR; i += $MR) {
+    if (j == 0 && i + $MR < p->m) fetch_$N(p->a + (i / $MR + 1) * p->a_step, p->k * $MR);
     tiles_$N(p->m - i < $MR ? p->m - i : $MR, p->n - j < $NR ? p->n - j : $NR, p->k, p->a + i / $MR * p->a_step,
              p->b + j / $NR * p->b_step, p->c + i * p->c_row + j, p->c_row, p->bias ? p->bias + i : NULL, p->adds, p->range);
+  }
 }
 
 static void panels_$N(int64_t m, int64_t n, int64_t k, const $T* a, int64_t a_step, const $T* b, int64_t b_step, $T* c,
@@ -253,6 +293,7 @@ constexpr std::string_view kProduct =
       vector_$N s0 = {0}, s1 = {0}, s2 = {0}, t0 = {0}, t1 = {0}, t2 = {0};
       int64_t t = 0;
       for (; t + 2 <= k; t += 2, x += 2 * a_column, y += 2 * $NR) {
+        fetch_$N(y + 16 * $NR, 2 * $NR);
         s0 += x[0] * *(const vector_$N*)y;
         s1 += x[0] * *(const vector_$N*)(y + lanes_$N);
         s2 += x[0] * *(const vector_$N*)(y + 2 * lanes_$N);
@@ -318,7 +359,8 @@ constexpr Text kTexts[] = {
     {"vectors", "", kVectors},
     {"tile", "vectors", kTile},
     {"tiles", "tile", kTiles},
-    {"panels", "tiles", kPanels},
+    {"fetch", "", kFetch},
+    {"panels", "tiles fetch", kPanels},
     {"copy", "vectors", kCopy},
     {"pack_rows", "", kPackRows},
     {"pack_columns", "copy", kPackColumns},

@@ -134,10 +134,11 @@ constexpr std::string_view kLibrary[] = {
 };
 // What generated code calls things; names of the form of t12, step_3 and exp_f32 are asked for below.
 constexpr std::string_view kOwn[] = {
-    "arena",   "arena_bytes", "base", "decode",  "dilations", "encode",       "floor_div", "floor_mod",   "for_all",
-    "g",       "i",           "in",   "job",     "kernel",    "load_weights", "on_step",   "out",         "pads",
-    "place",   "pool",        "r",    "range",   "release",   "room",         "run",       "set_threads", "set_weights",
-    "strides", "sum",         "sums", "weights", "workspace", "workspace_t",
+    "arena",        "arena_bytes", "base", "decode",  "dilations",   "encode",      "floor_div",
+    "floor_mod",    "for_all",     "g",    "i",       "in",          "job",         "kernel",
+    "load_weights", "on_step",     "out",  "pads",    "place",       "pool",        "r",
+    "range",        "release",     "room", "run",     "set_threads", "set_weights", "size_times",
+    "strides",      "sum",         "sums", "weights", "workspace",   "workspace_t",
 };
 static_assert(std::ranges::is_sorted(kLanguage) && std::ranges::is_sorted(kLibrary) && std::ranges::is_sorted(kOwn),
               "keep the words sorted");

@@ -234,6 +234,9 @@ struct StatementPrinter {
     if (!s.no.empty()) text += fmt::format(" else {{\n{}{}}}", p.body(s.no, depth + 1), pad());
     return text + "\n";
   }
+  std::string operator()(const Require& s) const {
+    return fmt::format("{}if (!{}) return 2;  // {}\n", pad(), p.expr(s.holds), comment(s.label));
+  }
   std::string room(int tensor, const std::string& elements, bool keeps) const {
     const char* type = c_type(buffer(tensor).type).storage;
     const std::string& name = p.buffer(tensor);
@@ -241,7 +244,7 @@ struct StatementPrinter {
                        name, type, tensor, elements, keeps);
   }
   std::string operator()(const Allocate& s) const {
-    return room(s.tensor, p.expr(product(buffer(s.tensor).dims)), false);
+    return room(s.tensor, p.expr(checked_product(buffer(s.tensor).dims)), false);
   }
   std::string operator()(const Grow& s) const { return room(s.tensor, p.expr(s.size), true); }
   std::string operator()(const Group& s) const { return pad() + p.group(s, depth) + "\n"; }

@@ -167,6 +167,11 @@ constexpr Text kPlain[] = {
      "static inline int64_t floor_mod(int64_t a, int64_t b) {\n  const int64_t r = b == 0 ? 0 : a % b;\n  return r != "
      "0 && "
      "(r < 0) != (b < 0) ? r + b : r;\n}"},
+    // The product of two sizes, or -1: one is negative, or no memory is so large.
+    {"size_times",
+     "static inline int64_t size_times(int64_t a, int64_t b) {\n  return a < 0 || b < 0 || (b > 0 && a > INT64_MAX / "
+     "16 "
+     "/ b) ? -1 : a * b;\n}"},
     // Where an index leads in an axis of n elements: never outside.
     {"place",
      "static inline int64_t place(int64_t i, int64_t n) {\n  if (i < 0) i += n;\n  return i < 0 ? 0 : i >= n ? (n > 0 "

@@ -61,6 +61,8 @@ class Emitter {
   }
 
  private:
+  const std::string& buffer_of(std::size_t input) const { return printer_.buffer(program_.inputs[input].tensor); }
+
   /// Sizes, columns of the inputs, and room for what is filled in parts.
   std::string begin() {
     std::string text;
@@ -68,10 +70,14 @@ class Emitter {
       for (std::size_t i = program_.inputs.size(); i-- > 0;)
         for (std::size_t d = program_.inputs[i].dims.size(); d-- > 0;)
           if (program_.inputs[i].dims[d]->op == Op::variable && program_.inputs[i].dims[d]->id == id)
-            text += fmt::format("  {} = size({}, {});\n", printer_.variable(id),
-                                printer_.buffer(program_.inputs[i].tensor), d + 1);
+            text += program_.inputs[i].dims.size() == 1
+                        ? fmt::format("  {} = numel({});\n", printer_.variable(id), buffer_of(i))
+                        : fmt::format("  {} = size({}, {});\n", printer_.variable(id), buffer_of(i), d + 1);
     for (const Port& port : program_.inputs) {
       const std::string& name = printer_.buffer(port.tensor);
+      std::string dims;
+      for (const Expr& d : port.dims) dims += (dims.empty() ? "" : " ") + printer_.expr(d);
+      text += fmt::format("  {}({}, [{}], '{}');\n", printer_.use("expect_"), name, dims, name);
       const std::string cls = class_of(program_.buffers[static_cast<std::size_t>(port.tensor)].type);
       if (port.dims.size() > 1)
         text += fmt::format("  {0} = reshape(permute({1}({0}), {2}:-1:1), [], 1);\n", name, cls, port.dims.size());

@@ -237,6 +237,7 @@ std::string Printer::binary(const Expr& e) {
     case Op::sub:
       return infix("-");
     case Op::mul:
+    case Op::size_mul:
       return infix(".*");
     case Op::div:
       return is_whole ? function("quotient_") : infix("./");

@@ -259,6 +259,20 @@ end
   end
 end
 )"},
+    {"expect_", R"(% An input must have its sizes; one of rank 1 may lie or stand.
+function expect_(x, dims, name)
+  given = size(x);
+  if numel(dims) < 2
+    fits = numel(x) == prod(dims) && (isempty(x) || sum(given ~= 1) < 2);
+  else
+    given(end + 1:numel(dims)) = 1;
+    fits = isequal(given, [dims ones(1, numel(given) - numel(dims))]);
+  end
+  if ~fits
+    error('ingot:size', 'input %s is [%s], not [%s]', name, num2str(size(x)), num2str(dims));
+  end
+end
+)"},
     {"sum_", R"(function y = sum_(x, n, m, name)
   x = reshape(x, [n m]);
   if isinteger(x)
@@ -292,17 +306,17 @@ end
 
 // What the language and its functions are called, as far as code calls them.
 constexpr std::string_view kWords[] = {
-    "Inf",     "NaN",     "abs",       "acos",    "acosh",     "all",        "ans",    "any",      "asin",
-    "asinh",   "atan",    "atanh",     "bitand",  "bitor",     "bitshift",   "bitxor", "bsxfun",   "cast",
-    "ceil",    "cell",    "class",     "cos",     "cosh",      "dims",       "double", "elseif",   "end",
-    "eps",     "erf",     "exp",       "false",   "fileparts", "fix",        "floor",  "fullfile", "function",
-    "global",  "imag",    "inf",       "int16",   "int32",     "int64",      "int8",   "intmax",   "intmin",
-    "isempty", "isequal", "isfloat",   "isinf",   "isinteger", "isnan",      "isreal", "isscalar", "load",
-    "log",     "log1p",   "log2",      "logical", "max",       "mfilename",  "min",    "mod",      "nan",
-    "numel",   "ones",    "otherwise", "parfor",  "permute",   "persistent", "pi",     "prod",     "real",
-    "rem",     "repmat",  "reshape",   "round",   "sign",      "sin",        "single", "sinh",     "size",
-    "sort",    "spmd",    "sqrt",      "sum",     "tan",       "tanh",       "true",   "typecast", "uint16",
-    "uint32",  "uint64",  "uint8",     "weights", "zeros",
+    "Inf",      "NaN",     "abs",     "acos",    "acosh",     "all",       "ans",       "any",        "asin",
+    "asinh",    "atan",    "atanh",   "bitand",  "bitor",     "bitshift",  "bitxor",    "bsxfun",     "cast",
+    "ceil",     "cell",    "class",   "cos",     "cosh",      "dims",      "double",    "elseif",     "end",
+    "eps",      "erf",     "error",   "exp",     "false",     "fileparts", "fix",       "floor",      "fullfile",
+    "function", "global",  "imag",    "inf",     "int16",     "int32",     "int64",     "int8",       "intmax",
+    "intmin",   "isempty", "isequal", "isfloat", "isinf",     "isinteger", "isnan",     "isreal",     "isscalar",
+    "load",     "log",     "log1p",   "log2",    "logical",   "max",       "mfilename", "min",        "mod",
+    "nan",      "num2str", "numel",   "ones",    "otherwise", "parfor",    "permute",   "persistent", "pi",
+    "prod",     "real",    "rem",     "repmat",  "reshape",   "round",     "sign",      "sin",        "single",
+    "sinh",     "size",    "sort",    "spmd",    "sqrt",      "sum",       "tan",       "tanh",       "true",
+    "typecast", "uint16",  "uint32",  "uint64",  "uint8",     "weights",   "zeros",
 };
 
 }  // namespace

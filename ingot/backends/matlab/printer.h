@@ -23,6 +23,8 @@ class Printer {
   const std::string& variable(int id) const { return variables_[static_cast<std::size_t>(id)]; }
   /// Names of the functions that the printed code calls.
   const std::set<std::string>& used() const { return used_; }
+  /// The name of a function that is called.
+  const std::string& use(const std::string& function) { return *used_.insert(function).first; }
   std::string empty_array(int tensor, const std::string& elements);
 
  private:

@@ -48,6 +48,13 @@ std::optional<Expr> start_of_run(const Map& s) {
 
 constexpr std::int64_t kMostSteps = 128;
 
+/// A comment as a part of a text: quotes are written twice.
+std::string in_quotes(const std::string& text) {
+  std::string quoted;
+  for (const char c : text) quoted += c == '\'' ? std::string("''") : std::string(1, c);
+  return quoted;
+}
+
 }  // namespace
 
 struct StatementPrinter {
@@ -246,6 +253,10 @@ struct StatementPrinter {
     std::string text = fmt::format("{}if {}\n{}", pad(), p.expr(s.condition), p.body(s.yes, depth + 1));
     if (!s.no.empty()) text += pad() + "else\n" + p.body(s.no, depth + 1);
     return text + pad() + "end\n";
+  }
+  std::string operator()(const Require& s) const {
+    return fmt::format("{0}if ~{1}\n{0}  error('{2}:sizes', 'sizes do not fit: {3}');\n{0}end\n", pad(),
+                       p.expr(s.holds), p.program_.name, in_quotes(cpp::comment(s.label)));
   }
   std::string operator()(const Allocate& s) const {
     return fmt::format("{}{} = {};\n", pad(), p.buffer(s.tensor),

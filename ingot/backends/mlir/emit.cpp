@@ -59,6 +59,11 @@ class Emitter {
           "  func.func private @{}_room(index, index, index, index) -> memref<?xi8> attributes "
           "{{llvm.emit_c_interface}}\n",
           program_.name);
+    if (has_requirements(program_.body))
+      text += fmt::format(
+          "  // Ends the run, where sizes do not fit each other.\n"
+          "  func.func private @{}_misfit() attributes {{llvm.emit_c_interface}}\n",
+          program_.name);
     text += support_.text() + printer_.functions() + main + "}\n";
     std::vector<File> files = {{program_.name + ".h", header_text(program_, plan_)},
                                {program_.name + ".c", interface_text(program_, plan_)},

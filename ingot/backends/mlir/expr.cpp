@@ -173,6 +173,8 @@ std::string Printer::of_indices(const Expr& e, const std::string& a, const std::
       return are_natural ? plain("remui") : call("floor_mod");
     case Op::clamp_index:
       return call("place");
+    case Op::size_mul:
+      return call("size_times");
     default:
       throw Error(Code::internal, "an expression of places that is not printed");
   }

@@ -8,6 +8,7 @@
 
 #include "ingot/backends/cpp/names.h"
 #include "ingot/backends/cpp/types.h"
+#include "ingot/lower/walk.h"
 
 namespace ingot::backends::mlir {
 
@@ -18,10 +19,10 @@ namespace {
 // $N: the program's name, $S: slots of its workspace.
 constexpr std::string_view kRoom = R"(
 static _Thread_local $N_workspace* working;
-static _Thread_local jmp_buf no_memory;
 
 // Memory for a tensor whose size is known only now; it is used again by the next run.
 static void* room($N_workspace* workspace, int64_t slot, int64_t elements, int64_t width, bool keeps) {
+  if (elements < 0) return NULL;
   const size_t bytes = elements > 0 ? (size_t)elements * (size_t)width : (size_t)width;
   if (elements > 0 && bytes / (size_t)width != (size_t)elements) return NULL;
   if (bytes > workspace->bytes[slot]) {
@@ -38,7 +39,7 @@ static void* room($N_workspace* workspace, int64_t slot, int64_t elements, int64
 void _mlir_ciface_$N_room(memref_t* result, int64_t slot, int64_t elements, int64_t width, int64_t keeps);
 void _mlir_ciface_$N_room(memref_t* result, int64_t slot, int64_t elements, int64_t width, int64_t keeps) {
   void* memory = room(working, slot, elements, width, keeps != 0);
-  if (!memory) longjmp(no_memory, 1);
+  if (!memory) longjmp(way_out, 1);
   *result = whole(memory);
 }
 
@@ -49,6 +50,16 @@ void $N_release($N_workspace* workspace) {
     workspace->bytes[i] = 0;
   }
 }
+)";
+
+constexpr std::string_view kWayOut = R"(
+// Where a run goes that ends early: 1, there is no memory; 2, sizes do not fit each other.
+static _Thread_local jmp_buf way_out;
+)";
+
+constexpr std::string_view kMisfit = R"(
+void _mlir_ciface_$N_misfit(void);
+void _mlir_ciface_$N_misfit(void) { longjmp(way_out, 2); }
 )";
 
 std::string replaced(std::string text, std::string_view what, std::string_view by) {
@@ -72,7 +83,11 @@ std::string quoted(std::string_view bytes) {
 class Interface {
  public:
   Interface(const Program& program, const MemoryPlan& plan)
-      : program_(program), plan_(plan), is_static_(program.is_static()), name_(program.name) {
+      : program_(program),
+        plan_(plan),
+        is_static_(program.is_static()),
+        has_requirements_(has_requirements(program.body)),
+        name_(program.name) {
     cpp::Names names;
     for (const int id : program.sizes)
       sizes_.push_back(names.identifier(program.variables[static_cast<std::size_t>(id)].name, "size"));
@@ -96,7 +111,7 @@ class Interface {
           "{{\n  void* data[{1}];\n  size_t bytes[{1}];\n}} {0}_workspace;\nvoid {0}_release({0}_workspace* "
           "workspace);\n",
           name_, slots_);
-    text += "/// 0 if it could be run; other numbers say that there is no memory.\n";
+    text += "/// 0 if it could be run, 1 if there is no memory, 2 if sizes do not fit each other.\n";
     for (std::size_t i = 0; i < inputs_.size(); ++i) text += type_comment(program_.inputs[i], inputs_[i]);
     for (std::size_t i = 0; i < outputs_.size(); ++i) text += type_comment(program_.outputs[i], outputs_[i]);
     text += signature(true) + ";\n";
@@ -116,7 +131,9 @@ class Interface {
     for (std::size_t i = 0; i < sizes_.size(); ++i) text += ", int64_t";
     for (std::size_t i = 0; i < inputs_.size() + (is_static_ ? outputs_.size() : 1); ++i) text += ", memref_t*";
     text += ");\n";
+    if (!is_static_ || has_requirements_) text += kWayOut;
     if (!is_static_) text += replaced(replaced(std::string(kRoom), "$N", name_), "$S", std::to_string(slots_));
+    if (has_requirements_) text += replaced(std::string(kMisfit), "$N", name_);
     return text + run() + call() + table();
   }
 
@@ -167,13 +184,16 @@ class Interface {
     if (!is_static_) {
       text += fmt::format(
           "  memref_t m_arena = whole(room(workspace, {}, {}, 1, false));\n  if (!m_arena.aligned) return 1;\n  "
-          "working = "
-          "workspace;\n  if (setjmp(no_memory)) return 1;\n",
+          "working = workspace;\n",
           slots_ - 1, std::max<std::int64_t>(plan_.bytes, 1) + 64);
       text += "  m_arena.aligned = (char*)m_arena.aligned + (64 - (size_t)m_arena.aligned % 64) % 64;\n";
     } else {
       text += "  memref_t m_arena = whole(arena);\n";
     }
+    if (!is_static_ || has_requirements_)
+      text +=
+          "  switch (setjmp(way_out)) {\n    case 0:\n      break;\n    case 1:\n      return 1;\n    default:\n      "
+          "return 2;\n  }\n";
     for (std::size_t i = 0; i < sizes_.size(); ++i) arguments += fmt::format(", size{}", i);
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       text += fmt::format("  memref_t m_in{0} = whole(in{0});\n", i);
@@ -209,6 +229,7 @@ class Interface {
       text += fmt::format("  static {}_workspace workspace;\n", name_);
       arguments.push_back("&workspace");
     }
+    text += dims_check();
     for (const int id : program_.sizes) arguments.push_back(source_of(id));
     for (std::size_t i = 0; i < inputs_.size(); ++i)
       arguments.push_back(fmt::format("(const {}*)inputs[{}]", storage(program_.inputs[i]), i));
@@ -237,6 +258,20 @@ class Interface {
                "if (!memory) return 1;\n    memory += 64 - (size_t)memory % 64;\n  }}\n",
                bytes + 128) +
            text;
+  }
+
+  /// Dimensions that are stated twice, or are fixed, must be so.
+  std::string dims_check() const {
+    std::string text;
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      for (std::size_t d = 0; d < program_.inputs[i].dims.size(); ++d) {
+        const Expr& e = program_.inputs[i].dims[d];
+        const std::string here = fmt::format("input_dims[{}][{}]", i, d),
+                          wanted = e.as_int() ? std::to_string(*e.as_int()) : source_of(e->id);
+        text += here == wanted ? fmt::format("  if ({} < 0) return 2;\n", here)
+                               : fmt::format("  if ({} != {}) return 2;\n", here, wanted);
+      }
+    return text;
   }
 
   std::string source_of(int id) const {
@@ -283,7 +318,7 @@ class Interface {
 
   const Program& program_;
   const MemoryPlan& plan_;
-  bool is_static_;
+  bool is_static_, has_requirements_;
   const std::string& name_;
   std::vector<std::string> sizes_, inputs_, outputs_;
   std::size_t slots_ = 0;

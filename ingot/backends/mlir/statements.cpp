@@ -335,7 +335,12 @@ struct StatementPrinter {
         p.value(fmt::format("memref.view {}[{}][{}] : memref<?xi8> to {}", made, p.index(0), elements, type));
     p.line(fmt::format("memref.store {}, {}[] : memref<{}>", view, p.buffers_[static_cast<std::size_t>(tensor)], type));
   }
-  void operator()(const Allocate& s) const { room(s.tensor, p.expr(product(buffer(s.tensor).dims)), false); }
+  void operator()(const Require& s) const {
+    p.open(fmt::format("scf.if {} {{  // {}", p.expr(negate(s.holds)), cpp::comment(s.label)));
+    p.line(fmt::format("func.call @{}_misfit() : () -> ()", p.program_.name));
+    p.close("}");
+  }
+  void operator()(const Allocate& s) const { room(s.tensor, p.expr(checked_product(buffer(s.tensor).dims)), false); }
   void operator()(const Grow& s) const { room(s.tensor, p.expr(s.size), true); }
   void operator()(const Group& s) const { p.group(s); }
 };
@@ -362,7 +367,8 @@ void Printer::group(const Group& group) {
     bool is_in_memory;
   };
   std::vector<Kept> buffers, variables;
-  for (const int tensor : tensors) buffers.push_back({tensor, buffers_[static_cast<std::size_t>(tensor)], slots_.contains(tensor)});
+  for (const int tensor : tensors)
+    buffers.push_back({tensor, buffers_[static_cast<std::size_t>(tensor)], slots_.contains(tensor)});
   for (const std::set<int>* ids : {&used, &declared})
     for (const int id : *ids)
       variables.push_back({id, variables_[static_cast<std::size_t>(id)], changed_.contains(id)});

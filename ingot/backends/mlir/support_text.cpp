@@ -47,6 +47,24 @@ constexpr Text kPlain[] = {
     return %s : index
   }
 )"},
+    // The product of two sizes, or -1: one is negative, or no memory is so large.
+    {"size_times", R"(  func.func private @size_times(%a: index, %b: index) -> index $I {
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %minus = arith.constant -1 : index
+    %most = arith.constant 576460752303423487 : index
+    %x = arith.cmpi slt, %a, %zero : index
+    %y = arith.cmpi slt, %b, %zero : index
+    %negative = arith.ori %x, %y : i1
+    %safe = arith.maxsi %b, %one : index
+    %limit = arith.divsi %most, %safe : index
+    %large = arith.cmpi sgt, %a, %limit : index
+    %none = arith.ori %negative, %large : i1
+    %product = arith.muli %a, %b : index
+    %r = arith.select %none, %minus, %product : index
+    return %r : index
+  }
+)"},
     // Where an index leads in an axis of n elements: never outside.
     {"place", R"(  func.func private @place(%i: index, %n: index) -> index $I {
     %zero = arith.constant 0 : index
