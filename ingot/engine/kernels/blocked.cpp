@@ -1,5 +1,6 @@
 // Convolutions, pools and reorderings on channels in blocks.
 #include <algorithm>
+#include <cstring>
 
 #include "ingot/base/budget.h"
 #include "ingot/base/threads.h"
@@ -12,6 +13,7 @@
 #include "ingot/engine/kernels/pointwise.h"
 #include "ingot/engine/kernels/transpose_tiles.h"
 #include "ingot/engine/kernels/winograd.h"
+#include "ingot/engine/rewrites/lower_transposed.h"
 
 namespace ingot::engine {
 namespace {
@@ -191,6 +193,40 @@ class Pool final : public PreparedNode {
   PoolingWindow window_;
 };
 
+/// DepthToSpace of whole blocks.
+class Spread final : public PreparedNode {
+ public:
+  explicit Spread(std::int64_t size) : size_(size) {}
+
+  void run(ops::KernelContext& c, ThreadPool& pool) const override {
+    const Array& x = floats(c, 0);
+    if (x.rank() != 5 || x.dims()[1] % (size_ * size_) != 0) c.fail("the input is not of the type that was inferred");
+    const std::int64_t blocks = x.dims()[1] / (size_ * size_), height = x.dims()[2], width = x.dims()[3];
+    Array y = make_raw(c, 0, DType::f32, {x.dims()[0], blocks, height * size_, width * size_, kBlock});
+    const float* from = x.data<float>().data();
+    float* to = y.mutable_data<float>().data();
+    const Budget& budget = c.host().budget();
+    constexpr std::int64_t kGrain = 1 << 13;  // elements
+    const std::int64_t row = width * size_ * kBlock, rows = y.size() / std::max<std::int64_t>(1, row);
+    pool.parallel_for(rows, std::max<std::int64_t>(1, kGrain / row), [&](std::int64_t begin, std::int64_t end) {
+      budget.poll();
+      for (std::int64_t i = begin; i < end; ++i) {
+        const std::int64_t plane = i / (height * size_), line = i % (height * size_);
+        const std::int64_t image = plane / blocks, block = plane % blocks;
+        for (std::int64_t k = 0; k < size_; ++k) {
+          const std::int64_t source = (image * size_ * size_ + line % size_ * size_ + k) * blocks + block;
+          const float* in = from + (source * height + line / size_) * width * kBlock;
+          for (std::int64_t j = 0; j < width; ++j)
+            std::memcpy(to + i * row + (j * size_ + k) * kBlock, in + j * kBlock, kBlock * sizeof(float));
+        }
+      }
+    });
+  }
+
+ private:
+  std::int64_t size_;
+};
+
 /// Spatial positions of one plane.
 std::int64_t plane_size(const Dims& dims, std::size_t first, std::size_t last) {
   std::int64_t size = 1;
@@ -322,6 +358,7 @@ std::unique_ptr<PreparedNode> prepare_convolution(PrepareContext& c) {
   spec.functions = steps_of(c.node);
   spec.input_is_blocked = attributes.int_or("blocked_input", 0) != 0;
   spec.output_is_blocked = attributes.int_or("blocked_output", 0) != 0;
+  spec.has_gaps = attributes.has(kHasGaps);
   if (const Array* bias = c.constant(2)) spec.bias.assign(bias->data<float>().begin(), bias->data<float>().end());
   if (const Array* factor = c.constant(4))
     spec.factor.assign(factor->data<float>().begin(), factor->data<float>().end());
@@ -341,6 +378,9 @@ std::unique_ptr<PreparedNode> prepare_pool(PrepareContext& c) {
   return std::make_unique<Pool>(std::move(spec));
 }
 
+std::unique_ptr<PreparedNode> prepare_spread(PrepareContext& c) {
+  return std::make_unique<Spread>(c.node.attributes.int_or("blocksize", 1));
+}
 std::unique_ptr<PreparedNode> prepare_block(PrepareContext& c) {
   return std::make_unique<Block>(c.node.attributes.int_or("channels", 0));
 }
