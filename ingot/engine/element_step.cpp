@@ -88,6 +88,11 @@ std::optional<ElementStep> step_for(const Node& node) {
     if (node.op == "Gelu")
       return ElementStep{.unary =
                              attributes.string_or("approximate", "none") == "tanh" ? Unary::gelu_tanh : Unary::gelu};
+    if (node.op == "Elu") return ElementStep{.unary = Unary::elu, .a = attributes.float_or("alpha", 1), .b = 1};
+    if (node.op == "Selu")
+      return ElementStep{.unary = Unary::elu,
+                         .a = attributes.float_or("alpha", 1.67326319217681884765625f),
+                         .b = attributes.float_or("gamma", 1.05070102214813232421875f)};
     if (node.op == "HardSigmoid")
       return ElementStep{.unary = Unary::hard_sigmoid,
                          .a = attributes.float_or("alpha", 0.2f),
@@ -115,6 +120,8 @@ bool ElementStep::keeps_zero() const {
       return false;
     case Unary::clip:
       return a <= 0 && b >= 0;
+    case Unary::elu:
+      return std::isfinite(a) && std::isfinite(b);
     case Unary::leaky_relu:
     case Unary::swish:
       return std::isfinite(a);

@@ -1,6 +1,7 @@
 // Runs programs.
 #include "ingot/engine/executor.h"
 
+#include <algorithm>
 #include <atomic>
 #include <new>
 #include <stdexcept>
@@ -42,8 +43,7 @@ std::vector<Datum> Executor::run_graph(const Graph& graph, const std::vector<Dat
   const auto depth = budget_.enter_depth();
   budget_.poll();
   const Program& program = *programs_.at(&graph);
-  Frame frame{program, frame_, std::vector<Datum>(program.slots.size())};
-  for (const Constant& constant : program.constants) frame.values[constant.slot] = constant.value;
+  Frame frame{program, frame_, first_values(program)};
   for (std::size_t i = 0; i < program.inputs.size() && i < inputs.size(); ++i)
     if (inputs[i]) frame.values[program.inputs[i]] = inputs[i];
   struct Entered {
@@ -71,14 +71,42 @@ std::vector<Datum> Executor::run_graph(const Graph& graph, const std::vector<Dat
     run_step(steps[i], frame);
   }
   std::vector<Datum> results;
+  results.reserve(program.outputs.size());
   for (const Ref& ref : program.outputs) results.push_back(find(frame, ref));
+  if (depth_ > 1) give_back(program, std::move(frame.values));
   return results;
+}
+
+std::vector<Datum> Executor::first_values(const Program& program) {
+  if (const auto spare = spare_values_.find(&program); spare != spare_values_.end() && !spare->second.empty())
+    return std::move(spare->second);
+  std::vector<Datum> values(program.slots.size());
+  for (const Constant& constant : program.constants) values[constant.slot] = constant.value;
+  return values;
+}
+
+void Executor::give_back(const Program& program, std::vector<Datum> values) {
+  auto constant = program.constants.begin();
+  for (std::uint32_t slot = 0; slot < values.size(); ++slot)
+    if (constant != program.constants.end() && constant->slot == slot)
+      ++constant;
+    else
+      values[slot] = {};
+  // An input may stand before a constant, which is its default.
+  for (const std::uint32_t slot : program.inputs) {
+    const auto other = std::ranges::lower_bound(program.constants, slot, {}, &Constant::slot);
+    if (other != program.constants.end() && other->slot == slot) values[slot] = other->value;
+  }
+  spare_values_[&program] = std::move(values);
 }
 
 void Executor::run_step(const Step& step, Frame& frame) {
   const Node& node = *step.node;
-  std::vector<Datum> inputs, outputs(step.outputs.size());
-  inputs.reserve(step.inputs.size());
+  while (operands_.size() <= static_cast<std::size_t>(depth_)) operands_.emplace_back();
+  auto& [inputs, outputs] = operands_[static_cast<std::size_t>(depth_)];
+  inputs.clear();
+  outputs.clear();
+  outputs.resize(step.outputs.size());
   for (const Ref& ref : step.inputs) inputs.push_back(find(frame, ref));
   ops::KernelContext context(node, inputs, outputs, *this);
   const auto start = profile_ ? Clock::now() : Clock::time_point();
@@ -97,6 +125,7 @@ void Executor::run_step(const Step& step, Frame& frame) {
   }
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (step.outputs[i] != kNoSlot) frame.values[step.outputs[i]] = std::move(outputs[i]);
+  inputs.clear();
   if (profile_) note(step, frame, start);
   if (on_output_ && depth_ == 1) announce(step, frame);
   for (const std::uint32_t slot : step.dead) frame.values[slot] = {};

@@ -1,4 +1,5 @@
 #pragma once
+#include <deque>
 #include <functional>
 #include <unordered_map>
 
@@ -44,6 +45,14 @@ class Executor final : public FastHost, public ops::DrawingHost {
     std::vector<Datum> values;
   };
 
+  /// What a step reads and makes: its memory is used again by the next step of the same depth.
+  struct Operands {
+    std::vector<Datum> inputs, outputs;
+  };
+
+  /// The values of a graph before its first step. Those of a body are used again, since a loop may run it often.
+  std::vector<Datum> first_values(const Program& program);
+  void give_back(const Program& program, std::vector<Datum> values);
   static const Datum& find(const Frame& frame, const Ref& ref);
   void run_step(const Step& step, Frame& frame);
   /// Whether the updates may begin: what they read, and do not replace, is finite.
@@ -57,11 +66,13 @@ class Executor final : public FastHost, public ops::DrawingHost {
   Profile* profile_;
   InPlace* in_place_;
   std::uint64_t draw_;
-  std::function<void(std::size_t, const Datum&)> on_output_;  // of the outermost graph; may be empty
+  std::function<void(std::size_t, const Datum&)> on_output_;       // of the outermost graph; may be empty
   std::unordered_multimap<std::uint32_t, std::size_t> announced_;  // outputs by their slots
   Ledger ledger_;
   const Frame* frame_ = nullptr;  // the innermost
   int depth_ = 0;
+  std::deque<Operands> operands_;                                        // by depth
+  std::unordered_map<const Program*, std::vector<Datum>> spare_values_;  // constants alone
 };
 
 /// What a failed allocation is for the user.

@@ -33,6 +33,7 @@ struct ConvolutionSpec {
   float low = 0, high = 0;
   std::vector<ElementStep> functions;  // applied to the result
   bool input_is_blocked = false, output_is_blocked = false;
+  bool has_gaps = false;  // zeros among the weights stand for nothing: what meets them need not be multiplied
 };
 
 /// A convolution of floats with constant weights, for inputs of any size. The weights are packed by the first run; then

@@ -1,14 +1,19 @@
 // Convolutions, pools and reorderings on channels in blocks.
 #include <algorithm>
+#include <cstring>
 
 #include "ingot/base/budget.h"
 #include "ingot/base/threads.h"
 #include "ingot/engine/dnnl/convolution.h"
+#include "ingot/engine/kernels/channel_math.h"
 #include "ingot/engine/kernels/depthwise.h"
+#include "ingot/engine/kernels/depthwise_pairs.h"
+#include "ingot/engine/kernels/direct.h"
 #include "ingot/engine/kernels/kernels.h"
 #include "ingot/engine/kernels/pointwise.h"
 #include "ingot/engine/kernels/transpose_tiles.h"
 #include "ingot/engine/kernels/winograd.h"
+#include "ingot/engine/rewrites/lower_transposed.h"
 
 namespace ingot::engine {
 namespace {
@@ -40,22 +45,28 @@ class FusedConvolution final : public PreparedNode {
         output_is_blocked_(spec.output_is_blocked),
         convolution_(spec, weights) {
     const Dims& dims = weights.dims();
-    const Dims ones = {1, 1};
     spec_ = spec;
-    if (is_pointwise(spec, dims) || Depthwise::is_for(spec, dims) || (has_any_length && is_row(spec, dims))) {
+    if (DirectConvolution::has_registers() && DepthwisePairs::is_for(spec, dims)) {
       spec_.bias.resize(spec.bias.empty() ? 0 : static_cast<std::size_t>((dims[0] + kBlock - 1) / kBlock * kBlock));
-      if (spec.groups > 1)
+      pairs_ = std::make_unique<DepthwisePairs>(spec, weights);
+      if (DepthwisePairs::is_always_faster(spec, dims)) convolution_.forget_weights();
+      return;
+    }
+    const bool is_direct = DirectConvolution::has_registers() && DirectConvolution::is_for(spec, dims);
+    if (is_direct || is_pointwise(spec, dims) || Depthwise::is_for(spec, dims) ||
+        (has_any_length && is_row(spec, dims))) {
+      spec_.bias.resize(spec.bias.empty() ? 0 : static_cast<std::size_t>((dims[0] + kBlock - 1) / kBlock * kBlock));
+      if (is_winograd(spec, dims)) winograd_ = std::make_unique<Winograd>(weights, spec.factor);
+      if (is_direct)
+        direct_ = std::make_unique<DirectConvolution>(spec, std::move(weights));
+      else if (spec.groups > 1)
         depthwise_ = std::make_unique<Depthwise>(spec, weights);
       else
         pointwise_ = std::make_unique<Pointwise>(std::move(weights), spec.factor, filter_of(spec, dims));
       convolution_.forget_weights();
       return;
     }
-    if (dims.size() != 4 || dims[2] != 3 || dims[3] != 3 || spec.groups != 1 || spec.strides != ones ||
-        spec.dilations != ones || !spec.input_is_blocked || !spec.output_is_blocked || dims[0] % kBlock != 0 ||
-        dims[1] % kBlock != 0)
-      return;
-    winograd_ = std::make_unique<Winograd>(std::move(weights), spec.factor);
+    if (is_winograd(spec, dims)) winograd_ = std::make_unique<Winograd>(std::move(weights), spec.factor);
   }
 
   void run(ops::KernelContext& c, ThreadPool& pool) const override {
@@ -73,11 +84,17 @@ class FusedConvolution final : public PreparedNode {
     if (y.size() == 0) return;
     if (pointwise_)
       run_pointwise(x, dims, residual, y, pool, c.host().budget());
+    else if (pairs_ && pairs_->is_faster(y.dims()[2] * (y.rank() > 4 ? y.dims()[3] : 1)))
+      pairs_->run(x.data<float>().data(), dims, y.mutable_data<float>().data(), without_blocks(y.dims()),
+                  epilogue_of(residual), pool, c.host().budget());
     else if (depthwise_)
       depthwise_->run(x.data<float>().data(), dims, y.mutable_data<float>().data(), without_blocks(y.dims()),
                       epilogue_of(residual), spec_.functions, pool, c.host().budget());
     else if (winograd_ && Winograd::is_for(dims[1], y.dims()[1] * kBlock, y.dims()[2], y.dims()[3]))
       run_winograd(c, x, dims, residual, y, pool);
+    else if (direct_)
+      direct_->run(x.data<float>().data(), dims, y.mutable_data<float>().data(), without_blocks(y.dims()),
+                   epilogue_of(residual), pool, c.host().budget());
     else
       convolution_.run(x.data<float>().data(), dims, residual, y.mutable_data<float>().data(), pool, c.host().budget());
   }
@@ -93,6 +110,14 @@ class FusedConvolution final : public PreparedNode {
     return spec.input_is_blocked && spec.output_is_blocked && spec.groups == 1 && are_all(1, spec.strides) &&
            are_all(0, spec.pads_begin) && are_all(0, spec.pads_end) &&
            std::all_of(weights.begin() + 2, weights.end(), [](std::int64_t d) { return d == 1; });
+  }
+
+  /// 3 x 3 and stride 1, in blocks that are full.
+  static bool is_winograd(const ConvolutionSpec& spec, const Dims& weights) {
+    const Dims ones = {1, 1};
+    return !spec.has_gaps && weights.size() == 4 && weights[2] == 3 && weights[3] == 3 && spec.groups == 1 &&
+           spec.strides == ones && spec.dilations == ones && spec.input_is_blocked && spec.output_is_blocked &&
+           weights[0] % kBlock == 0 && weights[1] % kBlock == 0;
   }
 
   /// Along one axis, in blocks. The library would make a kernel for each length.
@@ -147,6 +172,8 @@ class FusedConvolution final : public PreparedNode {
   ConvolutionSpec spec_;                  // of the next ones
   std::unique_ptr<Pointwise> pointwise_;  // null: the layer is not made for it
   std::unique_ptr<Depthwise> depthwise_;
+  std::unique_ptr<DepthwisePairs> pairs_;
+  std::unique_ptr<DirectConvolution> direct_;
   std::unique_ptr<Winograd> winograd_;
 };
 
@@ -164,6 +191,40 @@ class Pool final : public PreparedNode {
 
  private:
   PoolingWindow window_;
+};
+
+/// DepthToSpace of whole blocks.
+class Spread final : public PreparedNode {
+ public:
+  explicit Spread(std::int64_t size) : size_(size) {}
+
+  void run(ops::KernelContext& c, ThreadPool& pool) const override {
+    const Array& x = floats(c, 0);
+    if (x.rank() != 5 || x.dims()[1] % (size_ * size_) != 0) c.fail("the input is not of the type that was inferred");
+    const std::int64_t blocks = x.dims()[1] / (size_ * size_), height = x.dims()[2], width = x.dims()[3];
+    Array y = make_raw(c, 0, DType::f32, {x.dims()[0], blocks, height * size_, width * size_, kBlock});
+    const float* from = x.data<float>().data();
+    float* to = y.mutable_data<float>().data();
+    const Budget& budget = c.host().budget();
+    constexpr std::int64_t kGrain = 1 << 13;  // elements
+    const std::int64_t row = width * size_ * kBlock, rows = y.size() / std::max<std::int64_t>(1, row);
+    pool.parallel_for(rows, std::max<std::int64_t>(1, kGrain / row), [&](std::int64_t begin, std::int64_t end) {
+      budget.poll();
+      for (std::int64_t i = begin; i < end; ++i) {
+        const std::int64_t plane = i / (height * size_), line = i % (height * size_);
+        const std::int64_t image = plane / blocks, block = plane % blocks;
+        for (std::int64_t k = 0; k < size_; ++k) {
+          const std::int64_t source = (image * size_ * size_ + line % size_ * size_ + k) * blocks + block;
+          const float* in = from + (source * height + line / size_) * width * kBlock;
+          for (std::int64_t j = 0; j < width; ++j)
+            std::memcpy(to + i * row + (j * size_ + k) * kBlock, in + j * kBlock, kBlock * sizeof(float));
+        }
+      }
+    });
+  }
+
+ private:
+  std::int64_t size_;
 };
 
 /// Spatial positions of one plane.
@@ -187,8 +248,12 @@ std::uint32_t* words(float* x) { return reinterpret_cast<std::uint32_t*>(x); }
 
 class Block final : public PreparedNode {
  public:
+  explicit Block(std::int64_t channels) : channels_(channels) {}
+
   void run(ops::KernelContext& c, ThreadPool& pool) const override {
     const Array& x = floats(c, 0);
+    if (channels_ > 0 && x.dims()[1] != channels_)
+      c.fail("the input has " + std::to_string(x.dims()[1]) + " channels, not " + std::to_string(channels_));
     Array y = make_raw(c, 0, DType::f32, with_blocks(x.dims()));
     const std::int64_t plane = plane_size(x.dims(), 2, x.dims().size());
     const float* from = x.data<float>().data();
@@ -203,6 +268,9 @@ class Block final : public PreparedNode {
       }
     });
   }
+
+ private:
+  std::int64_t channels_;
 };
 
 class Unblock final : public PreparedNode {
@@ -253,9 +321,7 @@ class GlobalAverage final : public PreparedNode {
       for (std::int64_t block = begin; block < end; ++block) {
         double sums[kBlock] = {};
         const BlockAt at = block_at(block, channels_, plane);
-        const float* in = from + at.blocked;
-        for (std::int64_t i = 0; i < plane; ++i)
-          for (std::int64_t j = 0; j < kBlock; ++j) sums[j] += static_cast<double>(in[i * kBlock + j]);
+        sum_blocks(from + at.blocked, plane, sums);
         const std::int64_t first = block_at(block, channels_, 1).plain;
         for (std::int64_t j = 0; j < at.channels; ++j)
           to[first + j] = static_cast<float>(sums[j] / static_cast<double>(plane));
@@ -292,6 +358,7 @@ std::unique_ptr<PreparedNode> prepare_convolution(PrepareContext& c) {
   spec.functions = steps_of(c.node);
   spec.input_is_blocked = attributes.int_or("blocked_input", 0) != 0;
   spec.output_is_blocked = attributes.int_or("blocked_output", 0) != 0;
+  spec.has_gaps = attributes.has(kHasGaps);
   if (const Array* bias = c.constant(2)) spec.bias.assign(bias->data<float>().begin(), bias->data<float>().end());
   if (const Array* factor = c.constant(4))
     spec.factor.assign(factor->data<float>().begin(), factor->data<float>().end());
@@ -311,7 +378,12 @@ std::unique_ptr<PreparedNode> prepare_pool(PrepareContext& c) {
   return std::make_unique<Pool>(std::move(spec));
 }
 
-std::unique_ptr<PreparedNode> prepare_block(PrepareContext&) { return std::make_unique<Block>(); }
+std::unique_ptr<PreparedNode> prepare_spread(PrepareContext& c) {
+  return std::make_unique<Spread>(c.node.attributes.int_or("blocksize", 1));
+}
+std::unique_ptr<PreparedNode> prepare_block(PrepareContext& c) {
+  return std::make_unique<Block>(c.node.attributes.int_or("channels", 0));
+}
 std::unique_ptr<PreparedNode> prepare_unblock(PrepareContext& c) {
   return std::make_unique<Unblock>(c.node.attributes.int_or("channels", 0));
 }

@@ -89,6 +89,40 @@ void sum_rows(const float* x, std::int64_t rows, std::int64_t stride, std::int64
   for (; r < rows; ++r) sum_some_rows<1>(x + r * stride, stride, n, squares, sums);
 }
 
+/// Four sums of each channel: one alone would wait for itself.
+void blocks_sum(const float* x, std::int64_t n, double* sums) {
+  const hn::CappedTag<double, 8> some;
+  const hn::Rebind<float, decltype(some)> narrow;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(some));
+  for (std::int64_t part = 0; part < 8; part += lanes) {
+    const auto at = [&](std::int64_t i) { return hn::PromoteTo(some, hn::LoadU(narrow, x + i * 8 + part)); };
+    auto a = hn::Zero(some), b = a, c = a, e = a;
+    std::int64_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+      a = hn::Add(a, at(i));
+      b = hn::Add(b, at(i + 1));
+      c = hn::Add(c, at(i + 2));
+      e = hn::Add(e, at(i + 3));
+    }
+    for (; i < n; ++i) a = hn::Add(a, at(i));
+    hn::StoreU(hn::Add(hn::Add(a, b), hn::Add(c, e)), some, sums + part);
+  }
+}
+
+void blocks_mix(const float* x, const BlockTaps& t, float* y, std::int64_t n) {
+  const hn::CappedTag<float, 8> block;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(block));
+  const std::int64_t* place = t.places;
+  const float* weight = t.weights;
+  for (std::int64_t i = 0; i < n; ++i, place += t.taps, weight += t.taps)
+    for (std::int64_t part = 0; part < 8; part += lanes) {
+      auto sum = hn::Zero(block);
+      for (std::int64_t k = 0; k < t.taps; ++k)
+        if (weight[k] != 0) sum = hn::MulAdd(hn::Set(block, weight[k]), hn::LoadU(block, x + place[k] * 8 + part), sum);
+      hn::StoreU(sum, block, y + i * 8 + part);
+    }
+}
+
 bool finite(const float* x, std::int64_t n) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   V most = hn::Zero(d);
@@ -197,6 +231,8 @@ HWY_EXPORT(mix);
 HWY_EXPORT(step_down);
 HWY_EXPORT(each_row);
 HWY_EXPORT(sum_rows);
+HWY_EXPORT(blocks_sum);
+HWY_EXPORT(blocks_mix);
 HWY_EXPORT(finite);
 HWY_EXPORT(arriving_sums);
 HWY_EXPORT(gradient_line);
@@ -212,6 +248,10 @@ void sum_each_row(const float* x, std::int64_t rows, std::int64_t n, bool square
 }
 void add_rows(const float* x, std::int64_t rows, std::int64_t stride, std::int64_t n, bool squares, double* sums) {
   HWY_DYNAMIC_DISPATCH(sum_rows)(x, rows, stride, n, squares, sums);
+}
+void sum_blocks(const float* x, std::int64_t n, double* sums) { HWY_DYNAMIC_DISPATCH(blocks_sum)(x, n, sums); }
+void mix_blocks(const float* x, const BlockTaps& taps, float* y, std::int64_t n) {
+  HWY_DYNAMIC_DISPATCH(blocks_mix)(x, taps, y, n);
 }
 bool is_all_finite(const float* x, std::int64_t n) { return HWY_DYNAMIC_DISPATCH(finite)(x, n); }
 void blend(const float* x, float a, const float* y, float b, float* z, std::int64_t n) {

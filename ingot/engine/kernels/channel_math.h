@@ -11,6 +11,16 @@ double squares_about(const float* x, std::int64_t n, float mean);
 void sum_each_row(const float* x, std::int64_t rows, std::int64_t n, bool squares, double* sums);
 /// sums[i] += x[i], or its square, for the n numbers of each row, one row after the other; rows are `stride` apart.
 void add_rows(const float* x, std::int64_t rows, std::int64_t stride, std::int64_t n, bool squares, double* sums);
+/// sums[j]: the sum of the numbers j of n blocks of eight.
+void sum_blocks(const float* x, std::int64_t n, double* sums);
+/// Block i of n blocks of eight: the sum of `taps` blocks of x, weighted; their places and weights follow those of the
+/// block before. What has no weight may be infinite.
+struct BlockTaps {
+  const std::int64_t* places;
+  const float* weights;
+  std::int64_t taps;
+};
+void mix_blocks(const float* x, const BlockTaps& taps, float* y, std::int64_t n);
 /// Whether there is neither infinity nor NaN.
 bool is_all_finite(const float* x, std::int64_t n);
 /// z = x * a + y * b, as averages move.

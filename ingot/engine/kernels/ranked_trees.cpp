@@ -126,18 +126,27 @@ template <class Types> class RankedTrees final : public ForestNode<Types> {
     tree.nodes = nodes_.size() - tree.first;
   }
 
-  /// Rows down a tree from where they left its top, to their leaves.
-  void descend(const Tree& tree, const Rank* ranks, std::uint64_t* at) const {
+  /// Rows down a tree from where they left its top, to their leaves: as many at once as registers hold.
+  void descend(const Tree& tree, const Rank* ranks, const Rank* ways, std::uint64_t* leaves) const {
     const std::uint64_t* nodes = nodes_.data() + tree.first;
-    for (int level = 0; level < tree.depth;) {
-      for (const int end = std::min(tree.depth, level + kUnchecked); level < end; ++level) {
-#pragma GCC unroll 16
-        for (std::size_t i = 0; i < kRankedRows; ++i) at[i] = below(nodes, ranks + i, at[i]);
+    static_assert(kRankedRows % kAtOnce == 0);
+    for (std::size_t row = 0; row < kRankedRows; row += kAtOnce) {
+      std::uint64_t at[kAtOnce];
+#pragma GCC unroll 8
+      for (std::size_t i = 0; i < kAtOnce; ++i) at[i] = ways[row + i];
+      for (int level = 0; level < tree.depth;) {
+        for (const int end = std::min(tree.depth, level + kUnchecked); level < end; ++level) {
+#pragma GCC unroll 8
+          for (std::size_t i = 0; i < kAtOnce; ++i) at[i] = below(nodes, ranks + row + i, at[i]);
+        }
+        if (level == tree.depth) break;
+        std::uint64_t moves = 0;  // that a further step would make
+#pragma GCC unroll 8
+        for (std::size_t i = 0; i < kAtOnce; ++i) moves |= at[i] ^ below(nodes, ranks + row + i, at[i]);
+        if (moves == 0) break;
       }
-      if (level == tree.depth) return;
-      std::uint64_t moves = 0;  // that a further step would make
-      for (std::size_t i = 0; i < kRankedRows; ++i) moves |= at[i] ^ below(nodes, ranks + i, at[i]);
-      if (moves == 0) return;
+#pragma GCC unroll 8
+      for (std::size_t i = 0; i < kAtOnce; ++i) leaves[row + i] = at[i];
     }
   }
 
@@ -201,9 +210,7 @@ template <class Types> class RankedTrees final : public ForestNode<Types> {
     const std::uint32_t* first_votes = first_votes_.data() + tree.first;
     for (std::size_t group = 0; group < piece.groups; ++group) {
       std::uint64_t at[kRankedRows];
-      std::copy_n(ways + group * kRankedRows, kRankedRows, at);
-      const Rank* ranks = piece.ranks + group * this->columns() * kRankedRows;
-      descend(tree, ranks, at);
+      descend(tree, piece.ranks + group * this->columns() * kRankedRows, ways + group * kRankedRows, at);
       const std::size_t first = group * kRankedRows, count = std::min(kRankedRows, piece.rows - first);
       for (std::size_t i = 0; i < count; ++i) at[i] = first_votes[at[i]];
       votes_.add(at, count, tree.votes, sums + first * static_cast<std::size_t>(this->targets()));
@@ -236,6 +243,7 @@ template <class Types> class RankedTrees final : public ForestNode<Types> {
     }
   }
 
+  static constexpr std::size_t kAtOnce = 8;
   static constexpr int kUnchecked = 8;  // levels between two looks whether all rows are at leaves
   ForestVotes<Types> votes_;
   std::vector<Thresholds<Scalar>> thresholds_;  // of each column

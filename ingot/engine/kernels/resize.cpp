@@ -122,17 +122,7 @@ class Resize final : public PreparedNode {
 
   /// The same where each position is a block of channels.
   static void row_of_blocks(const float* in, const Weights& w, float* out, std::int64_t n) {
-    using Block = float __attribute__((vector_size(kBlock * sizeof(float)), aligned(sizeof(float)), may_alias));
-    const auto* from = reinterpret_cast<const Block*>(in);
-    auto* to = reinterpret_cast<Block*>(out);
-    const std::int64_t* place = w.places.data();
-    const float* weight = w.weights.data();
-    for (std::int64_t k = 0; k < n; ++k, place += w.taps, weight += w.taps) {
-      Block sum = {};
-      for (std::size_t t = 0; t < w.taps; ++t)
-        if (weight[t] != 0) sum += weight[t] * from[place[t]];
-      to[k] = sum;
-    }
+    mix_blocks(in, {w.places.data(), w.weights.data(), static_cast<std::int64_t>(w.taps)}, out, n);
   }
 
   /// A row of the result out of rows of the source.

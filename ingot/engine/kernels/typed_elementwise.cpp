@@ -70,6 +70,15 @@ TypedLoop loop_of(const Node& node, DType type) {
 template <class F> void zip_rows(ops::KernelContext& c, ThreadPool& pool, DType in, DType out, F row) {
   const Array &x = c.in(0), &y = c.in(1);
   if (x.dtype() != in || y.dtype() != in) c.fail("the inputs are not of the types that were inferred");
+  // Where little is computed, as in loops over small states, finding the way through the axes would take longer.
+  const auto repeats = [](const Array& one, const Array& all) { return one.size() == 1 && one.rank() <= all.rank(); };
+  const bool is_like_x = x.dims() == y.dims() || repeats(y, x);
+  if (const Array& all = is_like_x ? x : y; (is_like_x || repeats(x, y)) && all.size() <= kGrain) {
+    Array z = make_raw(c, 0, out, all.dims());
+    const std::int64_t n = z.size();
+    if (n > 0) row(x.bytes(), x.size() == n ? 1 : 0, y.bytes(), y.size() == n ? 1 : 0, z.bytes(), n);
+    return;
+  }
   const Dims dims = ops::broadcast_dims(c, {&x.dims(), &y.dims()});
   const ops::Walk walk = ops::broadcast(dims, {&x.dims(), &y.dims()});
   Array z = make_raw(c, 0, out, dims);

@@ -27,6 +27,12 @@ void unary(Unary op, const float* x, float* y, std::int64_t n, float a, float b)
   if (with_simple(op, a, b, [&](auto f) { map(x, y, n, f); })) return;
   const V va = number(a), vb = number(b), one = number(1.0f), half = number(0.5f);
   switch (op) {
+    case Unary::elu:
+      return map(x, y, n, [&](V v) {
+        const V below = hn::Expm1(d, hn::Min(hn::Zero(d), hn::Max(number(-88.0f), v)));
+        const V of_number = hn::Mul(vb, hn::IfThenElse(hn::Gt(v, hn::Zero(d)), v, hn::Mul(va, below)));
+        return hn::IfThenElse(hn::IsNaN(v), v, of_number);
+      });
     case Unary::erf:
       return map(x, y, n, [&](V v) { return erf_of(v); });
     case Unary::exp:

@@ -30,6 +30,7 @@ enum class Unary : std::uint8_t {
   square,
   swish,  // x * sigmoid(a * x)
   tanh,
+  elu,  // b * x above zero, else b * a * (e^x - 1)
 };
 
 /// Functions of two floats.
@@ -44,8 +45,8 @@ enum class Binary : std::uint8_t {
   prelu,  // the first, times the second where it is below zero
 };
 
-/// y[i] = op(x[i]) for n elements; y may be x. `a` and `b` are the parameters of clip (low, high), leaky_relu (slope),
-/// hard_sigmoid (slope, offset), quantize (scale, lowest) and swish (slope).
+/// y[i] = op(x[i]) for n elements; y may be x. `a` and `b` are the parameters of clip (low, high), elu (slope, factor),
+/// leaky_relu (slope), hard_sigmoid (slope, offset), quantize (scale, lowest) and swish (slope).
 void apply(Unary op, const float* x, float* y, std::int64_t n, float a = 0, float b = 0);
 
 /// z[i] = op(x[i * x_step], y[i * y_step]) with steps of 0 or 1; z may be x or y.

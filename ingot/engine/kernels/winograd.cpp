@@ -111,6 +111,7 @@ HWY_AFTER_NAMESPACE();
 
 #include "ingot/base/mapped_file.h"
 #include "ingot/base/threads.h"
+#include "ingot/engine/kernels/direct.h"
 #include "ingot/engine/kernels/gemm.h"
 
 namespace ingot::engine {
@@ -120,7 +121,7 @@ HWY_EXPORT(transform_input);
 HWY_EXPORT(transform_result);
 
 constexpr std::int64_t kElements = kIn * kIn;
-constexpr std::int64_t kTilesAtOnce = 96;  // whose transforms are held together
+constexpr std::int64_t kTilesAtOnce = 96;   // whose transforms are held together
 constexpr std::int64_t kTilesOfPiece = 48;  // of those, in one piece of work,
 constexpr std::int64_t kGroup = 64;         // with so many output channels
 
@@ -157,7 +158,8 @@ struct Winograd::State {
 bool Winograd::is_for(std::int64_t in_channels, std::int64_t out_channels, std::int64_t out_height,
                       std::int64_t out_width) {
   // Small planes waste most of their tiles, few channels do not pay for the transforms.
-  return in_channels >= 32 && out_channels >= 32 && out_height >= 12 && out_width >= 12;
+  const std::int64_t fewest = DirectConvolution::has_registers() ? 48 : 32;
+  return in_channels >= fewest && out_channels >= fewest && out_height >= 12 && out_width >= 12;
 }
 
 Winograd::Winograd(Tensor weights, std::vector<float> factor) : state_(std::make_unique<State>()) {

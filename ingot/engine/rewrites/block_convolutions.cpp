@@ -11,16 +11,17 @@
 #include "ingot/engine/dnnl/convolution.h"
 #include "ingot/engine/domain.h"
 #include "ingot/engine/rewrites/convolution_group.h"
+#include "ingot/engine/rewrites/lower_transposed.h"
 #include "ingot/ops/builder.h"
 #include "ingot/ops/nn/window.h"
 
 namespace ingot::engine {
 namespace {
 
-constexpr std::string_view kUnary[] = {"Abs",     "Ceil",     "Clip",      "Elu",         "Erf",      "Exp",
-                                       "Floor",   "Gelu",     "HardSwish", "HardSigmoid", "Identity", "LeakyRelu",
-                                       "Log",     "Mish",     "Neg",       "Reciprocal",  "Relu",     "Round",
-                                       "Sigmoid", "Softplus", "Sqrt",      "Swish",       "Tanh"};
+constexpr std::string_view kUnary[] = {"Abs",   "Ceil",    "Clip",      "Elu",         "Erf",      "Exp",
+                                       "Floor", "Gelu",    "HardSwish", "HardSigmoid", "Identity", "LeakyRelu",
+                                       "Log",   "Mish",    "Neg",       "Reciprocal",  "Relu",     "Round",
+                                       "Selu",  "Sigmoid", "Softplus",  "Sqrt",        "Swish",    "Tanh"};
 constexpr std::string_view kBinary[] = {"Add", "Div", "Max", "Min", "Mul", "PRelu", "Sub"};
 
 template <std::size_t N> bool is_one_of(const Node& node, const std::string_view (&names)[N]) {
@@ -114,27 +115,34 @@ class Blocking {
     if (node.is("GlobalAveragePool") && twin(node.input(0))) return average(node, true);
     if (node.is("ReduceMean") && twin(node.input(0))) return visit_mean(node);
     if (node.is("Resize") && twin(node.input(0))) return visit_resize(node);
+    if (node.is("DepthToSpace") && twin(node.input(0))) return visit_depth_to_space(node);
     if (node.is("Concat")) visit_concat(node);
   }
 
+  /// The channels that are read: those that the weights want where the input's shape does not say.
+  static std::int64_t channels_into(const Node& conv, std::int64_t wanted) {
+    const Value* x = conv.input(0);
+    return is_float_of_rank_3_to_5(x) && !x->type.shape->at(1).is_known() ? wanted : channels_of(x);
+  }
+
   /// Whether the result of a convolution is made in blocks. Where its channels do not fill them, zeros do.
-  bool makes_blocks(const ConvolutionGroup& group, const Dims& weight, bool is_depthwise) const {
+  bool makes_blocks(const ConvolutionGroup& group, const Dims& weight, std::int64_t in, bool is_depthwise) const {
     if (fill_blocks(weight[0])) return true;
     const Value* x = group.conv->input(0);
-    return is_depthwise ? channels_of(x) > 0 : weight[0] >= kLeastPadded || twin(x) || fill_blocks(channels_of(x));
+    return is_depthwise ? in > 0 : weight[0] >= kLeastPadded || twin(x) || fill_blocks(in);
   }
 
   void emit(const ConvolutionGroup& group) {
     Node& conv = *group.conv;
     Node& tail = *group.nodes.back();
     const Dims weight = constant_of(conv.input(1))->dims();
-    const std::int64_t groups = conv.attributes.int_or("group", 1), in = channels_of(conv.input(0));
+    const std::int64_t groups = conv.attributes.int_or("group", 1), in = channels_into(conv, weight[1] * groups);
     const bool is_depthwise = groups > 1 && weight[1] == 1 && weight[0] == groups;
-    const bool output_is_blocked = makes_blocks(group, weight, is_depthwise);
+    const bool output_is_blocked = makes_blocks(group, weight, in, is_depthwise);
     const bool input_is_blocked = output_is_blocked && in == weight[1] * groups &&
                                   (twin(conv.input(0)) || fill_blocks(in) || in >= kFewChannels || is_depthwise);
     GraphBuilder g(graph_, &tail);
-    Value* x = input_is_blocked ? blocked(g, conv.input(0)) : conv.input(0);
+    Value* x = input_is_blocked ? blocked(g, conv.input(0), in) : conv.input(0);
     Value* residual = nullptr;
     if (group.sum) {
       residual = group.sum->input(group.residual);
@@ -145,6 +153,7 @@ class Blocking {
     Attrs attrs = {{"strides", window.strides},         {"dilations", window.dilations},
                    {"pads", *pads_of(conv, weight)},    {"group", groups},
                    {"blocked_input", input_is_blocked}, {"blocked_output", output_is_blocked}};
+    if (conv.attributes.has(kHasGaps)) attrs.emplace_back(kHasGaps, std::int64_t{1});
     if (group.limits) {
       attrs.emplace_back("low", group.limits->low);
       attrs.emplace_back("high", group.limits->high);
@@ -351,6 +360,19 @@ class Blocking {
     copy->attributes.set({"axes", kept});
   }
 
+  /// Whole blocks of channels, where those of the first place of a block of results come before those of the next.
+  void visit_depth_to_space(Node& node) {
+    const std::int64_t size = node.attributes.int_or("blocksize", 0), channels = twins_.at(node.input(0)).channels;
+    if (size < 1 || size > channels || channels % (size * size * kBlock) != 0) return;
+    if (node.attributes.string_or("mode", "DCR") != "DCR" || !is_float_of_rank_3_to_5(node.output(0))) return;
+    GraphBuilder g(graph_, &node);
+    Node* spread = g.node("Spread", kEngineDomain, {twin(node.input(0))}, {{"blocksize", size}}, 1);
+    spread->name = names_of(std::array{&node});
+    spread->output(0)->type = node.output(0)->type;
+    set_twin(node.output(0), spread->output(0), channels / (size * size));
+    replaced_.push_back(&node);
+  }
+
   void visit_concat(Node& node) {
     if (!is_float_of_rank_3_to_5(node.output(0))) return;
     const std::int64_t axis = node.attributes.int_or("axis", 0);
@@ -381,10 +403,10 @@ class Blocking {
   }
   void set_twin(Value* plain, Value* blocked, std::int64_t channels) { twins_[plain] = {blocked, channels}; }
 
-  /// The value in blocks; made once.
-  Value* blocked(GraphBuilder& g, Value* v) {
+  /// The value in blocks; made once. `expected` are its channels where its shape does not say.
+  Value* blocked(GraphBuilder& g, Value* v, std::int64_t expected = 0) {
     if (Value* known = twin(v)) return known;
-    const std::int64_t channels = channels_of(v);
+    const std::int64_t channels = channels_of(v) > 0 ? channels_of(v) : expected;
     Value* made = nullptr;
     if (const Tensor* tensor = constant_of(v); tensor && tensor->size() == tensor->dims()[1]) {
       // One element per channel: the bytes are the same.
@@ -395,7 +417,7 @@ class Blocking {
       values.resize(static_cast<std::size_t>(tensor_size(dims)));
       made = g.constant(Tensor::of<float>(dims, values));
     } else {
-      Node* block = g.node("Block", kEngineDomain, {v}, {}, 1);
+      Node* block = g.node("Block", kEngineDomain, {v}, {{"channels", channels}}, 1);
       block->output(0)->type = v->type;
       made = block->output(0);
     }

@@ -19,6 +19,7 @@
 #include "ingot/engine/rewrites/keep_bytes.h"
 #include "ingot/engine/rewrites/lower_einsum.h"
 #include "ingot/engine/rewrites/lower_powers.h"
+#include "ingot/engine/rewrites/lower_transposed.h"
 #include "ingot/engine/rewrites/lower_variadic.h"
 #include "ingot/passes/absorb_pads.h"
 
@@ -61,6 +62,7 @@ constexpr Rewrite kRewrites[] = {
     {"lower_powers", alone<lower_powers>},
     {"lower_variadic", alone<lower_variadic>},
     {"absorb_pads", absorb_pads},
+    {"lower_transposed", alone<lower_transposed>},
     {"lower_normalization", alone<lower_normalization>},
     {"block_convolutions", alone<block_convolutions>},
     {"fold_normalization", alone<fold_normalization>},
@@ -116,6 +118,9 @@ constexpr Precedence kPrecedences[] = {
     {"lower_variadic", "fuse_elementwise", "operators of two are steps of a chain"},
 
     {"absorb_pads", "block_convolutions", "a convolution pads as it reads, and what is in blocks has no Pad"},
+
+    {"compute_in_float", "lower_transposed", "weights of half types are floats by then"},
+    {"lower_transposed", "block_convolutions", "what they become runs on blocks"},
 
     {"lower_normalization", "block_convolutions", "products and sums run on blocks, BatchNormalization does not"},
     {"block_convolutions", "fold_normalization",

@@ -57,6 +57,17 @@ float one(Unary op, float x, float a = 0, float b = 0) {
   return y;
 }
 
+TEST(VectorFunction, EluIsExactNearZero) {
+  constexpr float kSlope = 1.5f, kFactor = 1.25f;
+  for (float x = -90; x < 10; x += x < -1 ? 0.37f : 0.0007f) {
+    const double exact = kFactor * (x > 0 ? x : kSlope * std::expm1(static_cast<double>(x)));
+    ASSERT_NEAR(one(Unary::elu, x, kSlope, kFactor), exact, std::abs(exact) * 1e-6) << x;
+  }
+  EXPECT_FLOAT_EQ(one(Unary::elu, -kInfinity, kSlope, kFactor), -kSlope * kFactor);
+  EXPECT_EQ(one(Unary::elu, kInfinity, kSlope, kFactor), kInfinity);
+  EXPECT_EQ(one(Unary::elu, -1e-30f, 1, 1), -1e-30f);
+}
+
 TEST(VectorFunction, HasTheRightLimits) {
   EXPECT_EQ(one(Unary::exp, kInfinity), kInfinity);
   EXPECT_EQ(one(Unary::exp, -kInfinity), 0);
@@ -76,8 +87,9 @@ TEST(VectorFunction, HasTheRightLimits) {
 }
 
 TEST(VectorFunction, PassesNaNOn) {
-  for (const Unary op : {Unary::abs, Unary::erf, Unary::exp, Unary::gelu, Unary::hard_sigmoid, Unary::hard_swish,
-                         Unary::leaky_relu, Unary::log, Unary::relu, Unary::sigmoid, Unary::softplus, Unary::tanh})
+  for (const Unary op :
+       {Unary::abs, Unary::elu, Unary::erf, Unary::exp, Unary::gelu, Unary::hard_sigmoid, Unary::hard_swish,
+        Unary::leaky_relu, Unary::log, Unary::relu, Unary::sigmoid, Unary::softplus, Unary::tanh})
     EXPECT_TRUE(std::isnan(one(op, kNaN, 1, 1))) << static_cast<int>(op);
   EXPECT_TRUE(std::isnan(one(Unary::clip, kNaN, 0, 6)));
 }
