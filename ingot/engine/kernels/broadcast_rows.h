@@ -18,15 +18,27 @@ template <class F> void share_rows(const ops::Walk& walk, ThreadPool& pool, cons
   const std::int64_t cuts = (row + kGrain - 1) / kGrain;
   pool.parallel_for(rows * cuts, std::max<std::int64_t>(1, kGrain / row), [&](std::int64_t begin, std::int64_t end) {
     budget.poll();
-    Dims offsets(walk.strides.size());
+    // Divided once and counted on from there: rows may be as short as two elements.
+    const std::size_t arrays = walk.strides.size(), outer = walk.dims.size() - 1;
+    Dims base(arrays, 0), at(arrays), index(outer, 0);
+    std::int64_t cut = begin % cuts, rest = begin / cuts, first = rest * row;
+    for (std::size_t axis = outer; axis-- > 0; rest /= walk.dims[axis]) {
+      index[axis] = rest % walk.dims[axis];
+      for (std::size_t k = 0; k < arrays; ++k) base[k] += index[axis] * walk.strides[k][axis];
+    }
     for (std::int64_t piece = begin; piece < end; ++piece) {
-      const std::int64_t start = piece % cuts * kGrain;
-      for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] = start * walk.strides[k].back();
-      std::int64_t rest = piece / cuts;
-      for (std::size_t axis = walk.dims.size() - 1; axis-- > 0; rest /= walk.dims[axis])
-        for (std::size_t k = 0; k < offsets.size(); ++k)
-          offsets[k] += rest % walk.dims[axis] * walk.strides[k][axis];
-      f(offsets.data(), piece / cuts * row + start, std::min(kGrain, row - start));
+      const std::int64_t start = cut * kGrain;
+      for (std::size_t k = 0; k < arrays; ++k) at[k] = base[k] + start * walk.strides[k].back();
+      f(at.data(), first + start, std::min(kGrain, row - start));
+      if (++cut < cuts) continue;
+      cut = 0;
+      first += row;
+      for (std::size_t axis = outer; axis-- > 0;) {
+        for (std::size_t k = 0; k < arrays; ++k) base[k] += walk.strides[k][axis];
+        if (++index[axis] < walk.dims[axis]) break;
+        for (std::size_t k = 0; k < arrays; ++k) base[k] -= walk.strides[k][axis] * walk.dims[axis];
+        index[axis] = 0;
+      }
     }
   });
 }
