@@ -67,13 +67,14 @@ TEST(TensorflowExport, NamesThatTensorflowDoesNotTakeAreWrittenInItsLetters) {
 
 TEST(TensorflowExport, AllThatCannotBeSaidIsListedAtOnce) {
   try {
-    exported(R"(g (string[2] x) => (string[2] low, string[2] high) {
-        low = StringNormalizer<case_change_action = "LOWER">(x)  high = StringNormalizer<case_change_action = "UPPER">(x) })");
+    to_tensorflow(onnx::parse_text(R"(<ir_version: 9, opset_import: ["" : 20]>
+        g (uint8[n] x) => (uint8[h,w,3] low, uint8[u,v,1] high) {
+        low = ImageDecoder(x)  high = ImageDecoder<pixel_format = "Grayscale">(x) })"));
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.exit_code(), 4);
-    EXPECT_NE(error.message().find("'low' (StringNormalizer)"), std::string::npos) << error.what();
-    EXPECT_NE(error.message().find("'high' (StringNormalizer)"), std::string::npos) << error.what();
+    EXPECT_NE(error.message().find("'low' (ImageDecoder)"), std::string::npos) << error.what();
+    EXPECT_NE(error.message().find("'high' (ImageDecoder)"), std::string::npos) << error.what();
   }
 }
 
