@@ -160,9 +160,9 @@ void bind_convert(py::module_& m) {
       .def("__repr__", [](const Report& r) {
         return "<ingot.Report " + r.from + " to " + r.to + ", " + std::to_string(r.model.notes.size()) + " notes>";
       });
-  m.def("convert_file", &convert_file);
-  m.def("convert_model", &convert_model);
-  m.def("changed_file", &changed_file);
+  m.def("convert_file", &convert_file, Inside::guard());
+  m.def("convert_model", &convert_model, Inside::guard());
+  m.def("changed_file", &changed_file, Inside::guard());
   m.def("convert_options", &option_names);
 }
 

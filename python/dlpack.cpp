@@ -96,7 +96,7 @@ std::optional<Array> from_dlpack(const py::handle& value) {
   PyCapsule_SetName(capsule.ptr(), "used_dltensor");                       // from now on it is ours to free
   const std::shared_ptr<const void> owner(managed, [managed](const void*) {
     if (!Py_IsInitialized()) return;
-    const WithLock lock;
+    const WithLock lock(true);
     if (managed->deleter) managed->deleter(managed);
   });
   const Dims dims(t.shape, t.shape + t.rank);

@@ -65,8 +65,8 @@ HeldModel rename_values(const HeldModel& held, const py::dict& values, const py:
 CompileReport compile_model(const HeldModel& held, const py::object& output, const py::dict& shapes,
                             const std::string& emit, const std::string& target, const std::string& weights,
                             bool has_threads, bool no_alloc, bool half_weights, bool has_profile, bool has_test) {
-  CompileRequest request{to_path(output), emit,         target,      weights,    no_alloc,
-                         half_weights,    has_profile,  has_threads, has_test};
+  CompileRequest request{to_path(output), emit,        target,      weights, no_alloc,
+                         half_weights,    has_profile, has_threads, has_test};
   AdjustOptions adjusted{.input_shapes = to_input_shapes(shapes)};
   return unlocked([&](Budget& budget) {
     adjusted.budget = &budget;

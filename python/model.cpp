@@ -198,8 +198,8 @@ void bind_model(py::module_& m) {
                std::to_string(s.parameter_elements) + " parameters, opset " +
                std::to_string(h.model.opsets.version("")) + ">";
       });
-  m.def("load_path", &load_path);
-  m.def("load_bytes", &load_bytes);
+  m.def("load_path", &load_path, Inside::guard());
+  m.def("load_bytes", &load_bytes, Inside::guard());
   m.def("parse", [](const std::string& text) { return HeldModel{parse_model(text), "onnxtxt"}; });
   m.def("optimize", &optimized);
   m.def("formats", [] {

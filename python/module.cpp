@@ -6,6 +6,7 @@
 
 #include "bind.h"
 #include "cli/program.h"
+#include "lock.h"
 
 namespace {
 
@@ -21,6 +22,7 @@ int run_command(std::vector<std::string> arguments) {
 PYBIND11_MODULE(_ingot, m) {
   using namespace ingot::python;
   m.attr("__version__") = INGOT_VERSION;
+  Inside::wait_at_the_end();
   bind_errors(m);
   bind_model(m);
   bind_verify(m);

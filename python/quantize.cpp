@@ -135,7 +135,7 @@ void bind_quantized(py::module_& m) {
       .def("__repr__", [](const Quantized& q) {
         return "<ingot.Quantized: " + std::to_string(q.result.report.quantized) + " nodes>";
       });
-  m.def("quantize", &quantize_model);
+  m.def("quantize", &quantize_model, Inside::guard());
 }
 
 }  // namespace

@@ -95,8 +95,8 @@ void bind_session(py::module_& m) {
       .def(py::init<const HeldModel&, int, bool, std::uint64_t, bool>())
       .def_readonly("inputs", &HeldSession::inputs)
       .def_readonly("outputs", &HeldSession::outputs)
-      .def("run", &HeldSession::run)
-      .def("profile", &HeldSession::profile);
+      .def("run", &HeldSession::run, Inside::guard())
+      .def("profile", &HeldSession::profile, Inside::guard());
   m.def("random_inputs", [](const HeldModel& held, std::uint32_t seed) {
     py::dict inputs;
     for (const NamedDatum& input : random_inputs(held.model, seed))

@@ -200,12 +200,12 @@ py::dict evaluate_model(const HeldModel& held, const py::object& data, const std
 void bind_trainer(py::module_& m) {
   py::class_<HeldTrainer>(m, "Trainer")
       .def(py::init<const HeldModel&, bool, const py::dict&>())
-      .def("step", &HeldTrainer::step)
-      .def("fit", &HeldTrainer::fit)
-      .def("trained", &HeldTrainer::trained)
+      .def("step", &HeldTrainer::step, Inside::guard())
+      .def("fit", &HeldTrainer::fit, Inside::guard())
+      .def("trained", &HeldTrainer::trained, Inside::guard())
       .def_property_readonly("target_name", &HeldTrainer::target_name)
       .def_property_readonly("notes", &HeldTrainer::notes);
-  m.def("evaluate", &evaluate_model);
+  m.def("evaluate", &evaluate_model, Inside::guard());
 }
 
 }  // namespace ingot::python

@@ -2,8 +2,6 @@
 #include "unlocked.h"
 
 #include <signal.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 namespace ingot::python {
 namespace {
@@ -15,8 +13,6 @@ void cancel(int signal) {
   if (Budget* budget = interruptible.load()) budget->cancel();
   pythons.sa_handler(signal);  // Python's own only sets flags
 }
-
-bool is_main_thread() { return syscall(SYS_gettid) == getpid(); }
 
 }  // namespace
 

@@ -167,7 +167,7 @@ Datum to_map(const py::dict& values, const Type& type) {
 std::shared_ptr<const void> keep(const py::object& object) {
   return {new py::object(object), [](const void* kept) {
             if (!Py_IsInitialized()) return;
-            const WithLock lock;
+            const WithLock lock(true);
             delete static_cast<const py::object*>(kept);
           }};
 }

@@ -77,7 +77,7 @@ void bind_verify(py::module_& m) {
       .def("__repr__", [](const Verdict& v) {
         return "<ingot.Verdict " + std::string(word_of(v.answer)) + ": " + v.a_runtime + ", " + v.b_runtime + ">";
       });
-  m.def("verify", &verify_files);
+  m.def("verify", &verify_files, Inside::guard());
 }
 
 }  // namespace ingot::python

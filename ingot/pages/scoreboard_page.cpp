@@ -93,6 +93,23 @@ std::string history_html(const ScoreHistory& history, const std::vector<std::str
   return html;
 }
 
+/// Each reason once for a column, with the cases that have it: what the table tells to who points at it, in words.
+std::string reasons_html(const std::vector<const ScoreRow*>& rows, const std::vector<std::string>& columns) {
+  std::string html = "<table>\n" + row({"column", "outcome", "why", "cases"}, "th");
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    std::map<std::pair<std::string, std::string>, std::string> cases;
+    for (const ScoreRow* r : rows) {
+      if (r->outcomes[c] == "passed") continue;
+      std::string& names = cases[{r->outcomes[c], r->reasons[c].substr(0, kLongest)}];
+      names += (names.empty() ? "" : ", ") + r->name;
+    }
+    for (const auto& [why, names] : cases)
+      html += row({escaped(columns[c]), "<span class=\"" + escaped(why.first) + "\">" + escaped(why.first) + "</span>",
+                   escaped(why.second), escaped(names)});
+  }
+  return html + "</table>\n";
+}
+
 Page operator_page(const std::string& op, const std::vector<const ScoreRow*>& rows,
                    const std::vector<std::string>& columns) {
   std::string html = "<p><a href=\"index.html\">all operators</a></p>\n<table>\n" +
@@ -106,6 +123,7 @@ Page operator_page(const std::string& op, const std::vector<const ScoreRow*>& ro
   }
   Page page{op.empty() ? "Models of several nodes" : op, {}};
   page.sections.push_back({"cases", "Cases", html + "</table>\n"});
+  page.sections.push_back({"reasons", "Why not", reasons_html(rows, columns)});
   page.sections.push_back({"types", "Types", counts_by("type of an input", rows, columns, types_of)});
   page.sections.push_back({"opsets", "Operator sets", counts_by("operator set", rows, columns, opset_of)});
   return page;

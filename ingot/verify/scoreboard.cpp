@@ -214,7 +214,9 @@ class Case {
   bool is_right_in_another_type(const Datum& got, const Datum& expected) const {
     const Array *a = got.array(), *b = expected.array();
     if (!a || !b || a->dtype() == b->dtype() || !is_number(a->dtype()) || !is_number(b->dtype())) return false;
-    return !difference(converted(*a, DType::f64), converted(*b, DType::f64), test_.tolerance);
+    const bool can_round = TypeSet(Numeric{}).has(b->dtype()) && is_float(a->dtype()) == is_float(b->dtype());
+    const DType common = can_round ? b->dtype() : DType::f64;
+    return !difference(converted(*a, common), converted(*b, common), test_.tolerance);
   }
 
   const TestCase& test_;

@@ -132,6 +132,17 @@ class TensorFlow(unittest.TestCase):
         self.assertIn("verified=same", done.stderr)
 
     @needs("tfjs")
+    def test_hot_places_are_floats_in_tfjs(self):
+        """Its fast backend writes whole numbers where OneHot is asked for floats."""
+        self.write("hot.onnxtxt", """<ir_version: 10, opset_import: ["" : 21]>
+            net (float[3, 4] x, float[2] values) => (float[3, 4] h, float[3, 2, 5] y, float[3, 2, 5] z, int32[3, 2, 5] w)
+            <int64[3, 2] i = {0, 4, -1, 7, 2, -9}, int64 depth = {5}, float[2] offon = {0.5, 3.25}, int32[2] whole = {7, -2}> {
+              h = Hardmax(x)  y = OneHot(i, depth, offon)  z = OneHot(i, depth, values)  w = OneHot(i, depth, whole) }""")
+        said = self.ingot("convert", "hot.onnxtxt", "-o", "hot", "--to", "tfjs").stderr
+        self.assertRegex(said, r"TF.js [0-9.]+ \(wasm\)")
+        self.assertRegex(said, "verified=(same|self) ")  # ONNX Runtime does not run all of it
+
+    @needs("tfjs")
     def test_a_shape_that_is_missing_is_asked_for(self):
         self.write("open.pbtxt", 'node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }\n'
                                  'node { name: "y" op: "Exp" input: "x" ' + FLOAT + " }")

@@ -199,6 +199,8 @@ class Others(Pages):
         self.browser.value("document.querySelector('a[href=\"op-Bernoulli.html\"]').click()")
         self.browser.wait("document.title === 'Bernoulli' && document.documentElement.dataset.ready === 'yes'")
         self.assertIn("test_bernoulli", self.text("#cases"))
+        self.browser.click_on("[data-tab=reasons]")  # without a mouse, too
+        self.assertRegex(self.text("#reasons"), r"ingot\s+failed\s+output 'y' element .* expected")
 
     def test_lists_lead_to_pages_of_any_name(self):
         names = ["a#b?c%20 d.onnxtxt", "javascript:window.hacked=1.onnxtxt", "\u202ex'\".onnxtxt"]

@@ -520,9 +520,11 @@ for job in (runs, runs, trains):
     threading.Thread(target=job, daemon=True).start()
 time.sleep(0.5)
 """
-        for _ in range(3):
-            done = subprocess.run([sys.executable, "-c", work], capture_output=True, text=True, timeout=100)
-            self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for _ in range(4):  # several at once, so that threads are stopped wherever they are
+            running = [subprocess.Popen([sys.executable, "-c", work], stderr=subprocess.PIPE, text=True) for _ in range(4)]
+            for process in running:
+                said = process.communicate(timeout=100)[1]
+                self.assertEqual((process.returncode, said), (0, ""))
 
 
 def address(array):

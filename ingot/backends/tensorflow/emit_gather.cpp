@@ -203,7 +203,12 @@ void emit_one_hot(NodeOut& n) {
   };
   // Negative ones count from the end: (i + depth) mod depth would also wrap those that are out of range.
   const Ref raw = n.int32(0);
-  n.set(e.add("OneHot", {turned(e, raw, depth), depth, value(1), value(0)}, {{"axis", axis}}));
+  const Ref places = turned(e, raw, depth), on = value(1), off = value(0);
+  if (!e.is_tfjs() || !is_float(e.elem_of(on)))
+    return n.set(e.add("OneHot", {places, depth, on, off}, {{"axis", axis}}));
+  // Whose fast backend writes whole numbers, whatever type is asked for.
+  const Ref hot = e.add("OneHot", {places, depth, e.index(1), e.index(0)}, {{"axis", axis}});
+  n.set(e.add("SelectV2", {e.add("NotEqual", {hot, e.index(0)}), on, off}));
 }
 Refused refuse_one_hot(const Node& n, Dialect dialect) {
   if (dialect == Dialect::tfjs && n.attributes.int_or("axis", -1) != -1 && n.input(0)->type.shape &&
