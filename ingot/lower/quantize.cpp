@@ -21,10 +21,9 @@ struct ScalePlace {
 
 ScalePlace scale_place(Lowering& l, const View& x, const View& scale) {
   ScalePlace place;
-  if (scale.rank())
-    place.axis = static_cast<std::size_t>(l.axis(l.attr("axis", 1), std::max<std::size_t>(x.rank(), 1)));
   place.block = l.attr("block_size", 0);
   if (scale.rank() == 0 || product(scale.dims).as_int() == 1) return place;
+  place.axis = static_cast<std::size_t>(l.axis(l.attr("axis", 1), std::max<std::size_t>(x.rank(), 1)));
   if (scale.rank() == 1 && place.block == 0) {
     l.require_spread({scale.dims[0]}, {x.dims[place.axis]});
     return place;

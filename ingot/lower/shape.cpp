@@ -277,11 +277,10 @@ void lower_pad(Lowering& l) {
   const Exprs before = ByAxis{1, 3, 0, 2}.of(l, Exprs(x.rank(), 0));
   const Exprs after = ByAxis{1, 3, 1, 2}.of(l, Exprs(x.rank(), 0));
   Exprs dims = x.dims;
-  for (std::size_t i = 0; i < x.rank(); ++i) {
-    dims[i] = dims[i] + before[i] + after[i];
-    if (mode != "constant" && !same(dims[i], x.dims[i])) l.require_place(x.dims[i], dims[i]);
-  }
+  for (std::size_t i = 0; i < x.rank(); ++i) dims[i] = dims[i] + before[i] + after[i];
   l.settle(0, dims);
+  for (std::size_t i = 0; i < x.rank(); ++i)
+    if (mode != "constant" && !same(dims[i], x.dims[i])) l.require_place(x.dims[i], product(dims));
   const bool has_value = l.has(2);
   const View value = has_value ? l.in(2) : View{};
   const auto read = [=](const Exprs& at) {

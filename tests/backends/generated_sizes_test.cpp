@@ -61,7 +61,7 @@ constexpr Case kCases[] = {
     {"float[A,B,2,C] a", "float[X,Y,Z,V] y", "y = DepthToSpace<blocksize = 2>(a)"},
     {"float[A,2,B,C] a", "float[X,Y,Z,V] y", "y = SpaceToDepth<blocksize = 2>(a)"},
     {"float[A,3] a, int64[C] n", "float[A,3] y", "y = ReverseSequence<time_axis = 1, batch_axis = 0>(a, n)"},
-    {"float[A,B] a, int64[4] p", "float[X,Y] y", "y = Pad<mode = \"edge\">(a, p)", 1},
+    {"float[A,B] a, int64[4] p", "float[X,Y] y", "y = Pad<mode = \"edge\">(a, p)"},
     {"float[A,2] a, int64[2] r", "float[X,Y] y", "y = Tile(a, r)"},
     {"int64[2] s", "float[X,Y] y", "y = ConstantOfShape(s)"},
     {"bool c, float[A] a, float[B] b", "float[X] y",
@@ -71,8 +71,7 @@ constexpr Case kCases[] = {
      "n = Constant<value = int64 {2}>() t = Constant<value = bool {1}>() y = Loop(n, t, a)<body = l(int64 i, bool c, "
      "float[N] s) => (bool d, float[M] r) { d = Identity(c) r = Add(s, b) }>"},
     {"float[A,B,2] x, float[1,12,C] w, float[1,12,3] r", "float[A,1,B,3] y", "y = LSTM<hidden_size = 3>(x, w, r)", 1},
-    {"float[A,B,2] x, float[1,9,2] w, float[1,9,3] r, float[1,D,3] h", "float[A,1,B,3] y",
-     "y = GRU<hidden_size = 3>(x, w, r, , , h)", 1},
+    {"float[A,B,2] x, float[1,9,C] w, float[1,9,3] r", "float[A,1,B,3] y", "y = GRU<hidden_size = 3>(x, w, r)", 1},
     {"float[A,2,B,3] x, float[C,2,2,2] g", "float[X,2,2,2] y", "y = GridSample(x, g)"},
     {"float[A,B] x, float[C] s", "float[A,B] y", "y = PRelu(x, s)"},
     {"float[A,B] x, float[C,B] y0", "float[X,B] y", "y = Min(x, y0)"},
