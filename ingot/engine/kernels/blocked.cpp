@@ -207,7 +207,8 @@ class Spread final : public PreparedNode {
     float* to = y.mutable_data<float>().data();
     const Budget& budget = c.host().budget();
     constexpr std::int64_t kGrain = 1 << 13;  // elements
-    const std::int64_t row = width * size_ * kBlock, rows = y.size() / std::max<std::int64_t>(1, row);
+    if (y.size() == 0) return;
+    const std::int64_t row = width * size_ * kBlock, rows = y.size() / row;
     pool.parallel_for(rows, std::max<std::int64_t>(1, kGrain / row), [&](std::int64_t begin, std::int64_t end) {
       budget.poll();
       for (std::int64_t i = begin; i < end; ++i) {

@@ -261,6 +261,10 @@ bool DepthwisePairs::is_for(const ConvolutionSpec& spec, const Dims& weights) {
   const bool is_depthwise = weights[1] == 1 && spec.groups == weights[0] && spec.groups > 1;
   if (!is_depthwise || weights.size() > 4 || !spec.input_is_blocked || !spec.output_is_blocked) return false;
   if (std::ranges::any_of(spec.pads_begin, [](std::int64_t pad) { return pad < 0; })) return false;
+  // What filters meet at the ends of rows is copied: not where they reach far.
+  constexpr std::int64_t kFar = 1024;
+  if (weights.back() > kFar || spec.dilations.back() > kFar) return false;
+  if ((weights.back() - 1) * spec.dilations.back() > kFar) return false;
   return spec.strides.back() == 1 || (spec.strides.back() == 2 && spec.dilations.back() == 1);
 }
 
@@ -385,8 +389,9 @@ void DepthwisePairs::run(const float* x, const Dims& dims, float* y, const Dims&
   const bool is_plane = dims.size() == 4;
   const Image image{is_plane ? dims[2] : 1, dims.back(), is_plane ? out[2] : 1, out.back(),
                     segments_of(dims.back(), out.back())};
-  const std::int64_t rows =
-      std::min(image.out_height, std::max<std::int64_t>(4, kStrip / (image.width * kBlock * down_.stride)));
+  // A source without elements may have results: those of padding.
+  const std::int64_t source_row = std::max<std::int64_t>(1, image.width * kBlock * down_.stride);
+  const std::int64_t rows = std::min(image.out_height, std::max<std::int64_t>(4, kStrip / source_row));
   const std::int64_t strips = (image.out_height + rows - 1) / rows, pieces = dims[0] * blocks_ * strips;
   const std::int64_t work = rows * image.out_width * down_.kernel * across_.kernel;
   pool.parallel_for(pieces, std::max<std::int64_t>(1, kGrain / work), [&](std::int64_t begin, std::int64_t end) {

@@ -84,16 +84,16 @@ struct DirectConvolution::Layout {
   std::int64_t rows, length;     // of results, in each slice of a plane
   std::int64_t registers;        // of results at once
   std::int64_t units;            // of inputs that one sum takes in before the next begins
-  std::int64_t piece_rows, row_pieces, piece_registers, register_pieces;
+  std::int64_t piece_rows, row_pieces, piece_length, column_pieces, piece_registers, register_pieces;
   std::int64_t row_size, slice_size, unit_size;  // floats of what is read: of the image or the copy
   std::vector<std::vector<DirectTap>> taps;      // of so many units, by pattern
 
   Layout(const State& s, const Dims& dims, const Dims& out);
   std::int64_t slices() const { return is_flat ? 1 : depth.to; }
-  std::int64_t length_of(std::int64_t row) const {
-    return is_flat ? std::min(length, plane / kBlock - row * length) : length;
+  std::int64_t length_of(const Piece& at, std::int64_t row) const {
+    return is_flat ? std::min(length, plane / kBlock - row * length) : std::min(piece_length, length - at.column);
   }
-  void copy(const float* x, std::int64_t count, std::int64_t slice, std::int64_t row, float* to) const;
+  void copy(const float* x, std::int64_t count, const Piece& at, float* to) const;
 
  private:
   void cut(const State& s, std::int64_t images);
@@ -119,7 +119,7 @@ DirectConvolution::Layout::Layout(const State& s, const Dims& dims, const Dims& 
     rows = parts_of(all, length);
   }
   cut(s, dims[0]);
-  row_size = (is_flat ? length : is_copied ? width.reach(width.to) : width.from) * unit;
+  row_size = (is_flat ? length : is_copied ? width.reach(piece_length) : width.from) * unit;
   slice_size = is_copied ? height.reach(piece_rows) * row_size : height.from * width.from * unit;
   unit_size = is_copied ? depth.kernel * slice_size : in_plane;
   find_taps(s);
@@ -130,7 +130,11 @@ void DirectConvolution::Layout::cut(const State& s, std::int64_t images) {
   // Short rows have too few sums to keep the arithmetic units busy.
   const bool is_short = length <= 4 && unit == kBlock && width.stride <= 2;
   registers = s.registers() == 1 ? 1 : is_short ? 4 : 2;
-  const std::int64_t row_inputs = units * unit * (is_flat ? length : height.stride * width.reach(width.to));
+  // Long rows are copied in parts.
+  const std::int64_t parts = is_copied ? parts_of(units * unit * width.reach(length), kInputs) : 1;
+  piece_length = std::max(std::min(length, kStrip), parts_of(length, parts));
+  column_pieces = parts_of(length, piece_length);
+  const std::int64_t row_inputs = units * unit * (is_flat ? length : height.stride * width.reach(piece_length));
   const std::int64_t fitting = std::max<std::int64_t>(4, kInputs / row_inputs);
   const double work = static_cast<double>(rows * length) * static_cast<double>(s.out * s.in * s.taps);
   const std::int64_t groups = images * s.spec.groups * slices();
@@ -140,7 +144,7 @@ void DirectConvolution::Layout::cut(const State& s, std::int64_t images) {
   piece_rows = parts_of(rows, row_pieces);
   row_pieces = parts_of(rows, piece_rows);
   const std::int64_t together = parts_of(s.registers(), registers);
-  piece_registers = parts_of(together, std::min(together, parts_of(wanted, row_pieces))) * registers;
+  piece_registers = parts_of(together, std::min(together, parts_of(wanted, row_pieces * column_pieces))) * registers;
   register_pieces = parts_of(s.registers(), piece_registers);
 }
 
@@ -166,22 +170,22 @@ std::vector<DirectTap> DirectConvolution::Layout::taps_of(const State& s, const 
   return found;
 }
 
-/// What the filters of a piece's first row and those below it meet, of so many units of inputs.
-void DirectConvolution::Layout::copy(const float* x, std::int64_t count, std::int64_t slice, std::int64_t row,
-                                     float* to) const {
-  const std::int64_t lines = height.reach(std::min(piece_rows, rows - row)), top = row * height.stride - height.pad;
-  const std::int64_t wide = row_size / unit;
-  const std::int64_t left = std::min(width.pad, wide), there = std::clamp<std::int64_t>(wide - left, 0, width.from);
+/// What the filters of a piece meet, of so many units of inputs.
+void DirectConvolution::Layout::copy(const float* x, std::int64_t count, const Piece& at, float* to) const {
+  const std::int64_t lines = height.reach(std::min(piece_rows, rows - at.row));
+  const std::int64_t top = at.row * height.stride - height.pad, first = at.column * width.stride - width.pad;
+  const std::int64_t wide = row_size / unit, left = std::clamp<std::int64_t>(-first, 0, wide);
+  const std::int64_t begin = first + left, there = std::clamp<std::int64_t>(width.from - begin, 0, wide - left);
   for (std::int64_t i = 0; i < count; ++i)
     for (std::int64_t z = 0; z < depth.kernel; ++z) {
-      const std::int64_t from_slice = slice * depth.stride - depth.pad + z * depth.dilation;
+      const std::int64_t from_slice = at.slice * depth.stride - depth.pad + z * depth.dilation;
       float* out = to + i * unit_size + z * slice_size;
       for (std::int64_t line = top; line < top + lines; ++line, out += row_size) {
-        if (from_slice < 0 || from_slice >= depth.from || line < 0 || line >= height.from) {
+        if (from_slice < 0 || from_slice >= depth.from || line < 0 || line >= height.from || there == 0) {
           std::fill_n(out, row_size, 0.0f);
           continue;
         }
-        const float* in = x + i * in_plane + (from_slice * height.from + line) * width.from * unit;
+        const float* in = x + i * in_plane + ((from_slice * height.from + line) * width.from + begin) * unit;
         std::fill_n(out, left * unit, 0.0f);
         std::memcpy(out + left * unit, in, static_cast<std::size_t>(there * unit) * sizeof(float));
         std::fill(out + (left + there) * unit, out + row_size, 0.0f);
@@ -193,7 +197,15 @@ bool DirectConvolution::has_registers() { return has_wide_registers(); }
 
 bool DirectConvolution::is_for(const ConvolutionSpec& spec, const Dims& weights) {
   if (!spec.output_is_blocked || weights.size() < 3 || weights.size() > 5) return false;
-  if (std::ranges::any_of(spec.pads_begin, [](std::int64_t pad) { return pad < 0; })) return false;
+  // What filters meet is copied with its padding: not where they reach far, or lie far apart.
+  constexpr std::int64_t kFar = 256, kFarAlongRow = 4096, kApart = 8;
+  std::int64_t reach = 1;
+  for (std::size_t i = 0; i < spec.strides.size(); ++i) {
+    const std::int64_t kernel = weights[i + 2], most = weights.size() == 3 ? kFarAlongRow : kFar;
+    if (spec.pads_begin[i] < 0 || spec.strides[i] > kApart || kernel > most || spec.dilations[i] > most) return false;
+    reach *= (kernel - 1) * spec.dilations[i] + 1;
+    if (reach > kFarAlongRow) return false;
+  }
   return spec.groups == 1 ||
          (spec.input_is_blocked && weights[1] % kBlock == 0 && weights[0] / spec.groups % kBlock == 0);
 }
@@ -269,7 +281,7 @@ void DirectConvolution::run_piece(const Layout& l, const Piece& at, const float*
     const std::int64_t units = std::min(l.units, s.units() - unit);
     const float* from = image + unit * l.in_plane;
     if (l.is_copied) {
-      l.copy(from, units, at.slice, at.row, copied);
+      l.copy(from, units, at, copied);
       from = copied;
     } else {
       from += at.slice * l.depth.stride * l.slice_size + at.row * l.height.stride * l.row_size;
@@ -295,20 +307,30 @@ void DirectConvolution::run_piece(const Layout& l, const Piece& at, const float*
       if (epilogue.bias) part.bias = epilogue.bias + group * s.out + reg * kWide;
       part.low = epilogue.low;
       part.high = epilogue.high;
-      const std::int64_t begin = first + (at.slice * l.rows + at.row) * l.length * kBlock;
+      const std::int64_t begin = first + ((at.slice * l.rows + at.row) * l.length + at.column) * kBlock;
       for (std::int64_t row = at.row; row < row_end; ++row) {
         const std::int64_t place = begin + (row - at.row) * l.length * kBlock;
         part.x = from + (row - at.row) * l.height.stride * l.row_size;
         part.y = y + place;
         part.residual = epilogue.residual ? epilogue.residual + place : nullptr;
-        sum_row(part, l.length_of(row), count, l.unit);
+        sum_row(part, l.length_of(at, row), count, l.unit);
       }
-      const std::int64_t size = ((row_end - at.row - 1) * l.length + l.length_of(row_end - 1)) * kBlock;
-      for (std::int64_t k = 0; k < part.blocks && part.is_last; ++k)
-        for (const ElementStep& step : s.spec.functions)
-          apply(step.unary, y + begin + k * l.plane, y + begin + k * l.plane, size, step.a, step.b);
+      if (part.is_last) apply_functions(l, at, row_end, part.blocks, y + begin);
     }
   }
+}
+
+void DirectConvolution::apply_functions(const Layout& l, const Piece& at, std::int64_t row_end, std::int64_t blocks,
+                                        float* y) const {
+  // Rows that follow each other are one.
+  const bool is_whole = l.column_pieces == 1;
+  const std::int64_t rows = row_end - at.row, last = l.length_of(at, row_end - 1);
+  const std::int64_t size = (is_whole ? (rows - 1) * l.length + last : last) * kBlock;
+  for (std::int64_t k = 0; k < blocks; ++k)
+    for (std::int64_t row = 0; row < (is_whole ? 1 : rows); ++row) {
+      float* const to = y + k * l.plane + row * l.length * kBlock;
+      for (const ElementStep& step : state_->spec.functions) apply(step.unary, to, to, size, step.a, step.b);
+    }
 }
 
 void DirectConvolution::run(const float* x, const Dims& dims, float* y, const Dims& out,
@@ -316,14 +338,15 @@ void DirectConvolution::run(const float* x, const Dims& dims, float* y, const Di
   prepare(pool, budget);
   const State& s = *state_;
   const Layout l(s, dims, out);
-  const std::int64_t of_row = l.register_pieces, of_slice = l.row_pieces * of_row, of_group = l.slices() * of_slice;
+  const std::int64_t of_column = l.register_pieces, of_row = l.column_pieces * of_column;
+  const std::int64_t of_slice = l.row_pieces * of_row, of_group = l.slices() * of_slice;
   const std::int64_t pieces = dims[0] * s.spec.groups * of_group;
   const double work = static_cast<double>(dims[0] * s.spec.groups) * static_cast<double>(l.plane / kBlock) *
                       static_cast<double>(s.out * s.in * s.taps);
   pool.parallel_for(pieces, work < kSmall ? pieces : 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const Piece at{i / of_group, i % of_group / of_slice, i % of_slice / of_row * l.piece_rows,
-                     i % of_row * l.piece_registers};
+                     i % of_row / of_column * l.piece_length, i % of_column * l.piece_registers};
       run_piece(l, at, x, y, epilogue, budget);
     }
   });

@@ -30,11 +30,12 @@ class DirectConvolution {
   struct Layout;
   /// Where a piece of work begins. `group` counts those of all images.
   struct Piece {
-    std::int64_t group, slice, row, reg;
+    std::int64_t group, slice, row, column, reg;
   };
   void prepare(ThreadPool& pool, const Budget& budget) const;
   void run_piece(const Layout& l, const Piece& at, const float* x, float* y, const BlockedEpilogue& epilogue,
                  const Budget& budget) const;
+  void apply_functions(const Layout& l, const Piece& at, std::int64_t row_end, std::int64_t blocks, float* y) const;
   std::unique_ptr<State> state_;
 };
 

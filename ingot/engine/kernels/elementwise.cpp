@@ -176,8 +176,8 @@ class Elementwise final : public PreparedNode {
     if (period)
       for (std::size_t i = 0; i < inputs_; ++i)
         if (readings[i] == Reading::periodic)
-          for (std::int64_t j = 0; j < length; ++j)
-            repeated[i * kTile + static_cast<std::size_t>(j)] = data[i][j % period];
+          for (std::int64_t j = 0; j < length; j += period)
+            std::copy_n(data[i], period, repeated + i * kTile + static_cast<std::size_t>(j));
     const auto is_single = [&](std::uint32_t r) { return r < inputs_ && readings[r] == Reading::single; };
     const auto point = [&](const float*& to, std::uint32_t r) {
       to = r >= inputs_                       ? tiles + tile_of_[r - inputs_] * kTile

@@ -158,8 +158,12 @@ struct Winograd::State {
 bool Winograd::is_for(std::int64_t in_channels, std::int64_t out_channels, std::int64_t out_height,
                       std::int64_t out_width) {
   // Small planes waste most of their tiles, few channels do not pay for the transforms.
-  const std::int64_t fewest = DirectConvolution::has_registers() ? 48 : 32;
-  return in_channels >= fewest && out_channels >= fewest && out_height >= 12 && out_width >= 12;
+  constexpr std::int64_t kLeast = 32, kSide = 12;
+  if (in_channels < kLeast || out_channels < kLeast || out_height < kSide || out_width < kSide) return false;
+  if (!DirectConvolution::has_registers()) return true;
+  // The transformed weights are four times as many: few tiles do not pay for reading them.
+  constexpr std::int64_t kMany = 128, kSome = 48, kLargePlane = 400;
+  return out_channels >= kSome && in_channels >= (out_height * out_width < kLargePlane ? kMany : kSome);
 }
 
 Winograd::Winograd(Tensor weights, std::vector<float> factor) : state_(std::make_unique<State>()) {

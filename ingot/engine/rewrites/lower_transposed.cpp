@@ -122,8 +122,10 @@ void write(const Transposed& t) {
   made->producer()->name = names_of(std::array{t.node});
   if (t.is_row && x.stride > 1) {
     // [N, stride * outputs, length] -> [N, outputs, length * stride]
-    Value* parts = g.reshape(made, {0, x.stride, t.outputs, -1});
-    made = g.reshape(g.transpose(parts, {0, 2, 3, 1}), {0, t.outputs, -1});
+    const Dim& length = t.node->input(0)->type.shape->back();
+    const std::int64_t known = length.is_known() ? length.value() : -1;
+    Value* parts = g.reshape(made, {0, x.stride, t.outputs, known});
+    made = g.reshape(g.transpose(parts, {0, 2, 3, 1}), {0, t.outputs, known < 0 ? known : known * x.stride});
   } else if (x.stride > 1) {
     made = g.op("DepthToSpace", {made}, {{"blocksize", x.stride}});
   }

@@ -79,5 +79,30 @@ TEST(DirectConvolution, SumsOverManyInputsInParts) {
   }
 }
 
+/// One convolution of 24 channels in blocks.
+void expect_same_numbers(const Dims& input, const Dims& kernel, const Attrs& geometry) {
+  Random random(7);
+  Model model = empty_model();
+  Value* x = model.graph->add_input("x", Type::tensor(DType::f32, Shape(input.begin(), input.end())));
+  GraphBuilder g(*model.graph);
+  Value* y = g.op("Conv", {x, g.constant(random.floats(kernel, -0.25f, 0.25f))}, geometry);
+  model.graph->add_output(g.op("HardSwish", {y}));
+  expect_same(model, Array::from(random.floats(input)), 2e-5f);
+}
+
+TEST(DirectConvolution, CopiesLongRowsInParts) {
+  expect_same_numbers({1, 24, 9001}, {20, 24, 3}, {{"pads", {1, 1}}});
+  expect_same_numbers({1, 24, 9001}, {20, 24, 3}, {{"pads", {4, 0}}, {"dilations", {2}}, {"strides", {2}}});
+  expect_same_numbers({1, 24, 5, 4003}, {20, 24, 3, 3}, {{"pads", {1, 2, 1, 0}}});
+  expect_same_numbers({2, 3, 4, 9000}, {9, 3, 2, 5}, {{"pads", {0, 2, 1, 2}}, {"strides", {1, 2}}});
+}
+
+TEST(DirectConvolution, LeavesFarFiltersToTheLibrary) {
+  const std::int64_t far = 3000;
+  expect_same_numbers({1, 24, 5, 6}, {16, 24, 2, 2}, {{"pads", {far, far, 0, 0}}, {"dilations", {far, far}}});
+  expect_same_numbers({1, 24, 5, 6}, {16, 24, 2, 2}, {{"pads", {20, 20, 20, 20}}, {"strides", {9, 30}}});
+  expect_same_numbers({1, 24, 40}, {24, 1, 2}, {{"pads", {far, 0}}, {"dilations", {far}}, {"group", std::int64_t{24}}});
+}
+
 }  // namespace
 }  // namespace ingot::engine
