@@ -84,7 +84,9 @@ def main():
             if why or outcome == "differs":
                 print(f"{outcome}: {name}\n    " + why.replace("\n", "\n    "), flush=True)
             failures += outcome in ("differs", "failed", "too slow")
-    print(f"{len(paths)} models: " + ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common()))
+            done = sum(counts.values())
+            if done % 100 == 0 or done == len(paths):
+                print(f"{done} of {len(paths)} models: " + ", ".join(f"{n} {what}" for what, n in counts.most_common()), flush=True)
     return 1 if failures or not counts["agrees in TF.js"] else 0
 
 

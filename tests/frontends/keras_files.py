@@ -62,13 +62,15 @@ def of_one(inner, *shape):
     return model([given("x", *shape), inner], [["x", 0, 0]], [[inner["name"], 0, 0]])
 
 
-def archive(config, weights, version="3.8.0"):
-    """A .keras file; `weights`: by the path of the object."""
+def archive(config, weights, version="3.8.0", names=None):
+    """A .keras file; `weights`: by the path of the object; `names`: of objects, by their paths."""
     def write(path):
         stored = io.BytesIO()
         with h5py.File(stored, "w") as file:
             for place, arrays in weights.items():
                 group = file.create_group(f"layers/{place}/vars")
+                if names and place in names:
+                    group.attrs["name"] = names[place]
                 for i, array in enumerate(arrays):
                     group.create_dataset(str(i), data=array)
         with zipfile.ZipFile(path, "w") as file:
@@ -204,6 +206,14 @@ agrees("a frozen layer in a model, told by the order",
        hdf5(tower, {"tower": {f"w_{i}:0": array for i, array in enumerate(stored)}}), {"x": X},
        {"tower": ((X @ K1 + B1 - mean) / np.sqrt(variance + 1e-3) * gamma + beta) @ K2 + B2})
 
+# ---- an object that two models hold is written where the first of them stands
+inner = model([given("a", 4), layer("Dense", "shared", tensor("a"), units=4), layer("Dense", "own", tensor("shared"), units=3)],
+              [["a", 0, 0]], [["own", 0, 0]], "inner")
+outer = model([given("x", 4), layer("Dense", "shared", tensor("x"), units=4), {**inner, "inbound_nodes": [{"args": [tensor("shared")], "kwargs": {}}]}],
+              [["x", 0, 0]], [["inner", 1, 0]])
+agrees("a layer of the model and of one inside", archive(outer, {"dense": [K3, B3], "functional/layers/dense_1": [K2, B2]}, names={"dense": "shared"}),
+       {"x": X2}, {"inner": ((X2 @ K3 + B3) @ K3 + B3) @ K2 + B2})
+
 # ---- wrappers
 inside = sequential("inside", given("t", 6, 3), layer("Masking", "k", mask_value=0.0), layer("LSTM", "l", **LSTM),
                     layer("Dense", "d", units=3))
@@ -259,6 +269,15 @@ for whole in (True, False):
     steps = lstm(GAPS, FORWARD, COUNTS)[0] * COUNTS[..., None]
     agrees(f"zeros where steps do not count, sequences {whole}", archive(masked, {"lstm/cell": FORWARD}), {"x": GAPS},
            {"y": steps if whole else steps[:, -1]})
+other = STEPS2.copy()
+other[0, 2] = other[1, 5] = 0
+wide = lstm_weights(6, 4)
+for version, common in (("3.8.0", COUNTS | (other != 0).any(-1)), ("2.15.0", COUNTS & (other != 0).any(-1))):
+    joined = model([given("x", 6, 3), given("z", 6, 3), layer("Masking", "k", tensor("x"), mask_value=0.0),
+                    layer("Masking", "j", tensor("z"), mask_value=0.0), layer("Concatenate", "c", [tensor("k"), tensor("j")], axis=-1),
+                    layer("LSTM", "y", tensor("c"), **LSTM)], [["x", 0, 0], ["z", 0, 0]], [["y", 0, 0]])
+    agrees(f"masks of joined features, Keras {version}", archive(joined, {"lstm/cell": wide}, version), {"x": GAPS, "z": other},
+           {"y": lstm(np.concatenate([GAPS, other], -1), wide, common)[1]})
 heads = [draw(3, 2, 3), draw(2, 3), draw(3, 2, 3), draw(2, 3), draw(3, 2, 3), draw(2, 3), draw(2, 3, 5), draw(5)]
 held = {f"multi_head_attention/{n}_dense": heads[2 * i:2 * i + 2] for i, n in enumerate(("query", "key", "value", "output"))}
 
@@ -321,6 +340,21 @@ agrees("whole numbers into a Dense layer",
        archive(model([given("x", 5, dtype="int32"), layer("Dense", "y", tensor("x"), units=4)], [["x", 0, 0]], [["y", 0, 0]]),
                {"dense": [K1, B1]}), {"x": WHOLE}, {"y": WHOLE @ K1 + B1})
 
+# ---- what adapt() found
+NUMBERS = np.array([[0, 1, 3, 7], [1, 2, 2, 3]], np.float32)  # a summary of tf.keras: numbers, and how many each stands for
+VALUES = np.array([[-1, 0.5, 1, 2], [3, 4, 6.9, 9]], np.float32)
+for bins in (2, 3, 49):
+    shares = np.cumsum(NUMBERS[1]) / NUMBERS[1].sum()
+    bounds = NUMBERS[0, :-1] if NUMBERS.shape[1] / bins < 1 else np.interp(np.arange(1, bins) / bins, shares, NUMBERS[0])
+    found = {**entry("Discretization", "y", {"bin_boundaries": None, "num_bins": bins}), "inbound_nodes": [[["x", 0, 0, {}]]]}
+    agrees(f"{bins} bins that were found", hdf5(of_one(found, 4), {"y": {"y/summary:0": NUMBERS}}), {"x": VALUES},
+           {"y": np.searchsorted(bounds.astype(np.float32), VALUES, side="right")})
+refused("bins that were not found", archive(of_one(layer("Discretization", "y", tensor("x"), bin_boundaries=None, num_bins=4), 4), {}),
+        "it was not adapted")
+refused("bins in disorder", archive(of_one(layer("Discretization", "y", tensor("x"), bin_boundaries=[2.0, 0.0]), 4), {}), "do not grow")
+refused("a word twice", archive(of_one(layer("IntegerLookup", "y", tensor("x"), vocabulary=[1, 2, 1], num_oov_indices=1), 4), {}),
+        "has a word twice")
+
 # ---- files that contradict themselves
 def dense(arrays, **config):
     return archive(of_one(layer("Dense", "y", tensor("x"), **{"units": 4, **config}), 5), {"dense": arrays})
@@ -351,6 +385,10 @@ refused("a bias of the recurrent product", contradicts("GRU", "gru/cell", [draw(
                                                        reset_after=True), "[2,12] " + BY)
 refused("an equation's bias", contradicts("EinsumDense", "einsum_dense", [draw(5, 2, 3), draw(3)], (6, 5), equation="abc,cde->abde",
                                           output_shape=[6, 2, 3], bias_axes="de"), "[2,3] " + BY)
+for key, value, why in (("return_sequences", True, "disagree about 'return_sequences'"), ("go_backwards", False, "go the same way")):
+    ahead, behind = entry("LSTM", "f", LSTM), entry("LSTM", "b", {**LSTM, "go_backwards": True, key: value})
+    refused(f"two directions and {key}",
+            contradicts("Bidirectional", "bidirectional/forward_layer/cell", FORWARD, (6, 3), layer=ahead, backward_layer=behind), why)
 x = given("x", 5)
 y = layer("Dense", "y", tensor("x"), units=4)
 W = {"dense": [K1, B1]}

@@ -2,6 +2,7 @@
 #include "ingot/frontends/keras/lookup.h"
 
 #include <algorithm>
+#include <set>
 
 #include "ingot/base/error.h"
 #include "ingot/frontends/keras/encoding.h"
@@ -91,6 +92,8 @@ Lookup lookup_of(Call& call, const std::optional<std::string>& mask) {
   std::vector<std::string>& words = lookup.words;
   if (mask && !words.empty() && words.front() == *mask) words.erase(words.begin());
   while (out_of > 0 && !words.empty() && words.front() == unknown) words.erase(words.begin());
+  call.require(std::set<std::string_view>(words.begin(), words.end()).size() == words.size(),
+               "its vocabulary has a word twice");
   std::int64_t next = mask && is_index ? 1 : 0;
   lookup.first_unknown = next;
   if (out_of == 1) lookup.unknown = next;

@@ -78,7 +78,7 @@ void concatenate(Call& call) {
   for (std::size_t i = 0; i < call.inputs.size(); ++i) values.push_back(call.in(i));
   const std::int64_t axis = call.integer("axis", -1), rank = call.rank();
   IrValue* y = values.size() == 1 ? values[0] : b.concat(values, axis);
-  // Steps of inputs without a mask all count.
+  // Steps of inputs without a mask all count. Along other axes Keras 2 has all masks agree, Keras 3 any.
   const bool has_mask = std::ranges::any_of(call.inputs, [](const Flow& f) { return f.mask != nullptr; });
   const std::int64_t at = axis < 0 ? axis + rank : axis;
   IrValue* mask = nullptr;
@@ -93,6 +93,8 @@ void concatenate(Call& call) {
       masks.push_back(own);
     }
     mask = b.concat(masks, 1);
+  } else if (has_mask && call.import.version >= 3) {
+    mask = common_mask(call);
   } else if (has_mask) {
     for (const Flow& flow : call.inputs)
       if (flow.mask) mask = mask ? b.op("And", {mask, flow.mask}) : flow.mask;

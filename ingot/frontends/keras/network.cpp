@@ -46,6 +46,9 @@ Network::Network(Import& import, const Layer& layer)
       scope_(layer.scope),
       is_trainable_(layer.is_trainable) {
   const auto depth = import_.budget.enter_depth();
+  if (is_users_own(layer))
+    import_.notes.add("model '" + layer.name + "' is of the class '" + layer.class_name +
+                      "', which is not Keras's: it is taken as its layers are connected, whatever its code does");
   is_sequential_ = layer.class_name == "Sequential" || layer.config.is_list() ||
                    (!layer.config["input_layers"].exists() && layer.config["layers"].is_list());
   if (is_sequential_)
@@ -254,6 +257,7 @@ const Flow* Network::find(const Flows& flows, const Reference& reference) {
 }
 
 Argument Network::argument_of(const Config& config, const Flows& flows) const {
+  if (config["class_name"].text() == "__tuple__") return argument_of(config["items"], flows);
   Argument argument;
   argument.literal = config;
   const bool is_old = is_triple(config) && by_name_.contains(std::string(config[0].text()));

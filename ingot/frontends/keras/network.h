@@ -69,5 +69,7 @@ class Network {
 
 bool is_network(std::string_view class_name);
 bool is_network(const Layer& layer);
+/// A class of the user's own, which may have the name of one of Keras's.
+bool is_users_own(const Layer& layer);
 
 }  // namespace ingot::frontends::keras

@@ -36,6 +36,10 @@ Count batch_normalized(const Config& config, int) {
   return WeightCount{flag(config, "scale", true) + flag(config, "center", true), 2};
 }
 Count normalized(const Config& config, int) { return WeightCount{0, config["mean"].is_null() ? 3U : 0U}; }
+/// tf.keras keeps what adapt() saw.
+Count in_bins(const Config& config, int version) {
+  return WeightCount{0, version < 3 && config["bin_boundaries"].is_null() ? 1U : 0U};
+}
 Count recurrent(const Config& config, int) { return WeightCount{2 + bias(config), 0}; }
 Count lstm(const Config& config, int version) {
   return version == 1 ? WeightCount{12, 0} : WeightCount{2 + bias(config), 0};
@@ -95,6 +99,7 @@ constexpr Kind kKinds[] = {
     {"Deconvolution", biased},
     {"Dense", biased},
     {"DepthwiseConv", biased},
+    {"Discretization", in_bins},
     {"EinsumDense", einsum},
     {"Embedding", one},
     {"GRU", gru},

@@ -31,17 +31,6 @@ std::string spoken_name(const Layer& layer) {
   return layer.class_name + " (" + (is_function ? "tf." : "") + function + ")";
 }
 
-/// A class of the user's own may have the name of one of Keras's.
-bool is_users_own(const Layer& layer) {
-  const std::string module = layer.module.substr(0, layer.module.find('.'));
-  constexpr std::string_view kOfKeras[] = {"", "builtins", "keras", "keras_core", "tensorflow", "tf_keras"};
-  if (std::ranges::count(kOfKeras, module) == 0) return true;
-  const std::size_t end = layer.registered.find('>');
-  if (end == std::string::npos) return false;
-  const std::string package = layer.registered.substr(0, end);
-  return package != "keras" && package != "Keras" && !package.starts_with("keras.");
-}
-
 void cast_real(GraphBuilder& b, Flow& flow, DType type) {
   if (flow.value && is_float(flow.value->type.elem)) flow.value = b.cast(flow.value, type);
 }
@@ -141,6 +130,16 @@ std::vector<Flow> run(Import& import, Call& call) {
 }
 
 }  // namespace
+
+bool is_users_own(const Layer& layer) {
+  const std::string module = layer.module.substr(0, layer.module.find('.'));
+  constexpr std::string_view kOfKeras[] = {"", "builtins", "keras", "keras_core", "tensorflow", "tf_keras"};
+  if (std::ranges::count(kOfKeras, module) == 0) return true;
+  const std::size_t end = layer.registered.find('>');
+  if (end == std::string::npos) return false;
+  const std::string package = layer.registered.substr(0, end);
+  return package != "keras" && package != "Keras" && !package.starts_with("keras.");
+}
 
 std::vector<Flow> translate(Import& import, Layer& layer, std::vector<Argument> args,
                             std::map<std::string, Argument> kwargs) {

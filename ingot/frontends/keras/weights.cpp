@@ -21,16 +21,21 @@ bool belongs_to(std::string_view weight, std::string_view layer) {
   return std::ranges::count(layers_named_by(weight), layer) != 0;
 }
 
-/// Searches the whole tree for the object of a layer, for files whose order of attributes is another.
+/// Searches the whole tree for the object of a layer, for files whose order of attributes is another. Null: there is
+/// none, or more than one.
 const WeightTree* by_name(const WeightTree& root, std::string_view name) {
+  const WeightTree* found = nullptr;
   std::vector<const WeightTree*> stack{&root};
   while (!stack.empty()) {
     const WeightTree* tree = stack.back();
     stack.pop_back();
-    if (tree->name == name) return tree;
+    if (tree->name == name) {
+      if (found) return nullptr;
+      found = tree;
+    }
     for (const auto& [key, part] : tree->parts) stack.push_back(&part);
   }
-  return nullptr;
+  return found;
 }
 
 }  // namespace
@@ -71,17 +76,19 @@ Weights::Weights(const formats::keras::ModelFile& source) {
   is_present_ = source.has_weights;
   if (!is_present_) return;
   if (source.grouping == Grouping::by_object) {
-    *this = of(&source.weights);
+    root_ = &source.weights;
+    *this = of(root_);
     return;
   }
   if (source.grouping == Grouping::by_layer) parts_ = &source.weights;
   for (const Weight& weight : source.weights.values) values_.push_back(&weight);
 }
 
-Weights Weights::of(const WeightTree* tree) {
+Weights Weights::of(const WeightTree* tree) const {
   Weights weights;
   weights.is_present_ = true;
   weights.tree_ = tree;
+  weights.root_ = root_;
   if (tree)
     for (const Weight& weight : tree->values) weights.values_.push_back(&weight);
   return weights;
@@ -95,7 +102,9 @@ Weights Weights::layer(std::string_view name, std::string_view class_name, std::
       if (const WeightTree* layers = tree_->part(list))
         if (const WeightTree* found = layers->part(key); found && (found->name.empty() || found->name == name))
           return of(found);
-    return of(by_name(*tree_, name));
+    // An object that several hold is written where the first of them stands.
+    const WeightTree* here = by_name(*tree_, name);
+    return of(here || !root_ ? here : by_name(*root_, name));
   }
   Weights found;
   found.is_present_ = true;

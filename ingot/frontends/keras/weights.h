@@ -33,10 +33,11 @@ class Weights {
   Weights by_layers_of(const formats::json::Value& model, int version) const;
 
  private:
-  static Weights of(const formats::keras::WeightTree* tree);
+  Weights of(const formats::keras::WeightTree* tree) const;
 
   bool is_present_ = false;
   const formats::keras::WeightTree* tree_ = nullptr;         // Keras 3's objects
+  const formats::keras::WeightTree* root_ = nullptr;         // of all of them
   const formats::keras::WeightTree* parts_ = nullptr;        // a part for each layer
   std::shared_ptr<const formats::keras::WeightTree> owned_;  // which parts_ are of, where the file has no parts
   bool is_ordered_ = false;  // the list is of one layer or model, in the order of saving

@@ -89,8 +89,15 @@ void bidirectional(Call& call) {
   std::vector<Argument> ahead{{.tensor = call.inputs[0]}}, behind = ahead;
   for (std::size_t i = 0; i < states.size(); ++i)
     (i < states.size() / 2 ? ahead : behind).push_back({.tensor = states[i]});
-  const std::vector<Flow> first = call.call("forward", entry, forward, std::move(ahead), call.kwargs);
   const bool is_own = !own.is_null();
+  for (const char* key : {"return_sequences", "return_state"})
+    call.require(
+        !is_own || entry["config"][key].as_bool().value_or(false) == own["config"][key].as_bool().value_or(false),
+        std::string("its directions disagree about '") + key + "'");
+  call.require(!is_own || entry["config"]["go_backwards"].as_bool().value_or(false) !=
+                              own["config"]["go_backwards"].as_bool().value_or(false),
+               "both its directions go the same way");
+  const std::vector<Flow> first = call.call("forward", entry, forward, std::move(ahead), call.kwargs);
   if (!is_own) call.kwargs["__go_backwards__"] = {};
   const std::vector<Flow> second =
       call.call("backward", is_own ? own : entry, backward, std::move(behind), call.kwargs);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ingot/base/error.h"
+#include "ingot/driver/run.h"
 #include "ingot/engine/session.h"
 #include "ingot/verify/runner.h"
 
@@ -30,7 +31,8 @@ Answer run_in_ingot(const Model& model, const std::vector<engine::NamedDatum>& i
   Answer answer;
   try {
     const Model more = with_outputs(model, points);
-    const engine::Session session(more, {.budget = budget});
+    const std::optional<Model> form = driver::runnable_form(more);
+    const engine::Session session(form ? *form : more, {.budget = budget});
     std::vector<engine::NamedDatum> got = session.run(inputs);
     for (const std::string& name : points) {
       const auto it = std::ranges::find(got, name, &engine::NamedDatum::name);
