@@ -168,7 +168,7 @@ net (float[2, 3, 4] x, float[3] w = {1, 2, 3}) => (float[2, 3, 4] y) { a = Add<a
 net (float[2, 3] x) => (y) { [last] y = Relu(b) [second] b = Erf(a) [first] a = Add(x, x) }""")
         self.partition(self.path("turned.onnxtxt"), "--targets", f"{self.path('npu.json')},ingot", "-o", self.path("turned"))
         # Sum, error function and Relu in one kernel round the last digit otherwise than one after the other.
-        self.expect_same(self.outputs(self.path("turned.onnxtxt")), self.outputs(self.path("turned/plan.json")), 1e-6)
+        self.expect_same(self.outputs(self.path("turned.onnxtxt")), self.outputs(self.path("turned/plan.json")), 0)
 
     def test_parts_as_functions_of_one_model_give_the_same(self):
         one = self.path("functions.onnx")
