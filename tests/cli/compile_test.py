@@ -273,7 +273,7 @@ class CompileTest(unittest.TestCase):
                              ("net(ones(2, 3), ones(1, 3), [1; 2])", "2 2 2 2 2 2"),
                              ("net(ones(2, 3), ones(2, 1), 1)", "sizes do not fit: Add"),
                              ("fixed(ones(2, 3), 1, 1)", "2 2 2 2 2 2"), ("fixed(ones(3, 2), 1, 1)", "input x is"),
-                             ("fixed(ones(2, 3, 2), 1, 1)", "input x is"), ("net(ones(2, 3), 1, ones(2, 2))", "input r is")):
+                             ("fixed(ones(2, 3, 2), 1, 1)", "input x is"), ("net(ones(2, 3), 1, ones(2, 2))", "input r_ is")):
             done = subprocess.run(["octave-cli", "--quiet", "--no-init-file", "--eval", f"z = {call}; printf('%g ', z.');"],
                                   cwd=self.folder, capture_output=True, text=True, timeout=120)
             self.assertIn(wanted, done.stdout + done.stderr, call)
