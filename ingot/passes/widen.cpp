@@ -260,13 +260,14 @@ class Widening {
   }
 
   /// The operator gives float; its readers get double under the same name.
-  void widen_behind(Node& node, Value* v) const {
+  void widen_behind(Node& node, Value* v) {
     if (!v->type.is_tensor()) throw Error(Code::unsupported_feature, "an operator has no form for double");
     Graph& graph = node.graph();
     Value* wide = add_cast(v, widths_.to, graph, node.next());
     Node* cast = wide->producer();
     graph.replace_all_uses(v, wide);
     cast->set_input(0, v);
+    floats_.insert(wide);  // for those behind that keep float
     const std::string name = v->name();
     graph.rename(v, graph.fresh_name(name + "/float"));
     graph.rename(wide, name);
