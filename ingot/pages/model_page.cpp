@@ -63,8 +63,11 @@ driver::Costs costs_or_none(const Model& model, const driver::InputShapes& shape
 /// A line per node; those of graphs inside follow their node, a step further in.
 void add_costs(const std::vector<driver::NodeCost>& nodes, int depth, Json& all) {
   for (const driver::NodeCost& c : nodes) {
-    Json one{
-        {"name", printable(c.node)}, {"op", printable(c.op)}, {"type", printable(c.output)}, {"weights", c.weights}};
+    Json one{{"name", printable(c.node)},
+             {"op", printable(c.op)},
+             {"type", printable(c.output)},
+             {"weights", c.weights},
+             {"place", c.place}};
     if (c.operations) one["flops"] = *c.operations;
     if (c.activations) one["results"] = *c.activations;
     if (depth > 0) one["depth"] = depth;
