@@ -112,6 +112,7 @@ constexpr FastKernel kKernels[] = {
     {"Mul", "", "rows", prepare_typed},
     {"Neg", "", "rows", prepare_single},
     {"NormalizationGradient", kEngineDomain, "channels", prepare_normalization_gradient},
+    {"NonMaxSuppression", "", "boxes", prepare_suppression},
     {"Not", "", "rows", prepare_single},
     {"Or", "", "rows", prepare_typed},
     {"Pad", "", "maps", prepare_pad},

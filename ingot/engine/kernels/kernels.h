@@ -64,6 +64,7 @@ std::unique_ptr<PreparedNode> prepare_softmax_along(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_split(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_sum(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_text_machine(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_suppression(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_top_k(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_trained_normalization(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_transpose(PrepareContext& c);
