@@ -57,6 +57,7 @@ constexpr FastKernel kKernels[] = {
     {"Clip", "", "rows", prepare_clip},
     {"Concat", "", "copies", prepare_concat},
     {"Conv", "", "oneDNN convolution", prepare_plain_convolution},
+    {"Conv", "", "double gemm", prepare_double_convolution},
     {"Conv", kEngineDomain, "oneDNN convolution", prepare_convolution},
     {"ConvInteger", "", "integer gemm", prepare_conv_integer},
     {"ConvTranspose", "", "oneDNN convolution", prepare_plain_transposed},

@@ -18,6 +18,7 @@ std::unique_ptr<PreparedNode> prepare_convolution(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_cross_entropy(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_cumulative(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_dequantize(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_double_convolution(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_double_gemm(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_double_matmul(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_dynamic_quantize(PrepareContext& c);
