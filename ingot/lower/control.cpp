@@ -33,7 +33,12 @@ View changing(Lowering& l, DType type, const Exprs& dims) {
   return view;
 }
 
+void require_same_rank(Lowering& l, const View& to, const View& from) {
+  if (to.rank() != from.rank()) l.refuse("a value changes its rank");
+}
+
 void copy_into(Lowering& l, const View& to, const View& from) {
+  require_same_rank(l, to, from);
   for (std::size_t i = 0; i < to.rank(); ++i)
     if (to.dims[i].as_int()) l.require_same(from.dims[i], to.dims[i]);
   l.map(
@@ -42,7 +47,7 @@ void copy_into(Lowering& l, const View& to, const View& from) {
 
 /// Gives a changing buffer the shape and the elements of another.
 void become(Lowering& l, const View& to, const View& from) {
-  if (to.rank() != from.rank()) l.refuse("a value changes its rank");
+  require_same_rank(l, to, from);
   for (std::size_t i = 0; i < to.rank(); ++i)
     if (!to.dims[i].as_int()) l.set(to.dims[i], from.dims[i]);
   if (!product(to.dims).as_int()) l.emit({Allocate{to.tensor}});

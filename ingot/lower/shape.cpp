@@ -190,11 +190,14 @@ void lower_concat(Lowering& l) {
   const auto axis = static_cast<std::size_t>(l.axis(l.attr("axis", 0), xs[0].rank()));
   Exprs dims = xs[0].dims, starts;
   dims[axis] = 0;
+  constexpr int kMostTerms = 16;  // of a sum that is spelt out
+  int terms = 0;
   for (const View& x : xs) {
     for (std::size_t i = 0; i < dims.size(); ++i)
       if (i != axis) l.require_same(x.dims[i], dims[i]);
     starts.push_back(dims[axis]);
     dims[axis] = dims[axis] + x.dims[axis];
+    if (!x.dims[axis].as_int() && ++terms % kMostTerms == 0) dims[axis] = l.let(dims[axis]);
   }
   if (is_small(dims, xs[0].type)) {
     const auto read = [xs, starts](const Exprs& at) {

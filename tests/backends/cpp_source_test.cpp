@@ -87,6 +87,31 @@ TEST(CppSource, BelievesNoSizeThatOnlyTheRunTells) {
   for (const File& file : files) EXPECT_EQ(file.content.find("< 10"), std::string::npos) << file.content;
 }
 
+TEST(CppSource, AddsManySizesStepByStep) {
+  std::string inputs, names;
+  for (int i = 0; i < 500; ++i) {
+    inputs += (i ? ", float[N" : "float[N") + std::to_string(i) + "] x" + std::to_string(i);
+    names += (i ? ", x" : "x") + std::to_string(i);
+  }
+  const std::vector<File> files = compiled("<ir_version: 10, opset_import: [\"\" : 21]> g (" + inputs +
+                                           ") => (float[M] y) { y = Concat<axis = 0>(" + names + ") }");
+  for (const File& file : files) EXPECT_LT(file.content.size(), 500'000U);
+}
+
+TEST(CppSource, RefusesExpressionsThatAreTooDeep) {
+  lower::Expr sum = lower::Expr::variable(0, DType::i64, true);
+  EXPECT_REFUSED(Code::depth_limit, [&] {
+    for (int i = 1; i < 100'000; ++i) sum = sum + lower::Expr::variable(i, DType::i64, true);
+  }());
+}
+
+TEST(CppSource, RefusesLoopsWhoseStateChangesItsRank) {
+  EXPECT_REFUSED(Code::not_expressible, compiled(R"(<ir_version: 4, opset_import: ["" : 9]>
+    g (float[2] sums, float first, float[3,2] x) => (float[2] all, float[2] last) {
+      all, last = Scan<num_scan_inputs = 1, body = b (float[2] s, float[2] p, float[2] e) => (float[2] t, float[2] q) {
+        t = Add(s, e) q = Mul(p, e) }>(sums, first, x) })"));
+}
+
 TEST(MatlabSource, CutsWindowsOutAsWholes) {
   Model model = onnx::parse_text(R"(<ir_version: 10, opset_import: ["" : 21]>
     g (float[1,8,9,9] x) => (float[4,4,8,1] y) {
