@@ -253,6 +253,36 @@ int main() {
 }
 """
 
+# Of fixed sizes one branch contradicts them: whoever takes it ends the run.
+CONTRADICTED = """<ir_version: 8, opset_import: ["" : 17]>
+net (float[2, 3] x, bool c) => (float[2, 3] y) <float[4, 3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, int64[1] zero = {0}, float[1] bound = {1.5}> {
+  size = Shape<end = 1>(x)
+  real = Cast<to = 1>(size)
+  is_one = Less(real, bound)
+  y = If(c) <then_branch = t () => (float[A, B] a) { n = Neg(x) a = Exp(n) },
+             else_branch = e () => (float[C, D] b) {
+    r = If(is_one) <then_branch = t2 () => (p) { p = ReduceSum<keepdims = 0>(x, zero) }, else_branch = e2 () => (q) { q = Identity(x) }>
+    h = Gemm(r, w)
+    b = LpNormalization(h)
+  }>
+}
+"""
+
+CONTRADICTED_MAIN = """#include "net.h"
+int main() {
+  const float x[6] = {0, 0, 0, 0, 0, 0};
+  net::workspace_t w = {};
+  const float* y = nullptr;
+  int64_t dims[2] = {0, 0};
+  bool c = true;
+  if (net::run(&w, x, &c, &y, dims) != 0 || dims[0] != 2 || dims[1] != 3 || y[5] != 1) return 1;
+  c = false;
+  if (net::run(&w, x, &c, &y, dims) != 2) return 2;
+  net::release(&w);
+  return 0;
+}
+"""
+
 STRINGS = """<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
 net (string[N] x, int64[2] i, bool[3] c) => (string[2] g, string[1, 3] r, string[A] j, string[3] s, string[3] e, int64[1] n)
 <string[3] k = {"uno", "", "tres"}>
@@ -550,6 +580,12 @@ class CompileTest(unittest.TestCase):
         (self.folder / "squeeze.onnxtxt").write_text(OPEN_SQUEEZE)
         self.ingot("compile", "squeeze.onnxtxt", "-o", "net")
         (self.folder / "main.cpp").write_text(OPEN_SQUEEZE_MAIN)
+        self.built(["g++", "-std=c++17", "-fsanitize=address,undefined"], ["net.cpp", "main.cpp"])
+
+    def test_a_branch_may_contradict_fixed_sizes(self):
+        (self.folder / "contradicted.onnxtxt").write_text(CONTRADICTED)
+        self.ingot("compile", "contradicted.onnxtxt", "-o", "net", "--no-test")
+        (self.folder / "main.cpp").write_text(CONTRADICTED_MAIN)
         self.built(["g++", "-std=c++17", "-fsanitize=address,undefined"], ["net.cpp", "main.cpp"])
 
     def test_strings_are_moved(self):
