@@ -62,23 +62,27 @@ void lower_if(Lowering& l) {
   if (const auto known = condition.at(Exprs(condition.rank(), 0)).as_int()) {
     const Graph& taken = *known ? yes : no;
     l.lower_graph(taken);
-    for (std::size_t i = 0; i < taken.output_count(); ++i) l.out(i, l.view_of(taken.output(i)));
+    for (std::size_t i = 0; i < taken.output_count(); ++i) {
+      if (l.is_unknown(taken.output(i))) return l.set_unknown(l.node());
+      l.out(i, l.view_of(taken.output(i)));
+    }
     return;
   }
   std::vector<View> outs;
   for (std::size_t i = 0; i < yes.output_count(); ++i) {
-    require_tensor(l, yes.output(i));
-    const Value* out = l.node().output(i);
+    const Value *out = l.node().output(i), *made = yes.output(i)->type.shape ? yes.output(i) : no.output(i);
+    require_tensor(l, made);
     const auto dims = out ? constant_dims(out) : std::nullopt;
-    const auto rank = yes.output(i)->type.shape;
+    const auto rank = made->type.shape;
     if (!dims && !rank) l.refuse("the rank of a result is not known");
-    const DType type = yes.output(i)->type.elem;
+    const DType type = made->type.elem;
     outs.push_back(dims ? l.fresh(type, *dims) : changing(l, type, Exprs(rank->size(), 0)));
   }
   const auto fill = [&](const Graph& graph) {
     return [&l, &outs, &graph] {
-      l.lower_graph(graph);
-      for (std::size_t i = 0; i < outs.size(); ++i) become(l, outs[i], l.view_of(graph.output(i)));
+      l.lower_branch(graph);
+      for (std::size_t i = 0; i < outs.size(); ++i)
+        if (!l.is_unknown(graph.output(i))) become(l, outs[i], l.view_of(graph.output(i)));
     };
   };
   l.branch(condition.at(Exprs(condition.rank(), 0)), fill(yes), fill(no));

@@ -212,6 +212,15 @@ void state_length(Node& scan) {
   }
 }
 
+/// Nodes that inference refuses.
+std::unordered_set<const Node*> contradictions(Graph& graph) {
+  std::unordered_set<const Node*> nodes;
+  ops::InferSession session;
+  session.on_error = [&](const Node& node, const Error&) { nodes.insert(&node); };
+  ops::infer_graph(graph, session);
+  return nodes;
+}
+
 bool is_quantized_product(const Node& node) {
   return node.op == "QLinearConv" || node.op == "QLinearMatMul" || node.op == "QGemm";
 }
@@ -252,6 +261,7 @@ Program lower(const Model& model, std::string name, const Kernels& kernels) {
   for (const Value* input : model.graph->inputs())
     if (!input->initializer) inputs.add(*input, problems);
   if (!problems.empty()) refuse(problems);
+  lowering.set_contradictions(contradictions(*model.graph));
   lowering.lower_graph(*model.graph);
   if (!lowering.problems().empty()) refuse(lowering.problems());
   add_outputs(lowering, program, *model.graph);

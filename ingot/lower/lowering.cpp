@@ -444,8 +444,7 @@ void Lowering::lower_node(const Node& node) {
   const auto give_up = [&](const std::string* why) {
     body_ = around;
     if (why) problems_.push_back(node.op + " (" + node.label() + "): " + *why);
-    for (const Value* v : node.outputs())
-      if (v) unknown_.insert(v);
+    set_unknown(node);
   };
   try {
     const std::string type = unknown_type(node);
@@ -468,10 +467,32 @@ void Lowering::lower_node(const Node& node) {
   node_ = outer;
 }
 
+void Lowering::set_unknown(const Node& node) {
+  for (const Value* v : node.outputs())
+    if (v) unknown_.insert(v);
+}
+
+void Lowering::lower_branch(const Graph& graph) {
+  const bool ended = std::exchange(ended_, false);
+  ++branches_;
+  lower_graph(graph);
+  --branches_;
+  ended_ = ended;
+}
+
 void Lowering::lower_graph(const Graph& graph) {
   const auto order = topological_order(graph);
   if (!order) throw Error(Code::cyclic_graph, "the graph has a cycle");
-  for (const Node* node : *order) lower_node(*node);
+  for (const Node* node : *order) {
+    if (branches_ > 0 && !ended_ && contradictions_.contains(node)) {
+      emit({Require{Expr::integer(0, DType::boolean), node->op + " " + node->label()}});
+      ended_ = true;
+    }
+    if (ended_)
+      set_unknown(*node);
+    else
+      lower_node(*node);
+  }
 }
 
 Expr flat_index(const Exprs& at, const Exprs& dims) {

@@ -130,6 +130,11 @@ class Lowering {
   // Graphs.
   /// What cannot be lowered is listed in problems(), all of it.
   void lower_graph(const Graph& graph);
+  /// A graph that may not be run: what contradicts itself in it ends the run, and is no problem.
+  void lower_branch(const Graph& graph);
+  void set_contradictions(std::unordered_set<const Node*> nodes) { contradictions_ = std::move(nodes); }
+  bool is_unknown(const Value* value) const { return unknown_.contains(value); }
+  void set_unknown(const Node& node);
   /// The view of a value; lowers what it needs.
   View view_of(const Value* value);
   void set_view(const Value* value, View view) { views_[value] = std::move(view); }
@@ -167,6 +172,9 @@ class Lowering {
   std::unordered_map<const Value*, Expr> presence_;
   std::unordered_set<const Value*> unknown_;  // what nodes with a problem would have made
   std::vector<std::string> problems_;
+  std::unordered_set<const Node*> contradictions_;
+  int branches_ = 0;    // around the node at hand
+  bool ended_ = false;  // the branch at hand, by a contradiction
 };
 
 /// How one operator is lowered: reads in(), calls out().

@@ -253,6 +253,36 @@ int main() {
 }
 """
 
+# Of fixed sizes one branch contradicts them: whoever takes it ends the run.
+CONTRADICTED = """<ir_version: 8, opset_import: ["" : 17]>
+net (float[2, 3] x, bool c) => (float[2, 3] y) <float[4, 3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, int64[1] zero = {0}, float[1] bound = {1.5}> {
+  size = Shape<end = 1>(x)
+  real = Cast<to = 1>(size)
+  is_one = Less(real, bound)
+  y = If(c) <then_branch = t () => (float[A, B] a) { n = Neg(x) a = Exp(n) },
+             else_branch = e () => (float[C, D] b) {
+    r = If(is_one) <then_branch = t2 () => (p) { p = ReduceSum<keepdims = 0>(x, zero) }, else_branch = e2 () => (q) { q = Identity(x) }>
+    h = Gemm(r, w)
+    b = LpNormalization(h)
+  }>
+}
+"""
+
+CONTRADICTED_MAIN = """#include "net.h"
+int main() {
+  const float x[6] = {0, 0, 0, 0, 0, 0};
+  net::workspace_t w = {};
+  const float* y = nullptr;
+  int64_t dims[2] = {0, 0};
+  bool c = true;
+  if (net::run(&w, x, &c, &y, dims) != 0 || dims[0] != 2 || dims[1] != 3 || y[5] != 1) return 1;
+  c = false;
+  if (net::run(&w, x, &c, &y, dims) != 2) return 2;
+  net::release(&w);
+  return 0;
+}
+"""
+
 STRINGS = """<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
 net (string[N] x, int64[2] i, bool[3] c) => (string[2] g, string[1, 3] r, string[A] j, string[3] s, string[3] e, int64[1] n)
 <string[3] k = {"uno", "", "tres"}>
@@ -321,8 +351,8 @@ int main() {
 """
 
 WRAPPED = """<ir_version: 8, opset_import: ["" : 17]>
-net (int8[4] a, int32[4] b, int64[4] c, uint64[4] u, uint8[4] v) =>
-    (int8[4] a1, int8[4] a2, int32[4] b1, int32[4] b2, int64[4] c1, int64[4] c2, int64[4] c3, uint64[4] u1, uint8[4] v1, int64 s, int32[4] k)
+net (int8[4] a, int32[4] b, int64[4] c, uint64[4] u, uint8[4] v, int64[4] d) =>
+    (int8[4] a1, int8[4] a2, int32[4] b1, int32[4] b2, int64[4] c1, int64[4] c2, int64[4] c3, uint64[4] u1, uint8[4] v1, int64 s, int32[4] k, int64 t)
 <int8 at = {100}, int32 bt = {2000000011}, int64 ct = {4611686018427387907}, uint64 ut = {5}, uint8 vt = {9}>
 {
   a1 = Add(a, at)
@@ -336,6 +366,7 @@ net (int8[4] a, int32[4] b, int64[4] c, uint64[4] u, uint8[4] v) =>
   v1 = Sub(v, vt)
   s = ReduceSum<keepdims = 0>(c)
   k = Cast<to = 6>(c)
+  t = ReduceSum<keepdims = 0>(d)
 }
 """
 
@@ -551,6 +582,12 @@ class CompileTest(unittest.TestCase):
         (self.folder / "main.cpp").write_text(OPEN_SQUEEZE_MAIN)
         self.built(["g++", "-std=c++17", "-fsanitize=address,undefined"], ["net.cpp", "main.cpp"])
 
+    def test_a_branch_may_contradict_fixed_sizes(self):
+        (self.folder / "contradicted.onnxtxt").write_text(CONTRADICTED)
+        self.ingot("compile", "contradicted.onnxtxt", "-o", "net", "--no-test")
+        (self.folder / "main.cpp").write_text(CONTRADICTED_MAIN)
+        self.built(["g++", "-std=c++17", "-fsanitize=address,undefined"], ["net.cpp", "main.cpp"])
+
     def test_strings_are_moved(self):
         (self.folder / "strings.onnxtxt").write_text(STRINGS)
         self.ingot("compile", "strings.onnxtxt", "-o", "net")
@@ -577,7 +614,7 @@ class CompileTest(unittest.TestCase):
         self.ingot("compile", "wrapped.onnxtxt", "-o", "net", "--emit", "matlab")
         code = ("a = int8([100 -128 0 27]); b = int32([3 -2147483648 -7 1073741824]);"
                 "c = [intmax('int64') int64(-3) intmin('int64') int64(9000000000)]; u = uint64([3 5 0 7]); v = uint8([3 9 0 255]);"
-                "o = cell(1, 11); [o{:}] = net(a, b, c, u, v); o{8} = typecast(o{8}, 'int64'); for i = 1:11 printf('%d ', o{i}); printf('\\n'); end")
+                "o = cell(1, 12); [o{:}] = net(a, b, c, u, v, int64([-2 1 2 1])); o{8} = typecast(o{8}, 'int64'); for i = 1:12 printf('%d ', o{i}); printf('\\n'); end")
         done = subprocess.run(["octave-cli", "--quiet", "--no-init-file", "--eval", code], cwd=self.folder, capture_output=True,
                               text=True, timeout=120)
         a, b, c = [100, -128, 0, 27], [3, -2**31, -7, 2**30], [2**63 - 1, -3, -2**63, 9000000000]
@@ -589,7 +626,7 @@ class CompileTest(unittest.TestCase):
         wanted = [wrapped([x + 100 for x in a], 8), wrapped([-x for x in a], 8), wrapped([x * 2000000011 for x in b], 32),
                   wrapped([x - 2000000011 for x in b], 32), wrapped([x + t for x in c], 64), wrapped([x * t for x in c], 64),
                   wrapped([x - t for x in c], 64), wrapped([x - 5 for x in (3, 5, 0, 7)], 64),
-                  wrapped([x - 9 for x in (3, 9, 0, 255)], 8, False), wrapped([sum(c)], 64), wrapped(c, 32)]
+                  wrapped([x - 9 for x in (3, 9, 0, 255)], 8, False), wrapped([sum(c)], 64), wrapped(c, 32), [2]]
         self.assertEqual([[int(x) for x in line.split()] for line in done.stdout.splitlines()], wanted, done.stderr)
 
     def test_a_name_must_be_one(self):

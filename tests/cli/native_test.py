@@ -50,6 +50,14 @@ net (float[1, 2, 5, 7] x) => (float[1, 2, A, B] y) <float[4] s = {1, 1, 1.6, 0.7
 }
 """
 
+# Without elements, but as wide as the run tells.
+EMPTY = """<ir_version: 8, opset_import: ["" : 17]>
+empty (float[N, 3] x) => (float[M, 0] y, float[M, 3] z) <int64[4] p = {1, 0, 1, 0}, int64[1] zero = {0}, int64[1] one = {1}> {
+  z = Pad(x, p)
+  y = Slice(z, zero, zero, one)
+}
+"""
+
 # Names that would be code, or what C itself calls things.
 HOSTILE = ['x"); } module { //', "*/ int evil; /*", "a\nfunc.func @evil() { return }", "%0", "memref_t", "INT64_MAX", "setjmp",
            "dims", "\u00e4\\", "^bb0"]
@@ -129,6 +137,11 @@ class NativeTest(unittest.TestCase):
         (self.folder / "nearest.onnxtxt").write_text(NEAREST)
         self.ingot("compile", "nearest.onnxtxt", "-o", "nearest", "--emit", "so")
         self.assert_same_numbers(self.outputs("--native", "nearest.so"), self.outputs("nearest.onnxtxt"))
+
+    def test_what_has_no_elements_has_sizes(self):
+        (self.folder / "empty.onnxtxt").write_text(EMPTY)
+        self.ingot("compile", "empty.onnxtxt", "-o", "empty", "--emit", "so")
+        self.assert_same_numbers(self.outputs("--native", "empty.so"), self.outputs("empty.onnxtxt"))
 
     def test_bytes_are_the_same_each_time(self):
         for kind, ending in (("mlir", "mlir"), ("mlir-onnx", "onnx.mlir"), ("llvm", "ll"), ("so", "so")):

@@ -386,6 +386,10 @@ function y = wrap_(x, name, bits)
   if isfloat(x)
     x = fix(x);
   end
+  if isfloat(x) && width > 9007199254740992
+    y = cast(x, name);
+    return;
+  end
   if isinteger(x) && double(intmax(class(x))) < width + low && double(intmin(class(x))) >= low
     y = cast(x, name);
     return;
