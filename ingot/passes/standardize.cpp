@@ -55,9 +55,11 @@ StandardizeReport standardize(Model& model) {
     throw Error(Code::unsupported_feature, text).hint("--input-shape may help; 'ingot ops --domain' lists what is known");
   }
   if (!model.opsets.version("")) model.opsets.set("", ops::newest_opset(""));
-  std::erase_if(model.opsets, [&](const OpsetImport& import) {
+  const auto is_idle = [&](const OpsetImport& import) {
     return !normal_domain(import.domain).empty() && !used.contains(import.domain);
-  });
+  };
+  std::erase_if(model.opsets, is_idle);
+  for (const auto& function : model.functions) std::erase_if(function->opsets, is_idle);
   return {{before.begin(), before.end()}};
 }
 
