@@ -17,7 +17,7 @@
 namespace ingot::verify {
 namespace {
 
-constexpr std::size_t kFirstAtOnce = 48, kMostAtOnce = 1024;  // values that a run gives in addition
+constexpr std::size_t kFirstAtOnce = 48, kMostAtOnce = 8192;  // values that a run gives in addition
 constexpr std::size_t kBytesAtOnce = std::size_t{64} << 20;
 
 using Inputs = std::vector<engine::NamedDatum>;
