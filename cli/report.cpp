@@ -1,6 +1,7 @@
 // ingot report and ingot view: models as pages.
 #include <spawn.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -63,7 +64,34 @@ struct Made {
   std::vector<std::string> cells;  // markup: format, nodes, parameters and, where it was asked for, verified
 };
 
-Made page_of(const std::string& model, const Options& options, const Global& global) {
+/// Of several models each takes the sizes of its own inputs; a name that none has is a slip.
+class GivenShapes {
+ public:
+  explicit GivenShapes(const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) shapes_.push_back(driver::parse_input_shape(text));
+  }
+  driver::InputShapes of(const driver::Summary& summary) {
+    driver::InputShapes own;
+    for (const auto& shape : shapes_)
+      if (std::ranges::find(summary.inputs, shape.first, &driver::Summary::Port::name) != summary.inputs.end()) {
+        own.push_back(shape);
+        used_.insert(shape.first);
+      }
+    return own;
+  }
+  void refuse_unused() const {
+    for (const auto& shape : shapes_)
+      if (!used_.contains(shape.first))
+        throw Error(Code::unknown_name, "--input-shape: there is no input '" + shape.first + "'")
+            .hint("'ingot inspect' lists the inputs");
+  }
+
+ private:
+  driver::InputShapes shapes_;
+  std::set<std::string> used_;
+};
+
+Made page_of(const std::string& model, const Options& options, GivenShapes& shapes, const Global& global) {
   driver::LoadOptions load = load_options(options, global);
   load.requires_valid = false;  // broken models are looked at too
   load.allow_missing_data = true;
@@ -75,10 +103,10 @@ Made page_of(const std::string& model, const Options& options, const Global& glo
   page.notes = loaded.notes;
   page.contents = driver::describe(model, load);
   page.has_statistics = !options.no_statistics;
-  for (const std::string& text : options.input_shapes) page.input_shapes.push_back(driver::parse_input_shape(text));
+  const driver::Summary summary = driver::summarise(loaded.model);
+  page.input_shapes = shapes.of(summary);
   if (!options.training.empty()) page.curves_svg = curves_of_log(options.training);
   if (options.verifies) page.verification = verification_of(model, page.input_shapes, options, global);
-  const driver::Summary summary = driver::summarise(loaded.model);
   const std::string answer = options.verifies ? std::string(page.verification["answer"].text()) : "";
   Made made{pages::model_page(loaded.model, page),
             {pages::escaped(page.format), grouped(summary.nodes), grouped(summary.parameter_elements),
@@ -112,10 +140,12 @@ int report(const Options& options, const Global& global) {
   if (options.verifies) heads.push_back("verified");
   std::string rows;
   Json written = Json::array();
+  GivenShapes shapes(options.input_shapes);
   int code = 0;
   for (const std::string& model : options.models) {
     try {
-      const Made made = page_of(model, options, global);
+      const Made made = page_of(model, options, shapes, global);
+      if (options.models.size() == 1) shapes.refuse_unused();
       const std::string name = file_name(model, taken);
       write(fs::path(options.output) / name, pages::to_html(made.page));
       std::vector<std::string> cells{pages::link(name, made.page.title), pages::code(model)};
@@ -139,6 +169,7 @@ int report(const Options& options, const Global& global) {
        "<table class=sortable>\n<thead>" + pages::row(heads, "th") + "</thead>\n" + rows + "</table>\n"});
   write(fs::path(options.output) / "index.html", pages::to_html(index));
   if (options.json) std::printf("%s\n", Json{{"pages", written}}.dump(2).c_str());
+  if (code == 0) shapes.refuse_unused();
   return code;
 }
 
@@ -152,7 +183,12 @@ void open_browser(const std::string& address) {
 }
 
 int view(const Options& options, const Global& global) {
-  pages::LocalServer server(pages::to_html(page_of(options.models.front(), options, global).page));
+  if (options.models.size() > 1)
+    throw Error(Code::bad_usage, "view shows one model").hint("'ingot report' writes pages of several");
+  GivenShapes shapes(options.input_shapes);
+  const Made made = page_of(options.models.front(), options, shapes, global);
+  shapes.refuse_unused();
+  pages::LocalServer server(pages::to_html(made.page));
   std::printf("%s\n", server.address().c_str());
   std::fflush(stdout);
   if (!global.quiet) std::fprintf(stderr, "open this address in a browser; Ctrl-C ends\n");
