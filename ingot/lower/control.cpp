@@ -104,6 +104,12 @@ std::int64_t rank_of_list(Lowering& l, const List& first, std::initializer_list<
   l.refuse("the rank of the tensors of a sequence is not known");
 }
 
+/// The rank of the tensor that a body puts into a sequence: what follows from the graph, whatever the file states.
+std::optional<std::int64_t> inserted_rank(const Value* sequence) {
+  const Node* node = origin_of(sequence)->producer();
+  return node && node->is("SequenceInsert") ? rank_of(node->input(1)) : std::nullopt;
+}
+
 /// Gives a changing sequence the tensors of another.
 void become_list(Lowering& l, const List& to, const List& from) {
   l.set(to.count, from.count);
@@ -123,8 +129,11 @@ void become_list(Lowering& l, const List& to, const List& from) {
 
 List first_list(Lowering& l, const Graph& body, std::size_t i) {
   const List first = l.list_in(i);
-  const std::int64_t rank = rank_of_list(
-      l, first, {body.inputs()[i], body.output(i - 1), l.node().output(i - 2), origin_of(body.output(i - 1))});
+  const std::int64_t rank =
+      first.rank < 0 && inserted_rank(body.output(i - 1))
+          ? *inserted_rank(body.output(i - 1))
+          : rank_of_list(l, first,
+                         {body.inputs()[i], body.output(i - 1), l.node().output(i - 2), origin_of(body.output(i - 1))});
   List list{first.type, rank, {}, {}, {}};
   list.data = changing(l, first.type, {0});
   list.count = l.let(0, true);

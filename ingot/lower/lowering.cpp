@@ -270,6 +270,16 @@ void Lowering::list_out(std::size_t i, List list) {
   if (const Value* value = node_->output(i)) lists_[value] = std::move(list);
 }
 
+const Maps& Lowering::maps_of(const Value* value) const {
+  const auto it = maps_.find(value);
+  if (it == maps_.end()) refuse("'" + value->name() + "' is no sequence of maps that is known here");
+  return it->second;
+}
+
+void Lowering::maps_out(std::size_t i, Maps maps) {
+  if (const Value* value = node_->output(i)) maps_[value] = std::move(maps);
+}
+
 Expr Lowering::is_present(const Value* value) const {
   const auto it = presence_.find(value);
   return it == presence_.end() ? Expr::integer(1, DType::boolean) : it->second;

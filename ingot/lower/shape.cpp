@@ -376,7 +376,13 @@ void lower_constant_of_shape(Lowering& l) {
 
 void lower_constant(Lowering& l) {
   const Attributes& a = l.node().attributes;
-  if (const auto* tensor = a.get<Tensor>("value")) return l.out(0, l.weight(*tensor));
+  const auto* tensor = a.get<Tensor>("value");
+  if (tensor && tensor->dtype() == DType::string) return l.strings_out(0, l.constant_strings(*tensor));
+  if (tensor) return l.out(0, l.weight(*tensor));
+  if (const auto* word = a.get<std::string>("value_string"))
+    return l.strings_out(0, l.constant_strings(Tensor::of_strings({}, {*word})));
+  if (const auto* words = a.get<std::vector<std::string>>("value_strings"))
+    return l.strings_out(0, l.constant_strings(Tensor::of_strings({std::ssize(*words)}, *words)));
   if (const auto* number = a.get<std::int64_t>("value_int")) return l.out(0, l.weight(Tensor::scalar(*number)));
   if (const auto* number = a.get<float>("value_float")) return l.out(0, l.weight(Tensor::scalar(*number)));
   if (const auto* ints = a.get<std::vector<std::int64_t>>("value_ints")) return l.out(0, l.weight(Tensor::ints(*ints)));

@@ -67,15 +67,16 @@ TEST(CppSource, RefusesAllThatItCannotSayAtOnce) {
   try {
     (void)compiled(R"(
 <ir_version: 10, opset_import: ["" : 21]>
-strings (string[2] x, float[3] y) => (bool[2] z, float[3] r) {
+strings (string[2] x, uint8[N] b) => (bool[2] z, float[H, W, 3] r) {
   z = RegexFullMatch <pattern = "a+"> (x)
-  r = RandomNormalLike(y)
+  w = ImageDecoder(b)
+  r = Cast <to = 1> (w)
 })");
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.exit_code(), 4);
     EXPECT_NE(error.message().find("RegexFullMatch"), std::string::npos);
-    EXPECT_NE(error.message().find("RandomNormalLike"), std::string::npos);
+    EXPECT_NE(error.message().find("ImageDecoder"), std::string::npos);
   }
 }
 

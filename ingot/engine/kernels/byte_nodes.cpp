@@ -111,6 +111,7 @@ std::unique_ptr<PreparedNode> prepare_byte_convolution(PrepareContext& c) {
   spec.pads_begin.assign(pads.begin(), pads.begin() + 2);
   spec.pads_end.assign(pads.begin() + 2, pads.end());
   spec.is_depthwise = attributes.int_or("group", 1) > 1;
+  spec.is_matrix = attributes.int_or("is_matrix", 0) != 0;
   spec.x_type = c.elem(0);
   spec.y_type = c.node.output(0)->type.elem;
   spec.x_zero = static_cast<std::int32_t>(attributes.int_or("x_zero", 0));

@@ -42,9 +42,24 @@ function histogram(counts) {
   return svg;
 }
 
+// Where a node is, from the outermost block inwards: a click closes the block.
+function describeBlocks(node, panel, close) {
+  const around = [];
+  for (let block = node.block; block; block = block.parent) around.unshift(block);
+  if (!around.length) return;
+  const list = element("p", "inside ");
+  for (const block of around) {
+    const button = element("button", block.title, "link");
+    button.title = "close this block";
+    button.addEventListener("click", () => close(block));
+    list.append(block === around[0] ? "" : " / ", button);
+  }
+  panel.append(list);
+}
+
 function describeNode(node, panel, show) {
   const d = node.data;
-  panel.append(element("h3", node.kind === "node" ? node.op : node.kind), facts([["name", node.name], ["domain", d.domain],
+  panel.append(element("h3", node.kind === "node" ? node.op : node.kind), facts([["name", d.unnamed ? undefined : node.name], ["domain", d.domain],
     ["came from", d.source && (d.sourceOp ? `${d.source} (${d.sourceOp})` : d.source)], ["type", d.type], ["says", d.doc],
     ["operations", d.flops === undefined ? undefined : number(d.flops)], ["weights", d.weights && bytes(d.weights)],
     ["results", d.results === undefined ? undefined : bytes(d.results)], ["change", (d.changes || []).join("\n")]]));
@@ -103,8 +118,9 @@ function makeView(section, data) {
   const view = new GraphView(canvas, data, {selected: target => {
     panel.replaceChildren();
     if (!target) return panel.append(element("p", "Click a node; double-click opens or closes a block.", "hint"));
-    if (target.ops) describeBlock(target, panel);
-    else describeNode(target, panel, id => view.show(id));
+    if (target.ops) return describeBlock(target, panel);
+    describeNode(target, panel, id => view.show(id));
+    describeBlocks(target, panel, block => view.close(block));
     if (view.peer && target.data && target.data.twin !== undefined) view.peer.show2(target.data.twin);
   }});
   view.show2 = id => {
@@ -113,12 +129,13 @@ function makeView(section, data) {
     view.show(id);
     view.events = events;
   };
+  section.querySelector("[data-do=next]").hidden = !view.nodes.some(n => n.mark && n.mark !== "same");
   wireSearch(section.querySelector(".search"), section.querySelector(".results"), view);
   for (const button of section.querySelectorAll("[data-do]"))
     button.addEventListener("click", () => {
       const box = canvas.getBoundingClientRect();
       ({"in": () => view.zoom(1.25, box.width / 2, box.height / 2), out: () => view.zoom(0.8, box.width / 2, box.height / 2),
-        fit: () => view.fit(), open: () => view.setAll(true), close: () => view.setAll(false)})[button.dataset.do]();
+        fit: () => view.fit(), next: () => view.showDifference(), open: () => view.setAll(true), close: () => view.setAll(false)})[button.dataset.do]();
     });
   view.select(null);
   canvas.ingotView = view;
@@ -128,11 +145,44 @@ function makeView(section, data) {
 // Tables are filled when they are first looked at, as far as a browser stays quick.
 const MOST_ROWS = 3000;
 
-function fill(table, list, makeRow) {
+function fill(table, list, makeRow, keys) {
   const body = table.querySelector("tbody");
   if (body.children.length) return;
-  body.append(...list.slice(0, MOST_ROWS).map(makeRow));
+  const show = sorted => body.replaceChildren(...sorted.slice(0, MOST_ROWS).map(makeRow));
+  makeSortable(table, list, keys, show);
+  show(list);
   if (list.length > MOST_ROWS) table.after(element("p", `${list.length - MOST_ROWS} more are not shown here`, "hint"));
+}
+
+// The heads of the columns become buttons that sort by what `keys` gives of an entry, numbers from the largest on; the
+// same once more turns the order around.
+function makeSortable(table, list, keys, show) {
+  const words = new Intl.Collator("en", {numeric: true}), heads = [...table.querySelectorAll("thead th")];
+  heads.slice(0, keys.length).forEach((head, i) => {
+    const button = element("button", head.textContent, "sort");
+    button.addEventListener("click", () => {
+      const values = new Map(list.map(entry => [entry, keys[i](entry)])), isNumber = [...values.values()].some(Number.isFinite);
+      const compare = isNumber ? (a, b) => (a ?? -Infinity) - (b ?? -Infinity) || 0 : (a, b) => words.compare(a ?? "", b ?? "");
+      const isDown = head.ariaSort ? head.ariaSort === "ascending" : isNumber;
+      for (const other of heads) other.removeAttribute("aria-sort");
+      head.ariaSort = isDown ? "descending" : "ascending";
+      show(list.slice().sort((a, b) => (isDown ? -1 : 1) * compare(values.get(a), values.get(b))));
+    });
+    head.replaceChildren(button);
+  });
+}
+
+// "1,234", "3.0 MiB" -> a number; words stay.
+function valueOf(text) {
+  const parts = text.match(/^(-?[\d,.]+(?:e[+-]?\d+)?)(?: ([KMGT]i)?B)?$/);
+  return parts ? Number(parts[1].replaceAll(",", "")) * 1024 ** " KMGT".indexOf((parts[2] || " ")[0]) : text || undefined;
+}
+
+// Tables that came with the page.
+function makeReady(table) {
+  const body = table.tBodies[0], rows = [...body.rows];
+  const keys = [...table.tHead.rows[0].cells].map((_, i) => row => valueOf(row.cells[i]?.textContent.trim() || ""));
+  makeSortable(table, rows, keys, sorted => body.append(...sorted));
 }
 
 function weightRow(w) {
@@ -145,9 +195,13 @@ function weightRow(w) {
   return row;
 }
 
-function costRow(c, most) {
-  const row = element("tr");
-  for (const text of ["\u2003".repeat(c.depth || 0) + c.name, c.op, c.type, number(c.flops), bytes(c.weights), bytes(c.results)]) row.append(element("td", text));
+function costRow(c, most, show) {
+  const row = element("tr"), first = element("td", "\u2003".repeat(c.depth || 0)), name = element("button", c.name, "link");
+  if (c.id === undefined) first.append(c.name);
+  else first.append(name);
+  name.addEventListener("click", () => show(c.id));
+  row.append(first);
+  for (const text of [c.op, c.type, number(c.flops), bytes(c.weights), bytes(c.results)]) row.append(element("td", text));
   const cell = element("td"), bar = element("span", "", "bar");
   bar.style.width = `${100 * (c.flops || 0) / most}px`;
   cell.append(bar);
@@ -155,11 +209,16 @@ function costRow(c, most) {
   return row;
 }
 
-function fillSection(name, data) {
-  if (name === "tensors" && data.weights) fill(document.querySelector("#weights"), data.weights, weightRow);
+function fillSection(name, data, show) {
+  if (name === "tensors" && data.weights)
+    fill(document.querySelector("#weights"), data.weights, weightRow, [w => w.name, w => w.type, w => w.bytes, w => w.least,
+      w => w.most, w => w.mean, w => w.deviation, w => w.zeros]);
   if (name !== "layers" || !data.costs) return;
   const most = data.costs.reduce((largest, c) => Math.max(largest, c.flops || 0), 1);
-  fill(document.querySelector("#costs"), data.costs, c => costRow(c, most));
+  const byPlace = new Map(data.graphs[0].nodes.map((n, id) => [n.place, id]));
+  for (const c of data.costs) c.id = byPlace.get(c.place);
+  fill(document.querySelector("#costs"), data.costs, c => costRow(c, most, show), [c => c.name, c => c.op, c => c.type,
+    c => c.flops, c => c.weights, c => c.results]);
 }
 
 function wireTabs(data) {
@@ -167,7 +226,11 @@ function wireTabs(data) {
   const open = name => {
     for (const section of document.querySelectorAll("main > section")) section.hidden = section.id !== name;
     for (const tab of tabs) tab.setAttribute("aria-selected", tab.dataset.tab === name);
-    fillSection(name, data);
+    fillSection(name, data, id => {
+      open("graph");
+      views[0].show(id);
+      views[0].canvas.focus();
+    });
   };
   for (const tab of tabs) tab.addEventListener("click", () => open(tab.dataset.tab));
   document.querySelector("#theme").addEventListener("click", () => {
@@ -183,7 +246,9 @@ function wireTabs(data) {
 }
 
 const data = JSON.parse(document.getElementById("data").textContent);
+let views = [];
 wireTabs(data);
-const views = [...document.querySelectorAll(".graph")].map((section, i) => makeView(section, data.graphs[i]));
+for (const table of document.querySelectorAll("table.sortable")) makeReady(table);
+views = [...document.querySelectorAll(".graph")].map((section, i) => makeView(section, data.graphs[i]));
 if (views.length === 2) [views[0].peer, views[1].peer] = [views[1], views[0]];
 document.documentElement.dataset.ready = "yes";

@@ -4,8 +4,10 @@ const HUES = {Conv: 215, ConvTranspose: 215, MatMul: 215, Gemm: 215, QLinearConv
   Clip: 25, Softmax: 25, Gelu: 25, MaxPool: 150, AveragePool: 150, GlobalAveragePool: 150, Add: 280, Mul: 280, Sub: 280,
   Div: 280, Concat: 330, Reshape: 330, Transpose: 330, BatchNormalization: 95, LayerNormalization: 95};
 
-const TOOLS = 48;  // pixels above the graph that the buttons take
 const READABLE = 0.45;  // the scale below which names are too small to read
+
+const cut = (text, most) => text.length > most ? text.slice(0, most - 1) + "…" : text;
+const cutFront = (text, most) => text.length > most ? "…" + text.slice(1 - most) : text;
 
 class GraphView {
   constructor(canvas, data, events) {
@@ -20,13 +22,13 @@ class GraphView {
     closeUntil(this.blocks, this.nodes.filter(n => n.owner < 0).length, data.mostAtFirst || 400);
     this.scale = 1;
     this.left = this.top = 0;
+    this.isPlaced = false;  // as long as it was not seen
     this.selected = null;
     this.frames = 0;
     this.rebuild();
     this.listen();
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
     this.resize();
-    this.begin();
   }
 
   // What stands for a node now: itself, or what it is hidden in; `end` where an open node's results leave.
@@ -84,7 +86,7 @@ class GraphView {
       if (key.startsWith("end ")) return {title: "end", note: this.nodes[+key.slice(4)].op, node: this.nodes[+key.slice(4)], kind: "end"};
       const block = this.blockOf.get(key);
       const ops = [...block.ops].sort((a, b) => b[1] - a[1]).slice(0, 3).map(([op, n]) => n > 1 ? `${n} ${op}` : op);
-      return {title: block.title, note: `${block.size} nodes: ${ops.join(", ")}`, block, kind: "block"};
+      return {title: cut(block.title, 30), note: cut(`${block.size} nodes: ${ops.join(", ")}`, 34), block, kind: "block"};
     });
     this.byKey = index;
     for (const node of this.nodes) addFor(this.standIn(node.id, false, -1));
@@ -126,15 +128,16 @@ class GraphView {
     return below;
   }
 
+  // Names differ at their ends.
   boxOf(node) {
-    return {title: node.kind === "node" ? node.op : node.name, note: node.kind === "node" ? node.name : node.kind, node,
-      kind: node.kind};
+    return node.kind === "node" ? {title: cut(node.op, 30), note: cutFront(node.name, 34), node, kind: node.kind}
+                                : {title: cutFront(node.name, 30), note: node.kind, node, kind: node.kind};
   }
 
   measure() {
     for (const box of this.shown) {
-      const longest = Math.max(box.title.length * 8, Math.min(box.note.length, 24) * 5.6);
-      box.width = Math.max(70, Math.min(190, longest + 20));
+      const longest = Math.max(box.title.length * 7.4, Math.min(box.note.length, 30) * 5);
+      box.width = Math.max(70, Math.min(220, longest + 20));
     }
   }
 
@@ -172,10 +175,10 @@ class GraphView {
 
   resize() {
     const ratio = window.devicePixelRatio || 1, box = this.canvas.parentElement.getBoundingClientRect();
-    const wasHidden = this.canvas.width <= 1;
+    if (!box.width || !box.height) return;  // hidden: it will be where it was
     this.canvas.width = Math.max(1, Math.floor(box.width * ratio));
     this.canvas.height = Math.max(1, Math.floor(box.height * ratio));
-    if (wasHidden) this.begin();
+    if (!this.isPlaced) this.begin();
     this.draw();
   }
 
@@ -184,14 +187,21 @@ class GraphView {
     this.fit(READABLE);
   }
 
+  // Pixels above the graph that the buttons take.
+  above() {
+    const tools = this.canvas.parentElement.querySelector(".tools");
+    return tools.offsetTop + tools.offsetHeight + 12;
+  }
+
   fit(least = 0.02) {
+    this.isPlaced = true;
     const box = this.canvas.parentElement.getBoundingClientRect();
-    const wide = this.bounds.right - this.bounds.left + 40, high = this.bounds.bottom + 20;
-    this.scale = Math.min(1, box.width / wide, (box.height - TOOLS) / high);
+    const wide = this.bounds.right - this.bounds.left + 40, high = this.bounds.bottom + 20, above = this.above();
+    this.scale = Math.min(1, box.width / wide, (box.height - above) / high);
     if (this.scale < least) this.scale = Math.min(1, Math.max(least, box.width / wide));
-    const [left, right] = this.extent(0, (box.height - TOOLS) / this.scale);
+    const [left, right] = this.extent(0, (box.height - above) / this.scale);
     this.left = (left + right) / 2 - box.width / 2 / this.scale;
-    this.top = -TOOLS / this.scale;
+    this.top = -above / this.scale;
     this.draw();
   }
 
@@ -264,36 +274,44 @@ class GraphView {
     c.strokeStyle = this.colours.line;
     c.lineWidth = isSmall ? 1 / this.scale * 0.6 : 1.2;
     c.beginPath();
-    const draw = (from, to, y, end) => {
-      const x0 = plan.x[from], x1 = plan.x[to];
-      c.moveTo(x0, y);
+    const top = n => plan.layer[n] * plan.step, bottom = n => top(n) + NODE_HEIGHT;
+    const draw = (from, to) => {
+      const x0 = plan.x[from], x1 = plan.x[to], y = bottom(from), end = top(to);
+      c.moveTo(x0, from < plan.count ? y : top(from));  // through a layer edges go straight
+      c.lineTo(x0, y);
       if (isSmall || x0 === x1) c.lineTo(x1, end);
       else c.bezierCurveTo(x0, y + 18, x1, end - 18, x1, end);
     };
-    const top = n => plan.layer[n] * plan.step + (n < plan.count ? 0 : NODE_HEIGHT / 2);
-    const bottom = n => plan.layer[n] * plan.step + (n < plan.count ? NODE_HEIGHT : NODE_HEIGHT / 2);
-    for (let l = Math.max(0, first - 1); l <= last; ++l)
-      for (const [from, to] of this.piecesFrom[l]) draw(from, to, bottom(from), top(to));
-    for (const [from, to] of plan.far)
-      if (plan.layer[to] >= first && plan.layer[from] <= last) draw(from, to, bottom(from), top(to));
+    for (let l = Math.max(0, first - 1); l <= last; ++l) for (const [from, to] of this.piecesFrom[l]) draw(from, to);
+    for (const [from, to] of plan.far) if (plan.layer[to] >= first && plan.layer[from] <= last) draw(from, to);
     c.stroke();
-    if (this.scale < 0.7) return;
+    if (this.scale >= 0.7) this.paintTypes(c, first, last, wide);
+  }
+
+  // Types stand on the outer side of their edges, and where edges have parted; one that would cover another is left out.
+  paintTypes(c, first, last, wide) {
+    const plan = this.plan, taken = new Map();
     c.fillStyle = this.colours.faint;
     c.font = "9px system-ui, sans-serif";
-    c.textAlign = "left";
     for (let l = Math.max(0, first - 1); l <= last; ++l)
       for (const [from, to, edge] of this.piecesFrom[l]) {
-        const label = this.links[edge][2];
-        if (from >= plan.count || !label || Math.abs(plan.x[from] - this.left - wide / 2) > wide) continue;
-        const isFork = this.outOf[this.links[edge][0]] > 1;  // then labels stand where edges have parted
-        const x = isFork ? plan.x[to] : (plan.x[from] * 3 + plan.x[to]) / 4, y = isFork ? top(to) - 7 : bottom(from) + 13;
-        c.fillText(label.length > 26 ? label.slice(0, 25) + "…" : label, x + 4, y);
+        const type = this.links[edge][2], lean = plan.x[to] - plan.x[from];
+        if (from >= plan.count || !type || Math.abs(plan.x[from] - this.left - wide / 2) > wide) continue;
+        const isFork = this.outOf[this.links[edge][0]] > 1;
+        const label = cut(type, 26), y = plan.layer[isFork ? to : from] * plan.step + (isFork ? -7 : NODE_HEIGHT + 13);
+        const isLeft = isFork ? lean < -30 : lean > 30, x = plan.x[isFork ? to : from] + (isLeft ? -4 : 4);
+        const length = c.measureText(label).width, left = isLeft ? x - length : x;
+        const row = taken.get(y) || taken.set(y, []).get(y);
+        if (row.some(([begin, end]) => left < end + 6 && begin < left + length + 6)) continue;
+        row.push([left, left + length]);
+        c.textAlign = isLeft ? "right" : "left";
+        c.fillText(label, x, y);
       }
   }
 
   fillOf(box, isDark) {
     const marks = {only: "bad", changed: "warn", same: "box"};
-    const mark = box.node && box.node.mark;
+    const mark = (box.node || box.block).mark;
     if (mark && mark !== "same") return this.colours[marks[mark]];
     if (box.kind !== "node") return this.colours.box;
     const hue = HUES[box.node.op];
@@ -319,10 +337,10 @@ class GraphView {
     c.fillStyle = this.colours.ink;
     c.textAlign = "center";
     c.font = "600 12px system-ui, sans-serif";
-    c.fillText(box.title.slice(0, 22), plan.x[i], y + 15, plan.width[i] - 10);
+    c.fillText(box.title, plan.x[i], y + 15, plan.width[i] - 10);
     c.fillStyle = this.colours.faint;
     c.font = "9px system-ui, sans-serif";
-    c.fillText(box.note.length > 34 ? "…" + box.note.slice(-33) : box.note, plan.x[i], y + 27, plan.width[i] - 8);
+    c.fillText(box.note, plan.x[i], y + 27, plan.width[i] - 8);
   }
 
   // Of the page; null: nothing is there.
@@ -356,10 +374,7 @@ class GraphView {
     for (let block = this.rootOf(node).block; block; block = block.parent)
       if (!block.isOpen) isChanged = block.isOpen = true;
     if (isChanged) this.rebuild();
-    const i = this.byKey.get(this.standIn(id, false, -1)), box = this.canvas.parentElement.getBoundingClientRect();
-    this.scale = Math.max(this.scale, 0.8);
-    this.left = this.plan.x[i] - box.width / 2 / this.scale;
-    this.top = this.plan.layer[i] * this.plan.step - box.height / 2 / this.scale;
+    this.reveal(this.byKey.get(this.standIn(id, false, -1)));
     this.select(node);
   }
 
@@ -380,6 +395,22 @@ class GraphView {
     this.select(anchor);
   }
 
+  close(block) {
+    block.isOpen = false;
+    this.rebuild();
+    this.reveal(this.byKey.get(this.closedBlock(block).key));
+    this.select(block);
+  }
+
+  // Into the middle, large enough to be read.
+  reveal(i) {
+    this.isPlaced = true;
+    const box = this.canvas.parentElement.getBoundingClientRect();
+    this.scale = Math.max(this.scale, 0.8);
+    this.left = this.plan.x[i] - box.width / 2 / this.scale;
+    this.top = this.plan.layer[i] * this.plan.step - box.height / 2 / this.scale;
+  }
+
   // Where a node, or a block or its first node, stands in the window; null: nowhere.
   windowPlace(target) {
     const node = target.id !== undefined ? target : this.nodes.find(n => n.block && this.isWithin(n.block, target));
@@ -395,6 +426,13 @@ class GraphView {
     for (const block of this.blocks) block.isOpen = isOpen;
     this.rebuild();
     this.begin();
+  }
+
+  // The next node after the selected one that the other model has not, or otherwise.
+  showDifference() {
+    const from = this.selected && this.selected.id !== undefined ? this.selected.id : -1;
+    const differ = this.nodes.filter(n => n.mark && n.mark !== "same"), next = differ.find(n => n.id > from) || differ[0];
+    if (next) this.show(next.id);
   }
 
   step(isDown) {
@@ -415,6 +453,7 @@ class GraphView {
 
   listen() {
     const canvas = this.canvas;
+    const fingers = new Map();
     let drag = null;
     const at = event => {
       const box = canvas.getBoundingClientRect();
@@ -428,18 +467,34 @@ class GraphView {
       this.draw();
     }, {passive: false});
     canvas.addEventListener("pointerdown", event => {
-      drag = {x: event.clientX, y: event.clientY, left: this.left, top: this.top, isMoved: false};
+      fingers.set(event.pointerId, at(event));
+      drag = {x: event.clientX, y: event.clientY, left: this.left, top: this.top, isMoved: fingers.size > 1};
       canvas.setPointerCapture(event.pointerId);
     });
+    // Two fingers zoom: what is between them stays there.
+    const pinch = (id, to) => {
+      const [[x0, y0], [x1, y1]] = [...fingers.values()], before = Math.hypot(x1 - x0, y1 - y0);
+      fingers.set(id, to);
+      const [[x2, y2], [x3, y3]] = [...fingers.values()];
+      this.left -= (x2 + x3 - x0 - x1) / 2 / this.scale;
+      this.top -= (y2 + y3 - y0 - y1) / 2 / this.scale;
+      this.zoom(Math.hypot(x3 - x2, y3 - y2) / Math.max(1, before), (x2 + x3) / 2, (y2 + y3) / 2);
+    };
     canvas.addEventListener("pointermove", event => {
       if (!drag) return;
+      if (fingers.size === 2) return pinch(event.pointerId, at(event));
       drag.isMoved ||= Math.hypot(event.clientX - drag.x, event.clientY - drag.y) > 4;
-      if (!drag.isMoved) return;
+      if (!drag.isMoved || fingers.size > 2) return;
       this.left = drag.left - (event.clientX - drag.x) / this.scale;
       this.top = drag.top - (event.clientY - drag.y) / this.scale;
       this.draw();
     });
+    canvas.addEventListener("pointercancel", event => {
+      fingers.delete(event.pointerId);
+      drag = null;
+    });
     canvas.addEventListener("pointerup", event => {
+      fingers.delete(event.pointerId);
       const isClick = drag && !drag.isMoved;
       drag = null;
       if (!isClick) return;
@@ -451,7 +506,7 @@ class GraphView {
       const box = canvas.getBoundingClientRect();
       const keys = {"+": () => this.zoom(1.25, box.width / 2, box.height / 2), "-": () => this.zoom(0.8, box.width / 2, box.height / 2),
         "0": () => this.fit(), ArrowDown: () => this.step(true), ArrowUp: () => this.step(false),
-        ArrowLeft: () => this.beside(-1), ArrowRight: () => this.beside(1), Escape: () => this.select(null),
+        n: () => this.showDifference(), ArrowLeft: () => this.beside(-1), ArrowRight: () => this.beside(1), Escape: () => this.select(null),
         Enter: () => this.selected && this.toggle(this.shown.find(b => b.node === this.selected || b.block === this.selected))};
       if (!keys[event.key]) return;
       event.preventDefault();

@@ -273,6 +273,19 @@ bool fuse_normalization_bias(RuleContext& c) {
   return false;
 }
 
+/// How many there are along an axis of a value of known rank, as a list of one.
+Value* length(GraphBuilder& g, Value* v, std::int64_t axis) {
+  const Dim& d = (*v->type.shape)[static_cast<std::size_t>(axis)];
+  return d.is_known() ? g.ints({d.value()}) : g.op("Shape", {v}, {{"start", axis}, {"end", axis + 1}});
+}
+
+/// ONNX spreads a mask over queries and keys; ONNX Runtime asks for a row for each query and a column for each key.
+Value* with_all_rows(GraphBuilder& g, Value* mask, Value* q, Value* k) {
+  const Shape& shape = *mask->type.shape;
+  if (same(shape[shape.size() - 2], (*q->type.shape)[2]) && same(shape.back(), (*k->type.shape)[2])) return mask;
+  return g.op("Expand", {mask, g.concat({length(g, q, 2), length(g, k, 2)}, 0)});
+}
+
 bool has_rank_4(const Value* v) { return v && v->type.shape && v->type.shape->size() == 4; }
 
 /// softmax(q * k^T * scale + mask) * v over heads
@@ -324,6 +337,7 @@ bool fuse_attention(RuleContext& c) {
   if (!same(q_shape[1], k_shape[1]) || !same(k_shape[1], v_shape[1]) || !same(q_shape[0], k_shape[0]) ||
       !same(k_shape[0], v_shape[0]))
     return false;
+  if (mask) mask = with_all_rows(g, mask, product->input(0), k);
   Value* y = g.op("Attention", {product->input(0), k, mix.input(1), mask}, {{"scale", scale}});
   y->type = mix.output()->type;
   replace_node(mix, {y});

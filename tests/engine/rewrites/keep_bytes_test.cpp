@@ -143,6 +143,61 @@ TEST(KeepBytes, IsWithinAStepOfTheFloatsThatItReplaces) {
   EXPECT_LE(differ * 1000, all);
 }
 
+/// Rows times a constant matrix, with a bias in a Gemm, of bytes; also written with the quantised operators.
+Model product(unsigned seed, bool is_quantized, Array& x) {
+  Network net(seed);
+  GraphBuilder g = net.builder();
+  const Scale from = net.scale(), to = net.scale();
+  const bool is_gemm = seed % 3 == 0, is_turned = is_gemm && seed % 2, has_bias = is_gemm && !is_quantized;
+  const std::int64_t depth = 1 + net.random.below(90), columns = 1 + net.random.below(90);
+  const Dims rows = is_gemm ? Dims{net.random.below(200) + 1, depth} : Dims{2, 1 + net.random.below(40), depth};
+  x = Array::from(net.random.bytes(from.type, rows));
+  Value* v = net.model.graph->add_input("x", x.type());
+  const bool is_by_column = net.random.below(2) != 0;
+  const Tensor w = net.random.bytes(DType::i8, is_turned ? Dims{columns, depth} : Dims{depth, columns});
+  const Tensor scales = net.random.floats(is_by_column ? Dims{columns} : Dims{}, 0.001f, 0.003f);
+  if (is_quantized) {
+    Value* matrix = g.constant(w);
+    const Tensor zero = Tensor::scalar(std::int8_t{0});
+    Value* zeros = is_by_column ? g.op("Expand", {g.constant(zero), g.ints({columns})}) : g.constant(zero);
+    net.model.graph->add_output(
+        g.op("QLinearMatMul", {v, g.constant(Tensor::scalar(from.scale)), g.constant(zero_of(from)),
+                               is_turned ? g.transpose(matrix, {1, 0}) : matrix, g.constant(scales), zeros,
+                               g.constant(Tensor::scalar(to.scale)), g.constant(zero_of(to))}));
+    return std::move(net.model);
+  }
+  Value* matrix = g.op("DequantizeLinear", {g.constant(w), g.constant(scales)}, {{"axis", is_turned ? 0 : 1}});
+  Values inputs = {net.dequantize(v, from), matrix};
+  if (has_bias) {
+    std::vector<std::int32_t> bias(static_cast<std::size_t>(columns));
+    std::vector<float> of_sums;
+    for (const float s : scales.to_vector<float>()) of_sums.push_back(from.scale * s);
+    inputs.push_back(g.op("DequantizeLinear",
+                          {g.constant(Tensor::of<std::int32_t>({columns}, bias)),
+                           g.constant(Tensor::of<float>(is_by_column ? Dims{columns} : Dims{}, of_sums))},
+                          {{"axis", 0}}));
+  }
+  Value* y = is_gemm ? g.op("Gemm", inputs, {{"transB", is_turned}}) : g.op("MatMul", inputs);
+  net.model.graph->add_output(net.quantize(y, to));
+  return std::move(net.model);
+}
+
+TEST(KeepBytes, ProductsHaveTheBitsOfTheQuantizedOperator) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    Array x;
+    const Model model = product(seed, false, x), quantized = product(seed, true, x);
+    const Array expected = run(quantized, x, false, 1);
+    for (const int threads : {1, 2}) {
+      const Array got = run(model, x, true, threads);
+      ASSERT_EQ(got.dims(), expected.dims()) << seed;
+      ASSERT_EQ(got.to_ints(), expected.to_ints()) << seed;
+    }
+    const auto operators = operators_of(model);
+    EXPECT_EQ(count(operators, "ByteConv"), 1) << seed;
+    EXPECT_EQ(count(operators, "DequantizeLinear"), 0) << seed;
+  }
+}
+
 /// A pointwise convolution of one channel that lies at its zero point: its sums are the biases.
 Model biases_alone(const std::vector<std::int32_t>& biases, float x_scale, float w_scale, const Scale& to) {
   Network net(0);
