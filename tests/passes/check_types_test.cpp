@@ -60,6 +60,16 @@ TEST(CheckTypes, ARankThatCannotBeKnownIsANote) {
   EXPECT_THAT(problems_of(known), ElementsAre("warning: output 'y': the output has no shape [IG0323]"));
 }
 
+// PyTorch up to 1.0 wrote the shapes of Reshape so, and ONNX Runtime runs it.
+TEST(CheckTypes, WholeConstantsBeforeOpset9AreAWarning) {
+  const Model model = onnx::parse_text(R"(<ir_version: 3, opset_import: ["": 8]> g (float[2,3] x) => (float[6] y) {
+    s = Constant<value = int64[1] {-1}>() y = Reshape(x, s) })");
+  EXPECT_THAT(problems_of(model),
+              ElementsAre(testing::StartsWith(
+                  "warning: the node that makes 's' (Constant): output 's' is tensor(int64), but 'output' allows")));
+  EXPECT_NO_THROW(passes::require_valid(model));
+}
+
 TEST(CheckTypes, InnerTypesAreComplete) {
   Model model =
       onnx::parse_text(R"(<ir_version: 10, opset_import: ["": 21]> g (float[2] x) => (float[2] y) { y = Relu(x) })");
