@@ -32,6 +32,8 @@ class ByteConvolution {
   /// `weights`: [filters, channels, height, width], or a matrix, of i8 or u8.
   ByteConvolution(ByteSpec spec, const Tensor& weights, ByteMath math);
   Dims output_dims(const Dims& x) const;
+  std::int64_t channels() const { return channels_; }
+  std::int64_t filters() const { return filters_; }
   /// Bytes that a run on an input of these sizes needs for itself.
   std::int64_t room_size(const Dims& x) const;
   void run(const std::byte* x, const Dims& dims, std::byte* y, std::byte* room, ThreadPool& pool,

@@ -8,6 +8,7 @@ std::unique_ptr<PreparedNode> prepare_attention(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_batch_normalization(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_block(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_byte_convolution(PrepareContext& c);
+std::unique_ptr<PreparedNode> prepare_byte_max(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_byte_mean(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_byte_sum(PrepareContext& c);
 std::unique_ptr<PreparedNode> prepare_cast(PrepareContext& c);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <unordered_map>
 
 #include "ingot/engine/domain.h"
@@ -29,7 +30,7 @@ std::optional<Source> source_of(const Value* v) {
   Node* node = v ? v->producer() : nullptr;
   if (!node || !node->is("DequantizeLinear") || v->type.elem != DType::f32) return {};
   Value* bytes = node->input(0);
-  if (constant_of(bytes) || !bytes->type.shape || !is_byte(bytes->type.elem)) return {};
+  if (constant_of(bytes) || !is_byte(bytes->type.elem)) return {};
   const auto quantization = quantization_of(*node, bytes->type.elem);
   if (!quantization || !is_scale(quantization->scale)) return {};
   return Source{node, bytes, *quantization};
@@ -38,7 +39,7 @@ std::optional<Source> source_of(const Value* v) {
 /// The same in four dimensions.
 std::optional<Source> image_of(const Value* v) {
   auto source = source_of(v);
-  if (source && source->bytes->type.shape->size() != 4) source.reset();
+  if (source && (!source->bytes->type.shape || source->bytes->type.shape->size() != 4)) source.reset();
   return source;
 }
 
@@ -146,13 +147,16 @@ class Keeper {
     if (!order) return;
     std::vector<Node*> found;
     for (Node* node : *order)
-      if (node->domain.empty() && (node->op == "Conv" || node->op == "Add" || is_mean(*node) || is_product(*node)))
+      if (node->domain.empty() &&
+          (node->op == "Conv" || node->op == "Add" || is_mean(*node) || is_product(*node) || is_moving(*node)))
         found.push_back(node);
     for (Node* node : found) {
       if (node->op == "Conv")
         convolve(*node);
       else if (is_product(*node))
         multiply(*node);
+      else if (is_moving(*node))
+        move(*node);
       else if (node->op == "Add")
         add(*node);
       else
@@ -166,6 +170,12 @@ class Keeper {
     return node.op == "AveragePool" || node.op == "GlobalAveragePool" || node.op == "ReduceMean";
   }
 
+  static bool is_moving(const Node& node) {
+    constexpr std::string_view kMovesBytes[] = {
+        "Concat",  "DepthToSpace", "Expand", "Flatten", "Gather",       "GatherElements", "GatherND",  "Identity",
+        "MaxPool", "Reshape",      "Slice",  "Squeeze", "SpaceToDepth", "Tile",           "Transpose", "Unsqueeze"};
+    return std::ranges::find(kMovesBytes, node.op) != std::end(kMovesBytes);
+  }
   static bool is_product(const Node& node) { return node.op == "MatMul" || node.op == "Gemm"; }
 
   /// Pads at the beginning of both axes, then at the end, where they are numbers.
@@ -224,7 +234,7 @@ class Keeper {
     return factors;
   }
 
-  /// Rows times a matrix: a convolution of one long line by filters of one element.
+  /// Rows times a matrix.
   void multiply(Node& product) {
     const Attributes& attributes = product.attributes;
     const bool is_turned = attributes.int_or("transB", 0) != 0;  // a filter is a row
@@ -234,55 +244,70 @@ class Keeper {
     const auto x = source_of(product.input(0));
     const auto w = x ? weights_of(product.input(1), 2, is_turned ? 0 : 1) : std::nullopt;
     const auto sink = w ? sink_of(product.output(0)) : std::nullopt;
-    if (!sink || x->bytes->type.shape->size() < 2) return;
+    if (!sink) return;
     const Dims dims = constant_of(w->bytes)->dims();
     const std::int64_t filters = dims[is_turned ? 0 : 1], depth = dims[is_turned ? 1 : 0];
-    const Dim& width = x->bytes->type.shape->back();
-    const auto result = sizes_of(*x->bytes->type.shape, filters);
     const std::int64_t most = std::numeric_limits<std::int32_t>::max() - depth * 255 * 255;
-    if (!width.is_known() || width.value() != depth || !result || most < 0) return;
+    if (most < 0) return;
     const auto bias = bias_of(product.input(2), x->quantization.scale, w->scales, filters, most);
     const auto factors = factors_of(*x, *w, *sink, filters);
     if (!bias || factors.empty()) return;
     GraphBuilder g(graph_, sink->nodes.back());
     Value* offsets = bias->empty() ? nullptr : g.constant(Tensor::of<std::int32_t>({filters}, *bias));
-    const Dims one = {1, 1};
-    const Attrs attrs = {{"strides", one},
-                         {"dilations", one},
-                         {"pads", Dims(4, 0)},
-                         {"is_matrix", is_turned ? 0 : 1},
+    const Attrs attrs = {{"transB", is_turned ? 1 : 0},
                          {"x_zero", x->quantization.zero},
                          {"y_zero", sink->quantization.zero},
                          {"low", sink->low},
                          {"high", sink->high}};
-    Value* line = g.op("Reshape", {x->bytes, g.ints({1, -1, 1, depth})});
-    Node* made = g.node("ByteConv", kEngineDomain,
-                        {line, filters_of(g, *w, is_turned), g.constant(w->zeros),
-                         g.constant(Tensor::of<float>({filters}, factors)), offsets},
-                        attrs, 1);
+    Node* made =
+        g.node("ByteProduct", kEngineDomain,
+               {x->bytes, w->bytes, g.constant(w->zeros), g.constant(Tensor::of<float>({filters}, factors)), offsets},
+               attrs, 1);
     made->name = names_of(nodes_of(product, *sink));
-    const DType type = sink->bytes()->type.elem;
-    made->output(0)->type = Type::tensor(type, Shape{1, Dim(), 1, filters});
-    Value* rows = g.op("Reshape", {made->output(0), g.ints(*result)});
-    rows->type = sink->bytes()->type;
-    replace(product, *sink, rows);
+    made->output(0)->type = sink->bytes()->type;
+    replace(product, *sink, made->output(0));
   }
 
-  /// The sizes of rows whose last axis is `last` wide, of which one may be open.
-  static std::optional<Dims> sizes_of(const Shape& x, std::int64_t last) {
-    Dims sizes;
-    for (std::size_t i = 0; i + 1 < x.size(); ++i) sizes.push_back(x[i].is_known() ? x[i].value() : -1);
-    sizes.push_back(last);
-    const bool is_clear = std::ranges::count(sizes, -1) <= 1 && std::ranges::count(sizes, 0) == 0;
-    return is_clear ? std::optional(sizes) : std::nullopt;
+  /// What does nothing but move numbers, or take the largest, does it to the bytes, where the result is quantised as
+  /// they are.
+  void move(Node& node) {
+    const std::size_t count = node.op == "Concat" ? node.input_count() : 1;
+    Node* reader = node.output_count() == 1 && node.output(0) ? only_reader(node.output(0)) : nullptr;
+    if (!reader || !reader->is("QuantizeLinear") || reader->input(0) != node.output(0)) return;
+    const auto wanted = quantization_of(*reader, reader->output(0)->type.elem);
+    std::vector<Source> sources;
+    for (std::size_t i = 0; i < count; ++i)
+      if (auto source = source_of(node.input(i)); source && wanted && source->quantization == *wanted)
+        sources.push_back(*source);
+    if (sources.size() != count) return;
+    if (node.op == "MaxPool" && pool(node, sources[0], *reader)) return;
+    for (std::size_t i = 0; i < count; ++i) node.set_input(i, sources[i].bytes);
+    node.output(0)->type.elem = wanted->type;
+    graph_.replace_all_uses(reader->output(0), node.output(0));
+    node.name = names_of(std::array{&node, reader});
+    graph_.erase(reader);
+    std::set<Node*> nodes;
+    for (const Source& source : sources) nodes.insert(source.node);
+    for (Node* source : nodes) erase_unread(source);
   }
 
-  /// A matrix as filters of one element; its bytes stay where they are.
-  static Value* filters_of(GraphBuilder& g, const Weights& w, bool is_turned) {
-    const Tensor& matrix = *constant_of(w.bytes);
-    Dims dims = matrix.dims();
-    if (is_turned) dims.insert(dims.end(), {1, 1});
-    return g.constant(Tensor(matrix.dtype(), dims, matrix.bytes()));
+  /// The largest of windows of an image whose channels are last already.
+  bool pool(Node& node, const Source& x, Node& quantize) {
+    if (!last_.contains(x.bytes) || !static_dims(node.output(0)->type.shape)) return false;
+    const ops::Window window = ops::Window::read(node.attributes, 2);
+    const auto pads = pads_of(window, *x.bytes->type.shape);
+    if (!pads || !window.kernel[0].is_known() || !window.kernel[1].is_known()) return false;
+    const Dims out = *static_dims(node.output(0)->type.shape);
+    GraphBuilder g(graph_, &quantize);
+    Node* made = g.node("ByteMax", kEngineDomain, {channels_last(g, x.bytes)},
+                        {{"kernel_shape", Dims{window.kernel[0].value(), window.kernel[1].value()}},
+                         {"strides", window.strides},
+                         {"dilations", window.dilations},
+                         {"pads", *pads},
+                         {"sizes", Dims{out[2], out[3]}}},
+                        1);
+    finish(g, node, {{&quantize}, x.quantization, 0, 0}, *made);
+    return true;
   }
 
   /// Of two operands of one shape, if one of them has its channels last already.
