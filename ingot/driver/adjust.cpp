@@ -105,7 +105,11 @@ void cast_for(Model& model, std::int64_t opset, AutoCast rule, AdjustReport& rep
 
 void move_versions(Model& model, const OpsetImports& targets, std::optional<std::int64_t> ir_version,
                    AdjustReport& report) {
+  const std::size_t functions = model.functions.size();
   passes::VersionReport versions = passes::convert_version(model, used(targets, model));
+  if (functions && model.functions.empty())
+    report.notes.push_back(std::to_string(functions) + (functions == 1 ? " function is" : " functions are") +
+                           " inlined: a body has operators that are others in this operator set");
   report.nodes_changed += versions.nodes_changed;
   report.nodes_added += versions.nodes_added;
   for (std::string& line : versions.casts) report.notes.push_back(std::move(line));
