@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <string_view>
+#include <unordered_map>
 
 #include "ingot/base/budget.h"
 #include "ingot/base/error.h"
@@ -41,9 +43,12 @@ std::int64_t least_opset(const QuantizeOptions& options) {
   return options.block > 0 || options.bits == 4 ? kBlocks : kPerChannel;
 }
 
-const Datum* find(const std::vector<engine::NamedDatum>& values, const std::string& name) {
-  const auto it = std::ranges::find(values, name, &engine::NamedDatum::name);
-  return it == values.end() ? nullptr : &it->value;
+using ByName = std::unordered_map<std::string_view, const Datum*>;
+
+ByName by_name(const std::vector<engine::NamedDatum>& values) {
+  ByName all;
+  for (const engine::NamedDatum& v : values) all.emplace(v.name, &v.value);
+  return all;
 }
 
 /// Values whose names the second model has lost since are left out.
@@ -64,9 +69,10 @@ void compare(const Model& before, const Model& after, const QuantizeRequest& req
     if (request.budget) request.budget->poll();
     const auto inputs = request.held_back.batch(s);
     const auto expected = first.run(inputs), got = second.run(inputs);
+    const ByName exact = by_name(expected), rounded = by_name(got);
     const auto add = [&](LayerError& layer, const std::string& name) {
-      const Datum *x = find(expected, layer.value), *y = find(got, name);
-      if (x && y) layer.agreement.add(*x, *y);
+      const auto x = exact.find(layer.value), y = rounded.find(name);
+      if (x != exact.end() && y != rounded.end()) layer.agreement.add(*x->second, *y->second);
     };
     for (std::size_t i = 0; i < watched.size(); ++i) add(result.layers[i], watched[i].quantized);
     for (LayerError& output : result.outputs) add(output, output.value);

@@ -140,8 +140,9 @@ std::optional<std::int64_t> Expr::as_int() const {
 Expr operator+(const Expr& a, const Expr& b) {
   if (is_number(a, 0) && b.is_index()) return b;
   if (is_number(b, 0) && a.is_index()) return a;
-  // (x + 1) + 2 = x + 3
-  if (are_indices(a, b) && b.as_int() && a->op == Op::add && a->args[1].as_int()) return a->args[0] + (a->args[1] + b);
+  // (x + 1) + 2 = x + 3; not where the numbers overflow, which would go on for ever
+  if (are_indices(a, b) && a->op == Op::add)
+    if (const auto sum = fold(Op::add, a->args[1], b)) return a->args[0] + *sum;
   if (are_indices(a, b) && a.as_int() && !b.as_int()) return b + a;
   return binary(Op::add, a, b);
 }
@@ -160,7 +161,8 @@ Expr operator*(const Expr& a, const Expr& b) {
     if (is_number(b, 1)) return a;
     if (is_number(a, 0) || is_number(b, 0)) return 0;
     if (a.as_int() && !b.as_int()) return b * a;
-    if (b.as_int() && a->op == Op::mul && a->args[1].as_int()) return a->args[0] * (a->args[1] * b);
+    if (a->op == Op::mul)
+      if (const auto factor = fold(Op::mul, a->args[1], b)) return a->args[0] * *factor;
   }
   return binary(Op::mul, a, b);
 }

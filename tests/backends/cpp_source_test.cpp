@@ -105,6 +105,15 @@ TEST(CppSource, RefusesExpressionsThatAreTooDeep) {
   }());
 }
 
+TEST(CppSource, SizesThatOverflowHaveAnEnd) {
+  const lower::Expr huge = std::int64_t{1} << 62;
+  (void)(huge * huge * huge * huge);
+  (void)(huge + huge + huge + huge);
+  EXPECT_REFUSED(Code::not_expressible, compiled(R"(<ir_version: 10, opset_import: ["" : 21]>
+    g () => (float[a,b,c] y) <int64[3] s = {4611686018427387904, 4611686018427387904, 4611686018427387904}> {
+      y = ConstantOfShape(s) })"));
+}
+
 TEST(CppSource, RefusesLoopsWhoseStateChangesItsRank) {
   EXPECT_REFUSED(Code::not_expressible, compiled(R"(<ir_version: 4, opset_import: ["" : 9]>
     g (float[2] sums, float first, float[3,2] x) => (float[2] all, float[2] last) {

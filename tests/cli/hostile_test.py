@@ -380,6 +380,17 @@ class Hostile(unittest.TestCase):
                 with self.subTest(op=op, export=export):
                     self.ingot(*words, code=(0, 4))
 
+    def test_lists_that_grow_by_one_take_no_square_of_memory(self):
+        if SANITIZED:
+            self.skipTest("the sanitizer takes memory of its own")
+        count = 12_000
+        grown = "\n".join("  s%d = SequenceInsert(s%d, x)" % (i + 1, i) for i in range(count))
+        self.file("grow.onnxtxt", '<ir_version: 8, opset_import: ["" : 17]>\ng (float[2] x) => (float[%d] y) {\n'
+                  "  s0 = SequenceEmpty()\n%s\n  y = ConcatFromSequence<axis = 0>(s%d)\n}\n" % (2 * count, grown, count))
+        for out in ("grow.tflite", "grow.pt"):
+            with self.subTest(out=out):
+                self.ingot("convert", "grow.onnxtxt", "-o", out, "--no-verify", "--max-memory", "300M")
+
     def test_names_that_become_one_in_another_language_are_told_apart(self):
         names = ["w", "w_", "w__", "w.", "w-", "_w", "w " * 3] + ["w" + "_" * i for i in range(3, 40)]
         made = b"".join(node("Add", ["v%d" % i, n], "v%d" % (i + 1)) for i, n in enumerate(names))

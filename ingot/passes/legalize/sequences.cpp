@@ -41,6 +41,13 @@ class Sequences {
     return found == members_.end() ? nullptr : &found->second;
   }
 
+  /// The members of a sequence for one that is made of it: moved where nobody else reads it, so that a list that grows
+  /// by one at a time is not copied each time.
+  Values handed_on(const Value* v) {
+    Values& all = members_.at(v);
+    return v->uses().size() == 1 ? std::move(all) : all;
+  }
+
   void learn(Node& node) {
     Value* y = node.output(0);
     if (node.is("SequenceEmpty")) members_[y] = {};
@@ -48,18 +55,18 @@ class Sequences {
     if (node.is("SplitToSequence")) split(node);
     const Values* x = node.input(0) ? members(node.input(0)) : nullptr;
     if (!x) return;
-    if (node.is("Identity")) members_[y] = Values(*x);
+    if (node.is("Identity")) members_[y] = handed_on(node.input(0));
     if (node.is("SequenceInsert")) {
-      Values all = *x;
-      const auto at = node.input(2) ? place(node.input(2), all.size()) : all.size();
+      const auto at = node.input(2) ? place(node.input(2), x->size()) : x->size();
       if (!at) return;
+      Values all = handed_on(node.input(0));
       all.insert(all.begin() + static_cast<std::ptrdiff_t>(*at), node.input(1));
       members_[y] = std::move(all);
     }
     if (node.is("SequenceErase")) {
-      Values all = *x;
-      const auto at = node.input(1) ? place(node.input(1), all.size()) : all.size() - 1;
-      if (!at || *at >= all.size()) return;
+      const auto at = node.input(1) ? place(node.input(1), x->size()) : x->size() - 1;
+      if (!at || *at >= x->size()) return;
+      Values all = handed_on(node.input(0));
       all.erase(all.begin() + static_cast<std::ptrdiff_t>(*at));
       members_[y] = std::move(all);
     }
