@@ -158,6 +158,16 @@ TEST(TensorflowExport, UnusualUsesAgreeInTfjsToo) {
       {R"((float[1,1,3,4,3] x) => (float[A,B,C,D,E] y) <float[1,1,1,2,3] w = {1, -0.5, 0.25, 2, 0.75, -1}> {
             y = ConvTranspose<strides = [1, 2, 2], dilations = [1, 2, 2]>(x, w) })",
        {ramp({1, 1, 3, 4, 3})}},
+      // Windows that end before the data do, beside an axis that is padded.
+      {R"((float[1,1,4,5,3] x) => (float[1,1,4,2,3] y) <float[1,1,3,1,1] w = {1, 2, -0.5}> {
+            y = Conv<auto_pad = "SAME_UPPER", strides = [1, 3, 1]>(x, w) })",
+       {ramp({1, 1, 4, 5, 3})}},
+      {R"((float[1,1,4,5,3] x) => (float[1,1,2,2,2] y) {
+            y = MaxPool<kernel_shape = [1, 1, 2], auto_pad = "SAME_UPPER", strides = [2, 3, 2]>(x) })",
+       {ramp({1, 1, 4, 5, 3})}},
+      {R"((float[1,1,4,5,3] x) => (float[1,1,2,2,2] y) {
+            y = AveragePool<kernel_shape = [1, 1, 2], auto_pad = "SAME_UPPER", strides = [2, 3, 2]>(x) })",
+       {ramp({1, 1, 4, 5, 3})}},
       // Slopes of other than the last axes.
       {R"((float[2,3,4,2] x) => (float[2,3,4,2] y) <float[3,1,1] s = {0.1, 0.5, 2}> { y = PRelu(x, s) })",
        {ramp({2, 3, 4, 2})}},

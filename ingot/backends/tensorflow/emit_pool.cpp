@@ -88,7 +88,7 @@ void emit_pool(NodeOut& n) {
   const bool counts_padding = !is_max && n.attr("count_include_pad", 0);
   bool corrects = false;
   if (!s.is_valid()) {
-    if (!counts_padding && s.is_same(n.shape())) {
+    if (!counts_padding && is_said_same(n, s)) {
       padding = "SAME";
     } else {
       x = padded(n, x, s.before, s.after, is_max ? std::optional(lowest_of(n.elem())) : std::nullopt);
