@@ -74,7 +74,7 @@ class InputSource {
     return given;
   }
 
-  /// Of a run on what is given and, else, on sizes of 1. Nothing where these do not fit the model: the run says so.
+  /// Of a run on what is given and, else, on sizes of 1. Throws where these do not fit the model.
   double operations(const Inputs& given) const {
     Model typed = shaped_.clone();
     for (Value* v : typed.graph->inputs()) {
@@ -85,11 +85,7 @@ class InputSource {
     }
     driver::AdjustOptions types;
     types.infer_types = true;
-    try {
-      driver::adjust(typed, types);
-    } catch (const Error&) {
-      return 0;
-    }
+    driver::adjust(typed, types);
     return driver::work_of(typed).operations;
   }
 

@@ -171,8 +171,8 @@ net (float[1, 32] x) => (float[1, 32] y) <float[32, 32] w = {%s}> { y = MatMul(x
         done = self.ingot("verify", "wide.onnxtxt", "wide.onnxtxt", "--with", "ingot", "--in", "x=x.npy")
         self.assertIn("x: float[1,1,6], as given", done.stdout)
         self.assertIn("they give the same numbers", done.stdout)
-        done = self.ingot("verify", "wide.onnxtxt", "wide.onnxtxt", "--with", "ingot", code=4)
-        self.assertIn("the kernel is larger than the padded input", done.stdout)
+        done = self.ingot("verify", "wide.onnxtxt", "wide.onnxtxt", "--with", "ingot", code=3)
+        self.assertIn("does not fit a padded input of 1", done.stderr)
 
     def test_convert_says_when_it_cannot_verify(self):
         self.ingot("convert", "a.onnx", "-o", "a.tflite", "--no-verify")
