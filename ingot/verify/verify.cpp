@@ -69,15 +69,20 @@ class InputSource {
  private:
   Inputs shaped_inputs(const VerifyRequest& request) {
     driver::set_input_shapes(shaped_, request.input_shapes);
-    operations_ = operations();
-    return driver::load_inputs(shaped_, request.inputs, request.a.load).values;
+    Inputs given = driver::load_inputs(shaped_, request.inputs, request.a.load).values;
+    operations_ = operations(given);
+    return given;
   }
 
-  double operations() const {
+  /// Of a run on what is given and, else, on sizes of 1. Throws where these do not fit the model.
+  double operations(const Inputs& given) const {
     Model typed = shaped_.clone();
-    for (Value* v : typed.graph->inputs())
-      if (v->type.shape)
-        for (Dim& d : *v->type.shape) d = d.as_int().value_or(1);
+    for (Value* v : typed.graph->inputs()) {
+      if (!v->type.shape) continue;
+      const auto it = std::ranges::find(given, v->name(), &engine::NamedDatum::name);
+      if (const Array* array = it == given.end() ? nullptr : it->value.array()) v->type.shape = array->type().shape;
+      for (Dim& d : *v->type.shape) d = d.as_int().value_or(1);
+    }
     driver::AdjustOptions types;
     types.infer_types = true;
     driver::adjust(typed, types);

@@ -4,6 +4,7 @@ the folder of npm's packages."""
 import json
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
@@ -161,6 +162,17 @@ net (float[1, 32] x) => (float[1, 32] y) <float[32, 32] w = {%s}> { y = MatMul(x
         self.assertEqual(found["compared_inside"], 3)
         found = json.loads(self.ingot("verify", "a.onnx", "a.onnx", "--with", "ingot", "--seeds", 5, "--json").stdout)
         self.assertEqual(found["runs"], 5)
+
+    def test_inputs_that_are_given_count_where_drawn_ones_do_not_fit(self):
+        (self.path / "wide.onnxtxt").write_text("""<ir_version: 10, opset_import: ["" : 21]>
+            g (float[1, 1, N] x) => (float[1, 1, M] y) <float[1, 1, 5] w = {1, 2, 3, 4, 5}> { y = Conv(x, w) }""")
+        header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 6), }".ljust(117) + "\n"
+        (self.path / "x.npy").write_bytes(b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header.encode() + struct.pack("<6f", *range(6)))
+        done = self.ingot("verify", "wide.onnxtxt", "wide.onnxtxt", "--with", "ingot", "--in", "x=x.npy")
+        self.assertIn("x: float[1,1,6], as given", done.stdout)
+        self.assertIn("they give the same numbers", done.stdout)
+        done = self.ingot("verify", "wide.onnxtxt", "wide.onnxtxt", "--with", "ingot", code=3)
+        self.assertIn("does not fit a padded input of 1", done.stderr)
 
     def test_convert_says_when_it_cannot_verify(self):
         self.ingot("convert", "a.onnx", "-o", "a.tflite", "--no-verify")

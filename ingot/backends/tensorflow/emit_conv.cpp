@@ -139,7 +139,7 @@ void emit_conv(NodeOut& n) {
   const std::size_t rank = n.rank();
   Ref x = image_of(n, n.in(0), rank);
   AttrArgs attrs;
-  const bool is_same = s.is_same(n.shape()) && !s.is_valid();
+  const bool is_same = is_said_same(n, s) && !s.is_valid();
   if (is_same) {
     attrs.emplace_back("padding", "SAME");
   } else if (s.is_valid()) {

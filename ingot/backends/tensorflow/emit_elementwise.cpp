@@ -87,7 +87,22 @@ void emit_clip(NodeOut& n) {
 }
 
 /// An operator of TF.js alone.
-void emit_prelu(NodeOut& n) { n.set(n.e.add("Prelu", n.all_inputs())); }
+/// TF.js's fast backend takes slopes in the order in which they lie, again and again: they must be those of the last
+/// axes.
+void emit_prelu(NodeOut& n) {
+  Emitter& e = n.e;
+  const auto& x = n.node.input(0)->type.shape;
+  const auto& slopes = n.node.input(1)->type.shape;
+  if (x && slopes) {
+    const auto begin = std::ranges::find_if(*slopes, [](const Dim& d) { return !same(d, 1); });
+    if (slopes->end() - begin <= std::ssize(*x) && std::equal(begin, slopes->end(), x->end() - (slopes->end() - begin),
+                                                              [](const Dim& a, const Dim& b) { return same(a, b); }))
+      return n.set(e.add("Prelu", n.all_inputs()));
+  }
+  const Ref zero = e.scalar(0, n.elem());
+  const Ref below = e.add("Mul", {n.in(1), e.add("Minimum", {n.in(0), zero})});
+  n.set(e.add("AddV2", {e.add("Relu", {n.in(0)}), below}));
+}
 Refused refuse_prelu(const Node& n, Dialect dialect) {
   if (dialect != Dialect::tfjs) return Refusal{Kind::unknown_operator, "TensorFlow has no such operator"};
   if (n.input(0)->type.elem != DType::f32) return Refusal{Kind::element_type, "TF.js has it of floats"};

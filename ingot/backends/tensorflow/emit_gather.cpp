@@ -204,18 +204,21 @@ void emit_one_hot(NodeOut& n) {
   // Negative ones count from the end: (i + depth) mod depth would also wrap those that are out of range.
   const Ref raw = n.int32(0);
   const Ref places = turned(e, raw, depth), on = value(1), off = value(0);
+  const bool is_last = axis == static_cast<std::int64_t>(n.rank());
+  if (e.is_tfjs() && (!is_last || !n.constant(1) || n.constant(1)->to_doubles()[0] < 2)) {
+    // Which puts the new axis last, and wants a depth of 2 or more.
+    Ints dims(n.rank() + 1 - static_cast<std::size_t>(axis), 1);
+    dims[0] = -1;
+    const Ref numbers = reshaped(e, e.add("Range", {e.index(0), depth, e.index(1)}), dims);
+    return n.set(e.add("SelectV2", {e.add("Equal", {e.add("ExpandDims", {places, e.index(axis)}), numbers}), on, off}));
+  }
   if (!e.is_tfjs() || !is_float(e.elem_of(on)))
     return n.set(e.add("OneHot", {places, depth, on, off}, {{"axis", axis}}));
   // Whose fast backend writes whole numbers, whatever type is asked for.
   const Ref hot = e.add("OneHot", {places, depth, e.index(1), e.index(0)}, {{"axis", axis}});
   n.set(e.add("SelectV2", {e.add("NotEqual", {hot, e.index(0)}), on, off}));
 }
-Refused refuse_one_hot(const Node& n, Dialect dialect) {
-  if (dialect == Dialect::tfjs && n.attributes.int_or("axis", -1) != -1 && n.input(0)->type.shape &&
-      n.attributes.int_or("axis", -1) != static_cast<std::int64_t>(n.input(0)->type.shape->size()))
-    return Refusal{Kind::attribute_value, "TF.js puts the new axis last"};
-  return needs_rank(n);
-}
+Refused refuse_one_hot(const Node& n, Dialect) { return needs_rank(n); }
 
 void emit_non_zero(NodeOut& n) {
   Ref condition = n.in(0);

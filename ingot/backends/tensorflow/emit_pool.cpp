@@ -88,7 +88,7 @@ void emit_pool(NodeOut& n) {
   const bool counts_padding = !is_max && n.attr("count_include_pad", 0);
   bool corrects = false;
   if (!s.is_valid()) {
-    if (!counts_padding && s.is_same(n.shape())) {
+    if (!counts_padding && is_said_same(n, s)) {
       padding = "SAME";
     } else {
       x = padded(n, x, s.before, s.after, is_max ? std::optional(lowest_of(n.elem())) : std::nullopt);
@@ -141,11 +141,33 @@ void emit_depth_to_space(NodeOut& n) {
   n.set(n.e.add("DepthToSpace", {x}, {{"block_size", block}, {"data_format", "NHWC"}}));
 }
 
+/// By moving axes: TF.js has no SpaceToDepth.
+Ref moved_to_depth(NodeOut& n, std::int64_t block) {
+  Emitter& e = n.e;
+  const Ref by = e.ints({block});
+  if (is_fixed(n.shape())) {
+    const Ints x = dims_of(n.shape());
+    const Ref split = reshaped(e, n.in(0), {x[0], x[1] / block, block, x[2] / block, block, x[3]});
+    return reshaped(e, transposed(e, split, {0, 1, 3, 2, 4, 5}), dims_of(n.out_shape()));
+  }
+  const Ref sizes = shape_of(e, n.in(0));
+  const auto size = [&](std::int64_t axis) { return part_of_list(e, sizes, axis, 1); };
+  const Ref batch = size(0), depth = size(3);
+  const Ref rows = e.add("FloorDiv", {size(1), by}), columns = e.add("FloorDiv", {size(2), by});
+  const Ref split = e.add("ConcatV2", {batch, rows, by, columns, by, depth, e.index(0)});
+  const Ref deep = e.add("Mul", {depth, e.ints({block * block})});
+  const Ref moved = transposed(e, e.add("Reshape", {n.in(0), split}), {0, 1, 3, 2, 4, 5});
+  return e.add("Reshape", {moved, e.add("ConcatV2", {batch, rows, columns, deep, e.index(0)})});
+}
+
 void emit_space_to_depth(NodeOut& n) {
   const std::int64_t block = n.attr("blocksize", 1);
   if (block == 1) return emit_identity(n);
+  if (n.e.is_tfjs()) return n.set(moved_to_depth(n, block));
   n.set(n.e.add("SpaceToDepth", {n.in(0)}, {{"block_size", block}, {"data_format", "NHWC"}}));
 }
+
+Refused refuse_space_to_depth(const Node& n, Dialect) { return needs_rank(n); }
 
 Refused refuse_lrn(const Node& n, Dialect) {
   if (n.attributes.int_or("size", 1) % 2 == 0) return Refusal{Kind::attribute_value, "an even size"};

@@ -94,7 +94,19 @@ void emit_expand(NodeOut& n) {
   n.set(n.e.add("BroadcastTo", {n.in(0), n.e.add("BroadcastArgs", {shape_of(n.e, n.in(0)), wanted})}));
 }
 
-void emit_range(NodeOut& n) { n.set(n.e.add("Range", {n.scalar(0), n.scalar(1), n.scalar(2)})); }
+void emit_range(NodeOut& n) {
+  Emitter& e = n.e;
+  const Ref start = n.scalar(0), step = n.scalar(2);
+  Ref limit = n.scalar(1);
+  const ingot::Tensor *from = n.constant(0), *to = n.constant(1), *by = n.constant(2);
+  const bool is_ahead = from && to && from->to_doubles()[0] <= to->to_doubles()[0];
+  if (e.is_tfjs() && !is_ahead && (!by || by->to_doubles()[0] == 1)) {
+    // TF.js counts downwards by ones where the limit is below the start: there is nothing to count.
+    const Ref none = e.add("Maximum", {start, limit});
+    limit = by ? none : e.add("SelectV2", {e.add("Equal", {step, e.scalar(1, e.elem_of(step))}), none, limit});
+  }
+  n.set(e.add("Range", {start, limit, step}));
+}
 
 /// Ones on a diagonal of a matrix whose sizes only a run knows; others are constants.
 void emit_eye_like(NodeOut& n) {

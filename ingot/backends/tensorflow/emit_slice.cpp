@@ -33,15 +33,20 @@ Ref list_of(NodeOut& n, const Ints& values, DType type) {
   return n.e.constant(Tensor::of<std::int64_t>({static_cast<std::int64_t>(values.size())}, values));
 }
 
+/// A list with an entry for each axis.
+Ints placed(const Ints& values, const Ints& axes, std::size_t rank, std::int64_t fallback) {
+  Ints all(rank, fallback);
+  for (std::size_t k = 0; k < axes.size(); ++k) all[place(axes[k], rank)] = values[k];
+  return all;
+}
+
 /// A vector with an entry for each axis: those of input i where an axis is named, else the fallback.
 Ref spread(NodeOut& n, std::size_t i, const Ints& axes, std::int64_t fallback, DType type) {
   const std::size_t rank = n.rank();
   if (!n.has(i) || n.constant(i)) {
-    Ints all(rank, fallback);
     const Ints values = n.has(i) ? n.ints(i) : Ints(axes.size(), fallback);
     if (values.size() != axes.size()) throw Error(Code::bad_arity, "starts, ends, axes and steps differ in length");
-    for (std::size_t k = 0; k < axes.size(); ++k) all[place(axes[k], rank)] = values[k];
-    return list_of(n, all, type);
+    return list_of(n, placed(values, axes, rank, fallback), type);
   }
   const Ref given = n.cast(n.in(i), type);
   bool are_all = axes.size() == rank;
@@ -55,6 +60,19 @@ Ref spread(NodeOut& n, std::size_t i, const Ints& axes, std::int64_t fallback, D
   if (rank == 1) return parts[0];
   parts.push_back(n.e.index(0));
   return n.e.add("ConcatV2", parts);
+}
+
+/// Where to begin. Backwards from before the first element ONNX takes that element, TensorFlow none.
+Ref begins(NodeOut& n, const Ints& axes, DType type) {
+  if (!n.constant(1) || !n.constant(4)) return spread(n, 1, axes, 0, type);
+  Ints values = n.ints(1);
+  const Ints steps = n.ints(4);
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const Dim& size = n.shape()[place(axes[k], n.rank())];
+    const std::int64_t least = size.is_known() ? -size.value() : INT32_MIN + std::int64_t{1};
+    if (steps[k] < 0 && values[k] < least) values[k] = 0;
+  }
+  return list_of(n, placed(values, axes, n.rank(), 0), type);
 }
 
 /// From begin to end along the axes that `open` has no bit of. TF.js's fast backend steps over elements of floats
@@ -110,7 +128,7 @@ void emit_slice(NodeOut& n) {
   DType type = DType::i32;
   for (const std::size_t i : {1U, 2U, 4U})
     if (n.has(i) && !n.constant(i) && n.elem(i) == DType::i64) type = DType::i64;
-  const Ref begin = spread(n, 1, axes, 0, type), end = spread(n, 2, axes, 0, type), step = spread(n, 4, axes, 1, type);
+  const Ref begin = begins(n, axes, type), end = spread(n, 2, axes, 0, type), step = spread(n, 4, axes, 1, type);
   const bool is_plain =
       !n.has(4) || (n.constant(4) && std::ranges::all_of(n.ints(4), [](std::int64_t s) { return s == 1; }));
   n.set(taken(n, begin, end, step, mask, !is_plain));
@@ -174,6 +192,30 @@ Ref cropped(NodeOut& n, Ref x, const std::vector<std::pair<std::int64_t, std::in
                  {{"end_mask", open}});
 }
 
+/// With zeros around. TF.js's fast backend pads six axes at most: where there are more, those beside each other that
+/// nothing is added to are one.
+Ref zero_padded(NodeOut& n, Ref x, const std::vector<std::pair<std::int64_t, std::int64_t>>& pads) {
+  Emitter& e = n.e;
+  const auto is_open = [](const Dim& d) { return !d.is_known(); };
+  constexpr std::size_t kMostAxes = 6;
+  if (!e.is_tfjs() || n.rank() <= kMostAxes || x != n.in(0) || std::ranges::count_if(n.out_shape(), is_open) > 1)
+    return e.add("Pad", {x, pairs(n, pads)});
+  Ints sizes, whole;
+  std::vector<std::pair<std::int64_t, std::int64_t>> some;
+  const std::pair<std::int64_t, std::int64_t> none{};
+  for (std::size_t i = 0; i < pads.size(); ++i) {
+    const std::int64_t size = n.shape()[i].as_int().value_or(-1);
+    whole.push_back(n.out_shape()[i].as_int().value_or(-1));
+    if (!some.empty() && some.back() == none && pads[i] == none) {
+      sizes.back() = sizes.back() < 0 || size < 0 ? -1 : sizes.back() * size;
+    } else {
+      sizes.push_back(size);
+      some.push_back(pads[i]);
+    }
+  }
+  return reshaped(e, e.add("Pad", {reshaped(e, x, sizes), pairs(n, some)}), whole);
+}
+
 /// Elements at places that are counted at run time, axis by axis; `pads`: before and after of each.
 Ref gathered_around(NodeOut& n, Ref pads, const std::string& mode) {
   Emitter& e = n.e;
@@ -228,7 +270,7 @@ void emit_pad(NodeOut& n) {
     const Ref x = cropped(n, n.in(0), pads);
     const bool is_zero = !n.has(2) || (n.constant(2) && n.elem() != DType::string &&
                                        n.constant(2)->to_doubles() == std::vector<double>{0});
-    return n.set(is_zero ? e.add("Pad", {x, pairs(n, pads)}) : e.add("PadV2", {x, pairs(n, pads), filling()}));
+    return n.set(is_zero ? zero_padded(n, x, pads) : e.add("PadV2", {x, pairs(n, pads), filling()}));
   }
   if (mode == "reflect" && is_one_mirror(n.node))
     return n.set(e.add("MirrorPad", {n.in(0), pairs(n, pads)}, {{"mode", "REFLECT"}}));

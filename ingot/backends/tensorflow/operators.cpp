@@ -132,7 +132,7 @@ constexpr Row kRows[] = {
     {"Softmax", softmax<"Softmax">, "Softmax", refuse_softmax},
     {"Softplus", plain<"Softplus">, "Softplus"},
     {"Softsign", plain<"Softsign">, "Softsign", nullptr, kNotInTfjs},
-    {"SpaceToDepth", emit_space_to_depth, "", nullptr, kNotInTfjs},
+    {"SpaceToDepth", emit_space_to_depth, "", refuse_space_to_depth},
     {"Split", emit_split, "", refuse_split},
     {"SplitToSequence", emit_split_to_sequence, "", refuse_split_to_sequence, true, true},
     {"Sqrt", plain<"Sqrt">, "Sqrt"},
@@ -163,6 +163,13 @@ Refused refuse_type(const Type& type, const Row& row) {
   return Refusal{Kind::not_a_tensor, "TensorFlow has tensors and lists of them, no maps or optionals"};
 }
 
+/// TF.js moves texts as they lie, no more: it picks none, and its fast backend compares what is not there.
+bool takes_texts_in_tfjs(std::string_view op) {
+  constexpr std::string_view kMoves[] = {"Concat", "Flatten", "Identity", "If",      "Loop", "Reshape",
+                                         "Shape",  "Size",    "Slice",    "Squeeze", "Tile", "Unsqueeze"};
+  return std::ranges::find(kMoves, op) != std::end(kMoves);
+}
+
 }  // namespace
 
 std::span<const Row> all_rows() { return kRows; }
@@ -183,6 +190,9 @@ Refused refusal(const Node& node, Dialect dialect) {
     for (const Value* v : values)
       if (v)
         if (Refused why = refuse_type(v->type, *row)) return why;
+  const auto is_text = [](const Value* v) { return v && v->type.is_tensor() && v->type.elem == DType::string; };
+  if (dialect == Dialect::tfjs && !takes_texts_in_tfjs(node.op) && std::ranges::any_of(node.inputs(), is_text))
+    return Refusal{Kind::element_type, "TF.js neither compares nor picks texts"};
   if (!row->word.empty() && node.input(0) && !takes(row->word, node.input(0)->type.elem))
     return Refusal{Kind::element_type,
                    fmt::format("TensorFlow's operator does not take {}", name_of(node.input(0)->type.elem))};

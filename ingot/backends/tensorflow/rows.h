@@ -85,7 +85,7 @@ INGOT_TF_ROW(conv_transpose)
 // emit_pool.cpp
 INGOT_TF_ROW(pool)
 INGOT_TF_ROW(depth_to_space)
-INGOT_TF_EMIT(space_to_depth)
+INGOT_TF_ROW(space_to_depth)
 INGOT_TF_ROW(lrn)
 // emit_resize.cpp
 INGOT_TF_ROW(resize)

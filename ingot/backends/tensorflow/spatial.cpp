@@ -19,6 +19,18 @@ Ref from_image(NodeOut& n, Ref tensor, std::size_t rank) {
   return rank == 3 ? n.e.add("Squeeze", {tensor}, {{"squeeze_dims", Ints{1}}}) : tensor;
 }
 
+bool is_said_same(const NodeOut& n, const Sliding& s) {
+  if (!s.is_same(n.shape())) return false;
+  if (!n.e.is_tfjs() || s.rank() != 3) return true;
+  bool leaves_data = false;
+  for (std::size_t i = 0; i < s.rank(); ++i) {
+    const Dim& size = n.shape()[i + 1];
+    if (!size.is_known()) return true;
+    leaves_data |= (size.value() - 1) / s.strides[i] * s.strides[i] + s.extent(i) < size.value();
+  }
+  return !leaves_data;
+}
+
 Ref padded(NodeOut& n, Ref image, const Ints& before, const Ints& after, std::optional<double> value) {
   const Ints low = with_ends(before, 0), high = with_ends(after, 0);
   std::vector<std::int32_t> pads;

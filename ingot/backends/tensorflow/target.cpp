@@ -2,10 +2,12 @@
 #include "ingot/backends/tensorflow/target.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "ingot/backends/channels_last.h"
 #include "ingot/backends/tensorflow/operators.h"
 #include "ingot/backends/tensorflow/quantized.h"
+#include "ingot/backends/tensorflow/tables.h"
 #include "ingot/ops/infer.h"
 #include "ingot/passes/legalize/rewrites.h"
 
@@ -40,12 +42,47 @@ template <Values (*rewrite)(Rewriting&)> Values of_few_bits(Rewriting& r) {
   return is_short ? rewrite(r) : Values{};
 }
 
+/// A text is compared with all keys, where no table can be filled. The value of what is no key stands behind the
+/// others.
+Values compared_with_keys(Rewriting& r) {
+  const auto encoding = encoding_of(r.node);
+  if (!encoding || !r.in()->type.shape) return {};
+  GraphBuilder& g = r.g;
+  const auto axis = static_cast<std::int64_t>(r.rank()), count = encoding->keys.size();
+  Value* is_key = g.op("Equal", {g.unsqueeze(r.in(), {axis}), g.constant(encoding->keys.reshaped({count}))});
+  Value* numbers = g.cast(is_key, DType::f32);
+  Value* place = g.op("ArgMax", {numbers}, {{"axis", axis}, {"keepdims", 0}});
+  Value* found = g.cast(g.op("ReduceMax", {numbers, g.ints({axis})}, {{"keepdims", 0}}), DType::boolean);
+  Value* values = g.constant(encoding->values.reshaped({count}));
+  Value* all = g.concat({values, g.constant(encoding->fallback.reshaped({1}))}, 0);
+  return {g.op("Gather", {all, g.where(found, place, g.index(count))})};
+}
+constexpr Rewrite kOwnRewrites[] = {{"texts-by-comparison", "LabelEncoder", compared_with_keys, "ai.onnx.ml"}};
+
+/// Each row's own steps, the first so many of them backwards.
+Values reverse_by_gathering(Rewriting& r) {
+  const std::size_t rank = r.rank();
+  if (rank < 2) return {};
+  GraphBuilder& g = r.g;
+  std::vector<std::int64_t> perm(rank);
+  std::iota(perm.begin(), perm.end(), 0);
+  if (r.attr("batch_axis", 1) != 0) std::swap(perm[0], perm[1]);
+  Value* x = g.transpose(r.in(), perm);
+  Value *sizes = g.shape(x), *second = g.index(1);
+  Value* steps = g.op("Range", {g.index(0), g.op("Gather", {sizes, second}), g.index(1)});
+  Value* counts = g.unsqueeze(r.in(1), {1});
+  Value* is_turned = g.op("Less", {steps, counts});
+  Value* places = g.where(is_turned, g.sub(g.sub(counts, 1), steps), steps);
+  return {g.transpose(g.op("GatherND", {x, g.unsqueeze(places, {2})}, {{"batch_dims", 1}}), perm)};
+}
+
 /// What TF.js lacks of TensorFlow.
 constexpr Rewrite kTfjsOwnRewrites[] = {
     {"few-bits-by-arithmetic", "BitShift", of_few_bits<passes::legalize::rewrite_bit_shift>},
     {"few-bits-by-arithmetic", "BitwiseAnd", of_few_bits<passes::legalize::rewrite_bitwise_and>},
     {"few-bits-by-arithmetic", "BitwiseOr", of_few_bits<passes::legalize::rewrite_bitwise_or>},
     {"few-bits-by-arithmetic", "BitwiseXor", of_few_bits<passes::legalize::rewrite_bitwise_xor>},
+    {"reverse-by-gathering", "ReverseSequence", reverse_by_gathering},
 };
 constexpr std::string_view kTfjsRewrites[] = {"det-by-elimination", "loop-gathers-in-state"};
 
@@ -68,7 +105,10 @@ Target target_for(const ExportOptions& options) {
     return tensor.is_tensor() && tf::data_type_of(tensor.elem) != tf::DataType::invalid;
   };
   target.rewrites.assign(std::begin(kRewrites), std::end(kRewrites));
-  if (dialect == Dialect::tensorflow) target.rewrites.push_back("small-floats-by-cast");
+  if (dialect == Dialect::tensorflow) {
+    target.rewrites.push_back("small-floats-by-cast");
+    target.own_rewrites = kOwnRewrites;
+  }
   if (dialect == Dialect::tfjs) target.own_rewrites = kTfjsOwnRewrites;
   if (dialect == Dialect::tfjs)
     target.rewrites.insert(target.rewrites.end(), std::begin(kTfjsRewrites), std::end(kTfjsRewrites));

@@ -157,10 +157,10 @@ Report to_target(Model& model, const Target& target, const Options& options) {
   Report report;
   inline_functions(model, nullptr, target.keeps_call);
   model.training.clear();
-  canonicalize_graphs(model);  // what stays a call is not looked into
   Graph& graph = *model.graph;
+  sort_nodes(graph);            // types are inferred in this order
+  canonicalize_graphs(model);  // what stays a call is not looked into
   ops::require_well_formed(graph);
-  sort_nodes(graph);
   infer_again(graph);
   widen_for_target(model, target, options, report.notes);
   if (target.prepare) target.prepare(graph, report.notes);

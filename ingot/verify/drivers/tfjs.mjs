@@ -99,7 +99,8 @@ async function time({runs}) {
 /**
  * What the fast backend of 4.22 computes wrongly: a cast to bool cuts fractions off first, so that 0.5 is false; the
  * largest of negative numbers in a window of three axes is a small positive one; transposed convolutions over three axes
- * read past the end of their input.
+ * read past the end of their input; slopes of PReLU that are shared along an axis behind one that has its own are taken
+ * in the order in which they lie.
  */
 const wrong = new Set(['MaxPool3D', 'Conv3DBackpropInputV2', 'MaxPooling3D', 'Conv3DTranspose']);
 function isWrongInFast(model) {
@@ -111,6 +112,7 @@ function isWrongInFast(model) {
   let found = false;
   JSON.stringify(node.length ? null : topology, (key, value) => {
     found ||= key === 'class_name' && wrong.has(value);
+    found ||= key === 'shared_axes' && Boolean(value?.some((axis, i) => axis !== i + 1));
     return value;
   });
   return found;

@@ -2,8 +2,8 @@
 #include <limits>
 #include <numbers>
 
-#include "ingot/passes/legalize/rewrites.h"
 #include "ingot/passes/affine.h"
+#include "ingot/passes/legalize/rewrites.h"
 
 namespace ingot::passes::legalize {
 namespace {
@@ -193,12 +193,13 @@ Values rewrite_arg_extremum(Rewriting& r) {
   GraphBuilder& g = r.g;
   const std::int64_t axis = r.axis(0, r.rank());
   const Dim size = (*r.in()->type.shape)[static_cast<std::size_t>(axis)];
-  if (!size.is_known()) return {};
   Value *last = g.ints({-1}), *end = g.ints({std::numeric_limits<std::int64_t>::min()}), *along = g.ints({axis});
   Value* reversed = g.op("Slice", {r.in(), last, end, along, last});
   const Attrs attrs{{"axis", axis}, {"keepdims", r.attr("keepdims", 1)}};
   Value* found = r.node.is("ArgMax") ? g.op("ArgMax", {reversed}, attrs) : g.op("ArgMin", {reversed}, attrs);
-  return {g.sub(static_cast<double>(size.value() - 1), found)};
+  if (size.is_known()) return {g.sub(static_cast<double>(size.value() - 1), found)};
+  Value *sizes = g.shape(r.in()), *at = g.index(axis);
+  return {g.sub(g.sub(g.op("Gather", {sizes, at}), 1), found)};
 }
 
 /// Known before running, whatever the input holds.

@@ -1,5 +1,6 @@
 // Products of integers in float: as many at a time as a float's 24 bits hold exactly.
 #include <algorithm>
+#include <numeric>
 
 #include "ingot/passes/legalize/rewrites.h"
 
@@ -33,17 +34,38 @@ Value* part(GraphBuilder& g, Value* x, std::int64_t axis, std::int64_t from, std
   return g.op("Slice", {x, begin, end, along});
 }
 
+/// The sum over an axis whose size only a run knows: filled up with zeros to a number of blocks, each an exact sum.
+Value* product_in_blocks(GraphBuilder& g, Value* a, Value* b) {
+  const auto a_rank = std::ssize(*a->type.shape), b_rank = std::ssize(*b->type.shape);
+  Value *a_sizes = g.shape(a), *b_sizes = g.shape(b), *block = g.ints({kExact});
+  Value* inner = part(g, a_sizes, 0, a_rank - 1, a_rank);
+  Value* count = g.div(g.add(inner, static_cast<double>(kExact - 1)), block);
+  Value* missing = g.sub(g.mul(count, block), inner);
+  const auto zeros = [&](std::int64_t n) { return g.ints(Ints(static_cast<std::size_t>(n), 0)); };
+  a = g.op("Pad", {a, g.concat({zeros(2 * a_rank - 1), missing}, 0)});
+  b = g.op("Pad", {b, g.concat({zeros(2 * b_rank - 2), missing, zeros(1)}, 0)});
+  a = g.op("Reshape", {a, g.concat({part(g, a_sizes, 0, 0, a_rank - 1), count, block}, 0)});
+  Values dims{count, block, part(g, b_sizes, 0, b_rank - 1, b_rank)};
+  if (b_rank > 2) dims.insert(dims.begin(), part(g, b_sizes, 0, 0, b_rank - 2));
+  b = g.op("Reshape", {b, g.concat(dims, 0)});
+  Ints perm(static_cast<std::size_t>(a_rank) + 1);
+  std::iota(perm.begin(), perm.end(), 0);
+  std::swap(perm[perm.size() - 2], perm[perm.size() - 3]);
+  return g.reduce_sum(g.cast(g.op("MatMul", {g.transpose(a, perm), b}), DType::i32), {-3}, false);
+}
+
 }  // namespace
 
 Values rewrite_matmul_integer(Rewriting& r) {
   if (r.rank(0) < 2 || r.rank(1) < 2) return {};
-  const Dim inner = r.in(0)->type.shape->back();
-  if (!inner.is_known()) return {};
+  Dim inner = r.in(0)->type.shape->back();
+  if (!inner.is_known()) inner = r.in(1)->type.shape->end()[-2];
   const auto a_rank = static_cast<std::int64_t>(r.rank(0)), b_rank = static_cast<std::int64_t>(r.rank(1));
   Value* a = centred(r, 0, 2, a_rank - 2);
   Value* b = centred(r, 1, 3, b_rank - 1);
   if (!a || !b) return {};
   GraphBuilder& g = r.g;
+  if (!inner.is_known()) return {product_in_blocks(g, a, b)};
   Value* total = nullptr;
   for (std::int64_t from = 0; from < inner.value(); from += kExact) {
     const std::int64_t to = std::min(from + kExact, inner.value());
