@@ -8,13 +8,15 @@
 #include "ingot/base/json.h"
 #include "ingot/driver/load.h"
 #include "ingot/driver/summary.h"
+#include "reading.h"
 #include "terminal.h"
 
 namespace ingot::cli {
 namespace {
 
 struct Options {
-  std::string model, from, signature, tag;
+  std::string model;
+  Reading reading;
   std::vector<std::string> input_shapes;
   bool text = false, weights = false, json = false, flops = false, memory = false;
 };
@@ -181,9 +183,7 @@ int show_contents(const driver::FileContents& contents, const Error& error, cons
 }
 
 int run(const Options& options, const Global& global) {
-  driver::LoadOptions load = global.load_options(options.from);
-  load.import.signature = options.signature;
-  load.import.tag = options.tag;
+  driver::LoadOptions load = options.reading.load_options(global);
   load.requires_valid = false;              // broken models are looked at too
   load.allow_missing_data = !options.text;  // the text has values
   const std::optional<driver::FileContents> contents = driver::describe(options.model, load);
@@ -239,10 +239,8 @@ Command add_inspect(App& program, const Global& global) {
   app->add_flag("--flops", options->flops, "What each node computes: a multiplication and an addition are two");
   app->add_flag("--memory", options->memory, "Bytes of weights and outputs of each node, and most alive at once");
   app->add_option("--input-shape", options->input_shapes, "Sizes for --flops and --memory: x:1,3,224,224");
-  app->add_option("--signature", options->signature, "Which of the source's signatures to look at");
-  app->add_option("--tag", options->tag, "Which of a SavedModel's graphs to look at (default: serve)");
   app->add_flag("--json", options->json, "For programs");
-  app->add_option("--from", options->from, "The file's format, when it does not tell itself");
+  add_reading(*app, options->reading);
   return {app, [options, &global] { return run(*options, global); }};
 }
 

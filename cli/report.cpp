@@ -16,6 +16,7 @@
 #include "ingot/pages/local_server.h"
 #include "ingot/pages/model_page.h"
 #include "ingot/verify/verify.h"
+#include "reading.h"
 #include "terminal.h"
 #include "training_log.h"
 #include "verdict.h"
@@ -29,23 +30,17 @@ namespace fs = std::filesystem;
 
 struct Options {
   std::vector<std::string> models, input_shapes;
-  std::string output, training, peers, from, signature, tag;
+  std::string output, training, peers;
+  Reading reading;
   bool verifies = false, no_statistics = false, no_browser = false, json = false;
 };
-
-driver::LoadOptions load_options(const Options& options, const Global& global) {
-  driver::LoadOptions load = global.load_options(options.from);
-  load.import.signature = options.signature;
-  load.import.tag = options.tag;
-  return load;
-}
 
 /// How the model does in its own runtime beside Ingot; that it does not run is an answer too.
 Json verification_of(const std::string& model, const driver::InputShapes& shapes, const Options& options,
                      const Global& global) {
   verify::VerifyRequest request;
   request.a.file = request.b.file = model;
-  request.a.load = request.b.load = load_options(options, global);
+  request.a.load = request.b.load = options.reading.load_options(global);
   request.b.runtimes = {verify::Runtime::ingot};
   request.peers = find_peers(global, options.peers);
   request.input_shapes = shapes;
@@ -92,7 +87,7 @@ class GivenShapes {
 };
 
 Made page_of(const std::string& model, const Options& options, GivenShapes& shapes, const Global& global) {
-  driver::LoadOptions load = load_options(options, global);
+  driver::LoadOptions load = options.reading.load_options(global);
   load.requires_valid = false;  // broken models are looked at too
   load.allow_missing_data = true;
   const driver::Loaded loaded = driver::load(model, load);
@@ -204,9 +199,7 @@ void add_common(App& app, Options& options) {
   app.add_option("--training", options.training, "The log of a training run ('train --log'), to show its curves");
   app.add_flag("--no-statistics", options.no_statistics, "Do not read the weights: no statistics, no histograms");
   app.add_option("--peers", options.peers, "The folder with npm's node_modules (default: $INGOT_PEERS)");
-  app.add_option("--signature", options.signature, "Which of the source's signatures to show");
-  app.add_option("--tag", options.tag, "Which of a SavedModel's graphs to show (default: serve)");
-  app.add_option("--from", options.from, "The file's format, when it does not tell itself");
+  add_reading(app, options.reading);
 }
 
 }  // namespace

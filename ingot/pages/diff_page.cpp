@@ -14,16 +14,24 @@ GraphNotes notes_of(const driver::Difference& d, const std::vector<std::string>&
   return notes;
 }
 
-/// Nodes that both have stand beside each other: those of the same name and operator know where.
+/// Nodes that both have stand beside each other: those of the same name and operator know where, and of the others
+/// those of the same name.
 void add_twins(Json& a, Json& b) {
-  const auto key = [](const Json& node) { return node["name"].text() + "\n" + node["op"].text(); };
-  std::map<std::string, std::size_t> places;
-  for (std::size_t i = 0; i < b["nodes"].size(); ++i) places.emplace(key(b["nodes"][i]), i);
-  for (std::size_t i = 0; i < a["nodes"].size(); ++i) {
-    const auto found = places.find(key(a["nodes"][i]));
-    if (found == places.end()) continue;
-    a["nodes"][i]["twin"] = found->second;
-    b["nodes"][found->second]["twin"] = i;
+  for (const bool by_operator : {true, false}) {
+    const auto key = [&](const Json& node) {
+      return node["name"].text() + (by_operator ? "\n" + node["op"].text() : std::string());
+    };
+    std::map<std::string, std::size_t> places;
+    for (std::size_t i = 0; i < b["nodes"].size(); ++i)
+      if (!b["nodes"][i].contains("twin")) places.emplace(key(b["nodes"][i]), i);
+    for (std::size_t i = 0; i < a["nodes"].size(); ++i) {
+      if (a["nodes"][i].contains("twin")) continue;
+      const auto found = places.find(key(a["nodes"][i]));
+      if (found == places.end()) continue;
+      a["nodes"][i]["twin"] = found->second;
+      b["nodes"][found->second]["twin"] = i;
+      places.erase(found);
+    }
   }
 }
 

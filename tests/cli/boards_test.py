@@ -146,6 +146,15 @@ class Boards(unittest.TestCase):
         (self.path / "bad.json").write_text('{"columns": 3}')
         self.ingot(*words, "--json", "four.json", "--before", "bad.json", code=3)
 
+    def test_a_program_over_frames_is_told_its_columns(self):
+        (self.path / "prepare.py").write_text("def prepare(df):\n    df['c'] = df['a'] * 2\n    return df[['c']]\n")
+        self.assertIn("--schema", self.ingot("report", "prepare.py", "-o", "site", code=2).stderr)
+        self.ingot("report", "prepare.py", "-o", "site", "--schema", "a:float", "-q")
+        self.assertIn('"Mul"', (self.path / "site" / "prepare.py.html").read_text())
+        self.assertIn("Mul", self.ingot("inspect", "prepare.py", "--schema", "a:float").stdout)
+        (self.path / "m.onnxtxt").write_text(SMALL)
+        self.assertIn("does not take --schema", self.ingot("inspect", "m.onnxtxt", "--schema", "a:float", code=2).stderr)
+
     def test_sizes_of_inputs_go_to_the_models_that_have_them(self):
         for name in ("x", "z"):
             (self.path / f"{name}.onnxtxt").write_text(SMALL.replace("float[2] x", f"float[N] {name}").replace("(x)", f"({name})"))

@@ -177,6 +177,15 @@ class Others(Pages):
             self.browser.wait(f"{views}[0].selected?.name === '{name}'")
         self.browser.click_on("[data-tab=words]")
         self.assertIn("block3/tanh", self.text("#words"))
+        (self.path / "b.onnxtxt").write_text(SMALL.replace("h3 = Relu(m3)", "h3 = Tanh(m3)"))  # another operator, the same name
+        self.ingot("diff", "a.onnxtxt", "b.onnxtxt", "--report", "diff.html", code=1)
+        self.browser.open(f"file://{self.path}/diff.html")
+        self.browser.click_on("[data-do=next]")
+        self.browser.wait(f"{views}.map(v => v.selected?.op).join() === 'Relu,Tanh'")
+        for i in range(2):
+            bottom = self.browser.value(f"document.querySelectorAll('.tools')[{i}].getBoundingClientRect().bottom")
+            self.browser.value(f"{views}[{i}].begin()")
+            self.assertGreater(self.browser.value(f"{views}[{i}].placeOf(0).y"), bottom)
 
     def test_training_curves(self):
         lines = [{"step": i, "loss": 1 / i, "lr": 0.1} for i in range(1, 20)]

@@ -115,6 +115,7 @@ function wireSearch(input, results, view) {
 
 function makeView(section, data) {
   const canvas = section.querySelector("canvas"), panel = section.querySelector(".panel");
+  section.querySelector("[data-do=next]").hidden = !data.nodes.some(n => n.mark && n.mark !== "same");
   const view = new GraphView(canvas, data, {selected: target => {
     panel.replaceChildren();
     if (!target) return panel.append(element("p", "Click a node; double-click opens or closes a block.", "hint"));
@@ -129,7 +130,6 @@ function makeView(section, data) {
     view.show(id);
     view.events = events;
   };
-  section.querySelector("[data-do=next]").hidden = !view.nodes.some(n => n.mark && n.mark !== "same");
   wireSearch(section.querySelector(".search"), section.querySelector(".results"), view);
   for (const button of section.querySelectorAll("[data-do]"))
     button.addEventListener("click", () => {
