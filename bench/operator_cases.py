@@ -324,6 +324,12 @@ def networks():
             yield Case(f"{op} {attrs['direction']}", op, inputs, attrs)
             if directions == 1:
                 yield Case(f"{op} batch 16", op, [random("f32", 50, 16, 128)] + inputs[1:], attrs)
+                lengths = Fixed(np.array([50, 40, 30, 20, 10, 5, 50, 1], np.int32))
+                yield Case(f"{op} lengths", op, [random("f32", 50, 8, 128)] + inputs[1:] + [None, lengths], attrs)
+                hard = ["HardSigmoid"] + {"LSTM": ["Tanh", "Tanh"], "GRU": ["Tanh"]}.get(op, [])
+                yield Case(f"{op} hard sigmoid", op, inputs, {**attrs, "activations": hard})
+    wide = [Fixed(random("f32", 1, 300, 128, low=-.1, high=.1)), Fixed(random("f32", 1, 300, 100, low=-.1, high=.1))]
+    yield Case("GRU 100 units, resets first", "GRU", [random("f32", 50, 4, 128)] + wide, {"hidden_size": 100})
     yield Case("Det", "Det", [random("f32", 100, 32, 32)], {})
 
 
@@ -348,6 +354,11 @@ def integers():
     yield Case("DequantizeLinear i32", "DequantizeLinear", [random("i32", 1000, 1000), Fixed(np.array(0.02, F32))], {})
     yield Case("DequantizeLinear i16", "DequantizeLinear", [random("i16", 1000, 1000), Fixed(np.array(0.02, F32)), Fixed(np.array(0, np.int16))], {})
     yield Case("DynamicQuantizeLinear", "DynamicQuantizeLinear", [random("f32", 1000, 1000)], {}, outputs=3)
+    for bits in (4, 8):
+        for rows in (1, 64):
+            yield Case(f"MatMulNBits {bits} bits, {rows} rows", "MatMulNBits",
+                       [random("f32", rows, 4096), Fixed(random("u8", 4096, 128, 32 * bits // 8, low=0, high=255)), Fixed(random("f32", 4096 * 128, low=.001, high=.01))],
+                       {"K": 4096, "N": 4096, "bits": bits, "block_size": 32}, domain="com.microsoft")
     yield Case("ConvInteger", "ConvInteger", [random("u8", 1, 32, 56, 56), Fixed(random("u8", 32, 32, 3, 3))], {"pads": [1] * 4})
 
 

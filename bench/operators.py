@@ -31,6 +31,8 @@ def measured(args, model, given):
     if not done.stdout.strip():
         return None, (done.stderr.strip().splitlines() or ["not measured"])[0]
     told = json.loads(done.stdout)
+    if "ingot" not in told:
+        return None, told.get("error", {}).get("message", "not measured")
     if "ort" not in told:
         return told, "no ratio"
     return told, "" if told["results_agree"] else told["difference"]

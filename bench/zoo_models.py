@@ -14,6 +14,7 @@ warnings.filterwarnings("ignore")
 CLASSIFIERS = ["densenet121", "efficientnet_b0", "googlenet", "inception_v3", "mnasnet1_0", "mobilenet_v2",
                "mobilenet_v3_small", "regnet_y_400mf", "regnet_x_800mf", "resnet18", "resnet50", "resnext50_32x4d",
                "shufflenet_v2_x1_0", "squeezenet1_1", "vgg11_bn", "vit_b_16", "convnext_tiny", "swin_t", "alexnet"]
+DETECTORS = ["ssdlite320_mobilenet_v3_large", "fasterrcnn_mobilenet_v3_large_320_fpn"]
 SEGMENTERS = ["lraspp_mobilenet_v3_large", "deeplabv3_mobilenet_v3_large", "fcn_resnet50"]
 
 
@@ -26,6 +27,18 @@ class First(nn.Module):
 
     def forward(self, x):
         return self.inner(x)["out"]
+
+
+class Detections(nn.Module):
+    """Boxes, scores and labels of one picture."""
+
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x):
+        found = self.inner([x[0]])[0]
+        return found["boxes"], found["scores"], found["labels"]
 
 
 def unet():
@@ -176,7 +189,7 @@ SIZES = {"inception_v3": 299}
 # Of some, eight pictures at once, or in double: NAME-b8, NAME-f64.
 VARIANTS = [f"{name}-b8" for name in ("resnet18", "mobilenet_v2", "squeezenet1_1")] + [
     f"{name}-f64" for name in ("resnet18", "bert_128", "lstm_both_ways")]
-NAMES = CLASSIFIERS + SEGMENTERS + list(OWN) + VARIANTS
+NAMES = CLASSIFIERS + SEGMENTERS + DETECTORS + list(OWN) + VARIANTS
 
 
 def made(name):
@@ -192,6 +205,9 @@ def plain(name):
         return OWN[name]()
     if name in SEGMENTERS:
         return First(torchvision.models.get_model(name, weights=None, weights_backbone=None)), torch.randn(1, 3, 224, 224)
+    if name in DETECTORS:
+        model = torchvision.models.get_model(name, weights=None, weights_backbone=None)
+        return Detections(model), torch.rand(1, 3, 320, 320)
     size = SIZES.get(name, 224)
     extra = {"init_weights": False, "aux_logits": False} if name in ("googlenet", "inception_v3") else {}
     return torchvision.models.get_model(name, weights=None, **extra), torch.randn(1, 3, size, size)

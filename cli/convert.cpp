@@ -8,6 +8,7 @@
 #include "ingot/base/atomic_file.h"
 #include "ingot/base/error.h"
 #include "ingot/base/json.h"
+#include "ingot/base/printable.h"
 #include "ingot/driver/convert_words.h"
 #include "ingot/driver/summary.h"
 #include "ingot/verify/conversion.h"
@@ -94,14 +95,15 @@ std::string summary_of(const Conversion& done) {
   return "summary: from=" + std::string(done.report.from->name) + " to=" + std::string(done.report.to->name) +
          " nodes=" + std::to_string(driver::summarise(done.report.model).nodes) +
          " notes=" + std::to_string(done.report.notes.size()) + " verified=" + verified + " seconds=" + seconds +
-         " output=" + done.output;
+         " output=" + printable(done.output);  // a line, whatever the name is
 }
 
 void print(const Conversion& done, bool says_why_not) {
   for (const std::string& note : done.report.notes)
     std::fprintf(stderr, "%s %s\n", err_style(Style::yellow, "note:").c_str(), note.c_str());
   if (done.report.nodes_changed)
-    std::fprintf(stderr, "%zu nodes rewritten, %zu added\n", done.report.nodes_changed, done.report.nodes_added);
+    std::fprintf(stderr, "%zu %s rewritten, %zu added\n", done.report.nodes_changed,
+                 done.report.nodes_changed == 1 ? "node" : "nodes", done.report.nodes_added);
   if (done.report.half) std::fputs(text_of(*done.report.half).c_str(), stderr);
   std::fprintf(stderr, "wrote %s\n", done.output.c_str());
   using Answer = verify::Verdict::Answer;

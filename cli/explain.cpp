@@ -25,7 +25,8 @@ const CodeInfo& find_code(const std::string& text) {
       !digits.empty() && digits.size() < 6 && digits.find_first_not_of("0123456789") == std::string::npos;
   for (const CodeInfo& info : all_codes())
     if (info.name == text || (is_number && static_cast<int>(info.code) == std::stoi(digits))) return info;
-  throw Error(Code::unknown_name, "there is no error '" + text + "'").hint("a code is four digits: IG0312");
+  throw Error(Code::unknown_name, "there is no error '" + text + "'")
+      .hint("a code is four digits: IG0312; 'ingot explain' lists all");
 }
 
 /// The last cell of the code's row.
@@ -40,14 +41,23 @@ std::string remedy_of(const std::string& code) {
   return {};
 }
 
+int list_codes(const Options& options) {
+  Json json = Json::array();
+  Table table;
+  for (const CodeInfo& info : all_codes()) {
+    json.push_back({{"code", code_name(info.code)}, {"name", info.name}, {"meaning", info.meaning}});
+    table.add({code_name(info.code), std::string(info.name), std::string(info.meaning)});
+  }
+  std::fputs(options.json ? (json.dump(2) + "\n").c_str() : table.str("").c_str(), stdout);
+  return 0;
+}
+
 int run(const Options& options) {
+  if (options.code.empty()) return list_codes(options);
   const Explanation e = explain(options.code);
   if (options.json) {
-    const Json json{{"code", e.code},
-                    {"name", e.name},
-                    {"meaning", e.meaning},
-                    {"exit_code", e.exit_code},
-                    {"remedy", e.remedy}};
+    const Json json{
+        {"code", e.code}, {"name", e.name}, {"meaning", e.meaning}, {"exit_code", e.exit_code}, {"remedy", e.remedy}};
     std::printf("%s\n", json.dump(2).c_str());
     return 0;
   }
@@ -72,7 +82,7 @@ Command add_explain(App& program, const Global&) {
   auto options = std::make_shared<Options>();
   App* app = program.add_subcommand("explain", "What an error's code means, and what to do about it");
   app->footer("Messages end with their code.\n\n  ingot explain IG0312");
-  app->add_option("CODE", options->code, "IG0312, 312 or bad_name")->required();
+  app->add_option("CODE", options->code, "IG0312, 312 or bad_name (default: all of them, a line each)");
   app->add_flag("--json", options->json, "For programs");
   return {app, [options] { return run(*options); }};
 }

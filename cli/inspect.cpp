@@ -14,7 +14,7 @@ namespace ingot::cli {
 namespace {
 
 struct Options {
-  std::string model, from;
+  std::string model, from, signature, tag;
   std::vector<std::string> input_shapes;
   bool text = false, weights = false, json = false, flops = false, memory = false;
 };
@@ -182,6 +182,8 @@ int show_contents(const driver::FileContents& contents, const Error& error, cons
 
 int run(const Options& options, const Global& global) {
   driver::LoadOptions load = global.load_options(options.from);
+  load.import.signature = options.signature;
+  load.import.tag = options.tag;
   load.requires_valid = false;              // broken models are looked at too
   load.allow_missing_data = !options.text;  // the text has values
   const std::optional<driver::FileContents> contents = driver::describe(options.model, load);
@@ -237,6 +239,8 @@ Command add_inspect(App& program, const Global& global) {
   app->add_flag("--flops", options->flops, "What each node computes: a multiplication and an addition are two");
   app->add_flag("--memory", options->memory, "Bytes of weights and outputs of each node, and most alive at once");
   app->add_option("--input-shape", options->input_shapes, "Sizes for --flops and --memory: x:1,3,224,224");
+  app->add_option("--signature", options->signature, "Which of the source's signatures to look at");
+  app->add_option("--tag", options->tag, "Which of a SavedModel's graphs to look at (default: serve)");
   app->add_flag("--json", options->json, "For programs");
   app->add_option("--from", options->from, "The file's format, when it does not tell itself");
   return {app, [options, &global] { return run(*options, global); }};

@@ -32,6 +32,8 @@ constexpr const char* kAbout =
 
 constexpr const char* kFirstSteps = R"(
 First steps:
+  ingot convert model.tflite -o model.onnx       from TFLite, Keras, TensorFlow, PyTorch, scikit-learn ..., and compared
+  ingot convert model.onnx -o model.tflite       and out again; '--to' names what an extension does not tell
   ingot inspect model.onnx                       what is in it: inputs, outputs, operators, parameters
   ingot check model.onnx                         is it valid ONNX? every problem, with its place and remedy
   ingot convert model.onnx -o m.onnx --opset 17  the same model in another operator set

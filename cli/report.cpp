@@ -1,6 +1,7 @@
 // ingot report and ingot view: models as pages.
 #include <spawn.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -28,16 +29,23 @@ namespace fs = std::filesystem;
 
 struct Options {
   std::vector<std::string> models, input_shapes;
-  std::string output, training, peers, from;
+  std::string output, training, peers, from, signature, tag;
   bool verifies = false, no_statistics = false, no_browser = false, json = false;
 };
+
+driver::LoadOptions load_options(const Options& options, const Global& global) {
+  driver::LoadOptions load = global.load_options(options.from);
+  load.import.signature = options.signature;
+  load.import.tag = options.tag;
+  return load;
+}
 
 /// How the model does in its own runtime beside Ingot; that it does not run is an answer too.
 Json verification_of(const std::string& model, const driver::InputShapes& shapes, const Options& options,
                      const Global& global) {
   verify::VerifyRequest request;
   request.a.file = request.b.file = model;
-  request.a.load = request.b.load = global.load_options(options.from);
+  request.a.load = request.b.load = load_options(options, global);
   request.b.runtimes = {verify::Runtime::ingot};
   request.peers = find_peers(global, options.peers);
   request.input_shapes = shapes;
@@ -53,11 +61,38 @@ Json verification_of(const std::string& model, const driver::InputShapes& shapes
 /// The page of a model, and its line in the list of all.
 struct Made {
   pages::Page page;
-  std::vector<std::string> cells;  // markup: format, nodes, parameters, verified
+  std::vector<std::string> cells;  // markup: format, nodes, parameters and, where it was asked for, verified
 };
 
-Made page_of(const std::string& model, const Options& options, const Global& global) {
-  driver::LoadOptions load = global.load_options(options.from);
+/// Of several models each takes the sizes of its own inputs; a name that none has is a slip.
+class GivenShapes {
+ public:
+  explicit GivenShapes(const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) shapes_.push_back(driver::parse_input_shape(text));
+  }
+  driver::InputShapes of(const driver::Summary& summary) {
+    driver::InputShapes own;
+    for (const auto& shape : shapes_)
+      if (std::ranges::find(summary.inputs, shape.first, &driver::Summary::Port::name) != summary.inputs.end()) {
+        own.push_back(shape);
+        used_.insert(shape.first);
+      }
+    return own;
+  }
+  void refuse_unused() const {
+    for (const auto& shape : shapes_)
+      if (!used_.contains(shape.first))
+        throw Error(Code::unknown_name, "--input-shape: there is no input '" + shape.first + "'")
+            .hint("'ingot inspect' lists the inputs");
+  }
+
+ private:
+  driver::InputShapes shapes_;
+  std::set<std::string> used_;
+};
+
+Made page_of(const std::string& model, const Options& options, GivenShapes& shapes, const Global& global) {
+  driver::LoadOptions load = load_options(options, global);
   load.requires_valid = false;  // broken models are looked at too
   load.allow_missing_data = true;
   const driver::Loaded loaded = driver::load(model, load);
@@ -66,16 +101,19 @@ Made page_of(const std::string& model, const Options& options, const Global& glo
   if (page.title.empty()) page.title = fs::path(model).parent_path().filename().string();
   page.format = loaded.format->title;
   page.notes = loaded.notes;
+  page.contents = driver::describe(model, load);
   page.has_statistics = !options.no_statistics;
-  for (const std::string& text : options.input_shapes) page.input_shapes.push_back(driver::parse_input_shape(text));
+  const driver::Summary summary = driver::summarise(loaded.model);
+  page.input_shapes = shapes.of(summary);
   if (!options.training.empty()) page.curves_svg = curves_of_log(options.training);
   if (options.verifies) page.verification = verification_of(model, page.input_shapes, options, global);
-  const driver::Summary summary = driver::summarise(loaded.model);
   const std::string answer = options.verifies ? std::string(page.verification["answer"].text()) : "";
-  return {pages::model_page(loaded.model, page),
-          {pages::escaped(page.format), grouped(summary.nodes),
-           grouped(summary.parameter_elements) + " in " + human_bytes(summary.parameter_bytes),
-           "<span class=" + answer + ">" + (answer == "none" ? "not verified" : answer) + "</span>"}};
+  Made made{pages::model_page(loaded.model, page),
+            {pages::escaped(page.format), grouped(summary.nodes), grouped(summary.parameter_elements),
+             human_bytes(summary.parameter_bytes)}};
+  if (options.verifies)
+    made.cells.push_back("<span class=" + answer + ">" + (answer == "none" ? "not verified" : answer) + "</span>");
+  return made;
 }
 
 void write(const fs::path& path, const std::string& html) {
@@ -98,12 +136,16 @@ int report(const Options& options, const Global& global) {
   fs::create_directories(options.output, failed);
   if (failed) throw Error(Code::cannot_write, "the folder cannot be made: " + failed.message()).in_file(options.output);
   std::set<std::string> taken{"index.html"};
-  std::string rows = pages::row({"model", "", "format", "nodes", "parameters", "verified"}, "th");
+  std::vector<std::string> heads{"model", "file", "format", "nodes", "parameters", "bytes"};
+  if (options.verifies) heads.push_back("verified");
+  std::string rows;
   Json written = Json::array();
+  GivenShapes shapes(options.input_shapes);
   int code = 0;
   for (const std::string& model : options.models) {
     try {
-      const Made made = page_of(model, options, global);
+      const Made made = page_of(model, options, shapes, global);
+      if (options.models.size() == 1) shapes.refuse_unused();
       const std::string name = file_name(model, taken);
       write(fs::path(options.output) / name, pages::to_html(made.page));
       std::vector<std::string> cells{pages::link(name, made.page.title), pages::code(model)};
@@ -113,17 +155,21 @@ int report(const Options& options, const Global& global) {
       if (!global.quiet) std::fprintf(stderr, "wrote %s\n", (fs::path(options.output) / name).c_str());
     } catch (const Error& error) {
       if (options.models.size() == 1 || error.exit_code() == 5) throw;
-      rows += "<tr><td class=failed>not shown</td><td>" + pages::code(model) + "</td><td colspan=4>" +
-              pages::escaped(error.what()) + "</td></tr>\n";
+      rows += "<tr><td class=failed>not shown</td><td>" + pages::code(model) +
+              "</td><td colspan=" + std::to_string(heads.size() - 2) + ">" + pages::escaped(error.what()) +
+              "</td></tr>\n";
       std::fprintf(stderr, "%s %s\n", err_style(Style::red, "error:").c_str(), error.what());
       written.push_back({{"model", model}, {"code", code_name(error.code())}, {"problem", error.what()}});
       code = error.exit_code();
     }
   }
   pages::Page index{"Models", {}};
-  index.sections.push_back({"models", "Models", "<table>\n" + rows + "</table>\n"});
+  index.sections.push_back(
+      {"models", "Models",
+       "<table class=sortable>\n<thead>" + pages::row(heads, "th") + "</thead>\n" + rows + "</table>\n"});
   write(fs::path(options.output) / "index.html", pages::to_html(index));
   if (options.json) std::printf("%s\n", Json{{"pages", written}}.dump(2).c_str());
+  if (code == 0) shapes.refuse_unused();
   return code;
 }
 
@@ -137,7 +183,12 @@ void open_browser(const std::string& address) {
 }
 
 int view(const Options& options, const Global& global) {
-  pages::LocalServer server(pages::to_html(page_of(options.models.front(), options, global).page));
+  if (options.models.size() > 1)
+    throw Error(Code::bad_usage, "view shows one model").hint("'ingot report' writes pages of several");
+  GivenShapes shapes(options.input_shapes);
+  const Made made = page_of(options.models.front(), options, shapes, global);
+  shapes.refuse_unused();
+  pages::LocalServer server(pages::to_html(made.page));
   std::printf("%s\n", server.address().c_str());
   std::fflush(stdout);
   if (!global.quiet) std::fprintf(stderr, "open this address in a browser; Ctrl-C ends\n");
@@ -153,6 +204,8 @@ void add_common(App& app, Options& options) {
   app.add_option("--training", options.training, "The log of a training run ('train --log'), to show its curves");
   app.add_flag("--no-statistics", options.no_statistics, "Do not read the weights: no statistics, no histograms");
   app.add_option("--peers", options.peers, "The folder with npm's node_modules (default: $INGOT_PEERS)");
+  app.add_option("--signature", options.signature, "Which of the source's signatures to show");
+  app.add_option("--tag", options.tag, "Which of a SavedModel's graphs to show (default: serve)");
   app.add_option("--from", options.from, "The file's format, when it does not tell itself");
 }
 

@@ -32,7 +32,7 @@ namespace ingot::cli {
 namespace {
 
 struct Options {
-  std::string model, from, out, profile, data;
+  std::string model, from, signature, tag, out, profile, data;
   train::DatasetOptions dataset;
   std::vector<std::string> keep;
   std::uint64_t batch = 0;  // as many as suit the model
@@ -186,6 +186,13 @@ driver::ScoreReport score_among(train::Ranks& ranks, driver::ScoreRequest reques
   return report;
 }
 
+driver::LoadOptions load_options(const Options& options, const Global& global) {
+  driver::LoadOptions load = global.load_options(options.from);
+  load.import.signature = options.signature;
+  load.import.tag = options.tag;
+  return load;
+}
+
 /// All rows of a file, to a file.
 int run_rows(const Options& options, const Global& global) {
   if (options.out.empty()) throw Error(Code::bad_usage, "--data needs --out, such as --out predictions.csv");
@@ -193,7 +200,7 @@ int run_rows(const Options& options, const Global& global) {
     throw Error(Code::bad_usage, "--data goes without --profile, --explain and --random");
   driver::ScoreRequest request;
   request.model = options.model;
-  request.load = global.load_options(options.from);
+  request.load = load_options(options, global);
   request.inputs = options.inputs;
   request.data = options.data;
   request.dataset = options.dataset;
@@ -236,6 +243,8 @@ int run_rows(const Options& options, const Global& global) {
 int run_parts(const Options& options, const Global& global) {
   if (!options.data.empty() || options.profiles || options.explain || !options.input_shapes.empty())
     throw Error(Code::bad_usage, "a plan goes without --data, --profile, --explain and --input-shape");
+  if (!options.signature.empty() || !options.tag.empty())
+    throw Error(Code::bad_usage, "the parts of a plan have no signatures");
   verify::PlanRequest request{.plan = options.model, .load = global.load_options(), .peers = find_peers(global, "")};
   request.inputs = options.inputs;
   request.seed = options.seed;
@@ -274,7 +283,7 @@ int run(const Options& options, const Global& global) {
         .hint("--data rows.csv, .npz or .npy runs all rows");
   driver::RunRequest request;
   request.model = options.model;
-  request.load = global.load_options(options.from);
+  request.load = load_options(options, global);
   request.inputs = options.inputs;
   request.seed = options.seed;
   request.threads = options.threads;
@@ -365,6 +374,8 @@ Command add_run(App& program, const Global& global) {
                                  "MODEL is a library that 'ingot compile --emit so' made: load it and run its code");
   app->add_flag("--jit", options->jit, "Compile the model to native code by LLVM and run that")->excludes(native);
   app->add_flag("--reference", options->reference, "Reference kernels only, no fast ones");
+  app->add_option("--signature", options->signature, "Which of the source's signatures to run");
+  app->add_option("--tag", options->tag, "Which of a SavedModel's graphs to run (default: serve)");
   app->add_option("--from", options->from, "The file's format, when it does not tell itself");
   app->add_flag("--json", options->json, "For programs");
   return {app, [app, options, &global] {

@@ -104,9 +104,14 @@ Json to_json(const Verdict& v) {
 
 std::string text_of(const Verdict& v, bool is_out) {
   const auto style = [&](Style s, std::string_view text) { return is_out ? out_style(s, text) : err_style(s, text); };
+  // What goes with a conversion is a note: of models with dozens of inputs and outputs it tells the first.
+  const std::size_t most = is_out ? v.inputs.size() + v.outputs.size() : 8;
   std::string text;
-  for (const std::string& input : v.inputs) text += "  input " + input + "\n";
+  for (std::size_t i = 0; i < std::min(most, v.inputs.size()); ++i) text += "  input " + v.inputs[i] + "\n";
+  if (v.inputs.size() > most) text += "  and " + std::to_string(v.inputs.size() - most) + " more inputs\n";
+  std::size_t agreeing = 0;
   for (const verify::OutputVerdict& o : v.outputs) {
+    if (o.agrees && o.is_decided && ++agreeing > most) continue;
     const std::string names = o.b_name.empty() || o.b_name == o.a_name ? o.a_name : o.a_name + " (" + o.b_name + ")";
     text += "  output " + names + " " +
             (!o.agrees      ? style(Style::red, "differs")
@@ -118,9 +123,11 @@ std::string text_of(const Verdict& v, bool is_out) {
     text += "\n";
     if (!o.agrees && !o.worst.empty()) text += "    element " + o.worst + "\n";
   }
+  if (agreeing > most) text += "  and " + std::to_string(agreeing - most) + " more outputs agree\n";
   if (!v.layers.empty()) text += "  " + text_of(v.layers) + "\n";
   if (v.compared_inside && !v.first && v.answer == Verdict::Answer::same)
-    text += "  " + std::to_string(v.compared_inside) + " values inside were compared too\n";
+    text += "  " + std::to_string(v.compared_inside) +
+            (v.compared_inside == 1 ? " value inside was compared too\n" : " values inside were compared too\n");
   for (const std::string& note : v.notes) text += "  " + style(Style::yellow, "note:") + " " + note + "\n";
   if (const auto& f = v.first) {
     text += "  " + style(Style::bold, "they part at '" + f->name + "'") + (f->op.empty() ? "" : " (" + f->op + ")");

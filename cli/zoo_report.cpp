@@ -56,9 +56,9 @@ Counts count(const std::vector<ZooModel>& models) {
 std::string page_of(const std::vector<ZooModel>& models, const Counts& counts, const std::string& directory) {
   std::string html = "<p>" + std::to_string(counts.all) + " models: " + std::to_string(counts.converted) +
                      " convert, " + std::to_string(counts.same) + " give the same numbers in their own runtime, " +
-                     std::to_string(counts.different) + " differ.</p>\n<table>\n<thead>" +
-                     pages::row({"model", "format", "converts", "verified", "runtime", "apart by", "may be", "nodes",
-                                 "seconds", "memory", "why not"},
+                     std::to_string(counts.different) + " differ.</p>\n<table class=\"sortable zoo\">\n<thead>" +
+                     pages::row({"model", "format", "converts", "verified", "why not", "runtime", "apart by", "may be",
+                                 "nodes", "seconds", "memory"},
                                 "th") +
                      "</thead>\n";
   for (const ZooModel& m : models) {
@@ -69,8 +69,8 @@ std::string page_of(const std::vector<ZooModel>& models, const Counts& counts, c
          m.is_converted ? "<span class=yes>yes</span>" : "<span class=no>no</span>",
          m.answer.empty() ? ""
                           : "<span class=\"" + pages::escaped(m.answer) + "\">" + pages::escaped(m.answer) + "</span>",
-         pages::escaped(m.runtime), pages::escaped(m.figure), pages::escaped(m.threshold), std::to_string(m.nodes),
-         seconds, human_bytes(m.peak_bytes), pages::escaped(m.reason)});
+         pages::escaped(m.reason), pages::escaped(m.runtime), pages::escaped(m.figure), pages::escaped(m.threshold),
+         std::to_string(m.nodes), seconds, human_bytes(m.peak_bytes)});
   }
   pages::Page page{"Models of " + directory, {}};
   page.sections.push_back({"models", "Models", html + "</table>\n"});

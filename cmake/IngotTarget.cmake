@@ -73,6 +73,7 @@ function(ingot_join target sources)
       string(APPEND content "#include \"${folder}/${part}\"\n")
     endforeach()
     list(GET parts 0 name)  # and no number, which would be another when a group before it goes
+    string(REPLACE "../" "beside/" name ${name})  # or targets of one folder would write the same file
     set(joined ${CMAKE_CURRENT_BINARY_DIR}/${target}_joined/${name})
     file(CONFIGURE OUTPUT ${joined} CONTENT "${content}" @ONLY)
     list(REMOVE_ITEM ${sources} ${parts})

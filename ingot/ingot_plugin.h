@@ -55,8 +55,9 @@ typedef struct ingot_operator {
   const char* schema;
   int (*infer)(const ingot_host* host, ingot_call* call); /* needed where there is no body */
   int (*run)(const ingot_host* host, ingot_call* call);   /* NULL: the body is run */
-  /* The operator as an ONNX function, in ONNX's text syntax; NULL: there is none. With it the operator also converts
-   * to other formats and has a gradient. */
+  /* The operator as an ONNX function, in ONNX's text syntax, and functions that it calls; NULL: there is none. With it
+   * the operator also converts to other formats and has a gradient.
+   *   <domain: "my.domain", opset_import: ["" : 21]> Name (x) => (y) { s = Mul (x, x) y = Mul (s, x) } */
   const char* body;
 } ingot_operator;
 

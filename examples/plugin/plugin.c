@@ -38,8 +38,6 @@ static int scale_run(const ingot_host* host, ingot_call* call) {
 
 /* example.Swish: x * sigmoid(x), in ONNX's own operators. */
 static const char swish[] =
-    "<ir_version: 10, opset_import: [\"\" : 21, \"example\" : 1]>\n"
-    "unused (float[N] x) => (float[N] y) { y = Identity (x) }\n"
     "<domain: \"example\", opset_import: [\"\" : 21]>\n"
     "Swish (x) => (y) { s = Sigmoid (x) y = Mul (x, s) }\n";
 

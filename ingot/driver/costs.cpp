@@ -2,6 +2,7 @@
 #include "ingot/driver/costs.h"
 
 #include <algorithm>
+#include <charconv>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -59,9 +60,30 @@ bool has_subgraphs(const Node& node) {
   return has_any;
 }
 
-/// `counted`: the weights of nodes before it.
-NodeCost cost_of(const Node& node, std::unordered_set<const Value*>& counted) {
+// Told in the notes of nodes, which stay where functions are inlined: those of a call go to what stands in its place.
+constexpr std::string_view kPlace = "ingot.place";
+
+void note_places(Graph& root) {
+  std::size_t place = 0;
+  for_each_graph(root, [&](Graph& graph) {
+    for (Node& node : graph.nodes()) node.metadata.emplace_back(kPlace, std::to_string(place++));
+  });
+}
+
+/// The last one is ours, whatever the file has.
+std::size_t place_of(const Node& node, std::size_t other) {
+  for (auto note = node.metadata.rbegin(); note != node.metadata.rend(); ++note)
+    if (note->first == kPlace) {
+      std::from_chars(note->second.data(), note->second.data() + note->second.size(), other);
+      break;
+    }
+  return other;
+}
+
+/// `counted`: the weights of nodes before it; `around`: the place of the node that it stands in.
+NodeCost cost_of(const Node& node, std::unordered_set<const Value*>& counted, std::size_t around) {
   NodeCost cost{node.name.empty() ? node.label() : node.name, node.op, "", std::nullopt, 0, std::uint64_t{0}};
+  cost.place = place_of(node, around);
   if (node.output()) cost.output = node.output()->type.str();
   if (!has_subgraphs(node)) cost.operations = operations_of(node);
   for (const Value* v : node.inputs())
@@ -73,7 +95,7 @@ NodeCost cost_of(const Node& node, std::unordered_set<const Value*>& counted) {
     cost.activations = bytes && cost.activations ? std::optional(*cost.activations + *bytes) : std::nullopt;
   }
   for_each_subgraph(node, [&](Graph& body) {
-    for (const Node& inner : body.nodes()) cost.bodies.push_back(cost_of(inner, counted));
+    for (const Node& inner : body.nodes()) cost.bodies.push_back(cost_of(inner, counted, cost.place));
   });
   return cost;
 }
@@ -125,6 +147,7 @@ class Liveness {
 Costs costs_of(const Model& original, const InputShapes& shapes) {
   Model model = original.clone();
   set_input_shapes(model, shapes);
+  note_places(*model.graph);
   passes::inline_functions(model);
   passes::sort_nodes(*model.graph);
   passes::InferOptions tolerant;
@@ -140,7 +163,7 @@ Costs costs_of(const Model& original, const InputShapes& shapes) {
     if (!v->initializer) liveness.start(v);
   std::unordered_set<const Value*> counted;
   for (const Node* node : order) {
-    NodeCost cost = cost_of(*node, counted);
+    NodeCost cost = cost_of(*node, counted, 0);
     costs.operations += cost.operations.value_or(0);
     costs.weights += cost.weights;
     costs.activations += cost.activations.value_or(0);
@@ -152,6 +175,14 @@ Costs costs_of(const Model& original, const InputShapes& shapes) {
     costs.nodes.push_back(std::move(cost));
   }
   return costs;
+}
+
+std::unordered_map<const Node*, std::size_t> places_of(const Model& model) {
+  std::unordered_map<const Node*, std::size_t> places;
+  for_each_graph(*model.graph, [&](Graph& graph) {
+    for (const Node& node : graph.nodes()) places.emplace(&node, places.size());
+  });
+  return places;
 }
 
 }  // namespace ingot::driver

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ingot/driver/options.h"
@@ -14,7 +15,8 @@ struct NodeCost {
   std::optional<double> operations;          // arithmetic: a multiplication and an addition are two
   std::uint64_t weights = 0;                 // bytes of constants that it alone reads, or reads first
   std::optional<std::uint64_t> activations;  // bytes of its outputs
-  std::vector<NodeCost> bodies{};            // nodes of its graphs, in their order: of one run of each
+  std::size_t place = 0;           // of the model's node that it is, or that calls the function which it is from
+  std::vector<NodeCost> bodies{};  // nodes of its graphs, in their order: of one run of each
 };
 
 struct Costs {
@@ -31,5 +33,8 @@ struct Costs {
 /// elements that it makes; what only moves elements counts nothing. Functions are counted node by node. What graphs
 /// inside of nodes cost is told of their nodes and not part of the sums: nobody knows how often they run.
 Costs costs_of(const Model& model, const InputShapes& shapes = {});
+
+/// NodeCost::place of the nodes of the model's graph and of those inside.
+std::unordered_map<const Node*, std::size_t> places_of(const Model& model);
 
 }  // namespace ingot::driver

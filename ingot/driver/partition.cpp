@@ -1,6 +1,7 @@
 // A model among targets that are named.
 #include "ingot/driver/partition.h"
 
+#include "ingot/ir/drop_unread.h"
 #include "ingot/ir/model.h"
 #include "ingot/passes/fit_ir_version.h"
 #include "ingot/passes/infer.h"
@@ -14,6 +15,7 @@ Model with_types(const Model& model, Budget* budget) {
   Model typed = model.clone();
   passes::take_defaults_for_constants(typed);
   passes::store_constants(*typed.graph);
+  drop_unread(typed);  // a part of such nodes alone would give nothing
   passes::InferOptions tolerant;
   tolerant.tolerate_errors = true;
   tolerant.budget = budget;

@@ -39,9 +39,11 @@ Missing missing_in(Graph& graph) {
   for_each_graph(graph, [&](Graph& g) {
     for (Node& node : g.nodes()) {
       if (has_kernel(node)) continue;
-      missing.operators.try_emplace((node.domain.empty() ? "" : node.domain + ".") + node.op, node.label());
       const ops::OpDef* def = ops::find(node);
-      missing.may_decompose &= def && def->decompose;
+      const bool is_defined = def && def->decompose;
+      missing.operators.try_emplace((node.domain.empty() ? "" : node.domain + ".") + node.op,
+                                    node.label() + (is_defined ? ": not with these attributes and inputs" : ""));
+      missing.may_decompose &= is_defined;
     }
   });
   return missing;

@@ -33,7 +33,12 @@ View changing(Lowering& l, DType type, const Exprs& dims) {
   return view;
 }
 
+void require_same_rank(Lowering& l, const View& to, const View& from) {
+  if (to.rank() != from.rank()) l.refuse("a value changes its rank");
+}
+
 void copy_into(Lowering& l, const View& to, const View& from) {
+  require_same_rank(l, to, from);
   for (std::size_t i = 0; i < to.rank(); ++i)
     if (to.dims[i].as_int()) l.require_same(from.dims[i], to.dims[i]);
   l.map(
@@ -42,7 +47,7 @@ void copy_into(Lowering& l, const View& to, const View& from) {
 
 /// Gives a changing buffer the shape and the elements of another.
 void become(Lowering& l, const View& to, const View& from) {
-  if (to.rank() != from.rank()) l.refuse("a value changes its rank");
+  require_same_rank(l, to, from);
   for (std::size_t i = 0; i < to.rank(); ++i)
     if (!to.dims[i].as_int()) l.set(to.dims[i], from.dims[i]);
   if (!product(to.dims).as_int()) l.emit({Allocate{to.tensor}});
@@ -57,23 +62,27 @@ void lower_if(Lowering& l) {
   if (const auto known = condition.at(Exprs(condition.rank(), 0)).as_int()) {
     const Graph& taken = *known ? yes : no;
     l.lower_graph(taken);
-    for (std::size_t i = 0; i < taken.output_count(); ++i) l.out(i, l.view_of(taken.output(i)));
+    for (std::size_t i = 0; i < taken.output_count(); ++i) {
+      if (l.is_unknown(taken.output(i))) return l.set_unknown(l.node());
+      l.out(i, l.view_of(taken.output(i)));
+    }
     return;
   }
   std::vector<View> outs;
   for (std::size_t i = 0; i < yes.output_count(); ++i) {
-    require_tensor(l, yes.output(i));
-    const Value* out = l.node().output(i);
+    const Value *out = l.node().output(i), *made = yes.output(i)->type.shape ? yes.output(i) : no.output(i);
+    require_tensor(l, made);
     const auto dims = out ? constant_dims(out) : std::nullopt;
-    const auto rank = yes.output(i)->type.shape;
+    const auto rank = made->type.shape;
     if (!dims && !rank) l.refuse("the rank of a result is not known");
-    const DType type = yes.output(i)->type.elem;
+    const DType type = made->type.elem;
     outs.push_back(dims ? l.fresh(type, *dims) : changing(l, type, Exprs(rank->size(), 0)));
   }
   const auto fill = [&](const Graph& graph) {
     return [&l, &outs, &graph] {
-      l.lower_graph(graph);
-      for (std::size_t i = 0; i < outs.size(); ++i) become(l, outs[i], l.view_of(graph.output(i)));
+      l.lower_branch(graph);
+      for (std::size_t i = 0; i < outs.size(); ++i)
+        if (!l.is_unknown(graph.output(i))) become(l, outs[i], l.view_of(graph.output(i)));
     };
   };
   l.branch(condition.at(Exprs(condition.rank(), 0)), fill(yes), fill(no));
@@ -104,6 +113,12 @@ std::int64_t rank_of_list(Lowering& l, const List& first, std::initializer_list<
   l.refuse("the rank of the tensors of a sequence is not known");
 }
 
+/// The rank of the tensor that a body puts into a sequence: what follows from the graph, whatever the file states.
+std::optional<std::int64_t> inserted_rank(const Value* sequence) {
+  const Node* node = origin_of(sequence)->producer();
+  return node && node->is("SequenceInsert") ? rank_of(node->input(1)) : std::nullopt;
+}
+
 /// Gives a changing sequence the tensors of another.
 void become_list(Lowering& l, const List& to, const List& from) {
   l.set(to.count, from.count);
@@ -123,8 +138,11 @@ void become_list(Lowering& l, const List& to, const List& from) {
 
 List first_list(Lowering& l, const Graph& body, std::size_t i) {
   const List first = l.list_in(i);
-  const std::int64_t rank = rank_of_list(
-      l, first, {body.inputs()[i], body.output(i - 1), l.node().output(i - 2), origin_of(body.output(i - 1))});
+  const std::int64_t rank =
+      first.rank < 0 && inserted_rank(body.output(i - 1))
+          ? *inserted_rank(body.output(i - 1))
+          : rank_of_list(l, first,
+                         {body.inputs()[i], body.output(i - 1), l.node().output(i - 2), origin_of(body.output(i - 1))});
   List list{first.type, rank, {}, {}, {}};
   list.data = changing(l, first.type, {0});
   list.count = l.let(0, true);

@@ -2,17 +2,33 @@
 #include "ingot/lower/expr.h"
 
 #include <algorithm>
+#include <string>
+
+#include "ingot/base/error.h"
 
 namespace ingot::lower {
 namespace {
 
 bool are_indices(const Expr& a, const Expr& b) { return a.is_index() && b.is_index(); }
 
-Expr make_index(Op op, const Expr& a, const Expr& b) {
+/// Whoever prints an expression, or looks into one, calls itself at each level.
+constexpr int kMostDepth = 1000;
+
+std::shared_ptr<ExprNode> node_over(Op op, Exprs args, Exprs dims = {}) {
   auto node = std::make_shared<ExprNode>();
+  for (const Exprs* below : {&args, &dims})
+    for (const Expr& e : *below) node->depth = std::max(node->depth, e->depth + 1);
+  if (node->depth > kMostDepth)
+    throw Error(Code::depth_limit, "an expression is more than " + std::to_string(kMostDepth) + " levels deep");
   node->op = op;
+  node->args = std::move(args);
+  node->dims = std::move(dims);
+  return node;
+}
+
+Expr make_index(Op op, const Expr& a, const Expr& b) {
+  auto node = node_over(op, {a, b});
   node->is_index = true;
-  node->args = {a, b};
   return Expr(std::move(node));
 }
 
@@ -99,22 +115,17 @@ Expr Expr::variable(int id, DType type, bool is_index) {
 }
 
 Expr Expr::load(int tensor, DType type, Exprs at, Exprs dims) {
-  auto node = std::make_shared<ExprNode>();
-  node->op = Op::load;
+  auto node = node_over(Op::load, std::move(at), std::move(dims));
   node->type = type;
   node->id = tensor;
-  node->args = std::move(at);
-  node->dims = std::move(dims);
   return Expr(std::move(node));
 }
 
 Expr Expr::make(Op op, DType type, Exprs args) {
   const bool compares = op == Op::equal || op == Op::less || op == Op::less_equal;
   if (compares && is_one_integer(args[0], args[1])) return truth(op != Op::less);
-  auto node = std::make_shared<ExprNode>();
-  node->op = op;
+  auto node = node_over(op, std::move(args));
   node->type = type;
-  node->args = std::move(args);
   return Expr(std::move(node));
 }
 

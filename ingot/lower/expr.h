@@ -117,6 +117,7 @@ struct ExprNode {
   int id = -1;             // of a variable or tensor
   std::int64_t whole = 0;  // of a constant integer or bool; of a cast: Rounding
   double real = 0;         // of another constant
+  int depth = 0;           // of what it is made of
   Exprs args;              // of a load: where
   Exprs dims;              // of a load: the shape it is seen in
 };

@@ -8,6 +8,7 @@
 #include "ingot/ir/drop_unread.h"
 #include "ingot/lower/integer_products.h"
 #include "ingot/lower/lowering.h"
+#include "ingot/lower/open_squeeze.h"
 #include "ingot/ops/builder.h"
 #include "ingot/ops/infer.h"
 #include "ingot/passes/absorb_lines.h"
@@ -114,7 +115,12 @@ void add_outputs(Lowering& lowering, Program& program, const Graph& graph) {
       const Expr has = lowering.is_present(value);
       add(lowering.computed(DType::boolean, {}, [=](const Exprs&) { return has; }), value->name() + "_has");
     }
-    if (type.is_sequence()) {
+    if (type.is_sequence() && type.inner().kind == Type::Kind::map) {
+      const Maps& maps = lowering.maps_of(value);
+      add(maps.values, value->name());
+      if (maps.words) add(maps.words->bytes, value->name() + "_keys");
+      add(maps.words ? maps.words->ends : maps.numbers, value->name() + (maps.words ? "_keys_ends" : "_keys"));
+    } else if (type.is_sequence()) {
       List list = lowering.list_of(value);
       if (list.rank < 0) list.data = lowering.fresh(list.type, {0}), list.table = lowering.fresh(DType::i64, {0, 0});
       add(list.data, value->name());
@@ -132,7 +138,10 @@ void add_outputs(Lowering& lowering, Program& program, const Graph& graph) {
 [[noreturn]] void refuse(const std::vector<std::string>& problems) {
   std::string text = "the model cannot be compiled:";
   for (const std::string& p : problems) text += "\n  " + p;
-  throw Error(Code::not_expressible, text);
+  Error error(Code::not_expressible, text);
+  if (text.find("of unknown rank") != std::string::npos)
+    error.hint("--input-shape gives an input its rank and sizes: x:1,3 (x: alone for a single number)");
+  throw error;
 }
 
 /// Types of what inlining and decomposing made, and of what follows from a branch that was taken.
@@ -154,6 +163,7 @@ void take_known_branches(Graph& graph) {
       for (Node& node : g.nodes())
         if (node.is("If")) taken += passes::legalize::apply(kRewrite, node, kTarget, notes);
     });
+    if (taken == 0) taken = take_open_squeezes(graph);
     if (taken == 0) return;
     infer_again(graph);
     passes::fold_constants(graph);
@@ -202,6 +212,15 @@ void state_length(Node& scan) {
   }
 }
 
+/// Nodes that inference refuses.
+std::unordered_set<const Node*> contradictions(Graph& graph) {
+  std::unordered_set<const Node*> nodes;
+  ops::InferSession session;
+  session.on_error = [&](const Node& node, const Error&) { nodes.insert(&node); };
+  ops::infer_graph(graph, session);
+  return nodes;
+}
+
 bool is_quantized_product(const Node& node) {
   return node.op == "QLinearConv" || node.op == "QLinearMatMul" || node.op == "QGemm";
 }
@@ -242,6 +261,7 @@ Program lower(const Model& model, std::string name, const Kernels& kernels) {
   for (const Value* input : model.graph->inputs())
     if (!input->initializer) inputs.add(*input, problems);
   if (!problems.empty()) refuse(problems);
+  lowering.set_contradictions(contradictions(*model.graph));
   lowering.lower_graph(*model.graph);
   if (!lowering.problems().empty()) refuse(lowering.problems());
   add_outputs(lowering, program, *model.graph);

@@ -270,6 +270,16 @@ void Lowering::list_out(std::size_t i, List list) {
   if (const Value* value = node_->output(i)) lists_[value] = std::move(list);
 }
 
+const Maps& Lowering::maps_of(const Value* value) const {
+  const auto it = maps_.find(value);
+  if (it == maps_.end()) refuse("'" + value->name() + "' is no sequence of maps that is known here");
+  return it->second;
+}
+
+void Lowering::maps_out(std::size_t i, Maps maps) {
+  if (const Value* value = node_->output(i)) maps_[value] = std::move(maps);
+}
+
 Expr Lowering::is_present(const Value* value) const {
   const auto it = presence_.find(value);
   return it == presence_.end() ? Expr::integer(1, DType::boolean) : it->second;
@@ -434,8 +444,7 @@ void Lowering::lower_node(const Node& node) {
   const auto give_up = [&](const std::string* why) {
     body_ = around;
     if (why) problems_.push_back(node.op + " (" + node.label() + "): " + *why);
-    for (const Value* v : node.outputs())
-      if (v) unknown_.insert(v);
+    set_unknown(node);
   };
   try {
     const std::string type = unknown_type(node);
@@ -458,10 +467,32 @@ void Lowering::lower_node(const Node& node) {
   node_ = outer;
 }
 
+void Lowering::set_unknown(const Node& node) {
+  for (const Value* v : node.outputs())
+    if (v) unknown_.insert(v);
+}
+
+void Lowering::lower_branch(const Graph& graph) {
+  const bool ended = std::exchange(ended_, false);
+  ++branches_;
+  lower_graph(graph);
+  --branches_;
+  ended_ = ended;
+}
+
 void Lowering::lower_graph(const Graph& graph) {
   const auto order = topological_order(graph);
   if (!order) throw Error(Code::cyclic_graph, "the graph has a cycle");
-  for (const Node* node : *order) lower_node(*node);
+  for (const Node* node : *order) {
+    if (branches_ > 0 && !ended_ && contradictions_.contains(node)) {
+      emit({Require{Expr::integer(0, DType::boolean), node->op + " " + node->label()}});
+      ended_ = true;
+    }
+    if (ended_)
+      set_unknown(*node);
+    else
+      lower_node(*node);
+  }
 }
 
 Expr flat_index(const Exprs& at, const Exprs& dims) {

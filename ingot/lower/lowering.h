@@ -35,6 +35,13 @@ struct List {
   Expr count;
 };
 
+/// What ZipMap makes: each row of `values` is a map, and its numbers belong to these keys.
+struct Maps {
+  View values;                   // [rows, keys]
+  std::optional<Strings> words;  // the keys, else
+  View numbers;
+};
+
 /// One graph on its way into a program: what lowerings of operators are written with.
 class Lowering {
  public:
@@ -123,13 +130,21 @@ class Lowering {
   // Graphs.
   /// What cannot be lowered is listed in problems(), all of it.
   void lower_graph(const Graph& graph);
+  /// A graph that may not be run: what contradicts itself in it ends the run, and is no problem.
+  void lower_branch(const Graph& graph);
+  void set_contradictions(std::unordered_set<const Node*> nodes) { contradictions_ = std::move(nodes); }
+  bool is_unknown(const Value* value) const { return unknown_.contains(value); }
+  void set_unknown(const Node& node);
   /// The view of a value; lowers what it needs.
   View view_of(const Value* value);
   void set_view(const Value* value, View view) { views_[value] = std::move(view); }
+  void drop_view(const Value* value) { views_.erase(value); }
   Strings strings_of(const Value* value);
   void set_strings(const Value* value, Strings strings) { strings_[value] = std::move(strings); }
   List list_of(const Value* value);
   void set_list(const Value* value, List list) { lists_[value] = std::move(list); }
+  const Maps& maps_of(const Value* value) const;
+  void maps_out(std::size_t i, Maps maps);
   /// Whether an optional holds something; what is no optional does.
   Expr is_present(const Value* value) const;
   void set_presence(const Value* value, Expr has) { presence_[value] = std::move(has); }
@@ -153,15 +168,21 @@ class Lowering {
   std::unordered_map<const Value*, View> views_;
   std::unordered_map<const Value*, Strings> strings_;
   std::unordered_map<const Value*, List> lists_;
+  std::unordered_map<const Value*, Maps> maps_;
   std::unordered_map<const Value*, Expr> presence_;
   std::unordered_set<const Value*> unknown_;  // what nodes with a problem would have made
   std::vector<std::string> problems_;
+  std::unordered_set<const Node*> contradictions_;
+  int branches_ = 0;    // around the node at hand
+  bool ended_ = false;  // the branch at hand, by a contradiction
 };
 
 /// How one operator is lowered: reads in(), calls out().
 using Lower = void (*)(Lowering&);
 /// Null: there is none for this operator.
 Lower lowering_of(const Node& node);
+/// Of an operator that moves strings: how it moves numbers.
+Lower lowering_of_numbers(const Node& node);
 /// The type of an input or output that no lowering knows, such as a sequence; empty: there is none.
 std::string unknown_type(const Node& node);
 

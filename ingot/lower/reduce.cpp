@@ -130,4 +130,21 @@ template <bool is_max> void lower_global_pool(Lowering& l) {
 template void lower_global_pool<true>(Lowering&);
 template void lower_global_pool<false>(Lowering&);
 
+void lower_global_lp_pool(Lowering& l) {
+  const View x = l.in(0);
+  Exprs dims = x.dims;
+  const Exprs over(x.dims.begin() + 2, x.dims.end());
+  for (std::size_t i = 2; i < dims.size(); ++i) dims[i] = 1;
+  const auto p = static_cast<double>(l.attr("p", 2));
+  const auto power = [](const Expr& base, double exponent) {
+    return Expr::make(Op::pow, DType::f64, {base, Expr::constant(exponent, DType::f64)});
+  };
+  const View sums = l.reduced(DType::f64, dims, over, Combine::sum, [&](Exprs at, const Exprs& inner) {
+    std::copy(inner.begin(), inner.end(), at.begin() + 2);
+    return power(Expr::make(Op::abs, DType::f64, {cast(x.at(at), DType::f64)}), p);
+  });
+  l.out(0, l.computed(
+               x.type, dims, [=](const Exprs& at) { return cast(power(sums.at(at), 1 / p), x.type); }, 1));
+}
+
 }  // namespace ingot::lower

@@ -32,7 +32,7 @@ struct ResizedAxis {
 Expr over_scale(const Mode& mode, const ResizedAxis& a, const Expr& x) {
   if (mode.filter != "nearest") return over(x, a.scale);
   if (a.has_sizes) return over(times(x, real(a.from)), real(a.to));
-  return cast(over(cast(x, DType::f32), cast(a.scale, DType::f32)), DType::f64);
+  return cast(Expr::make(Op::div, DType::f32, {cast(x, DType::f32), cast(a.scale, DType::f32)}), DType::f64);
 }
 
 /// Where a position of the result lies in the source.

@@ -26,6 +26,7 @@ constexpr Row kRows[] = {
     {"Atan", lower_unary<Op::atan>},
     {"Atanh", lower_unary<Op::atanh>},
     {"AveragePool", lower_average_pool},
+    {"Bernoulli", lower_bernoulli},
     {"BitCast", lower_bit_cast},
     {"BitShift", lower_shift},
     {"BitwiseAnd", lower_binary<Op::bit_and>},
@@ -53,6 +54,7 @@ constexpr Row kRows[] = {
     {"DequantizeLinear", lower_dequantize_linear},
     {"Det", lower_det},
     {"Div", lower_binary<Op::div>},
+    {"Dropout", lower_dropout},
     {"Elu", lower_elu},
     {"Equal", lower_comparison<Op::equal>},
     {"Erf", lower_unary<Op::erf>},
@@ -67,6 +69,7 @@ constexpr Row kRows[] = {
     {"Gelu", lower_gelu},
     {"Gemm", lower_gemm},
     {"GlobalAveragePool", lower_global_pool<false>},
+    {"GlobalLpPool", lower_global_lp_pool},
     {"GlobalMaxPool", lower_global_pool<true>},
     {"Greater", lower_opposite<Op::less>},
     {"GreaterOrEqual", lower_opposite<Op::less_equal>},
@@ -105,6 +108,10 @@ constexpr Row kRows[] = {
     {"Pad", lower_pad},
     {"Pow", lower_binary<Op::pow>},
     {"QuantizeLinear", lower_quantize_linear},
+    {"RandomNormal", lower_random_normal},
+    {"RandomNormalLike", lower_random_normal_like},
+    {"RandomUniform", lower_random_uniform},
+    {"RandomUniformLike", lower_random_uniform_like},
     {"Range", lower_range},
     {"Reciprocal", lower_reciprocal},
     {"ReduceMax", lower_reduction<Combine::max>},
@@ -155,6 +162,7 @@ constexpr Row kRows[] = {
     {"Unsqueeze", lower_unsqueeze},
     {"Where", lower_where},
     {"Xor", lower_xor},
+    {"ZipMap", lower_zip_map},
 };
 static_assert(std::ranges::is_sorted(kRows, {}, &Row::op), "keep the table sorted");
 
@@ -173,17 +181,51 @@ bool has_known_channels(const Node& node) {
   return is_known(0, 1) || is_known(1, 0);
 }
 
+bool is_string(const Value* value) { return value && value->type.is_tensor() && value->type.elem == DType::string; }
+
+/// Of ai.onnx.ml; the operators of that domain that nothing here knows decompose.
+constexpr std::string_view kOfMl[] = {"LabelEncoder", "TreeEnsemble", "ZipMap"};
+
+/// Operators that look at no element.
+constexpr std::string_view kMovers[] = {
+    "Compress",  "Concat",    "Expand",  "Flatten",         "Gather",          "GatherElements",
+    "GatherND",  "Identity",  "Reshape", "ReverseSequence", "ScatterElements", "ScatterND",
+    "Shape",     "Size",      "Slice",   "Split",           "Squeeze",         "Tile",
+    "Transpose", "Unsqueeze", "Where"};
+
+const Row* row_of(const Node& node) {
+  const auto* row = std::ranges::lower_bound(kRows, std::string_view(node.op), {}, &Row::op);
+  return row == std::end(kRows) || row->op != node.op ? nullptr : row;
+}
+
+bool moves_strings(const Node& node) {
+  return std::ranges::any_of(node.inputs(), is_string) && std::ranges::find(kMovers, node.op) != std::end(kMovers);
+}
+
+bool is_drawn_in_training(const Node& node) {
+  const auto mode = node.input(2) ? ingot::known_ints(node.input(2)) : std::vector<std::int64_t>{0};
+  return !mode || mode->size() != 1 || mode->front() != 0;
+}
+
 }  // namespace
+
+Lower lowering_of_numbers(const Node& node) {
+  const Row* row = row_of(node);
+  return row ? row->lower : nullptr;
+}
 
 Lower lowering_of(const Node& node) {
   const bool is_forest = node.op == "TreeEnsemble";
-  const bool has_strings = node.input(0) && node.input(0)->type.elem == DType::string;
-  if (node.domain != (is_forest || node.op == "LabelEncoder" ? "ai.onnx.ml" : "")) return nullptr;
+  const bool has_strings = is_string(node.input(0));
+  const bool is_of_ml = std::ranges::find(kOfMl, node.op) != std::end(kOfMl);
+  if (node.domain != (is_of_ml ? "ai.onnx.ml" : "")) return nullptr;
+  if (moves_strings(node)) return lower_moved_strings;
   if (node.op == "Equal" && has_strings) return lower_string_equal;
   if (node.op == "Identity" && node.input(0) && !node.input(0)->type.is_tensor() && node.input(0)->type)
     return lower_hand_on;
   if (node.op == "Optional" && !node.input(0)) return nullptr;
-  if (node.op == "LabelEncoder" && !has_strings) return nullptr;
+  if (node.op == "LabelEncoder" && !has_strings && !is_string(node.output(0))) return nullptr;
+  if (node.op == "Dropout" && !is_drawn_in_training(node)) return nullptr;
   if (node.op == "TfIdfVectorizer" && !node.attributes.has("pool_int64s")) return nullptr;
   // Known channels make it a convolution in groups.
   if (node.op == "CausalConvWithState" && has_known_channels(node)) return nullptr;
@@ -191,8 +233,8 @@ Lower lowering_of(const Node& node) {
   if (node.op == "DFT" && (!node.input(2) || ingot::known_ints(node.input(2)))) return nullptr;
   // The transforms behind softmax and logistic are written out by others.
   if (is_forest && node.attributes.int_or("post_transform", 0) > 2) return nullptr;
-  const auto* row = std::ranges::lower_bound(kRows, std::string_view(node.op), {}, &Row::op);
-  if (row == std::end(kRows) || row->op != node.op) return nullptr;
+  const Row* row = row_of(node);
+  if (!row) return nullptr;
   // Truth values have extrema, but no smallest number.
   const bool is_extremum = node.op == "ReduceMax" || node.op == "ReduceMin";
   if (is_extremum && node.input(0) && node.input(0)->type.elem == DType::boolean) return nullptr;
@@ -200,9 +242,10 @@ Lower lowering_of(const Node& node) {
 }
 
 std::string unknown_type(const Node& node) {
-  constexpr std::string_view kOfOthers[] = {"ConcatFromSequence", "Equal", "Identity",
-                                            "LabelEncoder",       "Loop",  "SplitToSequence"};
+  constexpr std::string_view kOfOthers[] = {"ConcatFromSequence", "Equal", "Identity", "LabelEncoder", "Loop",
+                                            "SplitToSequence",    "ZipMap"};
   if (std::ranges::find(kOfOthers, node.op) != std::end(kOfOthers)) return {};
+  if (moves_strings(node) || (node.op == "Constant" && is_string(node.output(0)))) return {};
   if (node.op.starts_with("Sequence") || node.op.starts_with("Optional") || node.op.starts_with("String")) return {};
   for (const Value* value : node.inputs())
     if (!has_type(value)) return value->type.schema_name();

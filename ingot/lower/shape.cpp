@@ -190,11 +190,14 @@ void lower_concat(Lowering& l) {
   const auto axis = static_cast<std::size_t>(l.axis(l.attr("axis", 0), xs[0].rank()));
   Exprs dims = xs[0].dims, starts;
   dims[axis] = 0;
+  constexpr int kMostTerms = 16;  // of a sum that is spelt out
+  int terms = 0;
   for (const View& x : xs) {
     for (std::size_t i = 0; i < dims.size(); ++i)
       if (i != axis) l.require_same(x.dims[i], dims[i]);
     starts.push_back(dims[axis]);
     dims[axis] = dims[axis] + x.dims[axis];
+    if (!x.dims[axis].as_int() && ++terms % kMostTerms == 0) dims[axis] = l.let(dims[axis]);
   }
   if (is_small(dims, xs[0].type)) {
     const auto read = [xs, starts](const Exprs& at) {
@@ -376,7 +379,13 @@ void lower_constant_of_shape(Lowering& l) {
 
 void lower_constant(Lowering& l) {
   const Attributes& a = l.node().attributes;
-  if (const auto* tensor = a.get<Tensor>("value")) return l.out(0, l.weight(*tensor));
+  const auto* tensor = a.get<Tensor>("value");
+  if (tensor && tensor->dtype() == DType::string) return l.strings_out(0, l.constant_strings(*tensor));
+  if (tensor) return l.out(0, l.weight(*tensor));
+  if (const auto* word = a.get<std::string>("value_string"))
+    return l.strings_out(0, l.constant_strings(Tensor::of_strings({}, {*word})));
+  if (const auto* words = a.get<std::vector<std::string>>("value_strings"))
+    return l.strings_out(0, l.constant_strings(Tensor::of_strings({std::ssize(*words)}, *words)));
   if (const auto* number = a.get<std::int64_t>("value_int")) return l.out(0, l.weight(Tensor::scalar(*number)));
   if (const auto* number = a.get<float>("value_float")) return l.out(0, l.weight(Tensor::scalar(*number)));
   if (const auto* ints = a.get<std::vector<std::int64_t>>("value_ints")) return l.out(0, l.weight(Tensor::ints(*ints)));

@@ -1,12 +1,13 @@
 // Operators on strings. A tensor of strings is its bytes one after the other and where each string ends in them.
 #include <algorithm>
+#include <numeric>
 
 #include "ingot/lower/rows.h"
 
 namespace ingot::lower {
 namespace {
 
-Expr number(const Expr& index) { return from_index(index, DType::i64); }
+Expr number_of(const Expr& index) { return from_index(index, DType::i64); }
 Expr truth(bool value) { return Expr::integer(value, DType::boolean); }
 Expr byte(std::int64_t value) { return Expr::integer(value, DType::u8); }
 
@@ -57,7 +58,7 @@ Strings build(Lowering& l, const Exprs& dims, const std::function<void(const Exp
   const Expr total = l.let(0, true);
   l.loop(count, [&](Expr i) {
     pieces(i, [&](const Piece& p) { l.set(total, total + p.length); });
-    l.store(flat, {i}, number(total));
+    l.store(flat, {i}, number_of(total));
   });
   const View bytes = l.fresh(DType::u8, {l.let(total)});
   const Expr at = l.let(0, true);
@@ -191,7 +192,7 @@ void lower_string_split(Lowering& l) {
   const Expr widest = l.let(0, true);
   l.loop(count, [&](Expr i) {
     const Expr found = scan(i, [](const Expr&, const Expr&, const Expr&) {});
-    l.store(flat, {i}, number(found));
+    l.store(flat, {i}, number_of(found));
     l.branch(less(widest, found), [&] { l.set(widest, found); });
   });
   const Expr wide = l.let(widest);
@@ -204,8 +205,8 @@ void lower_string_split(Lowering& l) {
   zero(lengths);
   l.loop(count, [&](Expr i) {
     scan(i, [&](const Expr& slot, const Expr& begin, const Expr& length) {
-      l.store(begins, {i, slot}, number(begin));
-      l.store(lengths, {i, slot}, number(length));
+      l.store(begins, {i, slot}, number_of(begin));
+      l.store(lengths, {i, slot}, number_of(length));
     });
   });
   Exprs dims = x.ends.dims;
@@ -240,7 +241,7 @@ void lower_string_normalizer(Lowering& l) {
         l.branch(is, [&] { l.set(stays, truth(false)); });
       });
     l.branch(stays, [&] {
-      l.store(kept, {found}, number(i));
+      l.store(kept, {found}, number_of(i));
       l.set(found, found + 1);
     });
   });
@@ -257,61 +258,208 @@ void lower_string_normalizer(Lowering& l) {
 
 namespace {
 
-std::vector<std::string> keys_of(Lowering& l) {
+/// Keys or values of a LabelEncoder, whatever list holds them.
+std::optional<Tensor> list_named(Lowering& l, const std::string& name) {
   const Attributes& a = l.node().attributes;
-  if (const auto* words = a.get<std::vector<std::string>>("keys_strings")) return *words;
-  if (const auto* t = a.get<Tensor>("keys_tensor"); t && t->dtype() == DType::string)
-    return {t->strings().begin(), t->strings().end()};
-  l.refuse("its keys are no strings");
+  if (const auto* words = a.get<std::vector<std::string>>(name + "_strings"); words && !words->empty())
+    return Tensor::of_strings({std::ssize(*words)}, *words);
+  if (const auto* ints = a.get<std::vector<std::int64_t>>(name + "_int64s")) return Tensor::ints(*ints);
+  if (const auto* floats = a.get<std::vector<float>>(name + "_floats"))
+    return Tensor::of<float>({std::ssize(*floats)}, *floats);
+  const auto* tensor = a.get<Tensor>(name + "_tensor");
+  return tensor ? std::optional(*tensor) : std::nullopt;
+}
+
+/// What has no key, as a tensor of one element.
+Tensor other_value(Lowering& l, DType type) {
+  const Attributes& a = l.node().attributes;
+  if (const auto* tensor = a.get<Tensor>("default_tensor"); tensor && tensor->size() == 1 && tensor->dtype() == type)
+    return tensor->reshaped({1});
+  if (type == DType::string) return Tensor::of_strings({1}, {a.string_or("default_string", "_Unused")});
+  if (type == DType::f32) return Tensor::of<float>({1}, {a.float_or("default_float", -0.0f)});
+  if (type == DType::f64) return Tensor::of<double>({1}, {-0.0});
+  if (type == DType::i64) return Tensor::ints({a.int_or("default_int64", -1)});
+  if (type == DType::i32) return Tensor::of<std::int32_t>({1}, {-1});
+  if (type == DType::i16) return Tensor::of<std::int16_t>({1}, {-1});
+  l.refuse("no code can be made for values of this type");
 }
 
 /// Values, and the one of what has no key at the end.
-Tensor values_of(Lowering& l) {
-  const Attributes& a = l.node().attributes;
-  const auto with = []<class T>(std::vector<T> values, T other) {
-    values.push_back(other);
-    return Tensor::of<T>({std::ssize(values)}, values);
-  };
-  if (const auto* ints = a.get<std::vector<std::int64_t>>("values_int64s"))
-    return with(*ints, a.int_or("default_int64", -1));
-  if (const auto* floats = a.get<std::vector<float>>("values_floats"))
-    return with(*floats, a.float_or("default_float", -0.0f));
-  const auto *t = a.get<Tensor>("values_tensor"), *other = a.get<Tensor>("default_tensor");
-  const auto joined = [&]<class T>(T missing) {
-    return with(t->to_vector<T>(), other && other->size() == 1 ? other->at<T>(0) : missing);
-  };
-  if (t && (!other || other->dtype() == t->dtype())) {
-    if (t->dtype() == DType::i64) return joined(std::int64_t{-1});
-    if (t->dtype() == DType::i32) return joined(std::int32_t{-1});
-    if (t->dtype() == DType::i16) return joined(std::int16_t{-1});
-    if (t->dtype() == DType::f32) return joined(-0.0f);
-    if (t->dtype() == DType::f64) return joined(-0.0);
+Tensor values_of(Lowering& l, std::int64_t count) {
+  const auto values = list_named(l, "values");
+  if (!values || values->size() != count) l.refuse("there is not one value for each key");
+  const Tensor other = other_value(l, values->dtype());
+  if (values->dtype() == DType::string) {
+    std::vector<std::string> words(values->strings().begin(), values->strings().end());
+    words.push_back(other.strings()[0]);
+    return Tensor::of_strings({count + 1}, words);
   }
-  l.refuse("no code can be made for values of this type");
+  const auto joined = [&]<class T>(T) {
+    std::vector<T> all = values->to_vector<T>();
+    all.push_back(other.at<T>(0));
+    return Tensor::of<T>({count + 1}, all);
+  };
+  switch (values->dtype()) {
+    case DType::f32:
+      return joined(float{});
+    case DType::f64:
+      return joined(double{});
+    case DType::i64:
+      return joined(std::int64_t{});
+    case DType::i32:
+      return joined(std::int32_t{});
+    case DType::i16:
+      return joined(std::int16_t{});
+    default:
+      l.refuse("no code can be made for values of this type");
+  }
+}
+
+/// Which key each element is, or their count, as numbers in the shape of input 0.
+View places_of_keys(Lowering& l, const Tensor& keys) {
+  const bool has_words = keys.dtype() == DType::string;
+  const Exprs dims = has_words ? l.strings_in(0).ends.dims : l.in(0).dims;
+  const View places = l.fresh(DType::i64, dims);
+  const Expr count = product(dims).as_int() ? product(dims) : l.let(product(dims));
+  const View flat = l.reshaped(places, {count});
+  const std::optional<Row> words = has_words ? std::optional(Row(l, l.strings_in(0))) : std::nullopt,
+                           table = has_words ? std::optional(Row(l, l.constant_strings(keys))) : std::nullopt;
+  const View numbers = has_words ? View{} : l.reshaped(l.in(0), {count});
+  const View known = has_words || keys.size() == 0 ? View{} : l.weight(keys);
+  l.loop(count, [&](Expr i) {
+    const Expr found = l.let(keys.size(), true);
+    const Piece word = has_words ? piece_of(l, *words, i) : Piece{};
+    const Expr number = has_words ? Expr() : l.let(numbers.at({i}));
+    l.loop(keys.size(), [&](Expr k) {
+      const auto is_number = [&] {
+        const Expr key = known.at({k}), is = Expr::make(Op::equal, DType::boolean, {number, key});
+        if (!is_float(keys.dtype())) return is;
+        const auto is_nan = [](const Expr& x) { return Expr::make(Op::is_nan, DType::boolean, {x}); };
+        return either(is, both(is_nan(number), is_nan(key)));
+      };
+      const Expr is = has_words ? are_same(l, word, piece_of(l, *table, k)) : is_number();
+      l.branch(both(is, equal(found, keys.size())), [&] { l.set(found, k); });
+    });
+    l.store(flat, {i}, number_of(found));
+  });
+  return places;
+}
+
+/// Strings of a row by their numbers.
+Strings fetched(Lowering& l, const Row& row, const View& numbers) {
+  const Expr count = product(numbers.dims).as_int() ? product(numbers.dims) : l.let(product(numbers.dims));
+  const View flat = l.reshaped(numbers, {count});
+  return build(l, numbers.dims,
+               [&](const Expr& i, const Append& append) { append(piece_of(l, row, l.let(as_index(flat.at({i}))))); });
 }
 
 }  // namespace
 
 void lower_label_encoder(Lowering& l) {
-  const Strings x = l.strings_in(0);
-  const Row row(l, x);
-  const std::vector<std::string> words = keys_of(l);
-  const Tensor values = values_of(l);
-  if (values.size() != std::ssize(words) + 1) l.refuse("there is not one value for each key");
-  const Row keys = table_of(l, words);
-  const View table = l.weight(values), out = l.fresh(values.dtype(), x.ends.dims);
-  const Expr count = product(x.ends.dims).as_int() ? product(x.ends.dims) : l.let(product(x.ends.dims));
-  const View flat = l.reshaped(out, {count});
-  l.loop(count, [&](Expr i) {
-    const Piece word = piece_of(l, row, i);
-    const Expr found = l.let(std::ssize(words), true);
-    l.loop(std::ssize(words), [&](Expr k) {
-      const Expr is = are_same(l, word, piece_of(l, keys, k));
-      l.branch(both(is, equal(found, std::ssize(words))), [&] { l.set(found, k); });
+  const auto keys = list_named(l, "keys");
+  const DType type = l.node().input(0)->type.elem;
+  if (!keys || keys->dtype() != type) l.refuse("its keys are not of the input's type");
+  const Tensor values = values_of(l, keys->size());
+  const View places = places_of_keys(l, *keys);
+  if (values.dtype() == DType::string) return l.strings_out(0, fetched(l, Row(l, l.constant_strings(values)), places));
+  const View table = l.weight(values);
+  l.out(0, l.computed(values.dtype(), places.dims,
+                      [=](const Exprs& at) { return table.at(Exprs{as_index(places.at(at))}); }));
+}
+
+namespace {
+
+/// All strings one after the other.
+Strings joined(Lowering& l, const std::vector<Strings>& parts) {
+  if (parts.size() == 1) return parts[0];
+  Expr size = 0, count = 0;
+  for (const Strings& s : parts) {
+    size = size + product(s.bytes.dims);
+    count = count + product(s.ends.dims);
+  }
+  Strings all{l.fresh(DType::u8, {size}), l.fresh(DType::i64, {count})};
+  size = count = 0;
+  for (const Strings& s : parts) {
+    const auto after = [&](const Expr& start) { return [start](const Exprs& at) { return Exprs{start + at[0]}; }; };
+    const View bytes = l.reshaped(s.bytes, {product(s.bytes.dims)}), ends = l.reshaped(s.ends, {product(s.ends.dims)});
+    const Expr shift = number_of(size);
+    l.map(all.bytes, bytes.dims, after(size), [&](const Exprs& at) { return bytes.at(at); });
+    l.map(all.ends, ends.dims, after(count), [&](const Exprs& at) {
+      return Expr::make(Op::add, DType::i64, {ends.at(at), shift});
     });
-    l.store(flat, {i}, table.at(Exprs{found}));
+    size = size + bytes.dims[0];
+    count = count + ends.dims[0];
+  }
+  return all;
+}
+
+}  // namespace
+
+/// What moves numbers moves the numbers of strings; then each string is fetched.
+void lower_moved_strings(Lowering& l) {
+  const Node& node = l.node();
+  std::vector<const Value*> values;
+  std::vector<Strings> strings;
+  for (const Value* v : node.inputs())
+    if (v && v->type.elem == DType::string && std::ranges::find(values, v) == values.end()) {
+      values.push_back(v);
+      strings.push_back(l.strings_of(v));
+    }
+  Expr before = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Exprs dims = strings[i].ends.dims;
+    l.set_view(values[i], l.computed(DType::i64, dims, [dims, before](const Exprs& at) {
+      return number_of(before + flat_index(at, dims));
+    }));
+    before = before + product(dims);
+  }
+  lowering_of_numbers(node)(l);
+  const Row row(l, joined(l, strings));
+  for (std::size_t i = 0; i < node.output_count(); ++i) {
+    const Value* made = node.output(i);
+    if (!made || made->type.elem != DType::string || made->uses().empty()) continue;
+    l.strings_out(i, fetched(l, row, l.view_of(made)));
+    l.drop_view(made);
+  }
+  for (const Value* v : values) l.drop_view(v);
+}
+
+void lower_zip_map(Lowering& l) {
+  const auto keys = list_named(l, "classlabels");
+  if (!keys || keys->size() == 0) l.refuse("there are no labels");
+  const View x = l.in(0);
+  if (x.rank() != 1 && x.rank() != 2) l.refuse("its input is no matrix");
+  l.require_same(x.dims.back(), keys->size());
+  // A map is in the order of its keys, and of equal ones the last counts.
+  std::vector<std::int64_t> order(static_cast<std::size_t>(keys->size()));
+  std::iota(order.begin(), order.end(), 0);
+  const bool has_words = keys->dtype() == DType::string;
+  const auto less_than = [&](std::int64_t a, std::int64_t b) {
+    return has_words ? keys->strings()[static_cast<std::size_t>(a)] < keys->strings()[static_cast<std::size_t>(b)]
+                     : keys->at<std::int64_t>(a) < keys->at<std::int64_t>(b);
+  };
+  std::ranges::stable_sort(order, less_than);
+  std::vector<std::int64_t> kept;
+  for (const std::int64_t i : order) {
+    if (!kept.empty() && !less_than(kept.back(), i)) kept.pop_back();
+    kept.push_back(i);
+  }
+  const View table = l.weight(Tensor::ints(kept));
+  Maps maps;
+  maps.values = l.computed(x.type, {x.rank() == 1 ? Expr(1) : x.dims[0], std::ssize(kept)}, [=](const Exprs& at) {
+    const Expr column = as_index(table.at({at[1]}));
+    return x.at(x.rank() == 1 ? Exprs{column} : Exprs{at[0], column});
   });
-  l.out(0, out);
+  if (has_words) {
+    std::vector<std::string> words;
+    for (const std::int64_t i : kept) words.push_back(keys->strings()[static_cast<std::size_t>(i)]);
+    maps.words = l.constant_strings(Tensor::of_strings({std::ssize(words)}, words));
+  } else {
+    std::vector<std::int64_t> numbers;
+    for (const std::int64_t i : kept) numbers.push_back(keys->at<std::int64_t>(i));
+    maps.numbers = l.stored(l.weight(Tensor::ints(numbers)));
+  }
+  l.maps_out(0, std::move(maps));
 }
 
 }  // namespace ingot::lower

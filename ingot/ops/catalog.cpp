@@ -50,6 +50,10 @@ void add_operator(ExtraOperator op) {
   if (row.op.run) row.def.kernel = run_extra;
 }
 
+bool is_extra_operator(std::string_view domain, std::string_view name) {
+  return find_extra_row(domain, name) != nullptr;
+}
+
 const OpDef* find(std::string_view domain, std::string_view name) {
   domain = normal_domain(domain);
   const auto it = std::ranges::lower_bound(kNames, name);

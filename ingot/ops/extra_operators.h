@@ -19,4 +19,7 @@ struct ExtraOperator {
 /// operators.
 void add_operator(ExtraOperator op);
 
+/// Whether it was added so.
+bool is_extra_operator(std::string_view domain, std::string_view name);
+
 }  // namespace ingot::ops

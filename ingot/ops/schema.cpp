@@ -203,8 +203,9 @@ std::span<const Schema> versions_of(std::string_view domain, std::string_view na
   }
   using Key = std::pair<std::string_view, std::string_view>;
   const auto key_of = [](const Schema& s) { return Key(s.domain, s.name); };
-  const auto found = std::ranges::equal_range(vendor::kSchemas, Key(vendor_domain(domain), name), {}, key_of);
-  return {found.begin(), found.end()};
+  const Key key(vendor_domain(domain), name);
+  return {std::ranges::lower_bound(vendor::kSchemas, key, {}, key_of),
+          std::ranges::upper_bound(vendor::kSchemas, key, {}, key_of)};
 }
 
 const Schema* schema_for(std::string_view domain, std::string_view name, std::int64_t opset) {

@@ -1,6 +1,7 @@
 // Graphs as data for the script that draws them.
 #include "ingot/pages/graph_data.h"
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -42,8 +43,11 @@ class Builder {
   Builder(const Model& model, const GraphNotes& notes) : model_(model), notes_(notes) {}
 
   Json build() {
-    const driver::NodeCost* costs = notes_.costs && !notes_.costs->nodes.empty() ? notes_.costs->nodes.data() : nullptr;
-    add_graph(*model_.graph, -1, 0, costs);
+    if (notes_.costs) {
+      places_ = driver::places_of(model_);
+      sum_costs(notes_.costs->nodes, 0);
+    }
+    add_graph(*model_.graph, -1, 0);
     return {{"nodes", std::move(nodes_)}, {"edges", std::move(edges_)}};
   }
 
@@ -68,8 +72,25 @@ class Builder {
     return add({{"name", shown(value.name())}, {"kind", kind}, {"type", shown(value.type.str())}}, owner);
   }
 
-  /// `costs`: of the graph's first node, which those of the others follow; null: not known. Returns what follows.
-  const driver::NodeCost* add_graph(const Graph& graph, int owner, int depth, const driver::NodeCost* costs) {
+  struct Cost {
+    std::optional<double> operations = 0;
+    std::uint64_t weights = 0;
+    std::optional<std::uint64_t> results = 0;
+  };
+
+  /// A call costs what the nodes of its function do.
+  void sum_costs(const std::vector<driver::NodeCost>& nodes, int depth) {
+    for (const driver::NodeCost& c : nodes) {
+      Cost& cost = costs_[c.place];
+      cost.operations =
+          cost.operations && c.operations ? std::optional(*cost.operations + *c.operations) : std::nullopt;
+      cost.weights += c.weights;
+      cost.results = cost.results && c.activations ? std::optional(*cost.results + *c.activations) : std::nullopt;
+      if (depth < kDeepest) sum_costs(c.bodies, depth + 1);
+    }
+  }
+
+  void add_graph(const Graph& graph, int owner, int depth) {
     for (const Value* input : graph.inputs()) {
       if (input->initializer && owner < 0) continue;  // a weight with another word
       makers_[input] = add_port(*input, "input", owner);
@@ -77,8 +98,7 @@ class Builder {
     }
     for (const Node& node : graph.nodes()) {
       count_step();
-      add_node(node, owner, depth, costs);
-      if (costs) ++costs;
+      add_node(node, owner, depth);
     }
     for (const Value* output : graph.outputs()) {
       if (!output) continue;
@@ -86,35 +106,36 @@ class Builder {
       if (const auto maker = makers_.find(output); maker != makers_.end()) add_edge(maker->second, id, output);
       if (owner >= 0) add_edge(id, owner, output);
     }
-    return costs;
   }
 
-  void add_node(const Node& node, int owner, int depth, const driver::NodeCost* cost) {
-    Json data{{"name", shown(name_of_node(node))}, {"op", shown(node.op)}};
+  void add_node(const Node& node, int owner, int depth) {
+    // Without a name it is known by what it makes.
+    const bool is_unnamed = node.name.empty() && node.output() && !node.output()->name().empty();
+    Json data{{"name", shown(is_unnamed ? node.output()->name() : name_of_node(node))}, {"op", shown(node.op)}};
+    if (is_unnamed) data["unnamed"] = true;
     if (!node.domain.empty()) data["domain"] = shown(node.domain);
     describe(node, data);
-    if (cost) add_costs(*cost, data);
+    add_costs(node, data);
     if (notes_.is_compared && owner < 0) add_changes(node, data);
     const int id = add(std::move(data), owner);
     for (const Value* input : node.inputs())
       if (const auto maker = makers_.find(input); input && maker != makers_.end()) add_edge(maker->second, id, input);
     for (const Value* output : node.outputs())
       if (output) makers_[output] = id;
-    if (depth < kDeepest) add_bodies(node, id, depth, cost && !cost->bodies.empty() ? cost->bodies.data() : nullptr);
+    if (depth < kDeepest) add_bodies(node, id, depth);
   }
 
-  void add_bodies(const Node& node, int id, int depth, const driver::NodeCost* costs) {
+  void add_bodies(const Node& node, int id, int depth) {
     for (const Attribute& a : node.attributes) {
-      if (const auto* graph = std::get_if<GraphPtr>(&a.value); graph && *graph)
-        costs = add_graph(**graph, id, depth + 1, costs);
+      if (const auto* graph = std::get_if<GraphPtr>(&a.value); graph && *graph) add_graph(**graph, id, depth + 1);
       if (const auto* graphs = std::get_if<std::vector<GraphPtr>>(&a.value))
-        for (const GraphPtr& graph : *graphs) costs = add_graph(*graph, id, depth + 1, costs);
+        for (const GraphPtr& graph : *graphs) add_graph(*graph, id, depth + 1);
     }
     const Function* function = called(node);
     if (!function || !function->body || nodes_.size() + function->body->node_count() > kMostNodes) return;
     // The body is drawn once per call; not in itself, where its values would stand for two.
     if (!open_.insert(function).second) return;
-    add_graph(*function->body, id, depth + 1, nullptr);
+    add_graph(*function->body, id, depth + 1);
     open_.erase(function);
   }
 
@@ -159,10 +180,15 @@ class Builder {
     return all;
   }
 
-  static void add_costs(const driver::NodeCost& cost, Json& data) {
+  void add_costs(const Node& node, Json& data) const {
+    const auto place = places_.find(&node);
+    const auto found = place == places_.end() ? costs_.end() : costs_.find(place->second);
+    if (found == costs_.end()) return;
+    const Cost& cost = found->second;
+    data["place"] = place->second;
     if (cost.operations) data["flops"] = *cost.operations;
     if (cost.weights) data["weights"] = cost.weights;
-    if (cost.activations) data["results"] = *cost.activations;
+    if (cost.results) data["results"] = *cost.results;
   }
 
   void add_changes(const Node& node, Json& data) const {
@@ -183,6 +209,8 @@ class Builder {
   const GraphNotes& notes_;
   Json nodes_ = Json::array(), edges_ = Json::array();
   Ids makers_;
+  std::unordered_map<const Node*, std::size_t> places_;
+  std::unordered_map<std::size_t, Cost> costs_;  // by place
   std::unordered_map<std::string, const Function*> functions_;
   std::unordered_set<const Function*> open_;  // whose bodies are being drawn
 };

@@ -63,8 +63,11 @@ driver::Costs costs_or_none(const Model& model, const driver::InputShapes& shape
 /// A line per node; those of graphs inside follow their node, a step further in.
 void add_costs(const std::vector<driver::NodeCost>& nodes, int depth, Json& all) {
   for (const driver::NodeCost& c : nodes) {
-    Json one{
-        {"name", printable(c.node)}, {"op", printable(c.op)}, {"type", printable(c.output)}, {"weights", c.weights}};
+    Json one{{"name", printable(c.node)},
+             {"op", printable(c.op)},
+             {"type", printable(c.output)},
+             {"weights", c.weights},
+             {"place", c.place}};
     if (c.operations) one["flops"] = *c.operations;
     if (c.activations) one["results"] = *c.activations;
     if (depth > 0) one["depth"] = depth;
@@ -119,6 +122,25 @@ std::string costs_rows(const driver::Costs& costs) {
   return text;
 }
 
+/// What the file itself holds, where that is not ONNX.
+std::string contents_html(const driver::FileContents& contents, const std::string& format) {
+  const auto joined = [](const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + code(name);
+    return text;
+  };
+  std::string text;
+  if (!contents.signatures.empty()) text += "<h2>Signatures</h2>\n<table>\n" + row({"name", "inputs", "outputs"}, "th");
+  for (const auto& s : contents.signatures) text += row({code(s.name), joined(s.inputs), joined(s.outputs)});
+  if (!contents.signatures.empty()) text += "</table>\n";
+  if (contents.signatures.size() > 1)
+    text += "<p class=hint>One of them is shown; <code>--signature</code> says which.</p>\n";
+  if (contents.operators.empty()) return text;
+  text += "<h2>Operators of the " + escaped(format) + " file</h2>\n<table>\n" + row({"operator", "times"}, "th");
+  for (const auto& [op, count] : contents.operators) text += row({code(op), grouped(count)});
+  return text + "</table>\n";
+}
+
 std::string facts_html(const Model& model, const driver::Costs& costs, const ModelPageOptions& options) {
   const driver::Summary s = driver::summarise(model);
   std::string text = "<table>\n";
@@ -136,15 +158,18 @@ std::string facts_html(const Model& model, const driver::Costs& costs, const Mod
   text += "<h2>Operators</h2>\n<table>\n" + row({"operator", "nodes"}, "th");
   for (const auto& [op, count] : s.operators) text += row({code(op), grouped(count)});
   text += "</table>\n";
+  if (options.contents) text += contents_html(*options.contents, options.format);
   if (!s.metadata.empty()) text += "<h2>Metadata</h2>\n<table>\n" + row({"key", "value"}, "th");
   for (const auto& [key, value] : s.metadata) text += row({code(key), escaped(value.substr(0, 1000))});
   return s.metadata.empty() ? text : text + "</table>\n";
 }
 
 std::string taken_as_one(const std::vector<std::string>& inputs) {
+  constexpr std::size_t kMostNames = 6;
   if (inputs.empty()) return {};
   std::string names;
-  for (const std::string& name : inputs) names += (names.empty() ? "" : ", ") + code(name);
+  for (std::size_t i = 0; i < inputs.size() && i < kMostNames; ++i) names += (i ? ", " : "") + code(inputs[i]);
+  if (inputs.size() > kMostNames) names += " and " + grouped(inputs.size() - kMostNames) + " other inputs";
   return "<p class=hint>Counted with 1 for each size that is open in " + names +
          "; <code>--input-shape</code> says others.</p>\n";
 }

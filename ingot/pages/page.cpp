@@ -98,6 +98,7 @@ std::string graph_html() {
 <button type=button data-do=fit>fit</button>
 <button type=button data-do=open>open all</button>
 <button type=button data-do=close>close blocks</button>
+<button type=button data-do=next hidden>next difference</button>
 </div>
 <ul class=results hidden></ul>
 <canvas tabindex=0 role=application aria-label="The graph: arrows go along edges, Enter opens, plus and minus zoom"></canvas>

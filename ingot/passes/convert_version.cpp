@@ -22,16 +22,8 @@ VersionReport convert_version(Model& model, const OpsetImports& targets) {
   infer(model, options);
   VersionReport report;
   std::vector<Obstacle> obstacles;
-  if (!model.functions.empty()) {
-    Model copy = model.clone();
-    move_nodes(copy, targets, nullptr, report, obstacles);
-    if (obstacles.empty()) {
-      model = std::move(copy);
-      return report;
-    }
-    report = {};
-    obstacles.clear();
-    inline_functions(model);  // in the bodies no types are known
+  if (!move_functions(model, targets)) {
+    inline_functions(model);
     infer(model, options);
   }
   move_nodes(model, targets, nullptr, report, obstacles);

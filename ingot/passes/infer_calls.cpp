@@ -1,11 +1,13 @@
 // Inference through calls of a model's own functions.
 #include "ingot/passes/infer_calls.h"
 
+#include <algorithm>
 #include <memory>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "ingot/base/budget.h"
+#include "ingot/passes/canonicalize.h"
 #include "ingot/passes/inline_functions.h"
 
 namespace ingot::passes {
@@ -62,7 +64,17 @@ std::vector<Type> infer_body(const Node& call, const Function& function, ops::In
   inner.stated.clear();
   inner.on_contradiction = nullptr;
   ++inner.depth;
-  ops::infer_graph(*body, inner);
+  const OpsetImports newest = newest_imports(function.opsets);
+  const bool is_newest = std::ranges::all_of(
+      newest, [&](const OpsetImport& import) { return function.opsets.version(import.domain) == import.version; });
+  if (is_newest) {
+    ops::infer_graph(*body, inner);
+  } else {
+    // Here types and attributes are known, which steps between versions ask for.
+    VersionReport report;
+    std::vector<Obstacle> obstacles;
+    move_nodes(*body, function.opsets, newest, &inner, report, obstacles);
+  }
   std::vector<Type> types;
   for (const Value* output : body->outputs()) types.push_back(output->type);
   return types;

@@ -96,21 +96,28 @@ std::vector<Node*> sorted_body(const Function& function) {
   return *order;
 }
 
-/// A body may be in other versions of operator sets than the model, and in sets that the model does not import.
-void align_versions(Model& model) {
-  for (const auto& f : model.functions)
-    for (const OpsetImport& import : f->opsets)
-      if (model.opsets.version(import.domain) < 1) model.opsets.set(import.domain, import.version);
-  const bool differs = std::ranges::any_of(model.functions, [&](const auto& f) {
-    return std::ranges::any_of(f->opsets, [&](const OpsetImport& import) {
-      return import.version != model.opsets.version(import.domain) && ops::newest_opset(normal_domain(import.domain));
-    });
-  });
-  if (!differs) return;
+/// A body may be written in versions of operator sets that its caller does not have. This is the function as `call`
+/// knows it, its references resolved, in the caller's versions; null where it needs no change.
+std::unique_ptr<Function> adapted(const Function& function, const Node& call, OpsetImports& imports) {
+  bool differs = false;
+  for (const OpsetImport& import : function.opsets) {
+    const std::int64_t version = imports.version(import.domain);
+    if (version < 1) imports.set(import.domain, import.version);
+    differs |= version >= 1 && version != import.version && ops::newest_opset(normal_domain(import.domain));
+  }
+  if (!differs) return nullptr;
+  auto made = std::make_unique<Function>();
+  made->name = function.name;
+  Graph::ValueMap map;
+  made->body = function.body->clone(nullptr, map);
+  resolve_references(*made->body, function, call);
+  for (std::size_t i = 0; i < made->body->inputs().size(); ++i)
+    if (const Value* given = call.input(i)) made->body->inputs()[i]->type = given->type;
   VersionReport report;
   std::vector<Obstacle> obstacles;
-  move_nodes(model, model.opsets, nullptr, report, obstacles);
+  move_nodes(*made->body, function.opsets, imports, nullptr, report, obstacles);
   refuse(obstacles, Code::cannot_downgrade, "the operator sets of the model, for its functions");
+  return made;
 }
 
 }  // namespace
@@ -131,7 +138,10 @@ void resolve_references(Graph& body, const Function& function, const Node& call)
   });
 }
 
-std::size_t inline_call(Node& call, const Function& function) {
+namespace {
+
+/// `resolves`: attributes of the body still refer to those of the function.
+std::size_t put_body(Node& call, const Function& function, bool resolves) {
   Graph& graph = call.graph();
   Graph::ValueMap map;
   const auto formals = function.body->inputs();
@@ -141,8 +151,10 @@ std::size_t inline_call(Node& call, const Function& function) {
   for (const Node* node : sorted_body(function)) {
     Node* made = graph.add_copy(*node, map, &call, prefix);
     ++added;
-    resolve_node(*made, function, call);
-    for_each_subgraph(*made, [&](Graph& g) { resolve_references(g, function, call); });
+    if (resolves) {
+      resolve_node(*made, function, call);
+      for_each_subgraph(*made, [&](Graph& g) { resolve_references(g, function, call); });
+    }
     if (!call.metadata.empty()) made->metadata.insert(made->metadata.end(), call.metadata.begin(), call.metadata.end());
   }
   Values outputs;
@@ -162,23 +174,29 @@ std::size_t inline_call(Node& call, const Function& function) {
   return added;
 }
 
+}  // namespace
+
+std::size_t inline_call(Node& call, const Function& function) { return put_body(call, function, true); }
+
 void inline_functions(Model& model, Budget* budget, const std::function<bool(const Function&)>& keep) {
   if (model.functions.empty()) return;
-  align_versions(model);
   const FunctionIndex index(model);
   // Bodies first, callees before callers: each body is then free of calls when it is used.
   std::unordered_set<const Function*> done, open;
+  std::unordered_map<const Function*, OpsetImports*> imports;
+  for (const auto& f : model.functions) imports.emplace(f.get(), &f->opsets);
   const auto wanted = [&](const Node& node) {
     const Function* f = index.find(node);
     return f && !(keep && keep(*f)) ? f : nullptr;
   };
-  const auto inline_all = [&](Graph& root) {
+  const auto inline_all = [&](Graph& root, OpsetImports& versions) {
     for_each_graph(root, [&](Graph& g) {
       for (Node& node : g.nodes()) {
         const Function* f = wanted(node);
         if (!f) continue;
         (budget ? *budget : current_budget()).charge_nodes(all_nodes(*f->body));
-        inline_call(node, *f);
+        const auto own = adapted(*f, node, versions);
+        put_body(node, own ? *own : *f, !own);
       }
     });
   };
@@ -203,7 +221,7 @@ void inline_functions(Model& model, Budget* budget, const std::function<bool(con
     while (!stack.empty()) {
       Frame& frame = stack.back();
       if (frame.next == frame.callees.size()) {
-        inline_all(*frame.function->body);
+        inline_all(*frame.function->body, *imports.at(frame.function));
         open.erase(frame.function);
         done.insert(frame.function);
         stack.pop_back();
@@ -218,9 +236,9 @@ void inline_functions(Model& model, Budget* budget, const std::function<bool(con
     }
   }
   for (const GraphPlace& place : all_graphs(model))
-    if (!place.function && !place.graph->parent()) inline_all(*place.graph);
+    if (!place.function && !place.graph->parent()) inline_all(*place.graph, model.opsets);
   for (const TrainingInfo& t : model.training)
-    if (t.algorithm) inline_all(*t.algorithm);
+    if (t.algorithm) inline_all(*t.algorithm, model.opsets);
   std::erase_if(model.functions, [&](const auto& f) { return !keep || !keep(*f); });
 }
 

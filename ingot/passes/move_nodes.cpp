@@ -97,6 +97,12 @@ bool has_cast(const Node* first, const Node* end) {
   return false;
 }
 
+/// The first attribute that refers to one of the function, or null.
+const Attribute* reference_in(const Node& node) {
+  const auto it = std::ranges::find_if(node.attributes, &Attribute::is_reference);
+  return it == node.attributes.end() ? nullptr : &*it;
+}
+
 class Converter {
  public:
   Converter(const OpsetImports& from, const OpsetImports& to, ops::InferSession* session, VersionReport& report,
@@ -148,12 +154,13 @@ class Converter {
   }
 
   /// Nodes that were added between `first` (exclusive; null: the start) and `end` are written in `opset`.
-  /// A step may write nodes of ai.onnx only, apart from the node's own domain.
+  /// A step may write nodes of ai.onnx only, apart from the node's own domain; it writes them as they have been since
+  /// 7, with broadcasting and types as numbers.
   void convert_added(Graph& graph, Node* first, Node* end, std::int64_t opset, std::string_view domain) {
     for (Node* n = first ? first->next() : graph.first(); n && n != end;) {
       Node* next = n->next();
       ++report_.nodes_added;
-      convert(*n, normal_domain(n->domain) == domain ? opset : from_.version(n->domain));
+      convert(*n, normal_domain(n->domain) == domain ? opset : std::max<std::int64_t>(from_.version(n->domain), 7));
       n = next;
     }
   }
@@ -306,6 +313,8 @@ class Converter {
                                 bool& replaced) {
     if (const std::string flaw = ops::flaw_of(node, current); !flaw.empty())
       return obstacle_of(node, flaw, "correct the node");
+    if (const Attribute* a = reference_in(node))  // a step would take the default for its value
+      return obstacle_of(node, "attribute '" + a->name + "' is that of its function's call", "inline the function");
     GraphBuilder builder(node.graph(), &node, false);
     builder.name_after(node);
     StepContext context(node, builder, opset);
@@ -342,7 +351,7 @@ class Converter {
 
   /// Puts the operator's own decomposition, which is written in the newest set, in place of the node.
   bool expand(Node& node, const OpDef& def, const Schema& current) {
-    if (!def.decompose) return false;
+    if (!def.decompose || reference_in(node)) return false;
     const Renewed renewed = renew(node, def, &current);
     if (renewed != Renewed::in_place) return renewed == Renewed::replaced;
     Graph& graph = node.graph();
@@ -408,29 +417,103 @@ void complete(OpsetImports& imports, const OpsetImports& targets) {
   if (imports.version("") == 0 && targets.version("") != 0) imports.set("", targets.version(""));
 }
 
+/// `imports` with the versions of `targets`.
+OpsetImports moved(const OpsetImports& imports, const OpsetImports& targets) {
+  OpsetImports to = imports;
+  complete(to, targets);
+  for (OpsetImport& import : to)
+    if (const std::int64_t version = targets.version(import.domain)) import.version = version;
+  return to;
+}
+
+/// Whether the one allows all that the other does.
+bool includes(const ops::TypeConstraint& a, const ops::TypeConstraint& b) {
+  if (a.maps.size() < b.maps.size()) return false;
+  for (int t = 0; t < kDTypeCount; ++t) {
+    const auto type = static_cast<DType>(t);
+    for (const auto set : {&ops::TypeConstraint::tensors, &ops::TypeConstraint::sequences,
+                           &ops::TypeConstraint::optionals, &ops::TypeConstraint::optional_sequences})
+      if ((b.*set).has(type) && !(a.*set).has(type)) return false;
+  }
+  return true;
+}
+
+/// Whether whatever is written in version `a` says the same in version `b` as far as this node goes, its types unknown.
+bool is_the_same(const Node& node, const Schema& a, const Schema& b) {
+  if (b.deprecated || node.attributes.has("consumed_inputs")) return false;
+  for (const AttrSchema& attribute : a.attributes) {
+    const AttrSchema* other = b.attribute(attribute.name);
+    if (node.attributes.has(attribute.name) ? !other || other->type != attribute.type
+                                            : attribute.has_default && other && !same_default(attribute, *other))
+      return false;
+  }
+  for (const AttrSchema& attribute : b.attributes)
+    if (attribute.required && !node.attributes.has(attribute.name)) return false;
+  for (std::size_t i = 0; i < node.input_count(); ++i)
+    if (const auto* from = a.input(i)) {
+      const auto* to = b.input(i);
+      if (!to || !includes(*to->type, *from->type)) return false;
+    }
+  for (std::size_t i = 0; i < node.output_count(); ++i)
+    if (const auto* from = a.output(i)) {
+      const auto* to = b.output(i);
+      if (!to || !includes(*to->type, *from->type)) return false;
+    }
+  return std::cmp_greater_equal(node.input_count(), b.min_inputs);
+}
+
+bool needs_other_versions_only(const Node& node, std::int64_t opset, std::int64_t target) {
+  if (opset == target || opset == 0 || target == 0) return true;
+  const OpDef* def = ops::find(node);
+  const Schema* from = ops::schema_for(node.domain, node.op, opset);
+  if (!def || !from) return true;  // converts to itself
+  const Schema* to = ops::schema_for(node.domain, node.op, target);
+  if (!to) return false;
+  for (const Schema& version : ops::versions_of(node.domain, node.op)) {
+    if (version.since <= std::min(from->since, to->since) || version.since > std::max(from->since, to->since)) continue;
+    const Step* step = step_to(*def, version.since);
+    if (step && (opset < target ? step->up : step->down)) return false;
+  }
+  return from == to || is_the_same(node, *from, *to);
+}
+
 }  // namespace
 
 std::string domain_name(std::string_view domain) { return domain.empty() ? "ai.onnx" : std::string(domain); }
 
+OpsetImports move_nodes(Graph& graph, const OpsetImports& imports, const OpsetImports& targets,
+                        ops::InferSession* session, VersionReport& report, std::vector<Obstacle>& obstacles) {
+  OpsetImports from = imports, to = moved(imports, targets);
+  complete(from, targets);
+  Converter(from, to, session, report, obstacles).run(graph);
+  return to;
+}
+
 void move_nodes(Model& model, const OpsetImports& targets, ops::InferSession* session, VersionReport& report,
                 std::vector<Obstacle>& obstacles) {
-  const auto move = [&](Graph& graph, OpsetImports& imports, ops::InferSession* with) {
-    OpsetImports from = imports, to = imports;
-    if (from.empty() && model.ir_version < 3) from.set("", 1);  // before imports existed there was one version
-    complete(from, targets);
-    complete(to, targets);
-    for (OpsetImport& import : to)
-      if (const std::int64_t version = targets.version(import.domain)) import.version = version;
-    Converter(from, to, with, report, obstacles).run(graph);
-    return to;
-  };
-  for (const auto& f : model.functions) f->opsets = move(*f->body, f->opsets, nullptr);
-  const OpsetImports reached = move(*model.graph, model.opsets, session);
+  OpsetImports imports = model.opsets;
+  if (imports.empty() && model.ir_version < 3) imports.set("", 1);  // before imports existed there was one version
+  const auto move = [&](Graph& graph) { return move_nodes(graph, imports, targets, session, report, obstacles); };
+  const OpsetImports reached = move(*model.graph);
   for (const TrainingInfo& t : model.training) {
-    if (t.initialization) move(*t.initialization, model.opsets, session);
-    if (t.algorithm) move(*t.algorithm, model.opsets, session);
+    if (t.initialization) move(*t.initialization);
+    if (t.algorithm) move(*t.algorithm);
   }
   model.opsets = reached;
+}
+
+bool move_functions(Model& model, const OpsetImports& targets) {
+  const auto is_easy = [&](const Function& f) {
+    bool all = true;
+    for_each_graph(*f.body, [&](Graph& g) {
+      for (const Node& node : g.nodes())
+        all = all && needs_other_versions_only(node, f.opsets.version(node.domain), targets.version(node.domain));
+    });
+    return all;
+  };
+  if (!std::ranges::all_of(model.functions, [&](const auto& f) { return is_easy(*f); })) return false;
+  for (const auto& f : model.functions) f->opsets = moved(f->opsets, targets);
+  return true;
 }
 
 void refuse(const std::vector<Obstacle>& obstacles, Code code, const std::string& goal) {

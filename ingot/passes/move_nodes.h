@@ -22,11 +22,18 @@ struct VersionReport {
   std::vector<std::string> casts;  // a line for each operator whose own definition casts, in older versions
 };
 
-/// Moves the nodes of the model's graphs to the versions that `targets` names and sets the imports. With a session,
-/// whose types are those of the newest operator sets, types are inferred on the way. What cannot move stays and is
-/// listed.
+/// Moves the nodes of a graph, written in `imports`, to the versions that `targets` names, and returns what it is
+/// written in then. With a session, whose types are those of the newest operator sets, types are inferred on the way.
+/// What cannot move stays and is listed.
+OpsetImports move_nodes(Graph& graph, const OpsetImports& imports, const OpsetImports& targets,
+                        ops::InferSession* session, VersionReport& report, std::vector<Obstacle>& obstacles);
+/// The same for all graphs of a model but the bodies of its functions.
 void move_nodes(Model& model, const OpsetImports& targets, ops::InferSession* session, VersionReport& report,
                 std::vector<Obstacle>& obstacles);
+
+/// Moves the bodies of functions where that takes no more than other version numbers. Else false, and all stay as they
+/// are: in a body neither types nor the values of the function's attributes are known, which steps ask for.
+bool move_functions(Model& model, const OpsetImports& targets);
 
 /// Throws one Error that lists every obstacle, if there are any.
 void refuse(const std::vector<Obstacle>& obstacles, Code code, const std::string& goal);

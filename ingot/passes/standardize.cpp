@@ -11,6 +11,7 @@
 #include "ingot/ops/vendor/catalog.h"
 #include "ingot/passes/canonicalize.h"
 #include "ingot/passes/decompose.h"
+#include "ingot/passes/infer.h"
 #include "ingot/passes/inline_functions.h"
 
 namespace ingot::passes {
@@ -31,9 +32,26 @@ std::string why_not(const Node& node) {
                          : "nothing is known of the operator";
 }
 
+/// Definitions ask for types, which bodies of functions do not have: where one uses what ONNX does not define, all are
+/// inlined.
+void inline_foreign(Model& model) {
+  const FunctionIndex functions(model);
+  bool found = false;
+  for (const auto& function : model.functions)
+    for_each_graph(*function->body, [&](Graph& graph) {
+      for (const Node& node : graph.nodes()) found |= !functions.find(node) && is_foreign(node);
+    });
+  if (!found) return;
+  inline_functions(model);
+  InferOptions tolerant;
+  tolerant.tolerate_errors = true;
+  infer(model, tolerant);
+}
+
 }  // namespace
 
 StandardizeReport standardize(Model& model) {
+  inline_foreign(model);
   canonicalize(model);
   const FunctionIndex functions(model);
   std::map<std::string, std::size_t> before;
@@ -47,17 +65,21 @@ StandardizeReport standardize(Model& model) {
   for (const GraphPlace& place : all_graphs(model))
     for (const Node& node : place.graph->nodes()) {
       used.insert(std::string(normal_domain(node.domain)));
-      if (!functions.find(node) && is_foreign(node)) problems.emplace(full_name(node), node.label() + ": " + why_not(node));
+      if (!functions.find(node) && is_foreign(node))
+        problems.emplace(full_name(node), node.label() + ": " + why_not(node));
     }
   if (!problems.empty()) {
     std::string text = "the model has operators that ONNX's own cannot say:";
     for (const auto& [op, where] : problems) text += "\n  " + op + " (" + where + ")";
-    throw Error(Code::unsupported_feature, text).hint("--input-shape may help; 'ingot ops --domain' lists what is known");
+    throw Error(Code::unsupported_feature, text)
+        .hint("--input-shape may help; 'ingot ops --domain' lists what is known");
   }
   if (!model.opsets.version("")) model.opsets.set("", ops::newest_opset(""));
-  std::erase_if(model.opsets, [&](const OpsetImport& import) {
+  const auto is_idle = [&](const OpsetImport& import) {
     return !normal_domain(import.domain).empty() && !used.contains(import.domain);
-  });
+  };
+  std::erase_if(model.opsets, is_idle);
+  for (const auto& function : model.functions) std::erase_if(function->opsets, is_idle);
   return {{before.begin(), before.end()}};
 }
 

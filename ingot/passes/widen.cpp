@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "ingot/base/error.h"
+#include "ingot/ops/extra_operators.h"
 #include "ingot/ops/schema.h"
 #include "ingot/passes/canonicalize.h"
 #include "ingot/passes/inline_functions.h"
@@ -151,6 +152,11 @@ class Widening {
 
   Kept kept_of(const Node& node) const {
     Kept kept{std::vector<bool>(node.input_count()), std::vector<bool>(node.output_count())};
+    if (ops::is_extra_operator(node.domain, node.op)) {  // nothing is said of the types that it takes
+      kept.inputs.flip();
+      kept.outputs.flip();
+      return kept;
+    }
     if (!options_.follows_schemas) {
       for (std::size_t i = 0; i < node.input_count(); ++i)
         kept.inputs[i] = (node.is("Resize") && i == 2) || (node.is("Upsample") && i == 1);
@@ -254,13 +260,14 @@ class Widening {
   }
 
   /// The operator gives float; its readers get double under the same name.
-  void widen_behind(Node& node, Value* v) const {
+  void widen_behind(Node& node, Value* v) {
     if (!v->type.is_tensor()) throw Error(Code::unsupported_feature, "an operator has no form for double");
     Graph& graph = node.graph();
     Value* wide = add_cast(v, widths_.to, graph, node.next());
     Node* cast = wide->producer();
     graph.replace_all_uses(v, wide);
     cast->set_input(0, v);
+    floats_.insert(wide);  // for those behind that keep float
     const std::string name = v->name();
     graph.rename(v, graph.fresh_name(name + "/float"));
     graph.rename(wide, name);

@@ -232,6 +232,8 @@ Dataset draw_off(Dataset& data, double share, std::uint64_t seed) {
 }  // namespace
 
 Dataset split_off(Dataset& data, double share, std::optional<std::uint64_t> seed) {
+  if (!(share >= 0 && share < 1))
+    throw Error(Code::bad_usage, "the share of the examples that is held back is at least 0 and less than 1");
   if (seed) return draw_off(data, share, *seed);
   Dataset rest = data;
   const auto kept = static_cast<std::int64_t>(std::llround(static_cast<double>(data.count) * (1 - share)));

@@ -88,8 +88,9 @@ void Comparison::tell_silence() {
       std::ranges::any_of(silent_, is_told))
     return;
   verdict_.answer = Verdict::Answer::unknown;
-  verdict_.why_unknown = fmt::format("on these inputs output '{}' is {}; take others with --in, --input-shape or --random",
-                                     silent_.front().first, silent_.front().second);
+  verdict_.why_unknown =
+      fmt::format("on these inputs output '{}' is {}; take others with --in, --input-shape or --random",
+                  silent_.front().first, silent_.front().second);
 }
 
 void Comparison::compare_outputs(const Answer& a, const Answer& b) {
@@ -219,7 +220,8 @@ void Comparison::compare(const Datum& a, const Datum& b, OutputVerdict& output) 
     verdict_.notes.push_back(fmt::format("output '{}' is {} in {} and {} in {}: compared as numbers", output.a_name,
                                          name_of(a.array()->dtype()), info_of(a_.runtime()).title,
                                          name_of(fit->dtype()), info_of(b_.runtime()).title));
-  judge(*a.array(), *fit, as_rounded(*d, rounded_to_), output);
+  const DType way = d->dtype == DType::f64 ? noise_.way_to(output.b_name) : DType::undefined;
+  judge(*a.array(), *fit, as_rounded(as_rounded(*d, rounded_to_), way), output);
   if (const std::string what = silence_of(*a.array(), a_.model().graph->find(output.a_name)); !what.empty())
     silent_.emplace_back(output.a_name, what);
   if (is_saturated(b_.model(), output.b_name, *a.array())) saturated_.push_back(output.b_name);
@@ -288,8 +290,7 @@ void Comparison::judge(const Array& a, const Array& b, const Distance& d, Output
     threshold = threshold_for(d, noise);
   }
   settle(a, b, d, threshold, output);
-  if (output.agrees && effort_.measures_outputs && request_.rounded_to == DType::undefined)
-    judge_parts(a, b, output);
+  if (output.agrees && effort_.measures_outputs && request_.rounded_to == DType::undefined) judge_parts(a, b, output);
 }
 
 /// The largest numbers of an output must not hide an error in smaller ones.
@@ -300,8 +301,8 @@ void Comparison::judge_parts(const Array& a, const Array& b, OutputVerdict& outp
   output.distance->worst = part->worst;
   output.figure = fmt::format("{:.3g} in {}, whose scale is {:.3g}", part->value, part->place, part->scale);
   output.threshold = fmt::format("{:.3g}", part->allowed);
-  output.source = fmt::format("eight times what rounding does there; the whole has the scale {:.3g}",
-                              output.distance->scale);
+  output.source =
+      fmt::format("eight times what rounding does there; the whole has the scale {:.3g}", output.distance->scale);
   output.worst = fmt::format("{} is {}, and {} in {}", position_text(a.dims(), part->worst),
                              element_text(a, part->worst), element_text(b, part->worst), b_.file());
 }

@@ -17,7 +17,7 @@
 namespace ingot::verify {
 namespace {
 
-constexpr std::size_t kFirstAtOnce = 48, kMostAtOnce = 1024;  // values that a run gives in addition
+constexpr std::size_t kFirstAtOnce = 48, kMostAtOnce = 8192;  // values that a run gives in addition
 constexpr std::size_t kBytesAtOnce = std::size_t{64} << 20;
 
 using Inputs = std::vector<engine::NamedDatum>;
@@ -53,7 +53,8 @@ std::pair<Array, Array> without_stand_ins(const Array& a, const Array& b) {
   std::pair<Array, Array> both{a, b};
   if (a.dtype() != DType::f32 || b.dtype() != DType::f32) return both;
   const auto is_infinite = [](float x) { return std::isinf(x); };
-  if (std::ranges::any_of(a.data<float>(), is_infinite) == std::ranges::any_of(b.data<float>(), is_infinite)) return both;
+  if (std::ranges::any_of(a.data<float>(), is_infinite) == std::ranges::any_of(b.data<float>(), is_infinite))
+    return both;
   for (Array* array : {&both.first, &both.second}) {
     std::vector<float> values(array->data<float>().begin(), array->data<float>().end());
     for (float& x : values)
@@ -128,6 +129,8 @@ class Inside {
       if (!best) continue;
       ++compared_;
       best->distance = as_rounded(best->distance, options_.rounded_to);
+      if (best->distance.dtype == DType::f64)
+        best->distance = as_rounded(best->distance, noise_.way_to(own_name_in_b(b_name)));
       Threshold threshold = threshold_for(best->distance);
       if (options_.measures_noise || !is_within(best->distance, threshold))
         threshold = threshold_for(best->distance, noise_for(pair, *a, b_name, best->form));

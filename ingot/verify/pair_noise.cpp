@@ -1,6 +1,9 @@
 // What of the difference between two runtimes is rounding.
 #include "ingot/verify/pair_noise.h"
 
+#include <unordered_set>
+
+#include "ingot/passes/infer.h"
 #include "ingot/verify/points.h"
 #include "ingot/verify/saturation.h"
 
@@ -30,13 +33,17 @@ Noise PairNoise::of(const std::string& a_name, const Array& a, const std::string
   if (!is_measured_) measure({}, {});
   Noise noise;
   noise.own = noise_of(b_runs_, b_name);
-  const Node* function = bounded_function(b_.model(), b_name);
-  noise.range = function && !function->is("Tanh") ? 1 : 0;
+  noise.range = range_of(b_name);
   if (const auto wide = exact(a_name, a, b_name, b)) {
     noise.in_a = wide->in_a;
     noise.in_b = wide->in_b;
   }
   return noise;
+}
+
+double PairNoise::range_of(const std::string& b_name) const {
+  const Node* function = bounded_function(b_.model(), b_name);
+  return function && !function->is("Tanh") ? 1 : 0;
 }
 
 std::optional<PairNoise::Exact> PairNoise::exact(const std::string& a_name, const Array& a, const std::string& b_name,
@@ -56,7 +63,27 @@ std::optional<PartThatDiffers> PairNoise::small_part(const std::string& a_name, 
   if (!is_measured_) measure({}, {});
   const auto wide = exact(a_name, a, b_name, b);
   if (!wide || wide->a.dims() != a.dims() || wide->b.dims() != a.dims()) return std::nullopt;
-  return find_small_part({a, b, wide->a, wide->b});
+  return find_small_part({a, b, wide->a, wide->b, range_of(b_name)});
+}
+
+DType PairNoise::way_to(const std::string& b_name) {
+  if (!typed_b_) {
+    typed_b_ = b_.model().clone();
+    passes::InferOptions options;
+    options.tolerate_errors = true;
+    passes::infer(*typed_b_, options);
+  }
+  std::unordered_set<const Value*> seen;
+  std::vector<const Value*> open{typed_b_->graph->find(b_name)};
+  while (!open.empty()) {
+    const Value* v = open.back();
+    open.pop_back();
+    if (!v || v->initializer || !seen.insert(v).second) continue;
+    if (v->type.is_tensor() && is_float(v->type.elem) && v->type.elem != DType::f64) return DType::f32;
+    if (!v->producer() || v->producer()->is("Constant")) continue;
+    for (const Value* input : v->producer()->inputs()) open.push_back(input);
+  }
+  return DType::undefined;
 }
 
 const RoundedValues& PairNoise::runs_of_b() {

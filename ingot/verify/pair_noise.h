@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ class PairNoise {
   std::optional<PartThatDiffers> small_part(const std::string& a_name, const Array& a, const std::string& b_name,
                                             const Array& b);
 
+  /// What the numbers of one of b's values were rounded to on the way to it, where that has fewer digits than a double.
+  DType way_to(const std::string& b_name);
+
   /// b's values in runs that differ by no more than rounding; the outputs at least.
   const RoundedValues& runs_of_b();
   bool is_quantized() { return b_rounding_.is_quantized(); }
@@ -39,12 +43,16 @@ class PairNoise {
   std::optional<Exact> exact(const std::string& a_name, const Array& a, const std::string& b_name,
                              const Array& b) const;
 
+  /// Of what its last function can give; 0: not bounded.
+  double range_of(const std::string& b_name) const;
+
   const Contender& b_;
   Rounding a_rounding_, b_rounding_;
   bool is_one_model_;
   const std::vector<engine::NamedDatum>*a_inputs_ = nullptr, *b_inputs_ = nullptr;
   std::map<std::string, Datum> a_exact_;
   RoundedValues b_runs_;
+  std::optional<Model> typed_b_;
   bool is_measured_ = false;
 };
 

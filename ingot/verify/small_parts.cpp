@@ -10,9 +10,9 @@ namespace {
 
 constexpr double kOfItsScale = 1e-3;
 constexpr double kOfItsNoise = 8;
-constexpr double kOfFewElements = 100;           // whose noise may be small by chance
-constexpr double kOtherFactor = 8;               // how much noisier than Ingot another runtime may be
-constexpr double kSmall = 1e-2;                  // of the whole scale; larger parts are judged with the whole
+constexpr double kOfFewElements = 100;               // whose noise may be small by chance
+constexpr double kOtherFactor = 8;                   // how much noisier than Ingot another runtime may be
+constexpr double kSmall = 1e-2;                      // of the whole scale; larger parts are judged with the whole
 constexpr std::int64_t kFew = 4, kManyParts = 1024;  // of many parts, some of few elements are near zero by chance
 
 struct Part {
@@ -33,7 +33,8 @@ class Search {
         a_(value.a.to_doubles()),
         b_(value.b.to_doubles()),
         a_exact_(value.a_exact.to_doubles()),
-        b_exact_(value.b_exact.to_doubles()) {
+        b_exact_(value.b_exact.to_doubles()),
+        least_(static_cast<double>(std::numeric_limits<float>::epsilon()) * value.range) {
     for (const double x : a_)
       if (std::isfinite(x)) scale_ = std::max(scale_, std::abs(x));
   }
@@ -78,12 +79,12 @@ class Search {
     const double least = 4 * static_cast<double>(std::numeric_limits<float>::epsilon()) * std::min(1.0, scale_);
     const double own = std::max(part.noise_b, least);
     const double noise = own + std::min(part.noise_a, kOtherFactor * own);
-    return std::max(kOfItsScale * part.scale, (elements < kFew ? kOfFewElements : kOfItsNoise) * noise);
+    return std::max({kOfItsScale * part.scale, (elements < kFew ? kOfFewElements : kOfItsNoise) * noise, least_});
   }
 
   const Dims& dims_;
   std::vector<double> a_, b_, a_exact_, b_exact_;
-  double scale_ = 0;
+  double least_, scale_ = 0;
 };
 
 }  // namespace

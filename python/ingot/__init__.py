@@ -33,6 +33,14 @@ __all__ = [
     "rename", "report", "save", "split", "targets", "verify", "zoo_report",
 ]
 
+def __dir__() -> List[str]:
+    return sorted([*__all__, "errors", "__doc__", "__version__"])
+
+
+for _name in __all__:  # the shared object is nothing that its user should have to know
+    if getattr(globals().get(_name), "__module__", "") == _ingot.__name__:
+        globals()[_name].__module__ = __name__
+
 _Source = Union[str, "_os.PathLike[str]", bytes, Model, Any]
 
 

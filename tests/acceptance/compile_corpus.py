@@ -47,7 +47,7 @@ def why_not(ingot, model, refusal):
     done = run(ingot, "run", model, "--random", "1", "--json")
     if done.returncode != 0:
         return f"Ingot does not run it (exit {done.returncode})"
-    if re.search(r"\b(Random|Dropout|Bernoulli|Multinomial|Bitmask)", refusal):
+    if re.search(r"\b(Multinomial|Bitmask)", refusal):
         return "draws random numbers"
     shown = json.loads(run(ingot, "inspect", model, "--json").stdout)
     types = [str(v.get("type", "")) for side in ("inputs", "outputs") for v in shown.get(side, [])]

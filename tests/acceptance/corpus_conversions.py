@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+import numpy
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CORPUS = pathlib.Path(os.environ.get("INGOT_SHARED", ROOT.parent / "shared")) / "corpus"
 PEERS = pathlib.Path(os.environ.get("INGOT_PEERS", ROOT / "build/peers/node_modules"))
@@ -32,6 +34,10 @@ SIZES = {
     "tf2onnx/lstm/": ["X:3,784"],
     "tract_hey_snips/": ["inputs:200,40"],
     "openwakeword/melspectrogram.tflite": ["input:1,1280"],
+}
+# Numbers that are sizes, of which those that are drawn leave nothing.
+VALUES = {
+    "testdata/dynamic_shapes.bin": {"z": [[12.0]]},
 }
 
 
@@ -76,12 +82,18 @@ class Run:
         """Why the model does not run in Ingot and ONNX Runtime with the same numbers; None: it does. Inputs whose rank
         the file leaves open get one that the graph takes."""
         shapes = [size for part, sizes in SIZES.items() if part in str(name) for size in sizes]
+        values = []
+        for part, numbers in VALUES.items():
+            for x, array in numbers.items() if part in str(name) else ():
+                file = model.with_name(x + ".npy")
+                numpy.save(file, numpy.float32(array))
+                values += ["--in", f"{x}={file}"]
         why, open_inputs = None, []
         for rank in (None, 2, 1, 0, 3, 4):
             given = shapes + [f"{x}:{','.join('1' * rank)}" for x in open_inputs] if rank is not None else list(shapes)
             while True:
                 options = [word for shape in given for word in ("--input-shape", shape)]
-                code, text = self.call("verify", model, "--with", "ort", "--no-bisect", *options)
+                code, text = self.call("verify", model, "--with", "ort", "--no-bisect", *options, *values)
                 missing = re.search(r"input '(.+?)' is \S+: its rank is not known", text)
                 if code != 3 or not missing or missing[1] in open_inputs:
                     break

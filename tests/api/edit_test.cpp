@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "ingot/ingot.h"
 #include "tests/support/refusal.h"
 
@@ -43,6 +45,16 @@ TEST(SaveMemory, IsWhatLoadMemoryReads) {
   const Model again = load_memory(Bytes::own(bytes)).model;
   EXPECT_EQ(save_memory(again), bytes);
   EXPECT_EQ(nodes_of(again).size(), 2u);
+}
+
+TEST(SetSamples, HoldsBackAPartAndNotAll) {
+  const Model model = doubled();
+  for (const double share : {-0.5, 1.0, 2.0, std::nan("")}) {
+    QuantizeRequest request = quantize_request({});
+    EXPECT_REFUSED(Code::bad_usage,
+                   set_samples(request, model, dataset_of({{"x", Array::of<float>({4, 3}, std::vector<float>(12))}}),
+                               share, 1, 4));
+  }
 }
 
 TEST(ValuesOf, HaveTheTypesThatInferenceFinds) {

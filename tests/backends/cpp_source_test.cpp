@@ -67,15 +67,16 @@ TEST(CppSource, RefusesAllThatItCannotSayAtOnce) {
   try {
     (void)compiled(R"(
 <ir_version: 10, opset_import: ["" : 21]>
-strings (string[2] x, float[3] y) => (bool[2] z, float[3] r) {
+strings (string[2] x, uint8[N] b) => (bool[2] z, float[H, W, 3] r) {
   z = RegexFullMatch <pattern = "a+"> (x)
-  r = RandomNormalLike(y)
+  w = ImageDecoder(b)
+  r = Cast <to = 1> (w)
 })");
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.exit_code(), 4);
     EXPECT_NE(error.message().find("RegexFullMatch"), std::string::npos);
-    EXPECT_NE(error.message().find("RandomNormalLike"), std::string::npos);
+    EXPECT_NE(error.message().find("ImageDecoder"), std::string::npos);
   }
 }
 
@@ -84,6 +85,31 @@ TEST(CppSource, BelievesNoSizeThatOnlyTheRunTells) {
     g (int64 limit) => (float[10] y) <int64 zero = {0}, int64 one = {1}> {
       r = Range(zero, limit, one) f = Cast<to = 1>(r) y = Cos(f) })");
   for (const File& file : files) EXPECT_EQ(file.content.find("< 10"), std::string::npos) << file.content;
+}
+
+TEST(CppSource, AddsManySizesStepByStep) {
+  std::string inputs, names;
+  for (int i = 0; i < 500; ++i) {
+    inputs += (i ? ", float[N" : "float[N") + std::to_string(i) + "] x" + std::to_string(i);
+    names += (i ? ", x" : "x") + std::to_string(i);
+  }
+  const std::vector<File> files = compiled("<ir_version: 10, opset_import: [\"\" : 21]> g (" + inputs +
+                                           ") => (float[M] y) { y = Concat<axis = 0>(" + names + ") }");
+  for (const File& file : files) EXPECT_LT(file.content.size(), 500'000U);
+}
+
+TEST(CppSource, RefusesExpressionsThatAreTooDeep) {
+  lower::Expr sum = lower::Expr::variable(0, DType::i64, true);
+  EXPECT_REFUSED(Code::depth_limit, [&] {
+    for (int i = 1; i < 100'000; ++i) sum = sum + lower::Expr::variable(i, DType::i64, true);
+  }());
+}
+
+TEST(CppSource, RefusesLoopsWhoseStateChangesItsRank) {
+  EXPECT_REFUSED(Code::not_expressible, compiled(R"(<ir_version: 4, opset_import: ["" : 9]>
+    g (float[2] sums, float first, float[3,2] x) => (float[2] all, float[2] last) {
+      all, last = Scan<num_scan_inputs = 1, body = b (float[2] s, float[2] p, float[2] e) => (float[2] t, float[2] q) {
+        t = Add(s, e) q = Mul(p, e) }>(sums, first, x) })"));
 }
 
 TEST(MatlabSource, CutsWindowsOutAsWholes) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ingot/backends/torch/export.h"
+#include "ingot/backends/torch/script.h"
 #include "ingot/base/error.h"
 #include "ingot/onnx/text.h"
 
@@ -34,6 +35,14 @@ TEST(TorchExport, NamesThatPythonReservesGetAnother) {
   const std::string code = to_torch(parsed("g (float[2] in) => (float[2] torch) { torch = Neg(in) }")).archive.code;
   EXPECT_NE(code.find("in_: Tensor"), std::string::npos) << code;
   EXPECT_NE(code.find("torch_ = -in_"), std::string::npos) << code;
+}
+
+TEST(TorchExport, ManyNamesThatAreOneTakeNoTime) {
+  Script script(Dialect::archive, {});
+  std::string name;
+  for (int i = 0; i < 200'000; ++i) name = script.fresh("o");
+  EXPECT_EQ(name, "o_199999");
+  EXPECT_EQ(script.fresh("o_7"), "o_7_1");
 }
 
 TEST(TorchExport, WeightsAreParametersByTheirNamesAndStatisticsBuffers) {

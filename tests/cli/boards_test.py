@@ -146,6 +146,17 @@ class Boards(unittest.TestCase):
         (self.path / "bad.json").write_text('{"columns": 3}')
         self.ingot(*words, "--json", "four.json", "--before", "bad.json", code=3)
 
+    def test_sizes_of_inputs_go_to_the_models_that_have_them(self):
+        for name in ("x", "z"):
+            (self.path / f"{name}.onnxtxt").write_text(SMALL.replace("float[2] x", f"float[N] {name}").replace("(x)", f"({name})"))
+        self.ingot("report", "x.onnxtxt", "z.onnxtxt", "-o", "site", "--input-shape", "x:7", "--input-shape", "z:9", "-q")
+        for name, size in (("x", 7), ("z", 9)):
+            self.assertIn(f'"flops":{size}', (self.path / "site" / f"{name}.onnxtxt.html").read_text())
+        for words in (("report", "x.onnxtxt", "-o", "one"), ("report", "x.onnxtxt", "z.onnxtxt", "-o", "two"), ("view", "x.onnxtxt")):
+            self.assertIn("no input 'nosuch'", self.ingot(*words, "--input-shape", "nosuch:3", code=2).stderr)
+        self.assertFalse((self.path / "one" / "x.onnxtxt.html").exists())
+        self.assertIn("one model", self.ingot("view", "x.onnxtxt", "z.onnxtxt", code=2).stderr)
+
     def test_a_collection_holds_models_and_nothing_else(self):
         (self.path / "zoo" / "code").mkdir(parents=True)
         (self.path / "zoo" / "good.onnxtxt").write_text(SMALL)

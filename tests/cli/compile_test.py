@@ -208,6 +208,169 @@ lenet (float[1, 1, 28, 28] x) => (float[1, 10] y)
 WARNINGS = ["-O1", "-Wall", "-Wextra", "-Werror"]
 
 
+# Numbers that depend on the seed or on the node's name.
+RANDOM = """<ir_version: 8, opset_import: ["" : 17]>
+net (float[3, 5] x, double[2, 3] p) => (float[3, 5] a, double[3, 5] b, float16[4] c, float[2, 2] d, double[2, 3] e,
+                                        float[3, 5] f, bool[3, 5] m, float[3, 5] g)
+<float ratio = {0.4}, bool yes = {1}>
+{
+  a = RandomUniformLike<low = -2.0, high = 3.0, seed = 7.0>(x)
+  b = RandomNormalLike<dtype = 11, mean = 1.0, scale = 0.5>(x)
+  c = RandomUniform<shape = [4], dtype = 10>()
+  d = RandomNormal<shape = [2, 2], seed = 0.5>()
+  q = Abs(p)
+  e = Bernoulli(q)
+  f, m = Dropout(x, ratio, yes)
+  g = Dropout<seed = 3>(x, ratio, yes)
+}
+"""
+
+# squeeze(1) as PyTorch exports it where that size is open, and what follows asks how many axes are left.
+OPEN_SQUEEZE = """<ir_version: 8, opset_import: ["" : 17]>
+net (float[N, K, 3] x) => (float[N, 3] y) <int64[1] axis = {1}, int64 place = {1}, int64 one = {1}, int64 two = {2}, float[3, 3] w = {%s}> {
+  s = Shape(x)
+  k = Gather<axis = 0>(s, place)
+  c = Equal(k, one)
+  h = If(c) <then_branch = t () => (float[a, 3] u) { u = Squeeze(x, axis) },
+             else_branch = e () => (float[a, b, 3] v) { v = Identity(x) }>
+  r = Shape(h)
+  n = Size(r)
+  d = Equal(n, two)
+  y = If(d) <then_branch = t2 () => (p) { p = MatMul(h, w) }, else_branch = e2 () => (q) { q = Squeeze(h) }>
+}
+""" % ", ".join(str(i) for i in range(9))
+
+OPEN_SQUEEZE_MAIN = """#include "net.h"
+int main() {
+  net::workspace_t w = {};
+  const float x[6] = {1, 0, 0, 0, 1, 0};
+  const float* y = nullptr;
+  int64_t dims[2] = {0, 0};
+  if (net::run(&w, 2, 1, x, &y, dims) != 0 || dims[0] != 2 || dims[1] != 3 || y[3] != 3) return 1;
+  if (net::run(&w, 1, 2, x, &y, dims) != 2) return 2;
+  net::release(&w);
+  return 0;
+}
+"""
+
+# Of fixed sizes one branch contradicts them: whoever takes it ends the run.
+CONTRADICTED = """<ir_version: 8, opset_import: ["" : 17]>
+net (float[2, 3] x, bool c) => (float[2, 3] y) <float[4, 3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, int64[1] zero = {0}, float[1] bound = {1.5}> {
+  size = Shape<end = 1>(x)
+  real = Cast<to = 1>(size)
+  is_one = Less(real, bound)
+  y = If(c) <then_branch = t () => (float[A, B] a) { n = Neg(x) a = Exp(n) },
+             else_branch = e () => (float[C, D] b) {
+    r = If(is_one) <then_branch = t2 () => (p) { p = ReduceSum<keepdims = 0>(x, zero) }, else_branch = e2 () => (q) { q = Identity(x) }>
+    h = Gemm(r, w)
+    b = LpNormalization(h)
+  }>
+}
+"""
+
+CONTRADICTED_MAIN = """#include "net.h"
+int main() {
+  const float x[6] = {0, 0, 0, 0, 0, 0};
+  net::workspace_t w = {};
+  const float* y = nullptr;
+  int64_t dims[2] = {0, 0};
+  bool c = true;
+  if (net::run(&w, x, &c, &y, dims) != 0 || dims[0] != 2 || dims[1] != 3 || y[5] != 1) return 1;
+  c = false;
+  if (net::run(&w, x, &c, &y, dims) != 2) return 2;
+  net::release(&w);
+  return 0;
+}
+"""
+
+STRINGS = """<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
+net (string[N] x, int64[2] i, bool[3] c) => (string[2] g, string[1, 3] r, string[A] j, string[3] s, string[3] e, int64[1] n)
+<string[3] k = {"uno", "", "tres"}>
+{
+  g = Gather(x, i)
+  t = Where(c, x, k)
+  axis = Constant<value_ints = [0]>()
+  r = Unsqueeze(t, axis)
+  j = Concat<axis = 0>(k, x, k)
+  from = Constant<value_ints = [2]>()
+  to = Constant<value_ints = [-9]>()
+  back = Constant<value_ints = [-1]>()
+  s = Slice(x, from, to, axis, back)
+  d = NonZero(c)
+  p = Constant<value = int64[3] {7, 8, 9}>()
+  e = ai.onnx.ml.LabelEncoder<keys_int64s = [7, 9], values_strings = ["seven", "nine"], default_string = "other">(p)
+  n = Shape(x)
+}
+"""
+
+STRINGS_MAIN = """#include "net.h"
+#include <stdio.h>
+#include <string.h>
+static void show(const uint8_t* bytes, const int64_t* ends, int64_t count) {
+  for (int64_t i = 0, at = 0; i < count; at = ends[i++]) printf("%.*s,", (int)(ends[i] - at), (const char*)bytes + at);
+  printf("\\n");
+}
+int main() {
+  net::workspace_t w = {};
+  const char text[] = "onetwothree";
+  const int64_t ends[3] = {3, 6, 11}, i[2] = {-1, 0};
+  const bool c[3] = {true, false, false};
+  const uint8_t *g, *r, *j, *s, *e;
+  const int64_t *ge, *re, *je, *se, *ee, *n;
+  int64_t d[12][8];
+  if (net::run(&w, 11, 3, (const uint8_t*)text, ends, i, c, &g, d[0], &ge, d[1], &r, d[2], &re, d[3], &j, d[4], &je, d[5], &s, d[6],
+               &se, d[7], &e, d[8], &ee, d[9], &n, d[10]) != 0) return 1;
+  show(g, ge, d[1][0]);
+  show(r, re, d[3][1]);
+  show(j, je, d[5][0]);
+  show(s, se, d[7][0]);
+  show(e, ee, d[9][0]);
+  printf("%lld\\n", (long long)n[0]);
+  net::release(&w);
+  return 0;
+}
+"""
+
+# Keys that are not in order, and one twice: of it the last counts.
+ZIPPED = """<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
+net (float[2, 4] x) => (seq(map(%s, float)) z) { z = ai.onnx.ml.ZipMap<%s>(x) }
+"""
+
+ZIPPED_MAIN = """#include "net.h"
+#include <stdio.h>
+int main() {
+  const float x[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  float z[6];
+  int64_t keys[3];
+  static unsigned char arena[1024];
+  %s
+  for (int i = 0; i < 6; ++i) printf("%%g ", z[i]);
+  %s
+  return 0;
+}
+"""
+
+WRAPPED = """<ir_version: 8, opset_import: ["" : 17]>
+net (int8[4] a, int32[4] b, int64[4] c, uint64[4] u, uint8[4] v, int64[4] d) =>
+    (int8[4] a1, int8[4] a2, int32[4] b1, int32[4] b2, int64[4] c1, int64[4] c2, int64[4] c3, uint64[4] u1, uint8[4] v1, int64 s, int32[4] k, int64 t)
+<int8 at = {100}, int32 bt = {2000000011}, int64 ct = {4611686018427387907}, uint64 ut = {5}, uint8 vt = {9}>
+{
+  a1 = Add(a, at)
+  a2 = Neg(a)
+  b1 = Mul(b, bt)
+  b2 = Sub(b, bt)
+  c1 = Add(c, ct)
+  c2 = Mul(c, ct)
+  c3 = Sub(c, ct)
+  u1 = Sub(u, ut)
+  v1 = Sub(v, vt)
+  s = ReduceSum<keepdims = 0>(c)
+  k = Cast<to = 6>(c)
+  t = ReduceSum<keepdims = 0>(d)
+}
+"""
+
+
 class CompileTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -273,7 +436,7 @@ class CompileTest(unittest.TestCase):
                              ("net(ones(2, 3), ones(1, 3), [1; 2])", "2 2 2 2 2 2"),
                              ("net(ones(2, 3), ones(2, 1), 1)", "sizes do not fit: Add"),
                              ("fixed(ones(2, 3), 1, 1)", "2 2 2 2 2 2"), ("fixed(ones(3, 2), 1, 1)", "input x is"),
-                             ("fixed(ones(2, 3, 2), 1, 1)", "input x is"), ("net(ones(2, 3), 1, ones(2, 2))", "input r is")):
+                             ("fixed(ones(2, 3, 2), 1, 1)", "input x is"), ("net(ones(2, 3), 1, ones(2, 2))", "input r_ is")):
             done = subprocess.run(["octave-cli", "--quiet", "--no-init-file", "--eval", f"z = {call}; printf('%g ', z.');"],
                                   cwd=self.folder, capture_output=True, text=True, timeout=120)
             self.assertIn(wanted, done.stdout + done.stderr, call)
@@ -319,10 +482,11 @@ class CompileTest(unittest.TestCase):
         self.assertEqual((self.folder / "net.cpp").read_bytes(), first)
 
     def test_all_that_is_in_the_way_is_listed(self):
-        (self.folder / "strings.onnxtxt").write_text(NET.replace("r = Relu(h)", "r = RandomNormalLike(h)").replace(
-            "h = MatMul(x, w)", "g = MatMul(x, w)\n  h = Bernoulli(g)"))
+        (self.folder / "strings.onnxtxt").write_text(NET.replace("r = Relu(h)", "m = Multinomial<sample_size = 3>(h)\n  r = Cast<to = 1>(m)").replace(
+            "h = MatMul(x, w)", "g = MatMul(x, w)\n  s = Cast<to = 8>(g)\n  h = Cast<to = 1>(s)"))
         done = self.ingot("compile", "strings.onnxtxt", "-o", "net", code=4)
-        self.assertIn("RandomNormalLike", done.stderr)
+        self.assertIn("Multinomial", done.stderr)
+        self.assertIn("tensor(string)", done.stderr)
         self.assertFalse((self.folder / "net.cpp").exists())
 
     def test_weights_of_a_byte_stay_bytes(self):
@@ -404,6 +568,66 @@ class CompileTest(unittest.TestCase):
         sizes = subprocess.run(["size", "net.o"], check=True, cwd=self.folder, capture_output=True, text=True).stdout
         text, data, bss = (int(n) for n in sizes.splitlines()[1].split()[:3])
         self.assertLess(text + data + bss - done["weight_bytes"], 60_000)
+
+    def test_random_numbers_are_those_of_the_engine(self):
+        (self.folder / "random.onnxtxt").write_text(RANDOM)
+        for options, sources in (([], ["net.cpp", "net_test.cpp"]), (["--c"], ["net.c", "net_test.c"])):
+            self.ingot("compile", "random.onnxtxt", "-o", "net", *options)
+            compiler = ["gcc", "-std=c99"] if options else ["g++", "-std=c++17", "-fsanitize=address,undefined"]
+            self.assertEqual(self.built(compiler, sources).count("right"), 8)
+
+    def test_squeezes_of_open_sizes(self):
+        (self.folder / "squeeze.onnxtxt").write_text(OPEN_SQUEEZE)
+        self.ingot("compile", "squeeze.onnxtxt", "-o", "net")
+        (self.folder / "main.cpp").write_text(OPEN_SQUEEZE_MAIN)
+        self.built(["g++", "-std=c++17", "-fsanitize=address,undefined"], ["net.cpp", "main.cpp"])
+
+    def test_a_branch_may_contradict_fixed_sizes(self):
+        (self.folder / "contradicted.onnxtxt").write_text(CONTRADICTED)
+        self.ingot("compile", "contradicted.onnxtxt", "-o", "net", "--no-test")
+        (self.folder / "main.cpp").write_text(CONTRADICTED_MAIN)
+        self.built(["g++", "-std=c++17", "-fsanitize=address,undefined"], ["net.cpp", "main.cpp"])
+
+    def test_strings_are_moved(self):
+        (self.folder / "strings.onnxtxt").write_text(STRINGS)
+        self.ingot("compile", "strings.onnxtxt", "-o", "net")
+        (self.folder / "main.cpp").write_text(STRINGS_MAIN)
+        self.assertEqual(self.built(["g++", "-std=c++17", "-fsanitize=address,undefined"], ["net.cpp", "main.cpp"]),
+                         "three,one,\none,,tres,\nuno,,tres,one,two,three,uno,,tres,\nthree,two,one,\nseven,other,nine,\n3\n")
+
+    def test_maps_are_numbers_and_keys(self):
+        for kind, labels, call, shown, wanted in (
+                ("int64", "classlabels_int64s = [5, 2, 5, 9]", "if (net::run(x, z, keys, arena) != 0) return 1;",
+                 'for (int i = 0; i < 3; ++i) printf("%d ", (int)keys[i]);', "2 3 4 6 7 8 2 5 9 "),
+                ("string", 'classlabels_strings = ["b", "", "b", "c"]',
+                 "uint8_t words[8];\n  if (net::run(x, z, words, keys, arena) != 0) return 1;",
+                 'for (int i = 0; i < 3; ++i) printf("%d ", (int)keys[i]);\n  printf("%.2s", (const char*)words);',
+                 "2 3 4 6 7 8 0 1 2 bc")):
+            (self.folder / "zipped.onnxtxt").write_text(ZIPPED % (kind, labels))
+            self.ingot("compile", "zipped.onnxtxt", "-o", "net")
+            (self.folder / "main.cpp").write_text(ZIPPED_MAIN % (call, shown))
+            self.assertEqual(self.built(["g++", "-std=c++17", "-fsanitize=address,undefined"], ["net.cpp", "main.cpp"]), wanted)
+
+    @unittest.skipUnless(shutil.which("octave-cli"), "Octave is not installed")
+    def test_integers_wrap_around_in_octave(self):
+        (self.folder / "wrapped.onnxtxt").write_text(WRAPPED)
+        self.ingot("compile", "wrapped.onnxtxt", "-o", "net", "--emit", "matlab")
+        code = ("a = int8([100 -128 0 27]); b = int32([3 -2147483648 -7 1073741824]);"
+                "c = [intmax('int64') int64(-3) intmin('int64') int64(9000000000)]; u = uint64([3 5 0 7]); v = uint8([3 9 0 255]);"
+                "o = cell(1, 12); [o{:}] = net(a, b, c, u, v, int64([-2 1 2 1])); o{8} = typecast(o{8}, 'int64'); for i = 1:12 printf('%d ', o{i}); printf('\\n'); end")
+        done = subprocess.run(["octave-cli", "--quiet", "--no-init-file", "--eval", code], cwd=self.folder, capture_output=True,
+                              text=True, timeout=120)
+        a, b, c = [100, -128, 0, 27], [3, -2**31, -7, 2**30], [2**63 - 1, -3, -2**63, 9000000000]
+
+        def wrapped(values, bits, signed=True):
+            low = 2 ** (bits - 1) if signed else 0
+            return [(x + low) % 2 ** bits - low for x in values]
+        t = 4611686018427387907
+        wanted = [wrapped([x + 100 for x in a], 8), wrapped([-x for x in a], 8), wrapped([x * 2000000011 for x in b], 32),
+                  wrapped([x - 2000000011 for x in b], 32), wrapped([x + t for x in c], 64), wrapped([x * t for x in c], 64),
+                  wrapped([x - t for x in c], 64), wrapped([x - 5 for x in (3, 5, 0, 7)], 64),
+                  wrapped([x - 9 for x in (3, 9, 0, 255)], 8, False), wrapped([sum(c)], 64), wrapped(c, 32), [2]]
+        self.assertEqual([[int(x) for x in line.split()] for line in done.stdout.splitlines()], wanted, done.stderr)
 
     def test_a_name_must_be_one(self):
         self.ingot("compile", "net.onnxtxt", "-o", "my-net", code=2)

@@ -248,6 +248,14 @@ net (float[2,4] x) => (float[2,4] y) <float[4,4] w = {1, 2, 3, 4, 5, 6, 7, 8, 9,
         verdict = self.json_of("verify", self.path("vendor.onnxtxt"), self.path("plain.onnx"), "--with", "ingot")
         self.assertEqual(verdict["answer"], "same")
 
+    def test_standard_leaves_no_import_of_functions(self):
+        self.write("within.onnxtxt", """<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
+net (float[2, 4] x) => (float[2, 4] y) { y = own.Twice(x) }
+<domain: "own", opset_import: ["" : 17, "com.microsoft" : 1]>
+Twice (x) => (y) { a = com.microsoft.Gelu(x) y = com.microsoft.QuickGelu(a) }""")
+        done = self.json_of("convert", self.path("within.onnxtxt"), "-o", self.path("plain.onnx"), "--standard", "--no-verify")
+        self.assertNotIn("com.microsoft", done["opsets"])
+
     def test_standard_lists_what_cannot_be_said(self):
         self.write("unsayable.onnxtxt", UNSAYABLE)
         done = self.run_ingot("convert", self.path("unsayable.onnxtxt"), "-o", self.path("plain.onnx"), "--standard", code=4)

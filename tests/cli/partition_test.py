@@ -138,6 +138,15 @@ net (float[3] unread, float[2] x) => (float[2] y) { [erf] a = Erf(x) y = Relu(a)
         self.run_ingot("run", self.path("unread/plan.json"), "--in", f"unread={self.path('values/y.npy')}",
                        "--in", f"x={self.path('values/y.npy')}")
 
+    def test_nodes_that_nobody_reads_are_no_part(self):
+        self.write("dead.onnxtxt", """<ir_version: 8, opset_import: ["" : 17]>
+net (float[2] x) => (float[2] y) { y = Relu(x) [erf] a = Erf(y) [abs] b = Abs(a) }""")
+        last = "ort-cpu-1.30" if "ort" in RUNTIMES.installed else "ingot"
+        self.write("relu.json", json.dumps({"name": "relu", "operators": {"Relu": {}}}))
+        plan = self.partition(self.path("dead.onnxtxt"), "--targets", f"{self.path('relu.json')},{last}", "-o", self.path("dead"))
+        self.assertEqual([part["nodes"] for part in plan["parts"]], [1])
+        self.expect_same(self.outputs(self.path("dead.onnxtxt")), self.outputs(self.path("dead/plan.json")), 0)
+
     def test_only_tensors_pass_between_runtimes(self):
         self.write("sequence.onnxtxt", """<ir_version: 8, opset_import: ["" : 17]>
 net (float[2, 3] x) => (float[4, 3] y, seq(float[2, 3]) s) <int64 last = {-1}>

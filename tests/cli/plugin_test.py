@@ -62,6 +62,7 @@ class PluginTest(unittest.TestCase):
         self.assertEqual({"Scale": True, "Swish": False}, {one["name"]: one["kernel"] for one in listed})
         net = pathlib.Path(self.path("misused.onnxtxt"))
         net.write_text(NET.replace("example.Scale<factor: float = 3.0>(s)", "example.Scale(s, s)"))
+        self.assertNotIn("not known", self.run_ingot("--plugin", EXAMPLE, "check", self.path("net.onnxtxt")).stdout)
         said = self.run_ingot("--plugin", EXAMPLE, "check", str(net), code=1).stdout
         self.assertIn("example.Scale(x) -> (y)", said)
         self.assertIn("2 inputs", said)

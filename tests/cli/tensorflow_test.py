@@ -95,6 +95,17 @@ class TensorFlow(unittest.TestCase):
         about = self.converted("model", "--signature", "middle", "--tag", "serve")
         self.assertEqual([i["name"] for i in about["inputs"]], ["pixels"])
         self.assertEqual([o["name"] for o in about["outputs"]], ["features"])
+        looked = json.loads(self.ingot("inspect", "model", "--signature", "middle", "--json").stdout)
+        self.assertEqual([o["name"] for o in looked["outputs"]], ["features"])
+        ran = self.ingot("run", "model", "--signature", "middle", "--random", 1, "--input-shape", "pixels:1,4,4,2").stdout
+        self.assertTrue(ran.startswith("features"), ran)
+        self.ingot("report", "model", "-o", "site", "--signature", "middle", "--tag", "serve", "-q")
+        page = (self.path / "site" / "model.html").read_text()
+        for said in ("<h2>Signatures</h2>", "<code>serving_default</code>", "<h2>Operators of the TensorFlow SavedModel file"):
+            self.assertIn(said, page)
+        self.assertIn('"features"', page)
+        self.assertNotIn('"scores"', page)
+        self.ingot("report", "g.pbtxt", "-o", "site", "--signature", "middle", code=2)  # which has none
         self.assertIn("middle, serving_default", self.ingot("convert", "model", "-o", "m.onnx", "--signature", "none",
                                                             code=2).stderr)
         self.assertIn("its tags are: serve", self.ingot("convert", "model", "-o", "m.onnx", "--tag", "none", code=2).stderr)

@@ -119,6 +119,9 @@ class Terminal(unittest.TestCase):
             self.assertIn("a required name is empty", text)
             self.assertIn("what to do", text)
         self.ingot("explain", "IG9999", code=2)
+        listed = self.ingot("explain").stdout.splitlines()
+        self.assertGreater(len(listed), 50)
+        self.assertIn("IG0312  bad_name", "\n".join(listed))
 
     def test_settings_are_the_users_and_the_command_line_wins(self):
         self.ingot("config", "convert.opset", "13")
@@ -186,6 +189,22 @@ class Terminal(unittest.TestCase):
         self.assertTrue(last.startswith("summary: from=onnxtxt to=onnx nodes=1 notes="), last)
         self.assertTrue(last.endswith(" output=a.onnx"), last)
         self.assertEqual(self.ingot("convert", "m.onnxtxt", "-o", "a.onnx", "--quiet").stderr, "")
+        last = self.ingot("convert", "m.onnxtxt", "-o", "two\nlines.onnx").stderr.splitlines()[-1]
+        self.assertTrue(last.startswith("summary: ") and last.endswith(" output=two\\x0alines.onnx"), last)
+
+    def test_notes_on_a_conversion_tell_of_the_first_of_many_values(self):
+        names = [f"x{i}" for i in range(20)]
+        body = "\n".join(f"  y{i} = Relu(x{i})" for i in range(20))
+        (self.path / "wide.onnxtxt").write_text(
+            '<ir_version: 8, opset_import: ["": 17]>\ng (' + ", ".join(f"float[2] {n}" for n in names) + ") => (" +
+            ", ".join(f"float[2] y{i}" for i in range(20)) + ") {\n" + body + "\n}")
+        said = self.ingot("optimize", "wide.onnxtxt", "-o", "o.onnx").stderr
+        self.assertEqual(said.count("  input x"), 8)
+        self.assertIn("and 12 more inputs", said)
+        self.assertEqual(said.count(" agrees"), 8)
+        self.assertIn("and 12 more outputs agree", said)
+        whole = self.ingot("verify", "wide.onnxtxt", "o.onnx").stdout  # which is the result there
+        self.assertEqual((whole.count("  input x"), whole.count(" agrees")), (20, 20))
 
     def shown(self, width, *words):
         """What a terminal of this width shows."""

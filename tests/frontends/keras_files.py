@@ -187,6 +187,14 @@ outer = model([given("x", 5), given("y", 4), {**old_two, "inbound_nodes": [{"p":
 agrees("Keras 2, a dictionary for a list of inputs", hdf5(outer, {"old": {"d/kernel:0": K1, "d/bias:0": B1}}),
        {"x": X, "y": X2}, {"old": X @ K1 + B1 - X2})
 
+# ---- a loss of the model's own and a metric, which no output depends on
+kept = [given("x", 5), {**entry("Dense", "d", {"units": 4}), "inbound_nodes": [[["x", 0, 0, {}]]]},
+        {**entry("TFOpLambda", "of", {"function": "math.confusion_matrix"}), "inbound_nodes": [[["d", 0, 0, {"predictions": ["x", 0, 0]}]]]},
+        {**entry("AddLoss", "loss", {"unconditional": False}), "inbound_nodes": [[["of", 0, 0, {}]]]},
+        {**entry("AddMetric", "metric", {"aggregation": "mean", "metric_name": "kl"}), "inbound_nodes": [[["of", 0, 0, {}]]]}]
+agrees("a loss of the model's own", hdf5(model(kept, [["x", 0, 0]], [["d", 0, 0]]), {"d": {"d/kernel:0": K1, "d/bias:0": B1}}),
+       {"x": X}, {"d": X @ K1 + B1})
+
 # ---- weights of models in models, which HDF5 files list without the layers
 twins = sequential("m", given("x", 4), sequential("twins", given("t", 4), sequential("one", given("u", 4), layer("Dense", "d", units=4)),
                                                 sequential("two", given("v", 4), layer("Dense", "d", units=4))))

@@ -327,8 +327,11 @@ case("CuDNNGRU", {"units": 3}, sound, lambda x: gru(x, gw, gr, *gb), [gw, gr, gb
 
 
 # ---- attention
-def attended(q, k, v, scale):
+def attended(q, k, v, scale, reach=None, is_causal=False):
     scores = np.einsum("bqhd,bkhd->bhqk", q, k) * scale
+    away = np.arange(q.shape[1])[:, None] - np.arange(k.shape[1])
+    if reach:
+        scores = np.where((np.abs(away) < reach) & ((away >= 0) | (not is_causal)), scores, -1e9)
     p = np.exp(scores - scores.max(-1, keepdims=True))
     return np.einsum("bhqk,bkhd->bqhd", p / p.sum(-1, keepdims=True), v)
 
@@ -345,6 +348,13 @@ project = lambda x, k, bias: np.einsum("abc,cde->abde", x, k) + bias
 case("MultiHeadAttention", {"num_heads": 2, "key_dim": 5, "value_dim": 5, "use_bias": True}, [query, value],
      lambda q, v: np.einsum("bqhd,hdo->bqo", attended(project(q, qk, qb), project(v, kk, kb), project(v, vk, vb), 5 ** -0.5), ok) + ob,
      {"query_dense": [qk, qb], "key_dense": [kk, kb], "value_dense": [vk, vb], "output_dense": [ok, ob]})
+let_through = lambda q, k, bias: 1 / (1 + np.exp(-project(q, k, bias)))
+for causal in (False, True):
+    case("MultiHeadAttention", {"num_heads": 2, "key_dim": 5, "value_dim": 5, "use_bias": True, "use_gate": True, "sliding_window": 2}, [query, query],
+         lambda q, v, c=causal: np.einsum("bqhd,hdo->bqo", let_through(q, vk, kb)
+                                          * attended(project(q, qk, qb), project(v, kk, kb), project(v, vk, vb), 5 ** -0.5, 2, c), ok) + ob,
+         {"query_dense": [qk, qb], "key_dense": [kk, kb], "gate_dense": [vk, kb], "value_dense": [vk, vb], "output_dense": [ok, ob]},
+         "gated, in a window" + ", causal" * causal, kwargs={"use_causal_mask": True} if causal else {})
 wide = draw(6, 4, 5)
 out = draw(4, 5, 6)
 case("GroupedQueryAttention", {"head_dim": 5, "num_query_heads": 4, "num_key_value_heads": 2, "use_bias": False}, [query, value],
@@ -352,6 +362,12 @@ case("GroupedQueryAttention", {"head_dim": 5, "num_query_heads": 4, "num_key_val
                                                         np.repeat(np.einsum("abc,cde->abde", v, kk), 2, 2),
                                                         np.repeat(np.einsum("abc,cde->abde", v, vk), 2, 2), 5 ** -0.5), out),
      {"_query_dense": [wide], "_key_dense": [kk], "_value_dense": [vk], "_output_dense": [out]})
+case("GroupedQueryAttention", {"head_dim": 5, "num_query_heads": 4, "num_key_value_heads": 2, "use_bias": False, "use_gate": True,
+                               "sliding_window": 3}, [query, value],
+     lambda q, v: np.einsum("bqhd,hdo->bqo", let_through(q, -wide, 0)
+                            * attended(np.einsum("abc,cde->abde", q, wide), np.repeat(np.einsum("abc,cde->abde", v, kk), 2, 2),
+                                       np.repeat(np.einsum("abc,cde->abde", v, vk), 2, 2), 5 ** -0.5, 3), out),
+     {"_query_dense": [wide], "_key_dense": [kk], "_gate_dense": [-wide], "_value_dense": [vk], "_output_dense": [out]}, "gated, in a window")
 case("Attention", {"use_scale": True, "score_mode": "dot"}, [query, value],
      lambda q, v: softmax(q @ v.transpose(0, 2, 1) * np.float32(1.5)) @ v, [np.float32(1.5)], listed=True)
 scale6 = draw(6)

@@ -169,6 +169,12 @@ class Others(Pages):
         self.assertLess(boxes[0] + 200, boxes[1])  # beside, not below
         self.browser.value(f"{views}[0].show({views}[0].nodes.find(n => n.name === 'block5/relu').id)")
         self.browser.wait(f"{views}[1].selected?.name === 'block5/relu'")  # the other side follows
+        self.browser.value(f"{views}[0].setAll(false)")
+        marked = f"{views}[0].shown.filter(b => b.block?.mark === 'changed').map(b => b.title)"
+        self.assertEqual(self.browser.value(marked), ["block3", "block4"])  # closed blocks tell that something differs in them
+        for name in ("block3/relu", "block4/product", "block3/relu"):
+            self.browser.click_on("[data-do=next]")
+            self.browser.wait(f"{views}[0].selected?.name === '{name}'")
         self.browser.click_on("[data-tab=words]")
         self.assertIn("block3/tanh", self.text("#words"))
 
@@ -210,7 +216,7 @@ class Others(Pages):
         self.ingot("report", *names, "damaged.onnx", "-o", "many", "-q", code=3)
         for i in range(len(names)):
             self.browser.open(f"file://{self.path}/many/index.html")
-            self.assertIn("64 in 256 B", self.text())
+            self.assertIn("64\t256 B", self.text())
             self.browser.value(f"document.querySelectorAll('main a')[{i}].click()")
             self.browser.wait("document.documentElement?.dataset.ready === 'yes' && !!document.querySelector('canvas')")
         self.assertIsNone(self.browser.value("window.hacked"))
@@ -385,6 +391,126 @@ class Use(Pages):
         self.browser.click_on("[data-tab=tensors]")
         self.assertEqual(self.browser.value("document.querySelectorAll('#weights .histogram').length"), 1)
         self.assertTrue(self.browser.value("document.querySelector('#layers').hidden"))
+
+    def test_heads_of_columns_sort(self):
+        self.browser.click_on("[data-tab=layers]")
+        cells = "[...document.querySelectorAll('#costs tbody tr')].map(r => r.cells[{}].textContent)"
+        before = self.browser.value(cells.format(0))
+        self.browser.click_on("#costs th:nth-child(4) button")
+        numbers = [int(n.replace(",", "")) for n in self.browser.value(cells.format(3)) if n != "?"]
+        self.assertEqual(numbers, sorted(numbers, reverse=True))
+        self.assertEqual(self.browser.value("document.querySelector('#costs th:nth-child(4)').ariaSort"), "descending")
+        self.browser.value("document.querySelector('#costs th:nth-child(1) button').focus()")
+        self.browser.key("Enter")
+        self.browser.wait("document.querySelector('#costs th:nth-child(1)').ariaSort === 'ascending'")
+        self.assertEqual(len(self.browser.value(cells.format(0))), len(before))
+
+    def test_a_layer_leads_to_its_node(self):
+        self.browser.click_on("[data-tab=layers]")
+        for name in ("block2/product", "neg"):  # one that stands in a graph inside, too
+            self.browser.value(f"[...document.querySelectorAll('#costs button.link')].find(b => b.textContent === '{name}').click()")
+            self.browser.wait(f"!document.querySelector('#graph').hidden && {VIEW}.selected?.name === '{name}'")
+            place = self.node(name)
+            self.assertTrue(0 < place["x"] < 900 and 0 < place["y"] < 800, place)
+            self.browser.click_on("[data-tab=layers]")
+        left = self.browser.value(VIEW + ".left")
+        self.browser.click_on("[data-tab=graph]")
+        time.sleep(0.2)
+        self.assertEqual(self.browser.value(VIEW + ".left"), left)  # where it was left
+
+    def test_the_panel_names_the_blocks_around_a_node_and_closes_them(self):
+        self.browser.click_on("[data-do=open]")
+        self.browser.value(f"{VIEW}.show({VIEW}.nodes.find(n => n.name === 'block3/relu').id)")
+        self.assertIn("inside block3", self.panel())
+        self.browser.click_on(".panel p button")
+        self.browser.wait(VIEW + ".selected?.title === 'block3' && !" + VIEW + ".selected.isOpen")
+
+    def test_a_value_that_many_read_is_one_line_with_branches(self):
+        lines = "\n".join(f"  [add{i}] v{i + 1} = Add(v{i}, mask)" for i in range(30))
+        text = f'<ir_version: 8, opset_import: ["": 17]>\nlong (float[1] v0, float[1] x) => (float[1] v30) {{\n  mask = Neg(x)\n{lines}\n}}'
+        self.browser.open(self.page(text, "mask"))
+        self.browser.click_on("[data-do=open]")
+        bends = self.browser.value(f"{VIEW}.plan.x.length - {VIEW}.plan.count")
+        self.assertLess(bends, 40)  # and not one for each of 30 edges in each of 30 rows
+        places = self.browser.value(f"{VIEW}.nodes.filter(n => n.op === 'Add').map(n => {VIEW}.plan.x[{VIEW}.byKey.get(n.id)])")
+        self.assertLess(max(places) - min(places), 5)
+
+    def test_types_beside_edges_do_not_cover_each_other(self):
+        names = [f"x{i}" for i in range(12)]
+        inputs = ", ".join(f"float[batch, 224, 224, 3] {n}" for n in names)
+        text = f'<ir_version: 8, opset_import: ["": 17]>\nwide ({inputs}) => (y) {{y = Sum({", ".join(names)})}}'
+        self.browser.open(self.page(text, "wide"))
+        drawn = self.browser.value(f"""(() => {{
+          const drawn = [], view = {VIEW}, c = view.context, fillText = c.fillText;
+          c.fillText = (text, x, y, ...rest) => {{
+            const width = c.measureText(text).width, left = c.textAlign === 'right' ? x - width : x;
+            if (text.startsWith('float')) drawn.push([y, left, left + width]);
+            fillText.call(c, text, x, y, ...rest);
+          }};
+          view.scale = 1;
+          view.paint();
+          delete c.fillText;
+          return drawn;
+        }})()""")
+        self.assertGreater(len(drawn), 3)
+        for y, left, right in drawn:
+            self.assertEqual([d for d in drawn if d[0] == y and d[1] < right and left < d[2]], [[y, left, right]])
+
+    def test_calls_and_loops_tell_what_they_cost(self):
+        """Whatever the order of the nodes in the file; a function costs what its body does, a loop nobody knows what."""
+        self.browser.open(self.page("""<ir_version: 9, opset_import: ["": 18, "my": 1]>
+costs (float[8] x, bool c) => (float[8] z) {
+  [late] z = Neg(y)
+  [called] h = my.Layer(x)
+  n = Constant <value_int = 3> ()
+  [loop] y = Loop(n, c, h) <body = loop_body (int64 i, bool a, float[8] b) => (bool a2, float[8] b2) {
+    a2 = Identity(a)
+    [inner] b1 = Mul(b, b)
+    b2 = Identity(b1)
+  }>
+  [product] m = MatMul(x, w)
+  [lost] o = Relu(m)
+}
+<domain: "my", opset_import: ["": 18]>
+Layer (a) => (b) { t0 = Relu(a) t1 = Sigmoid(t0) b = Tanh(t1) }""".replace("float[8] z)", "float[8] z, float[4] o)").replace(
+            "bool c) =>", "bool c, float[8, 4] w) =>"), "costs"))
+        flops = self.browser.value(f"Object.fromEntries({VIEW}.nodes.filter(n => n.kind === 'node').map(n => [n.name, n.data.flops]))")
+        self.assertEqual({name: flops.get(name) for name in ("late", "called", "loop", "inner", "product", "lost", "n")},
+                         {"late": 8, "called": 24, "loop": None, "inner": 8, "product": 64, "lost": 4, "n": 0})
+        self.browser.click_on("[data-tab=layers]")
+        cells = self.browser.value("[...document.querySelectorAll('#costs tbody tr')].map(r => [r.cells[0].textContent, r.cells[3].textContent])")
+        self.assertIn(["product", "64"], cells)
+        self.browser.value("[...document.querySelectorAll('#costs button.link')].find(b => b.textContent.includes('called/t1')).click()")
+        self.browser.wait(f"{VIEW}.selected?.name === 'called'")
+
+    def test_a_run_of_one_operator_is_one_block(self):
+        body = "\n".join(f"  v{i + 1} = Relu(v{i})" for i in range(12)) + "\n  y = Neg(v12)"
+        self.browser.open(self.page(f'<ir_version: 8, opset_import: ["": 17]>\nrun (float[1] v0) => (float[1] y) {{\n{body}\n}}', "run"))
+        self.browser.click_on("[data-do=close]")
+        self.assertEqual(self.browser.value(VIEW + ".shown.map(b => b.title)"), ["v0", "12 Relu", "Neg", "y"])
+
+    def test_two_fingers_zoom(self):
+        self.browser.click_on("[data-do=fit]")
+        scale = self.browser.value(VIEW + ".scale")
+        fingers = lambda apart: [{"x": 450 - apart, "y": 400, "id": 1}, {"x": 450 + apart, "y": 400, "id": 2}]
+        self.browser.send("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
+        self.browser.send("Input.dispatchTouchEvent", type="touchStart", touchPoints=fingers(50))
+        for apart in (60, 80, 100):
+            self.browser.send("Input.dispatchTouchEvent", type="touchMove", touchPoints=fingers(apart))
+        self.browser.send("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        self.browser.send("Emulation.setTouchEmulationEnabled", enabled=False)
+        self.assertAlmostEqual(self.browser.value(VIEW + ".scale") / scale, 2, delta=0.1)
+
+    def test_a_narrow_window_shows_the_graph_below_the_buttons(self):
+        self.browser.send("Emulation.setDeviceMetricsOverride", width=380, height=700, deviceScaleFactor=1, mobile=False)
+        try:
+            self.browser.open(self.page(SMALL))
+            bottom = self.browser.value("document.querySelector('.tools').getBoundingClientRect().bottom")
+            self.assertGreater(self.node("x")["y"] - 17 * self.browser.value(VIEW + ".scale"), bottom)
+            self.assertGreater(self.browser.value("document.querySelector('canvas').getBoundingClientRect().height"), 400)
+            self.assertLessEqual(self.browser.value("document.documentElement.scrollWidth"), 380)
+        finally:
+            self.browser.send("Emulation.clearDeviceMetricsOverride")
 
     def test_opened_nodes_stay_where_they_were(self):
         self.browser.value(VIEW + ".setAll(true)")

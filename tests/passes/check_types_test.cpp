@@ -29,6 +29,24 @@ TEST(CheckTypes, InputsAndOutputsOfTheModelAreComplete) {
   EXPECT_THAT(problems_of(model), ElementsAre("error: input 'x': the input has no element type [IG0323]"));
 }
 
+TEST(CheckTypes, NoMoreAxesAreNamedThanTheTensorHas) {
+  const auto names_too_many = testing::Contains(testing::HasSubstr("more axes are named than the tensor has"));
+  const auto is_too_long = testing::Contains(testing::HasSubstr("a list names more axes than any tensor has"));
+  std::string zeros = "0";
+  for (int i = 1; i < 5000; ++i) zeros += ", 0";
+  EXPECT_THAT(problems_in("g (float[2,3] x, int64[5] s) => (float[a,b] y) { y = Slice(x, s, s, s) }"), names_too_many);
+  EXPECT_THAT(problems_in("g (float[1,1] x, int64[5] s) => (float[a] y) { y = Squeeze(x, s) }"), names_too_many);
+  EXPECT_THAT(problems_in("g (float[1] x, int64[5000] s) => (float[a] y) { y = Unsqueeze(x, s) }"), is_too_long);
+  for (const char* node : {"Pad(x, s)", "Pad(x, p, , s)", "Reshape(x, s)", "Resize(x, , , s)", "CenterCropPad(x, s)",
+                           "ReduceSum(x, s)", "MaxUnpool<kernel_shape = [1, 1]>(x, i, s)", "Slice(x, s, s)"})
+    EXPECT_THAT(
+        problems_in(
+            std::string("g (float[1,1,2,2] x, int64[8] p, int64[1,1,2,2] i) => (float[] y) <int64[5000] s = {") +
+            zeros + "}> { y = " + node + " }"),
+        is_too_long)
+        << node;
+}
+
 TEST(CheckTypes, ARankThatCannotBeKnownIsANote) {
   Model model = onnx::parse_text(
       R"(<ir_version: 10, opset_import: ["": 21]> g (float[2] x, int64[N] s) => (float[2] y) { y = Reshape(x, s) })");
@@ -40,6 +58,16 @@ TEST(CheckTypes, ARankThatCannotBeKnownIsANote) {
       onnx::parse_text(R"(<ir_version: 10, opset_import: ["": 21]> g (float[2] x) => (float[2] y) { y = Relu(x) })");
   known.graph->output(0)->type.shape.reset();
   EXPECT_THAT(problems_of(known), ElementsAre("warning: output 'y': the output has no shape [IG0323]"));
+}
+
+// PyTorch up to 1.0 wrote the shapes of Reshape so, and ONNX Runtime runs it.
+TEST(CheckTypes, WholeConstantsBeforeOpset9AreAWarning) {
+  const Model model = onnx::parse_text(R"(<ir_version: 3, opset_import: ["": 8]> g (float[2,3] x) => (float[6] y) {
+    s = Constant<value = int64[1] {-1}>() y = Reshape(x, s) })");
+  EXPECT_THAT(problems_of(model),
+              ElementsAre(testing::StartsWith(
+                  "warning: the node that makes 's' (Constant): output 's' is tensor(int64), but 'output' allows")));
+  EXPECT_NO_THROW(passes::require_valid(model));
 }
 
 TEST(CheckTypes, InnerTypesAreComplete) {

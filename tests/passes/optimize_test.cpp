@@ -151,6 +151,23 @@ TEST(Optimize, FindsAttention) {
       ElementsAre("Attention"));
 }
 
+TEST(Optimize, GivesAttentionARowOfTheMaskForEachQuery) {
+  EXPECT_THAT(
+      optimized("g (float[2,2,3,4] q, float[2,2,5,4] k, float[2,2,5,4] v, float[2,1,1,5] m) => (float[2,2,3,4] y) "
+                "{ t = Transpose<perm=[0,1,3,2]>(k) a = MatMul(q, t) c = Add(a, m) d = Softmax<axis=-1>(c) "
+                "y = MatMul(d, v) }",
+                kAll),
+      ElementsAre("Expand", "Attention"));
+}
+
+TEST(Optimize, LeavesAttentionWhereTheRankOfKeysIsNotKnown) {
+  EXPECT_THAT(optimized("g (float[1,2,3,4] q, float[10] flat, int64[n] s, float[1,2,5,4] v) => (float[1,2,3,4] y) "
+                        "{ k = Reshape(flat, s) t = Transpose<perm=[0,1,3,2]>(k) a = MatMul(q, t) "
+                        "d = Softmax<axis=-1>(a) y = MatMul(d, v) }",
+                        kAll),
+              testing::Not(testing::Contains("Attention")));
+}
+
 TEST(Optimize, UsesNoOperatorThatTheSetLacks) {
   EXPECT_THAT(optimized("g (float[2] x) => (float[2] y) <float r = {1.4142135}, float one = {1}, float half = {0.5}> "
                         "{ a = Div(x, r) b = Erf(a) c = Add(b, one) d = Mul(x, c) y = Mul(d, half) }",

@@ -55,6 +55,18 @@ TEST(Widen, OperatorsWithoutAFormForDoubleKeepFloatBetweenCasts) {
   EXPECT_EQ(count(all, "Cast"), 0u);
 }
 
+TEST(Widen, OperatorsThatKeepFloatReadFloatOfEachOther) {
+  Model model = model_of(
+      "g (float[2] x) => (float[2] y) <float s = {0.5}, uint8 z = {3}> "
+      "{ q = QuantizeLinear(x, s, z) d = DequantizeLinear(q, s, z) p = QuantizeLinear(d, s, z) "
+      "y = DequantizeLinear(p, s, z) }");
+  widen_floats(model);
+  for (const Node& node : model.graph->nodes())
+    if (node.is("QuantizeLinear")) {
+      EXPECT_EQ(node.input(0)->type.elem, DType::f32) << node.input(0)->name();
+    }
+}
+
 TEST(Widen, ScalesOfResizeStayConstantsOfFloat) {
   for (const bool follows_schemas : {true, false}) {
     Model model =

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "ingot/verify/alignment.h"
+#include "ingot/verify/small_parts.h"
 
 namespace ingot {
 namespace {
@@ -112,6 +113,16 @@ TEST(Threshold, OfBoundedFunctionsIsThatOfTheirRange) {
   const auto apart = distance(floats({0}), floats({1.6e-9f}));
   EXPECT_FALSE(verify::is_within(*apart, threshold_for(*apart)));
   EXPECT_TRUE(verify::is_within(*apart, threshold_for(*apart, {.range = 1})));
+}
+
+TEST(SmallParts, OfBoundedFunctionsAreJudgedByTheirRangeToo) {
+  // A sigmoid that gives next to nothing everywhere; one runtime computes it to 2^-24 of 1.
+  const Array exact = Array::of<float>({4, 2}, {7e-4f, 1.00e-6f, 7e-4f, 1.00e-6f, 7e-4f, 1.00e-6f, 7e-4f, 1.00e-6f});
+  const Array a = Array::of<float>({4, 2}, {7e-4f, 9.54e-7f, 7e-4f, 1.00e-6f, 7e-4f, 1.00e-6f, 7e-4f, 1.00e-6f});
+  const Array wrong = Array::of<float>({4, 2}, {7e-4f, 2.00e-6f, 7e-4f, 1.00e-6f, 7e-4f, 1.00e-6f, 7e-4f, 1.00e-6f});
+  EXPECT_TRUE(verify::find_small_part({a, exact, exact, exact}));
+  EXPECT_FALSE(verify::find_small_part({a, exact, exact, exact, 1}));
+  EXPECT_TRUE(verify::find_small_part({wrong, exact, exact, exact, 1}));
 }
 
 TEST(Alignment, MovesChannelsWhereTheShapesSaySo) {

@@ -148,10 +148,10 @@ void compare_model(const fs::path& path, const std::string& name, verify::Peer& 
   }
 }
 
-/// Whether a deviation is not there every time: few elements may agree by chance, and processors that add products of
-/// bytes by themselves (VNNI) need not saturate.
+/// Whether a deviation is not there every time: few elements may agree by chance, the order of a sum follows the width of
+/// registers, and processors that add products of bytes by themselves (VNNI) need not saturate.
 bool may_agree(const std::string& reason) {
-  if (reason == "a random draw") return true;
+  if (reason == "a random draw" || reason.starts_with("sums of floats, in an order")) return true;
   const bool has_vnni = __builtin_cpu_supports("avx512vnni") || __builtin_cpu_supports("avxvnni");
   return has_vnni && reason == "ONNX Runtime saturates pairs of u8 x s8 products";
 }

@@ -1,6 +1,8 @@
 // A drawn use of an operator as a model of one node.
 #include "tests/verify/vendor_case.h"
 
+#include <algorithm>
+
 #include "ingot/base/float_types.h"
 
 namespace ingot::test {
@@ -68,6 +70,9 @@ void VendorCase::outputs(std::size_t count, unsigned produced) {
   outputs_.clear();
   for (std::size_t i = 0; i < count; ++i) outputs_.push_back((produced >> i & 1) != 0);
 }
+
+void VendorCase::leave_open(std::size_t output) { open_.push_back("y" + std::to_string(output)); }
+bool VendorCase::is_open(std::string_view output) const { return std::ranges::find(open_, output) != open_.end(); }
 
 void VendorCase::in_place(std::size_t output, std::size_t input) {
   in_place_.emplace_back("y" + std::to_string(output), "i" + std::to_string(input));

@@ -136,9 +136,13 @@ void fused_gemm(Case& c) {
   c.attribute({"transB", turns_b});
   c.attribute({"alpha", 0.5});
   const std::string activation =
-      c.one_of<std::string>({"Relu", "Tanh", "Sigmoid", "LeakyRelu", "Elu", "Softplus", "Softsign"});
+      c.one_of<std::string>({"Relu", "Tanh", "Sigmoid", "LeakyRelu", "Elu", "Celu", "Selu", "Softplus", "Softsign",
+                             "ThresholdedRelu", "HardSigmoid", "ParametricSoftplus", "ScaledTanh"});
   c.attribute({"activation", activation.c_str()});
-  if (activation == "LeakyRelu") c.attribute({"activation_alpha", 0.1});
+  // All are given: those that the activation does not know mean nothing.
+  c.attribute({"activation_alpha", 0.1});
+  c.attribute({"activation_beta", 0.4});
+  c.attribute({"activation_gamma", 1.2});
 }
 
 /// Zeros and ones, first in each row a one: of a row without any key only rounding at -10000 is left.
@@ -270,7 +274,10 @@ void group_query_attention(Case& c) {
   const std::int64_t groups = c.number(1, 2), heads = groups * c.number(1, 3), width = 16;
   const bool is_prompt = c.chance(0.5);
   const std::int64_t b = is_prompt ? c.number(1, 2) : c.number(1, 3), s = is_prompt ? c.number(1, 5) : 1;
-  const std::int64_t past = is_prompt ? 0 : c.number(1, 5);
+  const std::int64_t past = is_prompt ? 0 : c.number(1, 5), total = past + s;
+  // A cache may be longer than what it holds; what is behind that, ONNX Runtime leaves open.
+  const bool is_longer = c.chance(0.3);
+  const std::int64_t cache = is_longer ? total + c.number(1, 3) : past;
   if (c.chance(0.3)) {
     c.input(c.floats({b, s, (heads + 2 * groups) * width}));
     c.absent();
@@ -280,10 +287,10 @@ void group_query_attention(Case& c) {
     c.input(c.floats({b, s, groups * width}));
     c.input(c.floats({b, s, groups * width}));
   }
-  c.input(c.floats({b, groups, past, width}));
-  c.input(c.floats({b, groups, past, width}));
-  c.input(c.integers(DType::i32, {b}, past + s - 1, past + s - 1));
-  c.input(c.integers(DType::i32, {1}, past + s, past + s));
+  c.input(c.floats({b, groups, cache, width}));
+  c.input(c.floats({b, groups, cache, width}));
+  c.input(c.integers(DType::i32, {b}, total - 1, total - 1));
+  c.input(c.integers(DType::i32, {1}, total, total));
   if (c.chance(0.4)) {
     c.weight(c.floats({16, width / 2}));
     c.weight(c.floats({16, width / 2}));
@@ -295,13 +302,20 @@ void group_query_attention(Case& c) {
   if (c.chance(0.3)) c.attribute({"local_window_size", 2});
   if (c.chance(0.2)) c.attribute({"softcap", 2.0});
   const bool has_sink = c.chance(0.3);
+  if (c.chance(0.3)) {
+    while (c.input_count() < 10) c.absent();
+    c.input(c.floats({c.chance(0.5) ? b : 1, c.chance(0.5) ? heads : 1, s, total}));
+  }
   if (has_sink) {
     while (c.input_count() < 11) c.absent();
     c.weight(c.floats({heads}));
   } else if (c.chance(0.2)) {
     c.attribute({"smooth_softmax", 1});
   }
-  c.outputs(3);
+  const std::int64_t kept = c.chance(0.3) ? c.number(1, 2) : 0;
+  if (kept) c.attribute({"qk_output", AttrValue(kept)});
+  c.outputs(kept ? 4 : 3);
+  for (std::size_t i = 1; is_longer && i < 3; ++i) c.leave_open(i);
 }
 
 void expand_dims(Case& c) {

@@ -22,10 +22,11 @@ void matmul_nbits(Case& c) {
 }
 
 void matmul_bnb4(Case& c) {
-  const std::int64_t size = 16, k = 16 * c.number(1, 4), n = c.number(1, 6), elements = k * n;
+  const std::int64_t size = c.one_of<std::int64_t>({16, 32}), k = c.chance(0.5) ? 16 * c.number(1, 4) : c.number(3, 50),
+                     n = c.number(1, 6), elements = k * n;
   c.input(c.floats({c.number(1, 3), k}));
-  c.weight(c.integers(DType::u8, {elements / 2}, 0, 255));
-  c.weight(c.floats({elements / size}, 0.1, 1));
+  c.weight(c.integers(DType::u8, {(elements + 1) / 2}, 0, 255));
+  c.weight(c.floats({(elements + size - 1) / size}, 0.1, 1));
   c.attribute({"K", AttrValue(k)});
   c.attribute({"N", AttrValue(n)});
   c.attribute({"block_size", AttrValue(size)});
@@ -150,8 +151,9 @@ void q_linear_where(Case& c) {
 void q_linear_pool(Case& c) {
   const bool is_last = c.chance(0.5);
   const std::int64_t channels = c.number(1, 4), size = c.number(4, 7);
-  quantized(c, DType::u8, is_last ? Dims{1, size, size, channels} : Dims{1, channels, size, size});
-  rounded_by(c, DType::u8);
+  const DType dtype = c.chance(0.5) ? DType::u8 : DType::i8;
+  quantized(c, dtype, is_last ? Dims{1, size, size, channels} : Dims{1, channels, size, size});
+  rounded_by(c, dtype);
   c.attribute({"channels_last", is_last});
 }
 

@@ -40,6 +40,7 @@ void dynamic_quantize_lstm(Case& c) {
   scales();
   c.attribute({"hidden_size", static_cast<int>(hidden)});
   c.attribute({"direction", direction.c_str()});
+  if (c.chance(0.3)) c.attribute({"clip", 0.5f});
   c.outputs(3);
   c.scale = 1e-2;  // a state that is rounded the other way moves those behind it
 }
@@ -87,7 +88,7 @@ void dequantize_linear(Case& c) {
   if (is_by_channel) c.attribute({"axis", 1});
 }
 
-/// Experts of 4 or 8 bits, with a scale for each row.
+/// Experts of 4 or 8 bits, with a scale for each row, and maybe a zero point.
 void q_moe(Case& c) {
   const std::int64_t rows = c.number(1, 4), width = 16 * c.number(1, 2), inner = 16 * c.number(1, 2),
                      experts = c.number(2, 4);
@@ -105,6 +106,11 @@ void q_moe(Case& c) {
   c.weight(c.integers(DType::u8, {experts, width, inner * bits / 8}, 0, 255));
   c.weight(c.floats({experts, width}, 0.005, 0.02));
   if (has_bias) c.weight(c.floats({experts, width}));
+  if (c.chance(0.4)) {
+    while (c.input_count() < 11) c.absent();
+    c.weight(c.integers(DType::u8, {experts, inner * bits / 8}, 0, 255));
+    c.weight(c.integers(DType::u8, {experts, width * bits / 8}, 0, 255));
+  }
   c.attribute({"k", static_cast<int>(c.number(1, 2))});
   c.attribute({"expert_weight_bits", static_cast<int>(bits)});
   c.attribute({"activation_type", activation.c_str()});

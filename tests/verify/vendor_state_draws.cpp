@@ -74,8 +74,9 @@ Tensor with_first(Case& c, Dims dims) {
 
 /// One more row against a cache of fixed length.
 void decoder_masked_attention(Case& c) {
-  const std::int64_t b = c.number(1, 3), heads = c.number(1, 3), width = 4 * c.number(1, 2), hidden = heads * width,
-                     most = c.number(2, 6), past = c.number(1, most - 1);
+  const std::int64_t entries = c.number(1, 3), beams = c.chance(0.4) ? c.number(2, 3) : 1, b = entries * beams,
+                     heads = c.number(1, 3), width = 4 * c.number(1, 2), hidden = heads * width, most = c.number(2, 6),
+                     past = c.number(1, most - 1);
   const bool is_cross = c.chance(0.3), is_packed = !is_cross && c.chance(0.3);
   c.input(c.floats({b, 1, is_packed ? 3 * hidden : hidden}));
   for (int i = 0; i < 2; ++i)
@@ -95,6 +96,10 @@ void decoder_masked_attention(Case& c) {
     c.input(c.floats({b, heads, most, width}));
     c.input(c.floats({b, heads, most, width}));
     c.input(c.integers(DType::i32, {1}, past, past));
+    if (beams > 1) {  // each place of each beam is that of one of the beams
+      c.input(c.integers(DType::i32, {1}, beams, beams));
+      c.input(c.integers(DType::i32, {entries, beams, most}, 0, beams - 1));
+    }
     c.attribute({"past_present_share_buffer", 1});
     c.outputs(3);
   }

@@ -18,6 +18,28 @@ TEST_F(Verify, AChangeBelowTheFixedToleranceIsFound) {
   EXPECT_EQ(v.first->name, "y");
 }
 
+TEST_F(Verify, DoublesMadeOfFloatsHaveTheDigitsOfFloats) {
+  // Another order of the same sum: float's rounding, seen through a double.
+  const auto model = [](const std::string& sum, const std::string& type) {
+    return onnx::parse_text("<ir_version: 10, opset_import: [\"\" : 21]> g (" + type + "[64] x) => (double[1] y) {" +
+                            sum + " y = Cast<to = 11>(s) }");
+  };
+  const std::string forwards = "s = ReduceSum<keepdims = 1>(x)";
+  const std::string halves = "a, b = Split<num_outputs = 2>(x) c = Add(b, a) s = ReduceSum(c)";
+  driver::save(model(forwards, "float"), directory_ / "a.onnx");
+  driver::save(model(halves, "float"), directory_ / "b.onnx");
+  EXPECT_EQ(verify("a.onnx", "b.onnx", {Runtime::ingot}).answer, Verdict::Answer::same);
+  // A double that is one all the way is held to its own digits.
+  const auto scaled = [](const std::string& factor) {
+    return onnx::parse_text(
+        "<ir_version: 10, opset_import: [\"\" : 21]> g (double[4] x) => (double[4] y) <double k = {" + factor +
+        "}> { y = Mul(x, k) }");
+  };
+  driver::save(scaled("1.5"), directory_ / "c.onnx");
+  driver::save(scaled("1.500000003"), directory_ / "d.onnx");
+  EXPECT_EQ(verify("c.onnx", "d.onnx", {Runtime::ingot}).answer, Verdict::Answer::different);
+}
+
 TEST_F(Verify, LargeNumbersHideNoErrorInSmallOnes) {
   // A column of scores beside coordinates: 1e-5 of these is more than a score.
   const auto detector = [](const std::string& inner, const std::string& weight) {
@@ -26,7 +48,8 @@ g (float[8, 4] x) => (float[8, 8] y) <float far = {1000000}, float[4] w = {0.1, 
                             weight + R"(, 0.4}> {
   a = Mul(x, far)
   )" + inner + R"( = Mul(x, w)
-  y = Concat<axis = 1>(a, )" + inner + R"()
+  y = Concat<axis = 1>(a, )" +
+                            inner + R"()
 })");
   };
   driver::save(detector("b", "0.3"), directory_ / "a.onnx");

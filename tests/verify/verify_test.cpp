@@ -1,6 +1,8 @@
 // Two models side by side in real runtimes: agreement is found, and so is the node where they part.
 #include "ingot/verify/verify.h"
 
+#include <gmock/gmock.h>
+
 #include "ingot/base/error.h"
 #include "ingot/onnx/text.h"
 #include "tests/support/refusal.h"
@@ -23,7 +25,8 @@ TEST_F(Verify, IngotAgreesWithOnnxRuntime) {
   const Verdict v = verify("a.onnx", "a.onnx", {Runtime::ort});
   EXPECT_EQ(v.answer, Verdict::Answer::same) << v.why_unknown;
   EXPECT_NE(v.a_runtime.find("ONNX Runtime 1."), std::string::npos) << v.a_runtime;
-  EXPECT_NE(v.outputs[0].source.find("float"), std::string::npos);
+  // Which of the two is the wider depends on how the processor rounds.
+  EXPECT_THAT(v.outputs[0].source, testing::AnyOf(testing::HasSubstr("float"), testing::HasSubstr("noise of the one")));
 }
 
 TEST_F(Verify, ADamagedWeightIsFoundAtItsNode) {

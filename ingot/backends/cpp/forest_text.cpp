@@ -77,6 +77,11 @@ static inline uint64_t below_$N(const uint64_t* nodes, const int16_t* ranks, uin
   return ((nodes[at] >> 16) - (uint16_t)ranks[nodes[at] & 0xffff]) >> 16;
 }
 
+// The same in the top of a tree, of which 64 numbers are the table.
+static inline uint64_t go_on_$N(const uint16_t* top, const int16_t* ranks, uint64_t at) {
+  return 2 * at + ((uint32_t)((int16_t)top[at] - ranks[top[32 + at]]) >> 31);
+}
+
 static inline void vote_$N(const forest_$N* f, const int32_t* shape, uint64_t leaf, double* sums) {
   const int64_t first = shape[3] + ((int64_t)leaf - shape[4]) * shape[2];
   for (int32_t i = 0; i < shape[2]; ++i) sums[f->aims ? f->aims[first + i] : i] += f->votes[first + i];
@@ -117,36 +122,61 @@ static void descend_$N(const forest_$N* f, const int32_t* shape, const int16_t* 
 }
 #undef EACH
 
-// One row down `count` trees at once.
-static inline void go_together_$N(const forest_$N* f, const int16_t* ranks, int64_t first, int count, double* sums) {
+// One row down eight trees at once: each has its own variables, so that no compiler makes vectors of them.
+#define EACH(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
+static void go_together_$N(const forest_$N* f, const int16_t* ranks, int64_t first, double* sums) {
   const uint16_t* const tops = f->tops + 64 * first;
   const int32_t* const shapes = f->shapes + 5 * first;
-  uint64_t at[8];
-  int32_t deepest = 0;
-  for (int i = 0; i < count; ++i) at[i] = 1;
-  for (int level = 0; level < 5; ++level)
-    for (int i = 0; i < count; ++i) {
-      const uint16_t* const top = tops + 64 * i + at[i];
-      at[i] = 2 * at[i] + (ranks[top[32] / 32] > (int16_t)top[0]);
-    }
-  for (int i = 0; i < count; ++i) {
-    at[i] -= 32;
-    if (shapes[5 * i + 1] > deepest) deepest = shapes[5 * i + 1];
+  int32_t shared = shapes[1];
+#define START(i) uint64_t at##i = 1;
+  EACH(START)
+#undef START
+  for (int level = 0; level < 5; ++level) {
+#define ASK(i) at##i = go_on_$N(tops + 64 * i, ranks, at##i);
+    EACH(ASK)
+#undef ASK
   }
-  for (int32_t level = 0; level < deepest; ++level)
-    for (int i = 0; i < count; ++i) {
-      if (level >= shapes[5 * i + 1]) continue;
-      const uint64_t node = f->nodes[shapes[5 * i] + at[i]];
-      at[i] = ((node >> 16) - (uint16_t)ranks[(node & 0xffff) / 32]) >> 16;
-    }
-  for (int i = 0; i < count; ++i) vote_$N(f, shapes + 5 * i, at[i], sums);
+#define LEAVE(i)                                             \
+  const uint64_t* const nodes##i = f->nodes + shapes[5 * i]; \
+  at##i -= 32;                                               \
+  if (shapes[5 * i + 1] < shared) shared = shapes[5 * i + 1];
+  EACH(LEAVE)
+#undef LEAVE
+  for (int32_t level = 0; level < shared; ++level) {
+#define STEP(i) at##i = below_$N(nodes##i, ranks, at##i);
+    EACH(STEP)
+#undef STEP
+  }
+#define FINISH(i) \
+  for (int32_t level = shared; level < shapes[5 * i + 1]; ++level) at##i = below_$N(nodes##i, ranks, at##i);
+  EACH(FINISH)
+#undef FINISH
+  if (f->targets == 1) {
+    double sum = sums[0];
+#define VOTE(i) sum += f->votes[(int64_t)shapes[5 * i + 3] - shapes[5 * i + 4] + (int64_t)at##i];
+    EACH(VOTE)
+#undef VOTE
+    sums[0] = sum;
+  } else {
+#define VOTE(i) vote_$N(f, shapes + 5 * i, at##i, sums);
+    EACH(VOTE)
+#undef VOTE
+  }
 }
+#undef EACH
 
-// One row down all trees. Numbers that the compiler knows are loops that it can write out.
+// One row down all trees.
 static void go_alone_$N(const forest_$N* f, const int16_t* ranks, double* sums) {
   int64_t first = 0;
-  for (; first + 8 <= f->trees; first += 8) go_together_$N(f, ranks, first, 8, sums);
-  for (; first < f->trees; ++first) go_together_$N(f, ranks, first, 1, sums);
+  for (; first + 8 <= f->trees; first += 8) go_together_$N(f, ranks, first, sums);
+  for (; first < f->trees; ++first) {
+    const int32_t* const shape = f->shapes + 5 * first;
+    uint64_t at = 1;
+    for (int level = 0; level < 5; ++level) at = go_on_$N(f->tops + 64 * first, ranks, at);
+    at -= 32;
+    for (int32_t level = 0; level < shape[1]; ++level) at = below_$N(f->nodes + shape[0], ranks, at);
+    vote_$N(f, shape, at, sums);
+  }
 }
 
 // Some rows: as many as have their ranks in a first-level cache.
@@ -159,7 +189,7 @@ static void forest_task_$N(void* what, int64_t task) {
   for (int64_t i = 0; i < rows * f->targets; ++i) sums[i] = 0;
   if (rows < 8) {
     for (int64_t row = 0; row < rows; ++row) {
-      for (int64_t c = 0; c < f->columns; ++c) rank_$N(f, c, x + row * f->width, 1, 1, ranks + c);
+      for (int64_t c = 0; c < f->columns; ++c) rank_$N(f, c, x + row * f->width, 1, 1, ranks + 32 * c);
       go_alone_$N(f, ranks, sums + row * f->targets);
     }
     return;

@@ -230,13 +230,14 @@ std::string Printer::binary(const Expr& e) {
   const std::string a = expr(e->args[0]), b = expr(e->args[1]);
   const auto infix = [&](const char* op) { return fmt::format("({} {} {})", a, op, b); };
   const auto function = [&](const char* name) { return call(name, a + ", " + b); };
-  const bool is_whole = !is_float(e.type());
+  const bool is_whole = !is_float(e.type()), wraps = is_whole && !e.is_index();
   switch (e->op) {
     case Op::add:
-      return infix("+");
+      return wraps ? function("plus_") : infix("+");
     case Op::sub:
-      return infix("-");
+      return wraps ? function("minus_") : infix("-");
     case Op::mul:
+      return wraps ? function("times_") : infix(".*");
     case Op::size_mul:
       return infix(".*");
     case Op::div:
@@ -267,6 +268,8 @@ std::string Printer::unary(const Expr& e) {
   if (e->op == Op::negate) return fmt::format("(~{})", x);
   if (e->op == Op::is_nan) return call("isnan", x);
   if (e->op == Op::is_inf) return call("isinf", x);
+  if (e->op == Op::neg && is_integer(e.type()) && !e.is_index())
+    return call("minus_", fmt::format("{}(0), {}", class_of(e.type()), x));
   if (e->op == Op::neg) return fmt::format("(-{})", x);
   // Turning all bits over is a subtraction, which signed classes know too.
   if (e->op == Op::bit_not)
@@ -314,9 +317,9 @@ std::string Printer::expr(const Expr& e) {
     case Op::equal:
       return test("==");
     case Op::both:
-      return test("&");
+      return test(axes_ ? "&" : "&&");
     case Op::either:
-      return test("|");
+      return test(axes_ ? "|" : "||");
     case Op::bit_and:
       return bits("bitand");
     case Op::bit_or:

@@ -122,6 +122,39 @@ end
   y = cast(y(:), name);
 end
 )"},
+    {"is_at_end_",
+     R"(% Whether integers may have been held at the end of their range: side 1 the upper one, -1 the lower one, 0 both.
+function is = is_at_end_(y, side)
+  is = (side >= 0 && any(y(:) == intmax(class(y)))) || ...
+      (side <= 0 && intmin(class(y)) < 0 && any(y(:) == intmin(class(y)))) || ...
+      (side < 0 && intmin(class(y)) == 0 && any(y(:) == 0));
+end
+)"},
+    {"minus_", R"(function y = minus_(a, b)
+  y = a - b;
+  if ~is_at_end_(y, -(intmin(class(y)) == 0))
+    return;
+  end
+  if any(strcmp(class(y), {'int64', 'uint64'}))
+    y = words_(a, b, '-');
+  else
+    y = wrap_(double(a) - double(b), class(y), 0);
+  end
+end
+)"},
+    {"plus_", R"(% Of integers, which wrap around where the language holds them at the end of their range.
+function y = plus_(a, b)
+  y = a + b;
+  if ~is_at_end_(y, intmin(class(y)) == 0)
+    return;
+  end
+  if any(strcmp(class(y), {'int64', 'uint64'}))
+    y = words_(a, b, '+');
+  else
+    y = wrap_(double(a) + double(b), class(y), 0);
+  end
+end
+)"},
     {"least_",
      "% The smaller; NaN if one is.\nfunction y = least_(a, b)\n  y = min(a, b);\n  if any(isnan(a(:))) || "
      "any(isnan(b(:)))\n    y((isnan(a) | isnan(b)) & true(size(y))) = NaN;\n  end\nend\n"},
@@ -183,8 +216,19 @@ end
   y = cast(y, class(a));
 end
 )"},
-    {"product_",
-     "function y = product_(x, n, m, name)\n  y = cast(prod(double(reshape(x, [n m])), 1), name);\n  y = y(:);\nend\n"},
+    {"product_", R"(function y = product_(x, n, m, name)
+  x = reshape(x, [n m]);
+  if isinteger(x)
+    y = ones(1, m, class(x));
+    for i = 1:n
+      y = times_(y, x(i, :));
+    end
+  else
+    y = prod(double(x), 1);
+  end
+  y = cast(y(:), name);
+end
+)"},
     {"quotient_", "% Integers divide towards zero.\nfunction y = quotient_(a, b)\n  y = (a - rem(a, b)) ./ b;\nend\n"},
     {"shift_", "function y = shift_(x, n)\n  y = bitshift(x, n);\nend\n"},
     {"sigmoid_", "function y = sigmoid_(x)\n  y = 1 ./ (1 + exp(-x));\nend\n"},
@@ -275,12 +319,59 @@ end
 )"},
     {"sum_", R"(function y = sum_(x, n, m, name)
   x = reshape(x, [n m]);
-  if isinteger(x)
-    y = sum(x, 1, 'native');
+  if any(strcmp(class(x), {'int64', 'uint64'})) && any(abs(double(x(:))) * n >= 9007199254740992)
+    y = zeros(1, m, class(x));
+    for i = 1:n
+      y = plus_(y, x(i, :));
+    end
+  elseif isinteger(x)
+    y = wrap_(sum(double(x), 1), name, 0);
   else
     y = sum(double(x), 1);
   end
   y = cast(y(:), name);
+end
+)"},
+    {"times_", R"(function y = times_(a, b)
+  y = a .* b;
+  if ~is_at_end_(y, 0)
+    return;
+  end
+  switch class(y)
+    case {'int64', 'uint64'}
+      y = words_(a, b, '*');
+    case 'int32'
+      y = wrap_(int64(a) .* int64(b), 'int32', 0);
+    case 'uint32'
+      y = wrap_(uint64(a) .* uint64(b), 'uint32', 0);
+    otherwise
+      y = wrap_(double(a) .* double(b), class(y), 0);
+  end
+end
+)"},
+    {"words_", R"(% Sums, differences and products of 64 bits that wrap around, by halves.
+function y = words_(a, b, op)
+  name = class(a);
+  most = uint64(4294967295);
+  a = reshape(typecast(a(:), 'uint64'), size(a));
+  b = reshape(typecast(b(:), 'uint64'), size(b));
+  al = bitand(a, most);
+  ah = bitshift(a, -32);
+  bl = bitand(b, most);
+  bh = bitshift(b, -32);
+  switch op
+    case '+'
+      low = al + bl;
+      high = ah + bh + bitshift(low, -32);
+    case '-'
+      low = al + (most - bl) + 1;
+      high = ah + (most - bh) + bitshift(low, -32);
+    otherwise
+      low = al .* bl;
+      high = bitshift(low, -32) + bitand(al .* bh, most) + bitand(ah .* bl, most);
+  end
+  y = bitor(bitshift(bitand(high, most), 32), bitand(low, most));
+  y = reshape(typecast(y(:), name), size(y));
 end
 )"},
     {"wrap_", R"(% Integers that do not fit wrap around; bits of other widths than the class: negative if signed.
@@ -295,9 +386,21 @@ function y = wrap_(x, name, bits)
   if isfloat(x)
     x = fix(x);
   end
+  if isfloat(x) && width > 9007199254740992
+    y = cast(x, name);
+    return;
+  end
   if isinteger(x) && double(intmax(class(x))) < width + low && double(intmin(class(x))) >= low
     y = cast(x, name);
     return;
+  end
+  if any(strcmp(class(x), {'int64', 'uint64'}))
+    x = reshape(typecast(x(:), 'uint64'), size(x));
+    if width > 4294967296
+      y = reshape(typecast(x(:), name), size(x));
+      return;
+    end
+    x = bitand(x, uint64(4294967295));
   end
   y = cast(mod(double(x) - low, width) + low, name);
 end
@@ -329,7 +432,13 @@ std::set<std::string, std::less<>> taken_words() {
 
 std::string local_functions(const std::set<std::string>& names) {
   std::set<std::string> all = names;
-  if (all.contains("choose_") || all.contains("spread_")) all.insert("stretch_");
+  for (std::size_t before = 0; before != all.size();) {
+    before = all.size();
+    for (const Text& caller : kTexts)
+      for (const Text& t : kTexts)
+        if (all.contains(std::string(caller.name)) && caller.text.find(std::string(t.name) + "(") != std::string::npos)
+          all.insert(std::string(t.name));
+  }
   std::string text;
   for (const Text& t : kTexts)
     if (all.contains(std::string(t.name))) text += "\n" + std::string(t.text);

@@ -148,10 +148,11 @@ struct StatementPrinter {
     const std::string value = p.expr(s.value);
     const bool has_nan = is_float(type);
     const std::string both = name + ", " + value;
-    const std::string next = is_sum       ? fmt::format("{} + {}", name, has_nan ? p.call("double", value) : value)
-                             : is_product ? fmt::format("{} .* {}", name, has_nan ? p.call("double", value) : value)
-                             : s.combine == Combine::max ? p.call(has_nan ? "greatest_" : "max", both)
-                                                         : p.call(has_nan ? "least_" : "min", both);
+    const std::string next =
+        is_sum       ? has_nan ? fmt::format("{} + {}", name, p.call("double", value)) : p.call("plus_", both)
+              : is_product ? has_nan ? fmt::format("{} .* {}", name, p.call("double", value)) : p.call("times_", both)
+        : s.combine == Combine::max ? p.call(has_nan ? "greatest_" : "max", both)
+                                    : p.call(has_nan ? "least_" : "min", both);
     text += fmt::format("{}{} = {};\n", indent(inner), name, next);
     while (inner > depth) text += indent(--inner) + "end\n";
     p.axes_ = nullptr;

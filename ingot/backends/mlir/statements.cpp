@@ -340,7 +340,11 @@ struct StatementPrinter {
     p.line(fmt::format("func.call @{}_misfit() : () -> ()", p.program_.name));
     p.close("}");
   }
-  void operator()(const Allocate& s) const { room(s.tensor, p.expr(checked_product(buffer(s.tensor).dims)), false); }
+  void operator()(const Allocate& s) const {
+    // Without elements, whatever the sizes beside 0, which may not be known yet.
+    const auto size = static_size(buffer(s.tensor));
+    room(s.tensor, size ? p.index(*size) : p.expr(checked_product(buffer(s.tensor).dims)), false);
+  }
   void operator()(const Grow& s) const { room(s.tensor, p.expr(s.size), true); }
   void operator()(const Group& s) const { p.group(s); }
 };

@@ -3,13 +3,16 @@
 
 #include "ingot/backends/channels_last.h"
 #include "ingot/backends/tensorflow/rows.h"
+#include "ingot/base/error.h"
 #include "ingot/ops/infer.h"
 
 namespace ingot::backends::tensorflow {
 namespace {
 
 std::size_t place(std::int64_t axis, std::size_t rank) {
-  return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
+  const auto size = static_cast<std::int64_t>(rank);
+  if (axis < -size || axis >= size) throw Error(Code::axis_out_of_range, "a slice names an axis that there is not");
+  return static_cast<std::size_t>(axis < 0 ? axis + size : axis);
 }
 
 std::optional<Ints> slice_axes(const Node& n) {
@@ -36,6 +39,7 @@ Ref spread(NodeOut& n, std::size_t i, const Ints& axes, std::int64_t fallback, D
   if (!n.has(i) || n.constant(i)) {
     Ints all(rank, fallback);
     const Ints values = n.has(i) ? n.ints(i) : Ints(axes.size(), fallback);
+    if (values.size() != axes.size()) throw Error(Code::bad_arity, "starts, ends, axes and steps differ in length");
     for (std::size_t k = 0; k < axes.size(); ++k) all[place(axes[k], rank)] = values[k];
     return list_of(n, all, type);
   }

@@ -114,7 +114,8 @@ std::string literal(const Tensor& tensor, std::size_t at) {
 std::string Script::fresh(std::string_view base) {
   const std::string wanted = identifier(base);
   std::string name = wanted;
-  for (int i = 1; taken_.contains(name) || is_function(name); ++i) name = fmt::format("{}_{}", wanted, i);
+  int& number = numbers_[wanted];  // those up to it are taken
+  while (taken_.contains(name) || is_function(name)) name = fmt::format("{}_{}", wanted, ++number);
   taken_.insert(name);
   return name;
 }

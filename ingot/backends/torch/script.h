@@ -88,6 +88,7 @@ class Script {
   int depth_ = 2;
   std::unordered_map<const Value*, std::string> names_;
   std::set<std::string, std::less<>> taken_;
+  std::unordered_map<std::string, int> numbers_;  // by which names were told apart, per name
   std::vector<formats::torch::StoredTensor> constants_;
   std::set<std::string, std::less<>> functions_;
 };

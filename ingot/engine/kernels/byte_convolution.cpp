@@ -39,10 +39,10 @@ struct ByteConvolution::Image {
 ByteConvolution::ByteConvolution(ByteSpec spec, const Tensor& weights, ByteMath math)
     : spec_(std::move(spec)),
       math_(math),
-      filters_(weights.dims()[0]),
-      channels_(spec_.is_depthwise ? filters_ : weights.dims()[1]),
-      height_(weights.dims()[2]),
-      width_(weights.dims()[3]) {
+      filters_(weights.dims()[spec_.is_matrix ? 1 : 0]),
+      channels_(spec_.is_depthwise ? filters_ : weights.dims()[spec_.is_matrix ? 0 : 1]),
+      height_(spec_.is_matrix ? 1 : weights.dims()[2]),
+      width_(spec_.is_matrix ? 1 : weights.dims()[3]) {
   const auto all = static_cast<std::size_t>(up_to(filters_, kByteColumns));
   factors_ = spec_.factors;
   factors_.resize(all, 1);
@@ -68,23 +68,29 @@ void ByteConvolution::pack_panels(const std::uint8_t* weights, DType type) {
   std::memset(packed_.get(), 0, size);
   auto* to = reinterpret_cast<std::int8_t*>(packed_.get());
   const std::uint8_t turn = type == DType::u8 ? 0x80 : 0;
+  const std::int64_t filter_step = spec_.is_matrix ? 1 : depth_, channel_step = spec_.is_matrix ? filters_ : taps;
   zeros_.resize(offsets_.size(), 0);
   bool has_zeros = false;
-  for (std::int64_t f = 0; f < filters_; ++f) {
-    const auto at = static_cast<std::size_t>(f);
-    const std::int32_t given = spec_.weight_zeros[spec_.weight_zeros.size() == 1 ? 0 : at];
-    zeros_[at] = given - (turn ? 128 : 0);
-    has_zeros |= zeros_[at] != 0;
-    std::int32_t sum = 0;
-    std::int8_t* panel = to + f / kByteColumns * quads_ * kByteColumns * 4 + f % kByteColumns * 4;
+  for (std::int64_t first = 0; first < filters_; first += kByteColumns) {
+    const std::int64_t some = std::min(kByteColumns, filters_ - first);
+    std::int8_t* panel = to + first * quads_ * 4;
+    std::int32_t sums[kByteColumns] = {};
     for (std::int64_t c = 0; c < channels_; ++c)
       for (std::int64_t tap = 0; tap < taps; ++tap) {
-        const auto w = static_cast<std::int8_t>(weights[(f * channels_ + c) * taps + tap] ^ turn);
+        const std::uint8_t* from = weights + first * filter_step + c * channel_step + tap;
         const std::int64_t k = tap * channels_ + c;
-        panel[k / 4 * kByteColumns * 4 + k % 4] = w;
-        sum += w;
+        for (std::int64_t f = 0; f < some; ++f) {
+          const auto w = static_cast<std::int8_t>(from[f * filter_step] ^ turn);
+          panel[(k / 4 * kByteColumns + f) * 4 + k % 4] = w;
+          sums[f] += w;
+        }
       }
-    offsets_[at] += unsigned_zero() * (static_cast<std::int32_t>(depth_) * zeros_[at] - sum);
+    for (std::int64_t f = 0; f < some; ++f) {
+      const auto at = static_cast<std::size_t>(first + f);
+      zeros_[at] = spec_.weight_zeros[spec_.weight_zeros.size() == 1 ? 0 : at] - (turn ? 128 : 0);
+      has_zeros |= zeros_[at] != 0;
+      offsets_[at] += unsigned_zero() * (static_cast<std::int32_t>(depth_) * zeros_[at] - sums[f]);
+    }
   }
   if (!has_zeros) zeros_.clear();
 }

@@ -17,6 +17,7 @@ namespace ingot::engine {
 struct ByteSpec {
   Dims strides, dilations, pads_begin, pads_end;  // of height and width
   bool is_depthwise = false;                      // one filter per channel, else one group
+  bool is_matrix = false;                         // the weights: [channels, filters]
   DType x_type = DType::u8, y_type = DType::u8;
   std::int32_t x_zero = 0;
   std::vector<std::int32_t> weight_zeros;  // one, or one per filter
@@ -28,9 +29,11 @@ struct ByteSpec {
 /// On channels last: [N, H, W, C]. The bits do not depend on the threads, nor on the way of multiplying.
 class ByteConvolution {
  public:
-  /// `weights`: [filters, channels, height, width] of i8 or u8.
+  /// `weights`: [filters, channels, height, width], or a matrix, of i8 or u8.
   ByteConvolution(ByteSpec spec, const Tensor& weights, ByteMath math);
   Dims output_dims(const Dims& x) const;
+  std::int64_t channels() const { return channels_; }
+  std::int64_t filters() const { return filters_; }
   /// Bytes that a run on an input of these sizes needs for itself.
   std::int64_t room_size(const Dims& x) const;
   void run(const std::byte* x, const Dims& dims, std::byte* y, std::byte* room, ThreadPool& pool,

@@ -1,9 +1,11 @@
-// Convolutions, sums and means of bytes on channels last, as nodes of a plan.
+// Convolutions, products, sums, means and maxima of bytes on channels last, as nodes of a plan.
 #include <algorithm>
+#include <string>
 
 #include "ingot/base/budget.h"
 #include "ingot/base/threads.h"
 #include "ingot/engine/kernels/byte_convolution.h"
+#include "ingot/engine/kernels/fold_loops.h"
 #include "ingot/engine/kernels/integer_node.h"
 #include "ingot/engine/kernels/kernels.h"
 
@@ -21,27 +23,97 @@ std::vector<std::int32_t> words(const Array& x) {
   return {ints.begin(), ints.end()};
 }
 
+/// Of images, or of rows of any number of axes times a matrix: one long line of pixels.
 class ByteConv final : public PreparedNode {
  public:
-  ByteConv(ByteSpec spec, Tensor weights) : spec_(std::move(spec)), weights_(weights), packed_(std::move(weights)) {}
+  ByteConv(ByteSpec spec, Tensor weights, bool is_product)
+      : spec_(std::move(spec)), weights_(weights), packed_(std::move(weights)), is_product_(is_product) {}
 
   void run(ops::KernelContext& c, ThreadPool& pool) const override {
-    const Array& x = bytes(c, 0, spec_.x_type);
     const ByteConvolution& convolution = *packed_.get([&] {
       return std::make_shared<ByteConvolution>(spec_, weights_, has_quads() ? ByteMath::quads : ByteMath::pairs);
     });
-    Array y = make_raw(c, 0, spec_.y_type, convolution.output_dims(x.dims()));
+    const Array& x = is_product_ ? rows(c, convolution.channels()) : bytes(c, 0, spec_.x_type);
+    const Dims line = {1, 1, x.size() / convolution.channels(), convolution.channels()};
+    const Dims& image = is_product_ ? line : x.dims();
+    Dims dims = is_product_ ? x.dims() : convolution.output_dims(image);
+    dims.back() = convolution.filters();
+    Array y = make_raw(c, 0, spec_.y_type, dims);
     if (y.size() == 0) return;
-    Array room = static_cast<FastHost&>(c.host()).allocate_raw(DType::u8, {convolution.room_size(x.dims())});
-    convolution.run(x.bytes(), x.dims(), y.bytes(), room.bytes(), pool, c.host().budget());
+    Array room = static_cast<FastHost&>(c.host()).allocate_raw(DType::u8, {convolution.room_size(image)});
+    convolution.run(x.bytes(), image, y.bytes(), room.bytes(), pool, c.host().budget());
   }
 
   bool reads(std::size_t i) const override { return i == 0; }
 
  private:
+  const Array& rows(ops::KernelContext& c, std::int64_t depth) const {
+    const Array& x = c.in(0);
+    if (x.dtype() != spec_.x_type || x.rank() == 0) c.fail("the input is not of the type that was inferred");
+    if (x.dims().back() != depth)
+      c.fail("the inner dimensions " + std::to_string(x.dims().back()) + " and " + std::to_string(depth) + " differ");
+    return x;
+  }
+
   ByteSpec spec_;
   Tensor weights_;
   PackedOnce<std::shared_ptr<ByteConvolution>> packed_;
+  bool is_product_;
+};
+
+/// The largest of windows of each channel.
+class ByteMax final : public PreparedNode {
+ public:
+  ByteMax(DType type, const Attributes& attributes)
+      : type_(type),
+        loops_(fold_loops(Fold::maximum, type)),
+        kernel_(attributes.ints_or("kernel_shape", {})),
+        strides_(attributes.ints_or("strides", {})),
+        dilations_(attributes.ints_or("dilations", {})),
+        pads_(attributes.ints_or("pads", {})),
+        sizes_(attributes.ints_or("sizes", {})) {}
+
+  void run(ops::KernelContext& c, ThreadPool& pool) const override {
+    const Array& x = bytes(c, 0, type_);
+    const Dims& dims = x.dims();
+    Array y = make_raw(c, 0, type_, {dims[0], sizes_[0], sizes_[1], dims[3]});
+    if (y.size() == 0) return;
+    const std::int64_t wide = sizes_[1] * dims[3];
+    constexpr std::int64_t kGrain = 1 << 17;
+    pool.parallel_for(dims[0] * sizes_[0], std::max<std::int64_t>(1, kGrain / (wide * kernel_[0] * kernel_[1])),
+                      [&](std::int64_t begin, std::int64_t end) {
+                        c.host().budget().poll();
+                        for (std::int64_t i = begin; i < end; ++i) line(x, i, y.bytes() + i * wide);
+                      });
+  }
+
+ private:
+  /// The i-th line of results of all images.
+  void line(const Array& x, std::int64_t i, std::byte* to) const {
+    const std::int64_t height = x.dims()[1], width = x.dims()[2], channels = x.dims()[3];
+    loops_.start(to, sizes_[1] * channels);
+    for (std::int64_t k = 0; k < kernel_[0]; ++k) {
+      const std::int64_t row = i % sizes_[0] * strides_[0] - pads_[0] + k * dilations_[0];
+      if (row < 0 || row >= height) continue;
+      const std::byte* from = x.bytes() + (i / sizes_[0] * height + row) * width * channels;
+      for (std::int64_t j = 0; j < kernel_[1]; ++j) {
+        // The results that meet a pixel of this tap.
+        const std::int64_t start = j * dilations_[1] - pads_[1], step = strides_[1];
+        const std::int64_t first = start < 0 ? (-start + step - 1) / step : 0;
+        const std::int64_t end = start < width ? std::min(sizes_[1], (width - 1 - start) / step + 1) : 0;
+        if (first >= end) continue;
+        if (step == 1)
+          loops_.columns(from + (start + first) * channels, (end - first) * channels, to + first * channels);
+        else
+          for (std::int64_t at = first; at < end; ++at)
+            loops_.columns(from + (start + at * step) * channels, channels, to + at * channels);
+      }
+    }
+  }
+
+  DType type_;
+  FoldLoops loops_;
+  Dims kernel_, strides_, dilations_, pads_, sizes_;
 };
 
 /// What the attributes of a sum say.
@@ -104,13 +176,15 @@ class ByteMean final : public PreparedNode {
 
 std::unique_ptr<PreparedNode> prepare_byte_convolution(PrepareContext& c) {
   const Attributes& attributes = c.node.attributes;
+  const bool is_product = c.node.op == "ByteProduct";
   ByteSpec spec;
-  spec.strides = attributes.ints_or("strides", {});
-  spec.dilations = attributes.ints_or("dilations", {});
-  const Dims pads = attributes.ints_or("pads", {});
+  spec.strides = attributes.ints_or("strides", {1, 1});
+  spec.dilations = attributes.ints_or("dilations", {1, 1});
+  const Dims pads = attributes.ints_or("pads", {0, 0, 0, 0});
   spec.pads_begin.assign(pads.begin(), pads.begin() + 2);
   spec.pads_end.assign(pads.begin() + 2, pads.end());
   spec.is_depthwise = attributes.int_or("group", 1) > 1;
+  spec.is_matrix = is_product && attributes.int_or("transB", 0) == 0;
   spec.x_type = c.elem(0);
   spec.y_type = c.node.output(0)->type.elem;
   spec.x_zero = static_cast<std::int32_t>(attributes.int_or("x_zero", 0));
@@ -120,7 +194,13 @@ std::unique_ptr<PreparedNode> prepare_byte_convolution(PrepareContext& c) {
   spec.weight_zeros = words(*c.constant(2));
   spec.factors.assign(c.constant(3)->data<float>().begin(), c.constant(3)->data<float>().end());
   if (const Array* bias = c.constant(4)) spec.bias = words(*bias);
-  return std::make_unique<ByteConv>(std::move(spec), c.weights(1));
+  Tensor weights = c.weights(1);
+  if (is_product && !spec.is_matrix) weights = weights.reshaped({weights.dims()[0], weights.dims()[1], 1, 1});
+  return std::make_unique<ByteConv>(std::move(spec), std::move(weights), is_product);
+}
+
+std::unique_ptr<PreparedNode> prepare_byte_max(PrepareContext& c) {
+  return std::make_unique<ByteMax>(c.elem(0), c.node.attributes);
 }
 
 std::unique_ptr<PreparedNode> prepare_byte_sum(PrepareContext& c) {

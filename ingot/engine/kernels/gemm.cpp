@@ -102,6 +102,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 namespace ingot::engine {
 namespace {
@@ -212,17 +213,67 @@ void multiply(const float* a, std::int64_t rows, std::int64_t a_stride, const Pa
   multiply_by(a, rows, a_stride, depth, b.columns(), panels_of, c, c_stride, epilogue, pool, budget);
 }
 
+namespace {
+
+/// Memory of this thread for the panels of a piece of work.
+float* room_for_panels() {
+  thread_local const std::shared_ptr<std::byte> kRoom =
+      take_pages(static_cast<std::size_t>(kBlockPanels * kDepth * panel_columns()) * sizeof(float));
+  return reinterpret_cast<float*>(kRoom.get());
+}
+
+}  // namespace
+
 void multiply(const float* a, std::int64_t rows, std::int64_t a_stride, const LooseMatrix& b, float* c,
               std::int64_t c_stride, const Epilogue& epilogue, ThreadPool& pool, const Budget& budget) {
   const std::int64_t wide = panel_columns();
   const auto panels_of = [&](std::int64_t panel, std::int64_t count, std::int64_t k, std::int64_t deep) {
-    thread_local const std::shared_ptr<std::byte> kRoom =
-        take_pages(static_cast<std::size_t>(kBlockPanels * kDepth * panel_columns()) * sizeof(float));
-    auto* room = reinterpret_cast<float*>(kRoom.get());
+    float* room = room_for_panels();
     b.pack(k, deep, panel * wide, std::min(count * wide, b.columns - panel * wide), room);
     return Panels{room, deep * wide};
   };
   multiply_by(a, rows, a_stride, b.rows, b.columns, panels_of, c, c_stride, epilogue, pool, budget);
+}
+
+namespace {
+
+/// What happens to n finished sums of a row, from a column on.
+void finish(const Epilogue& e, std::int64_t column, std::int64_t n, float* y) {
+  if (e.bias) apply(Binary::add, y, 1, e.bias + column, 1, y, n);
+  if (e.residual) apply(Binary::add, y, 1, e.residual + column, 1, y, n);
+  apply(Unary::clip, y, y, n, e.low, e.high);
+  if (e.has_function) apply(e.function, y, y, n, e.a, e.b);
+}
+
+/// One row is multiplied as the integers are read.
+void multiply_one_row(const float* a, const BitMatrix& b, float* c, const Epilogue& epilogue, ThreadPool& pool,
+                      const Budget& budget) {
+  const std::int64_t wide = panel_columns(), panels = (b.columns() + wide - 1) / wide;
+  const std::int64_t grain = std::max<std::int64_t>(1, kSmall / (wide * b.rows()));
+  pool.parallel_for(panels, grain, [&](std::int64_t begin, std::int64_t end) {
+    budget.poll();
+    std::vector<float> sums(static_cast<std::size_t>(wide));
+    for (std::int64_t panel = begin; panel < end; ++panel) {
+      const std::int64_t column = panel * wide, n = std::min(wide, b.columns() - column);
+      multiply_row(a, b.panel(panel), sums.data());
+      finish(epilogue, column, n, sums.data());
+      std::copy_n(sums.data(), n, c + column);
+    }
+  });
+}
+
+}  // namespace
+
+void multiply(const float* a, std::int64_t rows, std::int64_t a_stride, const BitMatrix& b, float* c,
+              std::int64_t c_stride, const Epilogue& epilogue, ThreadPool& pool, const Budget& budget) {
+  if (rows == 1) return multiply_one_row(a, b, c, epilogue, pool, budget);
+  const std::int64_t wide = panel_columns();
+  const auto panels_of = [&](std::int64_t panel, std::int64_t count, std::int64_t k, std::int64_t deep) {
+    float* room = room_for_panels();
+    for (std::int64_t i = 0; i < count; ++i) expand(b.panel(panel + i), k, deep, room + i * deep * wide);
+    return Panels{room, deep * wide};
+  };
+  multiply_by(a, rows, a_stride, b.rows(), b.columns(), panels_of, c, c_stride, epilogue, pool, budget);
 }
 
 }  // namespace ingot::engine

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 
+#include "ingot/engine/kernels/bit_matrix.h"
 #include "ingot/engine/kernels/packed_matrix.h"
 #include "ingot/engine/kernels/vector_math.h"
 
@@ -26,6 +27,11 @@ void multiply(const float* a, std::int64_t rows, std::int64_t a_stride, const Pa
 
 /// The same bits from a matrix that is not packed: for one use.
 void multiply(const float* a, std::int64_t rows, std::int64_t a_stride, const LooseMatrix& b, float* c,
+              std::int64_t c_stride, const Epilogue& epilogue, ThreadPool& pool,
+              const Budget& budget = Budget::unlimited());
+
+/// The same with a matrix of integers of few bits, whose panels become floats as they are read.
+void multiply(const float* a, std::int64_t rows, std::int64_t a_stride, const BitMatrix& b, float* c,
               std::int64_t c_stride, const Epilogue& epilogue, ThreadPool& pool,
               const Budget& budget = Budget::unlimited());
 

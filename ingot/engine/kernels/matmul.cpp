@@ -1,4 +1,6 @@
 // Products of floats by panels; a constant right operand is packed once.
+#include <utility>
+
 #include "ingot/base/threads.h"
 #include "ingot/engine/kernels/gemm.h"
 #include "ingot/engine/kernels/kernels.h"
@@ -68,10 +70,10 @@ class MatMul final : public PreparedNode {
   static constexpr std::int64_t kFew = 4;
 };
 
-/// x times a constant matrix, with what is added to it.
-class Linear final : public PreparedNode {
+/// x times a constant matrix, a WeightMatrix or a BitOperand, with what is added to it.
+template <class Matrix> class Linear final : public PreparedNode {
  public:
-  Linear(WeightMatrix matrix, const Attributes& attributes) : matrix_(std::move(matrix)) {
+  Linear(const Attributes& attributes, auto&&... matrix) : matrix_(std::forward<decltype(matrix)>(matrix)...) {
     if (attributes.has("low")) {
       epilogue_.low = attributes.float_or("low", 0);
       epilogue_.high = attributes.float_or("high", 0);
@@ -107,10 +109,10 @@ class Linear final : public PreparedNode {
     });
   }
 
-  bool reads(std::size_t i) const override { return i != 1; }
+  bool reads(std::size_t i) const override { return i != 1 && i < 4; }
 
  private:
-  WeightMatrix matrix_;
+  Matrix matrix_;
   Epilogue epilogue_;
 };
 
@@ -123,11 +125,13 @@ std::unique_ptr<PreparedNode> prepare_matmul(PrepareContext& c) {
 
 std::unique_ptr<PreparedNode> prepare_linear(PrepareContext& c) {
   Tensor b = c.weights(1);
-  const std::int64_t first = b.dims()[0], second = b.dims()[1];
   const bool is_transposed = c.node.attributes.int_or("transB", 0) != 0;
-  return std::make_unique<Linear>(
-      WeightMatrix(std::move(b), is_transposed ? second : first, is_transposed ? first : second, is_transposed),
-      c.node.attributes);
+  if (const std::int64_t block = c.node.attributes.int_or("block", 0))
+    return std::make_unique<Linear<BitOperand>>(
+        c.node.attributes, BitWeights{std::move(b), is_transposed, block, c.weights(4), c.weights(5)});
+  const std::int64_t first = b.dims()[0], second = b.dims()[1];
+  return std::make_unique<Linear<WeightMatrix>>(c.node.attributes, std::move(b), is_transposed ? second : first,
+                                                is_transposed ? first : second, is_transposed);
 }
 
 }  // namespace ingot::engine

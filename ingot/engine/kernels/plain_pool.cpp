@@ -164,6 +164,83 @@ class PlainPool final : public PreparedNode {
   double p_;
 };
 
+/// MaxPool of bytes and doubles.
+template <class T> class TypedMaxPool final : public PreparedNode {
+ public:
+  void run(ops::KernelContext& c, ThreadPool& pool) const override {
+    const Array& x = c.in(0);
+    if (x.dtype() != dtype_of<T> || x.rank() < 3 || x.size() == 0) return ops::find(c.node)->kernel(c);
+    const ops::Sliding s = ops::Sliding::over(c, x.dims());
+    Array y = make_raw(c, 0, dtype_of<T>, ops::pooled_dims(x.dims(), s.windows));
+    if (y.size() == 0) return;
+    std::vector<std::vector<Span>> spans;
+    for (std::size_t i = 0; i < s.rank(); ++i) spans.push_back(spans_along(s, i));
+    const std::int64_t wide = s.windows.back(), lines = s.window_count / wide;
+    const std::int64_t work = s.tap_count / s.kernel.back() * s.plane.back() + wide * s.kernel.back();
+    const T* in = x.data<T>().data();
+    T* out = y.mutable_data<T>().data();
+    const Budget& budget = c.host().budget();
+    constexpr std::int64_t kGrain = 1 << 16;
+    pool.parallel_for(x.dims()[0] * x.dims()[1] * lines, std::max<std::int64_t>(1, kGrain / (work + 1)),
+                      [&](std::int64_t begin, std::int64_t end) {
+                        budget.poll();
+                        std::vector<T> row(static_cast<std::size_t>(s.plane.back()));
+                        std::vector<T> picked(static_cast<std::size_t>(wide));
+                        for (std::int64_t i = begin; i < end; ++i) {
+                          take_rows(s, spans, in + i / lines * s.plane_size, i % lines, row.data());
+                          take_columns(s, spans.back(), row.data(), picked.data(), out + i * wide);
+                        }
+                      });
+  }
+
+ private:
+  /// The largest of the rows of a plane that the windows of a line meet.
+  void take_rows(const ops::Sliding& s, const std::vector<std::vector<Span>>& spans, const T* plane, std::int64_t line,
+                 T* row) const {
+    loops_.start(row, s.plane.back());
+    std::vector<Span> outer(s.rank() - 1);
+    std::int64_t rows = 1;
+    for (std::size_t i = outer.size(); i-- > 0; line /= s.windows[i]) {
+      outer[i] = spans[i][static_cast<std::size_t>(line % s.windows[i])];
+      rows *= outer[i].count;
+    }
+    for (std::int64_t k = 0; k < rows; ++k) {
+      std::int64_t rest = k, from = 0, stride = s.plane.back();
+      for (std::size_t i = outer.size(); i-- > 0; stride *= s.plane[i]) {
+        from += (outer[i].first + rest % outer[i].count * s.dilations[i]) * stride;
+        rest /= outer[i].count;
+      }
+      loops_.columns(plane + from, s.plane.back(), row);
+    }
+  }
+
+  /// Whole windows side by side, those at the ends one by one.
+  void take_columns(const ops::Sliding& s, const std::vector<Span>& across, const T* row, T* picked, T* out) const {
+    const std::size_t last = s.rank() - 1;
+    const auto is_whole = [&](const Span& span) { return span.count == s.kernel[last]; };
+    const auto first = std::ranges::find_if(across, is_whole), end = std::find_if_not(first, across.end(), is_whole);
+    const std::int64_t skipped = first - across.begin(), n = end - first;
+    loops_.start(out, s.windows[last]);
+    for (std::int64_t i = 0; i < s.windows[last]; ++i) {
+      if (i == skipped) i += n;
+      if (i >= s.windows[last]) break;
+      const Span& span = across[static_cast<std::size_t>(i)];
+      for (std::int64_t k = 0; k < span.count; ++k)
+        loops_.columns(row + span.first + k * s.dilations[last], 1, out + i);
+    }
+    for (std::int64_t k = 0; n > 0 && k < s.kernel[last]; ++k) {
+      const T* taps = row + first->first + k * s.dilations[last];
+      if (s.strides[last] != 1) {
+        for (std::int64_t i = 0; i < n; ++i) picked[i] = taps[i * s.strides[last]];
+        taps = picked;
+      }
+      loops_.columns(taps, n, out + skipped);
+    }
+  }
+
+  FoldLoops loops_ = fold_loops(Fold::maximum, dtype_of<T>);
+};
+
 /// One window over all of each plane.
 class GlobalPool final : public PreparedNode {
  public:
@@ -206,8 +283,11 @@ std::unique_ptr<PreparedNode> prepare_global_pool(PrepareContext& c) {
 }
 
 std::unique_ptr<PreparedNode> prepare_plain_pool(PrepareContext& c) {
-  if (c.elem(0) != DType::f32) return c.refuse("the input is not float");
   if (c.node.output(1)) return c.refuse("the places of the largest elements are wanted");
+  if (c.node.op == "MaxPool" && c.elem(0) == DType::u8) return std::make_unique<TypedMaxPool<std::uint8_t>>();
+  if (c.node.op == "MaxPool" && c.elem(0) == DType::i8) return std::make_unique<TypedMaxPool<std::int8_t>>();
+  if (c.node.op == "MaxPool" && c.elem(0) == DType::f64) return std::make_unique<TypedMaxPool<double>>();
+  if (c.elem(0) != DType::f32) return c.refuse("the input is not float");
   if (c.node.attributes.int_or("storage_order", 0) != 0) return c.refuse("places are counted in columns");
   const std::int64_t p = c.node.attributes.int_or("p", 2);
   if (c.node.op == "LpPool" && p < 1) return c.refuse("attribute 'p' is less than 1");

@@ -17,9 +17,14 @@ constexpr std::int64_t kGrain = 1 << 15;  // elements that one piece of work mov
 template <class T>
 void transpose_plane(const T* x, std::int64_t column_step, T* y, std::int64_t row_step_out, std::int64_t rows,
                      std::int64_t columns) {
-  if constexpr (sizeof(T) == sizeof(std::uint32_t) && std::is_trivially_copyable_v<T>)
-    return transpose_words(reinterpret_cast<const std::uint32_t*>(x), column_step, reinterpret_cast<std::uint32_t*>(y),
-                           row_step_out, rows, columns);
+  [[maybe_unused]] const auto by_words = [&]<class Word>(Word) {
+    transpose_words(reinterpret_cast<const Word*>(x), column_step, reinterpret_cast<Word*>(y), row_step_out, rows,
+                    columns);
+  };
+  if constexpr (sizeof(T) == 1) return by_words(std::uint8_t{});
+  if constexpr (sizeof(T) == 2) return by_words(std::uint16_t{});
+  if constexpr (sizeof(T) == 4) return by_words(std::uint32_t{});
+  if constexpr (sizeof(T) == 8) return by_words(std::uint64_t{});
   for (std::int64_t i = 0; i < rows; i += kTile)
     for (std::int64_t j = 0; j < columns; j += kTile) {
       const std::int64_t row_end = std::min(rows, i + kTile), column_end = std::min(columns, j + kTile);

@@ -1,4 +1,4 @@
-// Transposes of elements of four bytes, a square at a time in registers.
+// Transposes, a square at a time in registers.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ingot/engine/kernels/transpose_tiles.cpp"
 // The first of these includes this file once per kind of CPU: the order counts.
@@ -96,6 +96,55 @@ void transpose(const std::uint32_t* HWY_RESTRICT x, std::int64_t x_stride, std::
       y[r * y_stride + k] = x[k * x_stride + r];
 }
 
+/// Elements of other sizes, squares of as many as sixteen bytes hold.
+template <class T>
+void transpose_small(const T* HWY_RESTRICT x, std::int64_t x_stride, T* HWY_RESTRICT y, std::int64_t y_stride,
+                     std::int64_t rows, std::int64_t columns) {
+#if HWY_TARGET == HWY_SCALAR
+  const std::int64_t whole_rows = 0, whole_columns = 0;
+#else
+  constexpr std::int64_t kSize = 16 / sizeof(T);
+  const hn::FixedTag<T, kSize> d;
+  using V = hn::Vec<decltype(d)>;
+  const std::int64_t whole_rows = rows / kSize * kSize, whole_columns = columns / kSize * kSize;
+  for (std::int64_t k = 0; k < whole_columns; k += kSize)
+    for (std::int64_t r = 0; r < whole_rows; r += kSize) {
+      V a[kSize], b[kSize];
+      HWY_UNROLL(16)
+      for (std::int64_t i = 0; i < kSize; ++i) a[i] = hn::LoadU(d, x + (k + i) * x_stride + r);
+      // Each step puts elements of rows that are half of all apart side by side.
+      HWY_UNROLL(4)
+      for (std::int64_t step = 1; step < kSize; step *= 2) {
+        HWY_UNROLL(8)
+        for (std::int64_t i = 0; i < kSize / 2; ++i) {
+          b[2 * i] = hn::InterleaveLower(d, a[i], a[i + kSize / 2]);
+          b[2 * i + 1] = hn::InterleaveUpper(d, a[i], a[i + kSize / 2]);
+        }
+        HWY_UNROLL(16)
+        for (std::int64_t i = 0; i < kSize; ++i) a[i] = b[i];
+      }
+      HWY_UNROLL(16)
+      for (std::int64_t i = 0; i < kSize; ++i) hn::StoreU(a[i], d, y + (r + i) * y_stride + k);
+    }
+#endif
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t k = r < whole_rows ? whole_columns : 0; k < columns; ++k)
+      y[r * y_stride + k] = x[k * x_stride + r];
+}
+
+void transpose_1(const std::uint8_t* x, std::int64_t x_stride, std::uint8_t* y, std::int64_t y_stride,
+                 std::int64_t rows, std::int64_t columns) {
+  transpose_small(x, x_stride, y, y_stride, rows, columns);
+}
+void transpose_2(const std::uint16_t* x, std::int64_t x_stride, std::uint16_t* y, std::int64_t y_stride,
+                 std::int64_t rows, std::int64_t columns) {
+  transpose_small(x, x_stride, y, y_stride, rows, columns);
+}
+void transpose_8(const std::uint64_t* x, std::int64_t x_stride, std::uint64_t* y, std::int64_t y_stride,
+                 std::int64_t rows, std::int64_t columns) {
+  transpose_small(x, x_stride, y, y_stride, rows, columns);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace ingot::engine
 HWY_AFTER_NAMESPACE();
@@ -105,12 +154,30 @@ namespace ingot::engine {
 namespace {
 
 HWY_EXPORT(transpose);
+HWY_EXPORT(transpose_1);
+HWY_EXPORT(transpose_2);
+HWY_EXPORT(transpose_8);
 
 }  // namespace
 
 void transpose_words(const std::uint32_t* x, std::int64_t x_stride, std::uint32_t* y, std::int64_t y_stride,
                      std::int64_t rows, std::int64_t columns) {
   HWY_DYNAMIC_DISPATCH(transpose)(x, x_stride, y, y_stride, rows, columns);
+}
+
+void transpose_words(const std::uint8_t* x, std::int64_t x_stride, std::uint8_t* y, std::int64_t y_stride,
+                     std::int64_t rows, std::int64_t columns) {
+  HWY_DYNAMIC_DISPATCH(transpose_1)(x, x_stride, y, y_stride, rows, columns);
+}
+
+void transpose_words(const std::uint16_t* x, std::int64_t x_stride, std::uint16_t* y, std::int64_t y_stride,
+                     std::int64_t rows, std::int64_t columns) {
+  HWY_DYNAMIC_DISPATCH(transpose_2)(x, x_stride, y, y_stride, rows, columns);
+}
+
+void transpose_words(const std::uint64_t* x, std::int64_t x_stride, std::uint64_t* y, std::int64_t y_stride,
+                     std::int64_t rows, std::int64_t columns) {
+  HWY_DYNAMIC_DISPATCH(transpose_8)(x, x_stride, y, y_stride, rows, columns);
 }
 
 }  // namespace ingot::engine

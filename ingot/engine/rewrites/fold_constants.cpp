@@ -30,9 +30,10 @@ class FoldHost final : public ops::KernelHost {
 
 }  // namespace
 
-void fold_constants(Graph& root, Ledger& ledger, Budget& budget) {
+void fold_constants(Graph& root, Ledger& ledger, Budget& budget, std::function<bool(const Node&)> keeps) {
   FoldHost host(ledger, budget);
   passes::FoldOptions options;
+  options.keeps = std::move(keeps);
   options.most_bytes = 8 * kMostFolded;
   options.is_for_running = true;
   passes::fold_constants(root, options, host);

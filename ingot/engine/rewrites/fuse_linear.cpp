@@ -11,8 +11,12 @@ namespace {
 
 bool is_float(const Value* v) { return v && v->type.elem == DType::f32; }
 
+/// A product that an earlier rewrite left alone.
+bool keeps_bits(const Node& node) { return node.domain == kEngineDomain && node.op == "Linear"; }
+
 /// The number of columns of the result, if the node is a product with a constant matrix that the kernel can do.
 std::optional<std::int64_t> columns_of(const Node& node) {
+  if (keeps_bits(node)) return constant_of(node.input(1))->dims()[node.attributes.int_or("transB", 0) ? 0 : 1];
   if (!node.is("MatMul") && !node.is("Gemm")) return {};
   const Tensor* matrix = constant_of(node.input(1));
   if (!is_float(node.input(0)) || !matrix || matrix->dtype() != DType::f32 || matrix->rank() != 2) return {};
@@ -70,7 +74,12 @@ void fuse(Node& product, std::int64_t columns) {
   }
   Graph& graph = product.graph();
   GraphBuilder g(graph, tail);
-  Attrs attrs = {{"transB", product.is("Gemm") ? product.attributes.int_or("transB", 0) : 0}};
+  Attrs attrs = {{"transB", product.attributes.int_or("transB", 0)}};
+  Values inputs = {product.input(0), product.input(1), bias, residual};
+  if (keeps_bits(product)) {
+    attrs.emplace_back("block", product.attributes.int_or("block", 0));
+    inputs.insert(inputs.end(), {product.input(4), product.input(5)});
+  }
   if (limits) {
     attrs.emplace_back("low", limits->low);
     attrs.emplace_back("high", limits->high);
@@ -80,7 +89,7 @@ void fuse(Node& product, std::int64_t columns) {
     attrs.emplace_back("a", function->a);
     attrs.emplace_back("b", function->b);
   }
-  Node* fused = g.node("Linear", kEngineDomain, {product.input(0), product.input(1), bias, residual}, attrs, 1);
+  Node* fused = g.node("Linear", kEngineDomain, inputs, attrs, 1);
   fused->name = names_of(nodes);
   fused->output(0)->type = tail->output(0)->type;
   graph.replace_all_uses(tail->output(0), fused->output(0));

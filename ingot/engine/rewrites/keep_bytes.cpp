@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <unordered_map>
 
 #include "ingot/engine/domain.h"
@@ -19,7 +20,7 @@ bool is_byte(DType type) { return type == DType::i8 || type == DType::u8; }
 
 bool is_scale(float scale) { return std::isfinite(scale) && scale > 0; }
 
-/// A DequantizeLinear of bytes in four dimensions that has one scale.
+/// A DequantizeLinear of bytes that has one scale.
 struct Source {
   Node* node;
   Value* bytes;
@@ -29,11 +30,17 @@ std::optional<Source> source_of(const Value* v) {
   Node* node = v ? v->producer() : nullptr;
   if (!node || !node->is("DequantizeLinear") || v->type.elem != DType::f32) return {};
   Value* bytes = node->input(0);
-  if (constant_of(bytes) || !bytes->type.shape || bytes->type.shape->size() != 4 || !is_byte(bytes->type.elem))
-    return {};
+  if (constant_of(bytes) || !is_byte(bytes->type.elem)) return {};
   const auto quantization = quantization_of(*node, bytes->type.elem);
   if (!quantization || !is_scale(quantization->scale)) return {};
   return Source{node, bytes, *quantization};
+}
+
+/// The same in four dimensions.
+std::optional<Source> image_of(const Value* v) {
+  auto source = source_of(v);
+  if (source && (!source->bytes->type.shape || source->bytes->type.shape->size() != 4)) source.reset();
+  return source;
 }
 
 /// Limits and the QuantizeLinear to bytes that follow a value, which nobody else reads.
@@ -80,16 +87,20 @@ struct Weights {
   Value* bytes;
   std::vector<float> scales;
   Tensor zeros;  // one, or one per filter
+
+  float scale(std::size_t filter) const { return scales[scales.size() == 1 ? 0 : filter]; }
 };
-std::optional<Weights> weights_of(const Value* v) {
+/// Of filters, which are along one of their axes.
+std::optional<Weights> weights_of(const Value* v, std::int64_t rank, std::int64_t along) {
   Node* node = v ? v->producer() : nullptr;
   if (!node || !node->is("DequantizeLinear") || v->type.elem != DType::f32) return {};
   const Tensor *bytes = constant_of(node->input(0)), *scale = constant_of(node->input(1));
-  if (!bytes || !is_byte(bytes->dtype()) || bytes->rank() != 4 || bytes->size() == 0) return {};
+  if (!bytes || !is_byte(bytes->dtype()) || bytes->rank() != rank || bytes->size() == 0) return {};
   if (!scale || scale->dtype() != DType::f32 || scale->rank() > 1 || node->attributes.int_or("block_size", 0) != 0)
     return {};
-  const std::int64_t filters = bytes->dims()[0], axis = node->attributes.int_or("axis", 1);
-  if (scale->size() != 1 && (scale->size() != filters || (axis != 0 && axis != -4))) return {};
+  const std::int64_t filters = bytes->dims()[static_cast<std::size_t>(along)];
+  const std::int64_t axis = node->attributes.int_or("axis", 1);
+  if (scale->size() != 1 && (scale->size() != filters || (axis != along && axis != along - rank))) return {};
   const Tensor* zero = constant_of(node->input(2));
   if (node->input(2) && (!zero || zero->dtype() != bytes->dtype() || zero->dims() != scale->dims())) return {};
   Weights weights{node, node->input(0), scale->to_vector<float>(), {}};
@@ -136,10 +147,16 @@ class Keeper {
     if (!order) return;
     std::vector<Node*> found;
     for (Node* node : *order)
-      if (node->domain.empty() && (node->op == "Conv" || node->op == "Add" || is_mean(*node))) found.push_back(node);
+      if (node->domain.empty() &&
+          (node->op == "Conv" || node->op == "Add" || is_mean(*node) || is_product(*node) || is_moving(*node)))
+        found.push_back(node);
     for (Node* node : found) {
       if (node->op == "Conv")
         convolve(*node);
+      else if (is_product(*node))
+        multiply(*node);
+      else if (is_moving(*node))
+        move(*node);
       else if (node->op == "Add")
         add(*node);
       else
@@ -152,6 +169,14 @@ class Keeper {
   static bool is_mean(const Node& node) {
     return node.op == "AveragePool" || node.op == "GlobalAveragePool" || node.op == "ReduceMean";
   }
+
+  static bool is_moving(const Node& node) {
+    constexpr std::string_view kMovesBytes[] = {
+        "Concat",  "DepthToSpace", "Expand", "Flatten", "Gather",       "GatherElements", "GatherND",  "Identity",
+        "MaxPool", "Reshape",      "Slice",  "Squeeze", "SpaceToDepth", "Tile",           "Transpose", "Unsqueeze"};
+    return std::ranges::find(kMovesBytes, node.op) != std::end(kMovesBytes);
+  }
+  static bool is_product(const Node& node) { return node.op == "MatMul" || node.op == "Gemm"; }
 
   /// Pads at the beginning of both axes, then at the end, where they are numbers.
   static std::optional<Dims> pads_of(const ops::Window& window, const Shape& x) {
@@ -166,8 +191,8 @@ class Keeper {
   }
 
   void convolve(Node& conv) {
-    const auto x = source_of(conv.input(0));
-    const auto w = x ? weights_of(conv.input(1)) : std::nullopt;
+    const auto x = image_of(conv.input(0));
+    const auto w = x ? weights_of(conv.input(1), 4, 0) : std::nullopt;
     const auto sink = w ? sink_of(conv.output(0)) : std::nullopt;
     if (!sink) return;
     const Dims dims = constant_of(w->bytes)->dims();
@@ -181,30 +206,113 @@ class Keeper {
     const ops::Window window = ops::Window::read(conv.attributes, 2, &kernel);
     const auto pads = pads_of(window, *x->bytes->type.shape);
     if (!pads) return;
-    std::vector<float> factors;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(filters); ++i)
-      factors.push_back(x->quantization.scale * w->scales[w->scales.size() == 1 ? 0 : i] / sink->quantization.scale);
-    if (!std::ranges::all_of(factors, [](float f) { return std::isfinite(f); })) return;
+    const auto factors = factors_of(*x, *w, *sink, filters);
+    if (factors.empty()) return;
     GraphBuilder g(graph_, sink->nodes.back());
     Value* offsets = bias->empty() ? nullptr : g.constant(Tensor::of<std::int32_t>({filters}, *bias));
-    Node* made = g.node("ByteConv", kEngineDomain,
-                        {channels_last(g, x->bytes), w->bytes, g.constant(w->zeros),
-                         g.constant(Tensor::of<float>({filters}, factors)), offsets},
-                        {{"strides", window.strides},
+    const Attrs attrs = {{"strides", window.strides},
                          {"dilations", window.dilations},
                          {"pads", *pads},
                          {"group", groups},
                          {"x_zero", x->quantization.zero},
                          {"y_zero", sink->quantization.zero},
                          {"low", sink->low},
-                         {"high", sink->high}},
-                        1);
+                         {"high", sink->high}};
+    Node* made = g.node("ByteConv", kEngineDomain,
+                        {channels_last(g, x->bytes), w->bytes, g.constant(w->zeros),
+                         g.constant(Tensor::of<float>({filters}, factors)), offsets},
+                        attrs, 1);
     finish(g, conv, *sink, *made);
+  }
+
+  /// By how much sums are more than a step of the result; none where a number is too large.
+  static std::vector<float> factors_of(const Source& x, const Weights& w, const Sink& sink, std::int64_t filters) {
+    std::vector<float> factors;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(filters); ++i)
+      factors.push_back(x.quantization.scale * w.scale(i) / sink.quantization.scale);
+    if (!std::ranges::all_of(factors, [](float f) { return std::isfinite(f); })) factors.clear();
+    return factors;
+  }
+
+  /// Rows times a matrix.
+  void multiply(Node& product) {
+    const Attributes& attributes = product.attributes;
+    const bool is_turned = attributes.int_or("transB", 0) != 0;  // a filter is a row
+    if (attributes.int_or("transA", 0) != 0 || attributes.float_or("alpha", 1) != 1 ||
+        attributes.float_or("beta", 1) != 1)
+      return;
+    const auto x = source_of(product.input(0));
+    const auto w = x ? weights_of(product.input(1), 2, is_turned ? 0 : 1) : std::nullopt;
+    const auto sink = w ? sink_of(product.output(0)) : std::nullopt;
+    if (!sink) return;
+    const Dims dims = constant_of(w->bytes)->dims();
+    const std::int64_t filters = dims[is_turned ? 0 : 1], depth = dims[is_turned ? 1 : 0];
+    const std::int64_t most = std::numeric_limits<std::int32_t>::max() - depth * 255 * 255;
+    if (most < 0) return;
+    const auto bias = bias_of(product.input(2), x->quantization.scale, w->scales, filters, most);
+    const auto factors = factors_of(*x, *w, *sink, filters);
+    if (!bias || factors.empty()) return;
+    GraphBuilder g(graph_, sink->nodes.back());
+    Value* offsets = bias->empty() ? nullptr : g.constant(Tensor::of<std::int32_t>({filters}, *bias));
+    const Attrs attrs = {{"transB", is_turned ? 1 : 0},
+                         {"x_zero", x->quantization.zero},
+                         {"y_zero", sink->quantization.zero},
+                         {"low", sink->low},
+                         {"high", sink->high}};
+    Node* made =
+        g.node("ByteProduct", kEngineDomain,
+               {x->bytes, w->bytes, g.constant(w->zeros), g.constant(Tensor::of<float>({filters}, factors)), offsets},
+               attrs, 1);
+    made->name = names_of(nodes_of(product, *sink));
+    made->output(0)->type = sink->bytes()->type;
+    replace(product, *sink, made->output(0));
+  }
+
+  /// What does nothing but move numbers, or take the largest, does it to the bytes, where the result is quantised as
+  /// they are.
+  void move(Node& node) {
+    const std::size_t count = node.op == "Concat" ? node.input_count() : 1;
+    Node* reader = node.output_count() == 1 && node.output(0) ? only_reader(node.output(0)) : nullptr;
+    if (!reader || !reader->is("QuantizeLinear") || reader->input(0) != node.output(0)) return;
+    const auto wanted = quantization_of(*reader, reader->output(0)->type.elem);
+    std::vector<Source> sources;
+    for (std::size_t i = 0; i < count; ++i)
+      if (auto source = source_of(node.input(i)); source && wanted && source->quantization == *wanted)
+        sources.push_back(*source);
+    if (sources.size() != count) return;
+    if (node.op == "MaxPool" && pool(node, sources[0], *reader)) return;
+    for (std::size_t i = 0; i < count; ++i) node.set_input(i, sources[i].bytes);
+    node.output(0)->type.elem = wanted->type;
+    graph_.replace_all_uses(reader->output(0), node.output(0));
+    node.name = names_of(std::array{&node, reader});
+    graph_.erase(reader);
+    std::set<Node*> nodes;
+    for (const Source& source : sources) nodes.insert(source.node);
+    for (Node* source : nodes) erase_unread(source);
+  }
+
+  /// The largest of windows of an image whose channels are last already.
+  bool pool(Node& node, const Source& x, Node& quantize) {
+    if (!last_.contains(x.bytes) || !static_dims(node.output(0)->type.shape)) return false;
+    const ops::Window window = ops::Window::read(node.attributes, 2);
+    const auto pads = pads_of(window, *x.bytes->type.shape);
+    if (!pads || !window.kernel[0].is_known() || !window.kernel[1].is_known()) return false;
+    const Dims out = *static_dims(node.output(0)->type.shape);
+    GraphBuilder g(graph_, &quantize);
+    Node* made = g.node("ByteMax", kEngineDomain, {channels_last(g, x.bytes)},
+                        {{"kernel_shape", Dims{window.kernel[0].value(), window.kernel[1].value()}},
+                         {"strides", window.strides},
+                         {"dilations", window.dilations},
+                         {"pads", *pads},
+                         {"sizes", Dims{out[2], out[3]}}},
+                        1);
+    finish(g, node, {{&quantize}, x.quantization, 0, 0}, *made);
+    return true;
   }
 
   /// Of two operands of one shape, if one of them has its channels last already.
   void add(Node& sum) {
-    const auto a = source_of(sum.input(0)), b = source_of(sum.input(1));
+    const auto a = image_of(sum.input(0)), b = image_of(sum.input(1));
     if (!a || !b || a->node == b->node || !have_same_shape(a->bytes, b->bytes)) return;
     if (!last_.contains(a->bytes) && !last_.contains(b->bytes)) return;
     const auto sink = sink_of(sum.output(0));
@@ -226,7 +334,7 @@ class Keeper {
 
   /// Over whole planes.
   void average(Node& mean) {
-    const auto x = source_of(mean.input(0));
+    const auto x = image_of(mean.input(0));
     if (!x || !last_.contains(x->bytes) || mean.output(0)->type.elem != DType::f32) return;
     const bool is_whole = mean.op == "GlobalAveragePool" ||
                           (mean.op == "AveragePool" ? covers_plane(mean, *x->bytes->type.shape) : is_over_plane(mean));
@@ -261,11 +369,15 @@ class Keeper {
     return sorted == std::vector<std::int64_t>{2, 3};
   }
 
-  /// Gives the readers of the sink's bytes what was made, and takes out the nodes between.
-  void finish(GraphBuilder& g, Node& first, const Sink& sink, Node& made) {
+  static std::vector<Node*> nodes_of(Node& first, const Sink& sink) {
     std::vector<Node*> nodes = {&first};
     nodes.insert(nodes.end(), sink.nodes.begin(), sink.nodes.end());
-    made.name = names_of(nodes);
+    return nodes;
+  }
+
+  /// Gives the readers of the sink's bytes what was made.
+  void finish(GraphBuilder& g, Node& first, const Sink& sink, Node& made) {
+    made.name = names_of(nodes_of(first, sink));
     Type type = sink.bytes()->type;
     if (type.shape && type.shape->size() == 4)
       type.shape = Shape{(*type.shape)[0], (*type.shape)[2], (*type.shape)[3], (*type.shape)[1]};
@@ -274,8 +386,14 @@ class Keeper {
     plain->type = sink.bytes()->type;
     made_.push_back(plain->producer());
     last_[plain] = made.output(0);
-    graph_.replace_all_uses(sink.bytes(), plain);
+    replace(first, sink, plain);
+  }
+
+  /// Gives the readers of the sink's bytes others, and takes out the nodes between.
+  void replace(Node& first, const Sink& sink, Value* others) {
+    graph_.replace_all_uses(sink.bytes(), others);
     const Values inputs = first.inputs();
+    const std::vector<Node*> nodes = nodes_of(first, sink);
     for (std::size_t i = nodes.size(); i-- > 0;) graph_.erase(nodes[i]);
     for (Value* input : inputs)
       if (input) erase_unread(input->producer());

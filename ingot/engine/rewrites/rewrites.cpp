@@ -16,6 +16,7 @@
 #include "ingot/engine/rewrites/fuse_quantization.h"
 #include "ingot/engine/rewrites/fuse_trained_normalization.h"
 #include "ingot/engine/rewrites/fuse_updates.h"
+#include "ingot/engine/rewrites/keep_bits.h"
 #include "ingot/engine/rewrites/keep_bytes.h"
 #include "ingot/engine/rewrites/lower_einsum.h"
 #include "ingot/engine/rewrites/lower_powers.h"
@@ -32,6 +33,17 @@ template <void (*run)(Graph&)> void alone(Graph& graph, const RewriteContext&) {
 void make_dense(Graph& root, const RewriteContext& context) { make_initializers_dense(root, context.ledger); }
 
 void fold(Graph& root, const RewriteContext& context) { fold_constants(root, context.ledger, context.budget); }
+
+/// What makes weights and their scales, which stay integers.
+void fold_scales(Graph& graph, const RewriteContext& context) {
+  const auto dequantizes = [](const Node& node) { return node.is("DequantizeLinear"); };
+  if (&graph != &context.root) return;
+  bool has_some = false;
+  for_each_graph(graph, [&](Graph& g) {
+    for (const Node& node : g.nodes()) has_some |= dequantizes(node);
+  });
+  if (has_some) fold_constants(graph, context.ledger, context.budget, dequantizes);
+}
 
 void absorb_pads(Graph& graph, const RewriteContext&) { passes::absorb_pads(graph); }
 
@@ -50,7 +62,9 @@ void update(Graph& graph, const RewriteContext& context) {
 
 constexpr Rewrite kRewrites[] = {
     {"make_initializers_dense", make_dense, Rewrite::Kind::always},
+    {"fold_scales", fold_scales, Rewrite::Kind::early},
     {"keep_bytes", alone<keep_bytes>, Rewrite::Kind::early},
+    {"keep_bits", alone<keep_bits>, Rewrite::Kind::early},
     {"fold_constants", fold, Rewrite::Kind::always},
     {"compute_in_float", widen_halves},
     {"lower_einsum", einsum},
@@ -75,7 +89,13 @@ constexpr Rewrite kRewrites[] = {
 
 constexpr Precedence kPrecedences[] = {
     {"make_initializers_dense", "fold_constants", "kernels know no sparse tensors"},
+    {"make_initializers_dense", "fold_scales", "kernels know no sparse tensors"},
+    {"fold_scales", "keep_bytes", "scales and zero points are looked for as constants"},
+    {"fold_scales", "keep_bits", "exporters compute scales and zero points of constants"},
     {"keep_bytes", "fold_constants", "weights of bytes would be floats"},
+    {"keep_bytes", "keep_bits", "where both sides are bytes, so are the products"},
+    {"keep_bits", "fold_constants", "weights of few bits would be floats"},
+    {"keep_bits", "fuse_linear", "a product takes in what follows it"},
     {"keep_bytes", "fuse_quantization", "what stays in bytes has nothing to round"},
     {"fold_constants", "eliminate_common_subexpressions",
      "rewrites look for constants where exporters wrote operators of constants"},

@@ -1,6 +1,7 @@
 // LightGBM's models: text, a line per key.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -205,6 +206,15 @@ void read_objective(std::string_view line, Model& model) {
   }
 }
 
+/// A file that was cut off between two trees looks whole, but its head tells how long each tree is.
+void require_whole(const Section& head, std::size_t trees) {
+  if (!head.contains("max_feature_idx")) refuse_text("does not say how many columns it reads");
+  const auto sizes = head.find("tree_sizes");
+  if (sizes == head.end()) return;  // of older versions
+  if (const std::size_t stated = words(sizes->second).size(); stated != trees)
+    refuse_text(fmt::format("has {} trees, where its head states {}: it was cut off, or joined", trees, stated));
+}
+
 }  // namespace
 
 Model read_lightgbm(std::string_view text, Budget* budget) {
@@ -228,6 +238,7 @@ Model read_lightgbm(std::string_view text, Budget* budget) {
       sections.back()[line.substr(0, equals)] = line.substr(equals + 1);
   }
   const Section& head = sections[0];
+  require_whole(head, sections.size() - 1);
   if (const auto version = head.find("version"); version != head.end())
     model.producer += " (file " + std::string(version->second) + ")";
   model.features = integer_of(head, "max_feature_idx", -1) + 1;
@@ -246,8 +257,8 @@ Model read_lightgbm(std::string_view text, Budget* budget) {
   if (const auto version = head.find("version"); is_average && version != head.end() && version->second == "v2")
     model.link = Link::identity;
   std::ranges::sort(model.zero_is_missing);
-  const auto twice = std::ranges::unique(model.zero_is_missing);
-  model.zero_is_missing.erase(twice.begin(), twice.end());
+  model.zero_is_missing.erase(std::unique(model.zero_is_missing.begin(), model.zero_is_missing.end()),
+                              model.zero_is_missing.end());
   check(model);
   return model;
 }

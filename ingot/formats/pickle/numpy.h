@@ -16,7 +16,7 @@ struct Dtype {
   char kind = 'V';         // b i u f c U S O V M m
   std::uint64_t size = 0;  // bytes of one element
   bool is_big_endian = false;
-  std::vector<Field> fields{};           // of a structure
+  std::vector<Field> fields;             // of a structure
   std::vector<std::int64_t> sub_dims{};  // each element is itself an array of these dimensions
 
   std::string name() const;  // "f8"

@@ -24,11 +24,16 @@ IrValue* masked(GraphBuilder& b, IrValue* scores, IrValue* counts) {
 
 IrValue* both(GraphBuilder& b, IrValue* x, IrValue* y) { return x && y ? b.op("And", {x, y}) : x ? x : y; }
 
-/// Row i counts columns up to i: [queries, keys].
-IrValue* causal(GraphBuilder& b, IrValue* query, IrValue* key, std::int64_t axis) {
-  IrValue* rows = b.unsqueeze(counted(b, size_of(b, query, axis)), {1});
-  IrValue* columns = b.unsqueeze(counted(b, size_of(b, key, axis)), {0});
-  return b.op("GreaterOrEqual", {rows, columns});
+/// How far a key stands before a query: [queries, keys].
+IrValue* distance(GraphBuilder& b, IrValue* query, IrValue* key) {
+  IrValue* rows = b.unsqueeze(counted(b, size_of(b, query, 1)), {1});
+  IrValue* columns = b.unsqueeze(counted(b, size_of(b, key, 1)), {0});
+  return b.sub(rows, columns);
+}
+
+/// A query counts the keys up to its own place.
+IrValue* causal(GraphBuilder& b, IrValue* query, IrValue* key) {
+  return b.op("GreaterOrEqual", {distance(b, query, key), b.index(0)});
 }
 
 bool is_asked(const Call& call, const char* name) {
@@ -62,7 +67,7 @@ void simple_attention(Call& call, bool is_additive) {
     if (call.flag("use_scale", false)) scores = b.mul(scores, call.weight("scale", Dims{}));
   }
   IrValue* counts = call.stated_mask(1) ? b.unsqueeze(call.stated_mask(1), {1}) : nullptr;
-  if (wants_causal(call)) counts = both(b, counts, b.unsqueeze(causal(b, query, key, 1), {0}));
+  if (wants_causal(call)) counts = both(b, counts, b.unsqueeze(causal(b, query, key), {0}));
   IrValue* weights = b.op("Softmax", {masked(b, scores, counts)}, {{"axis", -1}});
   IrValue* y = b.op("MatMul", {weights, value});
   if (IrValue* own = call.stated_mask()) y = b.mul(y, b.cast(b.unsqueeze(own, {2}), y->type.elem));
@@ -93,7 +98,7 @@ Projection projection(Call& call, const std::string& attribute, std::size_t plac
   p.kernel = part.weight("kernel", sizes);
   if (!is_float(p.kernel->type.elem))
     call.refuse("quantized attention has no translation", "save the model before it is quantized");
-  const Dims of_bias = place == 3 ? Dims{-1} : Dims(sizes.begin() + 1, sizes.end());
+  const Dims of_bias = attribute == "output_dense" ? Dims{-1} : Dims(sizes.begin() + 1, sizes.end());
   if (has_bias) p.bias = part.weight("bias", of_bias);
   for (const auto& [name, made] : inner.parameters) call.layer.parameters.emplace(attribute + ":" + name, made);
   return p;
@@ -139,19 +144,37 @@ IrValue* counting(Call& call, const Asked& asked) {
   if (IrValue* mask = given(4, "value_mask", asked.value)) counts = both(b, counts, b.unsqueeze(mask, {1, 2}));
   if (IrValue* mask = given(5, "key_mask", asked.key)) counts = both(b, counts, b.unsqueeze(mask, {1, 2}));
   if (wants_causal(call))
-    counts = both(b, counts, b.unsqueeze(causal(b, asked.query.value, asked.value.value, 1), {0, 1}));
+    counts = both(b, counts, b.unsqueeze(causal(b, asked.query.value, asked.value.value), {0, 1}));
+  if (const Config window = call.at("sliding_window"); !window.is_null()) {
+    call.require(window.as_int().value_or(0) > 0, "its sliding window is no size");
+    IrValue* apart = b.op("Abs", {distance(b, asked.query.value, asked.value.value)});
+    counts = both(b, counts, b.unsqueeze(b.op("Less", {apart, b.index(*window.as_int())}), {0, 1}));
+  }
   return counts;
 }
 
 struct Heads {
   IrValue *query = nullptr, *key = nullptr, *value = nullptr;  // [batch, heads, steps, size]
+  IrValue* gate = nullptr;                                     // what is multiplied with the result
 };
+
+/// Where the output's weights stand in a list of all.
+std::size_t place_of_output(const Call& call) { return call.flag("use_gate", false) ? 4 : 3; }
+
+/// What its query lets through of each head, between the keys and the values in a list of all weights; null:
+/// everything.
+IrValue* gate_of(Call& call, const Asked& asked, std::int64_t heads, std::int64_t size) {
+  if (!call.flag("use_gate", false)) return nullptr;
+  const Projection gate = projection(call, "gate_dense", 2, {-1, heads, size});
+  return call.b.op("Sigmoid", {heads_of(call.b, asked.query.value, gate)});
+}
 
 void give_heads(Call& call, const Asked& from, const Heads& h, const Projection& output, double scale) {
   GraphBuilder& b = call.b;
   IrValue* scores = b.op("MatMul", {b.mul(h.query, scale), b.transpose(h.key, {0, 1, 3, 2})});
   IrValue* weights = b.op("Softmax", {masked(b, scores, counting(call, from))}, {{"axis", -1}});
   IrValue* y = b.op("MatMul", {weights, h.value});
+  if (h.gate) y = b.mul(y, h.gate);
   y = einsum(b, {y, output.kernel}, "bhtk,hkd->btd");
   if (output.bias) y = b.add(y, output.bias);
   call.set(y, from.query.mask);
@@ -166,16 +189,15 @@ void additive_attention(Call& call) { simple_attention(call, true); }
 void multi_head_attention(Call& call) {
   GraphBuilder& b = call.b;
   const Asked asked = asked_of(call);
-  if (call.flag("use_gate", false)) call.refuse("a gate has no translation");
-  if (!call.at("sliding_window").is_null()) call.refuse("a sliding window has no translation");
   if (call.at("output_shape").size() > 1) call.refuse("an output of several axes has no translation");
   const std::int64_t count = call.integer("num_heads"), size = call.integer("key_dim");
   const std::int64_t of_values = call.integer("value_dim", size);
   const Projection query = projection(call, "query_dense", 0, {-1, count, size});
   const Projection key = projection(call, "key_dense", 1, {-1, count, size});
-  const Projection value = projection(call, "value_dense", 2, {-1, count, of_values});
-  const Projection output = projection(call, "output_dense", 3, {count, of_values, -1});
+  const Projection value = projection(call, "value_dense", place_of_output(call) - 1, {-1, count, of_values});
+  const Projection output = projection(call, "output_dense", place_of_output(call), {count, of_values, -1});
   Heads heads;
+  heads.gate = gate_of(call, asked, count, of_values);
   heads.query = heads_of(b, asked.query.value, query);
   heads.key = heads_of(b, asked.keys(), key);
   heads.value = heads_of(b, asked.value.value, value);
@@ -185,15 +207,13 @@ void multi_head_attention(Call& call) {
 void grouped_query_attention(Call& call) {
   GraphBuilder& b = call.b;
   const Asked asked = asked_of(call);
-  if (call.flag("use_gate", false)) call.refuse("a gate has no translation");
-  if (!call.at("sliding_window").is_null()) call.refuse("a sliding window has no translation");
   const std::int64_t size = call.integer("head_dim"), queries = call.integer("num_query_heads"),
                      keys = call.integer("num_key_value_heads");
   call.require(keys > 0 && queries > 0 && queries % keys == 0, "the heads cannot be shared");
   const Projection query = projection(call, "query_dense", 0, {-1, queries, size});
   const Projection key = projection(call, "key_dense", 1, {-1, keys, size});
-  const Projection value = projection(call, "value_dense", 2, {-1, keys, size});
-  const Projection output = projection(call, "output_dense", 3, {queries, size, -1});
+  const Projection value = projection(call, "value_dense", place_of_output(call) - 1, {-1, keys, size});
+  const Projection output = projection(call, "output_dense", place_of_output(call), {queries, size, -1});
   // Each head of keys serves several of queries.
   const auto repeated = [&](IrValue* x) {
     if (queries == keys) return x;
@@ -202,6 +222,7 @@ void grouped_query_attention(Call& call) {
     return b.op("Gather", {x, b.ints(order)}, {{"axis", 1}});
   };
   Heads heads;
+  heads.gate = gate_of(call, asked, queries, size);
   heads.query = heads_of(b, asked.query.value, query);
   heads.key = repeated(heads_of(b, asked.keys(), key));
   heads.value = repeated(heads_of(b, asked.value.value, value));

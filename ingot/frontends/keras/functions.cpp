@@ -65,7 +65,7 @@ tf::AttrValue steps_of(const Call& call, const Config& value, bool is_first) {
     list.ints.insert(list.ints.begin(), 1);
     list.ints.insert(is_first ? list.ints.begin() : list.ints.end(), 1);
   }
-  call.require(list.ints.size() == 4, "its strides do not fit");
+  call.require(list.ints.size() == 4, "its windows or strides do not fit");
   return std::make_shared<const tf::AttrList>(std::move(list));
 }
 
@@ -109,13 +109,11 @@ NodeInput input_of(Call& call, const Given& given, std::string_view name) {
   Config value = given.literal;
   const std::string_view kind = value["class_name"].text();
   if (kind == "__numpy__" || kind == "__tensor__") value = value["config"]["value"];
-  Config first = value;
-  while (first.is_list() && first.size()) first = first[0];
   // A number beside tensors is one of theirs; what says where, or how many, is whole.
   constexpr std::string_view kOperands[] = {"x", "y", "x1", "x2"};
   const bool is_operand = std::ranges::find(kOperands, name) != std::end(kOperands);
   const DType type = is_operand ? type_of_tensors(call) : DType::undefined;
-  return {.constant = literal(call, value, first.is_integer() && !is_operand ? DType::i32 : type)};
+  return {.constant = literal(call, value, type)};
 }
 
 }  // namespace
@@ -140,7 +138,8 @@ void call_function(Call& call, const PythonFunction& function) {
     const Given given = given_for(call, function, name);
     if (given.literal.is_null()) continue;
     std::string attribute = name;
-    if (name == "strides" || name == "dilations") {
+    constexpr std::string_view kOfAxes[] = {"dilations", "ksize", "ksizes", "rates", "strides"};
+    if (std::ranges::find(kOfAxes, name) != std::end(kOfAxes)) {
       const bool is_first = given_for(call, function, "data_format").literal.text() == "NCHW";
       node.attrs.push_back({attribute, steps_of(call, given.literal, is_first)});
       continue;

@@ -311,6 +311,27 @@ void Network::call(const Node& node, Flows& flows) {
       is_broken ? std::vector<Flow>() : translate(import_, layer, std::move(args), std::move(kwargs));
 }
 
+/// The calls that the outputs depend on, in the order of the file. What a functional model also keeps are losses and
+/// metrics of its own (AddLoss, AddMetric) with all that they are computed from; a training needs the losses.
+std::vector<std::size_t> Network::needed_calls() const {
+  std::map<std::string, std::size_t> calls;
+  std::set<std::size_t> needed;
+  std::vector<Reference> open = outputs_;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const Layer& layer = *layers_[nodes_[i].layer];
+    calls.emplace(key_of(layer.name, nodes_[i].index), i);
+    if (layer.class_name == "AddLoss" && import_.options.is_training) open.push_back({layer.name, nodes_[i].index, 0});
+  }
+  while (!open.empty()) {
+    const Reference reference = open.back();
+    open.pop_back();
+    const auto call = calls.find(key_of(reference.layer, reference.node));
+    if (call == calls.end() || !needed.insert(call->second).second) continue;
+    for (const Reference& read : references_in(nodes_[call->second].inbound)) open.push_back(as_call(read));
+  }
+  return {needed.begin(), needed.end()};
+}
+
 std::vector<Flow> Network::run_functional(const std::vector<Flow>& inputs) {
   Flows flows;
   if (inputs.size() != input_references_.size())
@@ -321,7 +342,7 @@ std::vector<Flow> Network::run_functional(const std::vector<Flow>& inputs) {
   std::vector<std::size_t> missing(nodes_.size());
   std::multimap<std::string, std::size_t> waiting;
   std::deque<std::size_t> ready;
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+  for (const std::size_t i : needed_calls()) {
     for (const Reference& reference : references_in(nodes_[i].inbound)) {
       const std::string key = key_of(reference.layer, as_call(reference).node);
       if (flows.contains(key)) continue;

@@ -46,6 +46,7 @@ class Network {
   using Flows = std::map<std::string, std::vector<Flow>>;  // what each call gave, by layer and number of the call
   Argument argument_of(const Config& config, const Flows& flows) const;
   void find_first_nodes();
+  std::vector<std::size_t> needed_calls() const;
   /// With the calls of its layer counted from 0.
   Reference as_call(Reference reference) const;
   static const Flow* find(const Flows& flows, const Reference& reference);

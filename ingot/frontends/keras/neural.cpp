@@ -16,7 +16,7 @@ IrValue* given(Call& call, std::size_t place, const char* name, DType type) {
 }
 
 double epsilon_of(const Call& call, double otherwise) {
-  return setting(call, 99, {"epsilon"}).as_number().value_or(otherwise);
+  return setting(call, 99, {"epsilon", "variance_epsilon"}).as_number().value_or(otherwise);
 }
 
 constexpr double kEpsilon = 1e-7;

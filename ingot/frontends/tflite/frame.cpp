@@ -24,13 +24,18 @@ constexpr std::string_view kCustomDomain = "tflite";
 
 }  // namespace
 
+Graph& outermost_of(Graph& graph) {
+  Graph* outermost = &graph;
+  while (outermost->parent()) outermost = outermost->parent();
+  return *outermost;
+}
+
 Value* Import::read(Variable& variable, Graph& graph) {
   if (variable.current) return variable.current;
   if (!variable.initial)
     throw Error(Code::bad_source_graph, fmt::format("variable '{}' is read before it has a value", variable.name));
-  Graph* outermost = &graph;
-  while (outermost->parent()) outermost = outermost->parent();
-  variable.first = outermost->add_initializer(outermost->fresh_name(variable.name), *variable.initial);
+  Graph& outermost = outermost_of(graph);
+  variable.first = outermost.add_initializer(outermost.fresh_name(variable.name), *variable.initial);
   return variable.current = variable.first;
 }
 
@@ -155,6 +160,11 @@ Variable& Frame::state(std::int32_t index) {
   const std::string key = source.name.empty() ? fmt::format("state_{}", index) : source.name;
   const auto [found, is_new] = import_.variables.try_emplace(fmt::format("{} {}", index, key));
   Variable& variable = found->second;
+  const Graph& outermost = outermost_of(builder_.graph());
+  // A function's body has the variables that are its inputs, and what it made of them; what it changed of others would
+  // be read outside of it.
+  if (outermost.is_function_body && !(variable.current && &variable.current->graph() == &outermost))
+    throw Error(Code::bad_source_graph, fmt::format("tensor '{}' keeps a state, but is no variable", key));
   if (!is_new) return variable;
   variable.name = key;
   const DType type = dtype(source);

@@ -59,6 +59,9 @@ struct Import {
   Value* read(Variable& variable, Graph& graph);
 };
 
+/// The graph that is not inside of another: the model's own, or the body of a function.
+Graph& outermost_of(Graph& graph);
+
 /// Makes inputs and outputs of the variables that were read and then written.
 void finish_variables(Import& import, Graph& graph);
 

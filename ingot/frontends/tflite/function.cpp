@@ -161,12 +161,11 @@ std::string function_name(Import& import, const tfl::Operator& op) {
 Value* Frame::shared(const std::string& name, const std::function<Tensor()>& make) {
   Value*& value = import_.shared[name];
   if (!value) value = import_.main->add_initializer(import_.main->fresh_name("tflite/" + name), make());
-  Graph* outermost = &builder_.graph();
-  while (outermost->parent()) outermost = outermost->parent();
-  if (!outermost->is_function_body) return value;
+  Graph& outermost = outermost_of(builder_.graph());
+  if (!outermost.is_function_body) return value;
   const auto found = std::ranges::find(shared_, name, &std::pair<std::string, Value*>::first);
   if (found != shared_.end()) return found->second;
-  shared_.emplace_back(name, outermost->add_input(outermost->fresh_name(name), value->type));
+  shared_.emplace_back(name, outermost.add_input(outermost.fresh_name(name), value->type));
   return shared_.back().second;
 }
 

@@ -14,8 +14,8 @@ class PrefixTable {
   /// Once, after the last was added.
   void seal() {
     std::ranges::stable_sort(entries_, {}, &Entry::text);
-    const auto doubles = std::ranges::unique(entries_, {}, &Entry::text);
-    entries_.erase(doubles.begin(), doubles.end());
+    const auto is_same = [](const Entry& a, const Entry& b) { return a.text == b.text; };
+    entries_.erase(std::unique(entries_.begin(), entries_.end(), is_same), entries_.end());
   }
   bool empty() const { return entries_.empty(); }
 
@@ -30,9 +30,8 @@ class PrefixTable {
       if (depth == text.size()) return;
       const auto byte = [&](const Entry& e) { return static_cast<unsigned char>(e.text[depth]); };
       const auto wanted = static_cast<unsigned char>(text[depth]);
-      const auto range = std::ranges::equal_range(first, last, wanted, {}, byte);
-      first = range.begin();
-      last = range.end();
+      last = std::ranges::upper_bound(first, last, wanted, {}, byte);
+      first = std::ranges::lower_bound(first, last, wanted, {}, byte);
     }
   }
 

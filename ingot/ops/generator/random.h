@@ -29,6 +29,8 @@ class Random {
   /// The same for the run that the host names.
   explicit Random(KernelContext& c);
 
+  const std::array<std::uint32_t, 2>& key() const { return key_; }
+
   using Block = std::array<std::uint32_t, 4>;
   Block block(std::uint64_t i) const;
 

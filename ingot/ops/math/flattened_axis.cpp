@@ -23,6 +23,12 @@ bool is_one_empty_row(const StepContext& c, std::int64_t axis) {
   return !shape || std::ranges::any_of(*shape, [](const Dim& d) { return !d.is_at_least(1); });
 }
 
+/// No matrix is needed, whose shape could not be given back either.
+bool is_empty(const StepContext& c) {
+  const auto& shape = c.type(0).shape;
+  return shape && std::ranges::any_of(*shape, [](const Dim& d) { return d.is_known() && d.value() == 0; });
+}
+
 GraphPtr branch(Graph& parent, const char* name, const std::function<Value*(GraphBuilder&)>& build) {
   auto graph = std::make_unique<Graph>(&parent);
   graph->name = name;
@@ -40,11 +46,12 @@ void up_from_flattened_axis(StepContext& c) {
     c.node.attributes.set({"axis", -1});
     return;
   }
+  if (is_empty(c)) return c.replace({c.g.op("Identity", {c.node.input(0)})});
   if (!is_one_empty_row(c, axis)) return c.replace({over_rows(c, c.g, axis)});
   Value* x = c.node.input(0);
   Graph& graph = c.node.graph();
-  Value* is_empty = c.g.op("Equal", {c.g.op("Size", {x}), c.g.index(0)});
-  Node* choice = c.g.node("If", "", {is_empty}, {}, 1);
+  Value* has_none = c.g.op("Equal", {c.g.op("Size", {x}), c.g.index(0)});
+  Node* choice = c.g.node("If", "", {has_none}, {}, 1);
   GraphPtr nothing = branch(graph, "nothing", [&](GraphBuilder& g) { return g.op("Identity", {x}); });
   GraphPtr row = branch(graph, "row", [&](GraphBuilder& g) { return over_rows(c, g, axis); });
   choice->attributes.set(Attribute("then_branch", AttrValue(std::move(nothing))));

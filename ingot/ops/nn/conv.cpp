@@ -8,7 +8,6 @@
 #include "ingot/ops/math/wider_type.h"
 #include "ingot/ops/nn/agree.h"
 #include "ingot/ops/nn/conv_gradient.h"
-#include "ingot/ops/nn/sliding.h"
 #include "ingot/ops/nn/window.h"
 #include "ingot/ops/pace.h"
 
@@ -19,15 +18,10 @@ void infer(InferContext& c) { infer_conv(c, 0, 1, 2); }
 
 void run(KernelContext& c) {
   const Array x = computable(c, 0), w = computable(c, 1);
-  const std::int64_t group = c.attr("group", std::int64_t{1});
-  const Dims kernel = spatial_dims(c, w.dims());
-  const Sliding s = Sliding::over(c, x.dims(), &kernel);
-  const std::int64_t batch = x.dims()[0], channels = x.dims()[1], filters = w.dims()[0], depth = w.dims()[1];
-  if (group < 1 || channels % group || channels / group != depth || filters % group)
-    c.fail("the channels of input and kernel do not fit " + std::to_string(group) + " groups");
-  Dims dims = {batch, filters};
-  dims.insert(dims.end(), s.windows.begin(), s.windows.end());
-  Array y = scratch(c, DType::f64, dims);
+  const ConvSizes sizes(c, x.dims(), w.dims());
+  const Sliding& s = sizes.sliding;
+  const std::int64_t batch = sizes.batch, channels = sizes.channels, filters = sizes.filters, depth = sizes.depth;
+  Array y = scratch(c, DType::f64, sizes.result);
   double* sums = y.mutable_data<double>().data();
   fill_with_bias(c, y, 2);
   if (x.size() == 0 || y.size() == 0) return put(c, 0, y, c.in(0).dtype());
@@ -37,7 +31,7 @@ void run(KernelContext& c) {
     for (Taps taps(c, s); taps.next();) {
       for (std::int64_t plane = 0; plane < batch * filters; ++plane) {
         const std::int64_t n = plane / filters, m = plane % filters;
-        const std::int64_t first = n * channels + m / (filters / group) * depth;
+        const std::int64_t first = n * channels + m / (filters / sizes.group) * depth;
         double* to = sums + plane * s.window_count;
         for (std::int64_t k = 0; k < depth; ++k) {
           const double weight = weights[(m * depth + k) * s.tap_count + taps.index()];
@@ -67,6 +61,16 @@ Values gradient_conv(GradContext& c) {
 }
 
 }  // namespace
+
+ConvSizes::ConvSizes(const KernelContext& c, const Dims& x, const Dims& w) {
+  const Dims kernel = spatial_dims(c, w);
+  sliding = Sliding::over(c, x, &kernel);
+  batch = x[0], channels = x[1], filters = w[0], depth = w[1], group = c.attr("group", std::int64_t{1});
+  if (group < 1 || channels % group || channels / group != depth || filters % group)
+    c.fail("the channels of input and kernel do not fit " + std::to_string(group) + " groups");
+  result = {batch, filters};
+  result.insert(result.end(), sliding.windows.begin(), sliding.windows.end());
+}
 
 Shape spatial(const InferContext& c, const Shape& shape, std::string_view what) {
   if (shape.size() < 3) c.fail(std::string(what) + " has no spatial axes");

@@ -7,11 +7,13 @@
 #include "ingot/ops/nn/pool.h"
 #include "ingot/ops/nn/sliding.h"
 #include "ingot/ops/nn/window.h"
+#include "ingot/ops/short_list.h"
 
 namespace ingot::ops {
 namespace {
 
 void infer(InferContext& c) {
+  require_short_list(c, 2);
   const Shape* x = c.shape(0);
   if (!x) return rank_by_kernel(c);
   const Shape sizes = spatial(c, *x, "the input");

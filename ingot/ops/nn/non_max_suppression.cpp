@@ -1,4 +1,6 @@
 // NonMaxSuppression: keeps the best of overlapping boxes; the data decides how many.
+#include "ingot/ops/nn/non_max_suppression.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -20,22 +22,11 @@ void infer(InferContext& c) {
   c.out_shape(0, {c.data_dim(0, 0), 3});
 }
 
-struct Box {
-  float y1, x1, y2, x2;
-};
-
-/// Corners in either order, or centre and size.
-Box box_at(const float* b, bool is_centred) {
-  if (is_centred) return {b[1] - b[3] / 2, b[0] - b[2] / 2, b[1] + b[3] / 2, b[0] + b[2] / 2};
-  return {std::min(b[0], b[2]), std::min(b[1], b[3]), std::max(b[0], b[2]), std::max(b[1], b[3])};
-}
-
 /// The area that two boxes share as part of the area they cover together.
-float overlap(const Box& a, const Box& b) {
-  const auto area = [](const Box& box) { return (box.y2 - box.y1) * (box.x2 - box.x1); };
+float overlap(const Rectangle& a, const Rectangle& b) {
   const float height = std::min(a.y2, b.y2) - std::max(a.y1, b.y1), width = std::min(a.x2, b.x2) - std::max(a.x1, b.x1);
-  if (!(height > 0) || !(width > 0) || !(area(a) > 0) || !(area(b) > 0)) return 0;
-  return height * width / (area(a) + area(b) - height * width);
+  if (!(height > 0) || !(width > 0) || !(a.area() > 0) || !(b.area() > 0)) return 0;
+  return height * width / (a.area() + b.area() - height * width);
 }
 
 template <class T> T only_number(KernelContext& c, std::size_t i, T fallback) {
@@ -45,48 +36,63 @@ template <class T> T only_number(KernelContext& c, std::size_t i, T fallback) {
 }
 
 void run(KernelContext& c) {
-  const Array &boxes = c.in(0), &scores = c.in(1);
-  if (boxes.rank() != 3 || scores.rank() != 3 || boxes.dims()[2] != 4 || boxes.dims()[0] != scores.dims()[0] ||
-      boxes.dims()[1] != scores.dims()[2])
-    c.fail("boxes must be [batch, boxes, 4] and scores [batch, classes, boxes]");
-  const bool is_centred = c.attr("center_point_box", std::int64_t{0}) != 0;
-  const float most_overlap = only_number(c, 3, 0.0f);
-  const float least_score = only_number(c, 4, -std::numeric_limits<float>::infinity());
-  if (!(most_overlap >= 0 && most_overlap <= 1)) c.fail("iou_threshold is not between 0 and 1");
-  const std::int64_t batch = scores.dims()[0], classes = scores.dims()[1], count = scores.dims()[2];
-  const std::int64_t most = std::clamp<std::int64_t>(only_number(c, 2, std::int64_t{0}), 0, count);
-  const float *corners = boxes.data<float>().data(), *values = scores.data<float>().data();
-
-  Array found = scratch(c, DType::i64, {batch, classes, most, 3}), order = scratch(c, DType::i64, {count});
+  const Suppression s(c);
+  Array found = scratch(c, DType::i64, {s.batch, s.classes, s.most, 3}), order = scratch(c, DType::i64, {s.count});
   std::int64_t *row = found.mutable_data<std::int64_t>().data(),
                *candidates = order.mutable_data<std::int64_t>().data();
   std::int64_t total = 0;
   Pace pace(c.host().budget());
-  for (std::int64_t k = 0; found.size() > 0 && k < batch * classes; ++k) {
-    const float *score = values + k * count, *box = corners + k / classes * count * 4;
+  for (std::int64_t k = 0; found.size() > 0 && k < s.batch * s.classes; ++k) {
+    const float* score = s.scores_of(k);
     std::int64_t *end = candidates, *first = row + total * 3;
-    for (std::int64_t i = 0; i < count; ++i)
-      if (score[i] > least_score || (!c.has(4) && !std::isnan(score[i]))) *end++ = i;
+    for (std::int64_t i = 0; i < s.count; ++i)
+      if (s.is_candidate(score[i])) *end++ = i;
     std::stable_sort(candidates, end, [&](std::int64_t a, std::int64_t b) { return score[a] > score[b]; });
-    for (const std::int64_t* next = candidates; next != end && row + total * 3 < first + most * 3; ++next) {
-      const Box candidate = box_at(box + *next * 4, is_centred);
+    for (const std::int64_t* next = candidates; next != end && row + total * 3 < first + s.most * 3; ++next) {
+      const Rectangle candidate = s.box(k, *next);
       bool is_kept = true;
       for (const std::int64_t* r = first; is_kept && r != row + total * 3; r += 3) {
-        is_kept = overlap(candidate, box_at(box + r[2] * 4, is_centred)) <= most_overlap;
+        is_kept = overlap(candidate, s.box(k, r[2])) <= s.most_overlap;
         pace.step(1);
       }
       if (!is_kept) continue;
-      const std::int64_t picked[] = {k / classes, k % classes, *next};
+      const std::int64_t picked[] = {k / s.classes, k % s.classes, *next};
       std::copy_n(picked, 3, row + total * 3);
       ++total;
     }
-    pace.step(count);
+    pace.step(s.count);
   }
   Array& y = c.make(0, DType::i64, {total, 3});
   std::copy_n(row, total * 3, y.mutable_data<std::int64_t>().data());
 }
 
 }  // namespace
+
+Suppression::Suppression(KernelContext& c) {
+  const Array &boxes = c.in(0), &scores = c.in(1);
+  if (boxes.rank() != 3 || scores.rank() != 3 || boxes.dims()[2] != 4 || boxes.dims()[0] != scores.dims()[0] ||
+      boxes.dims()[1] != scores.dims()[2])
+    c.fail("boxes must be [batch, boxes, 4] and scores [batch, classes, boxes]");
+  most_overlap = only_number(c, 3, 0.0f);
+  if (!(most_overlap >= 0 && most_overlap <= 1)) c.fail("iou_threshold is not between 0 and 1");
+  batch = scores.dims()[0];
+  classes = scores.dims()[1];
+  count = scores.dims()[2];
+  most = std::clamp<std::int64_t>(only_number(c, 2, std::int64_t{0}), 0, count);
+  is_centred_ = c.attr("center_point_box", std::int64_t{0}) != 0;
+  takes_all_ = !c.has(4);
+  least_score_ = only_number(c, 4, -std::numeric_limits<float>::infinity());
+  corners_ = boxes.data<float>().data();
+  scores_ = scores.data<float>().data();
+}
+
+bool Suppression::is_candidate(float score) const { return score > least_score_ || (takes_all_ && !std::isnan(score)); }
+
+Rectangle Suppression::box(std::int64_t k, std::int64_t i) const {
+  const float* b = corners_ + (k / classes * count + i) * 4;
+  if (is_centred_) return {b[1] - b[3] / 2, b[0] - b[2] / 2, b[1] + b[3] / 2, b[0] + b[2] / 2};
+  return {std::min(b[0], b[2]), std::min(b[1], b[3]), std::max(b[0], b[2]), std::max(b[1], b[3])};
+}
 
 constinit const OpDef defs::NonMaxSuppression = {
     .name = "NonMaxSuppression",

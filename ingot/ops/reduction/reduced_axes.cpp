@@ -2,6 +2,7 @@
 #include "ingot/ops/reduction/reduced_axes.h"
 
 #include "ingot/ops/math/known_elements.h"
+#include "ingot/ops/short_list.h"
 
 namespace ingot::ops {
 namespace {
@@ -30,6 +31,7 @@ void infer_unknown_axes(InferContext& c, std::int64_t rank) {
 
 void infer_reduction(InferContext& c, Dim (*fold)(std::span<const Dim>)) {
   if (const auto rank = c.rank(1)) c.require(*rank == 1, "axes is no vector");
+  require_short_list(c, 1);
   const Shape* x = c.shape(0);
   if (!x) return;
   const auto rank = static_cast<std::int64_t>(x->size());

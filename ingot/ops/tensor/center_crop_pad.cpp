@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "ingot/ops/infer.h"
+#include "ingot/ops/short_list.h"
 #include "ingot/ops/steps.h"
 #include "ingot/ops/tensor/blocks.h"
 #include "ingot/ops/tensor/index_maps.h"
@@ -10,6 +11,7 @@ namespace ingot::ops {
 namespace {
 
 void infer(InferContext& c) {
+  require_short_list(c, 1);
   const Shape* x = c.shape(0);
   const auto* given = c.attr_ints("axes");
   const auto wanted = c.ints(1);

@@ -7,6 +7,7 @@
 #include "ingot/base/checked.h"
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/short_list.h"
 #include "ingot/ops/steps.h"
 #include "ingot/ops/tensor/blocks.h"
 #include "ingot/ops/tensor/index_maps.h"
@@ -92,6 +93,8 @@ constexpr Step kSteps[] = {
 void infer(InferContext& c) {
   const std::string mode = c.attr("mode", "constant");
   c.require(mode == "constant" || mode == "reflect" || mode == "edge" || mode == "wrap", "the mode is not known");
+  require_short_list(c, 1, 2 * kMostDims);
+  require_short_list(c, 3);
   const Shape* x = c.shape(0);
   const auto pads = c.ints(1);
   if (!x) {

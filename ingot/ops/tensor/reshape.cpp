@@ -4,6 +4,7 @@
 
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/short_list.h"
 #include "ingot/ops/steps.h"
 #include "ingot/ops/tensor/blocks.h"
 
@@ -100,6 +101,7 @@ void check_size(const InferContext& c, const Shape& from, const Shape& to) {
 }
 
 void infer(InferContext& c) {
+  require_short_list(c, 1);
   const Shape* x = c.shape(0);
   const auto wanted = c.ints(1);
   if (!wanted) {

@@ -5,6 +5,7 @@
 
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/short_list.h"
 #include "ingot/ops/tensor/blocks.h"
 #include "ingot/ops/tensor/moves.h"
 #include "ingot/ops/tensor/negative_axes.h"
@@ -97,6 +98,7 @@ void infer_values(InferContext& c, std::int64_t start, std::int64_t end, std::in
 }
 
 void infer(InferContext& c) {
+  for (std::size_t i = 1; i < 5; ++i) require_short_list(c, i);
   const Shape* x = c.shape(0);
   if (!x) return;
   const auto rank = static_cast<std::int64_t>(x->size());
@@ -105,10 +107,11 @@ void infer(InferContext& c) {
   std::optional<std::size_t> count;
   for (const auto* list : {&starts, &ends})
     if (*list) count = (*list)->size();
-  if (!count) {
-    for (std::size_t i = 1; i < 5; ++i)
-      if (const auto n = c.dim(i, 0).as_int(); n && *n >= 0 && *n <= kMostDims) count = static_cast<std::size_t>(*n);
-  }
+  for (std::size_t i = 1; i < 5; ++i)
+    if (const auto n = c.dim(i, 0).as_int(); n && *n >= 0) {
+      c.require(*n <= rank, "more axes are named than the tensor has");
+      if (!count) count = static_cast<std::size_t>(*n);
+    }
   if (c.has(3)) {
     axes = c.const_ints(3);
   } else if (count) {

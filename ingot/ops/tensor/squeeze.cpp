@@ -3,6 +3,7 @@
 
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/short_list.h"
 #include "ingot/ops/tensor/blocks.h"
 #include "ingot/ops/tensor/negative_axes.h"
 
@@ -17,6 +18,7 @@ constexpr Step kSteps[] = {
 };
 
 void infer(InferContext& c) {
+  require_short_list(c, 1);
   const Shape* x = c.shape(0);
   if (!x) return;
   const auto rank = static_cast<std::int64_t>(x->size());
@@ -25,7 +27,8 @@ void infer(InferContext& c) {
     const auto axes = c.const_ints(1);
     if (!axes) {
       const auto count = c.dim(1, 0).as_int();
-      if (count && *count >= 0 && *count <= rank) c.out_rank(0, rank - *count);
+      c.require(!count || *count <= rank, "more axes are named than the tensor has");
+      if (count && *count >= 0) c.out_rank(0, rank - *count);
       return;
     }
     for (const std::int64_t a : *axes) {

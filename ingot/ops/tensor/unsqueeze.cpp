@@ -1,6 +1,7 @@
 // Unsqueeze: adds dimensions of size 1.
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
+#include "ingot/ops/short_list.h"
 #include "ingot/ops/tensor/blocks.h"
 #include "ingot/ops/tensor/negative_axes.h"
 
@@ -20,15 +21,13 @@ constexpr Step kSteps[] = {
 };
 
 void infer(InferContext& c) {
+  require_short_list(c, 1);
   const Shape* x = c.shape(0);
+  if (!x) return;
   const auto axes = c.const_ints(1);
-  if (!x) {
-    if (axes && axes->size() > static_cast<std::size_t>(kMostDims)) c.fail("there are too many axes");
-    return;
-  }
   if (!axes) {
     const auto count = c.dim(1, 0).as_int();
-    if (count && *count >= 0 && *count <= kMostDims) c.out_rank(0, static_cast<std::int64_t>(x->size()) + *count);
+    if (count && *count >= 0) c.out_rank(0, static_cast<std::int64_t>(x->size()) + *count);
     return;
   }
   const std::size_t size = x->size() + axes->size();

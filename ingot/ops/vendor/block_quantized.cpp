@@ -134,8 +134,7 @@ Values matmul_bnb4(DecomposeContext& c) {
   GraphBuilder& g = c.g;
   const std::int64_t k = c.attr("K", std::int64_t{0}), n = c.attr("N", std::int64_t{0}),
                      size = c.attr("block_size", std::int64_t{0}), most = std::int64_t{1} << 28;
-  if (k <= 0 || n <= 0 || size <= 0 || k > most || n > most || size > most || c.attr("transB", std::int64_t{1}) == 0 ||
-      n * k % 2 != 0)
+  if (k <= 0 || n <= 0 || size <= 0 || k > most || n > most || size > most || c.attr("transB", std::int64_t{1}) == 0)
     return {};
   static constexpr float kFp4[] = {0.0f,         0.0052083333f, 0.66666667f,  1.0f,           0.33333333f,  0.5f,
                                    0.16666667f,  0.25f,         -0.0f,        -0.0052083333f, -0.66666667f, -1.0f,
@@ -157,10 +156,12 @@ Values matmul_bnb4(DecomposeContext& c) {
                                    0.7229568362236023f,
                                    1.0f};
   const auto table = std::span<const float>(c.attr("quant_type", std::int64_t{0}) == 1 ? kNf4 : kFp4);
-  Value* pairs = g.reshape(c.in(1), {n * k / 2, 1});
+  const std::int64_t bytes = (n * k + 1) / 2;
+  Value* pairs = g.reshape(c.in(1), {bytes, 1});
   const auto number = [&](std::uint8_t v) { return g.constant(Tensor::scalar<std::uint8_t>(v)); };
   Value* high = g.op("BitShift", {pairs, number(4)}, {{"direction", "RIGHT"}});
-  Value* codes = g.reshape(g.concat({high, g.op("BitwiseAnd", {pairs, number(15)})}, 1), {n * k});
+  Value* codes = g.reshape(g.concat({high, g.op("BitwiseAnd", {pairs, number(15)})}, 1), {2 * bytes});
+  if (n * k % 2 != 0) codes = slice(g, codes, 0, 0, n * k);
   Value* numbers = g.op("Gather", {g.constant(Tensor::of<float>({16}, table)), g.cast(codes, DType::i64)});
   const std::int64_t count = (n * k + size - 1) / size;
   Value* sizes = g.op("Tile", {g.reshape(c.in(2), {count, 1}), g.ints({1, size})});

@@ -178,7 +178,8 @@ class Direction {
       };
       const double in = activate(0, sum(0)), forget = is_coupled_ ? 1 - in : activate(0, sum(2));
       cell = static_cast<float>(forget * static_cast<double>(cell) + in * activate(1, sum(3)));
-      hidden = static_cast<float>(activate(0, sum(1)) * activate(2, static_cast<double>(cell)));
+      // ONNX Runtime, whose operator it is, clips what goes into the gates, not the cell.
+      hidden = static_cast<float>(activate(0, sum(1)) * functions_[2](static_cast<double>(cell)));
     }
   }
 

@@ -13,13 +13,14 @@ std::vector<float> parameters_of(const Node& node) {
   return list ? *list : std::vector<float>();
 }
 
-/// Those that have an attribute each.
+/// Those that have an attribute each; what the activation does not know is not read.
 std::vector<float> single_parameters(const Node& node, const std::string& activation) {
   std::vector<float> parameters;
-  for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"})
-    if (const float* value = node.attributes.get<float>(name)) parameters.push_back(*value);
-  // Selu's second parameter is called gamma; others leave it alone.
-  if (parameters.size() == 3 && activation != "Selu") parameters.pop_back();
+  for (const std::string_view name : parameters_of_activation(activation)) {
+    const float* value = node.attributes.get<float>("activation_" + std::string(name));
+    if (!value) break;
+    parameters.push_back(*value);
+  }
   return parameters;
 }
 

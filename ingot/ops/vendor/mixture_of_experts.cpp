@@ -98,9 +98,11 @@ Value* unpacked_experts(DecomposeContext& c, std::size_t weights, std::size_t sc
   if (block <= 0) return nullptr;
   Value* zero = nullptr;
   if (c.has(zeros)) {
-    const auto count = last_size(scale);
-    if (c.rank(zeros) != 3 || !count) return nullptr;
-    zero = slice(g, unpacked(g, c.in(zeros), bits), 2, 0, *count);
+    // Packed along the rows of an expert, or along the blocks of a row.
+    const auto count = last_size(c.in(scales));
+    if (c.rank(zeros) != scale_rank || !count) return nullptr;
+    zero = slice(g, unpacked(g, c.in(zeros), bits), *scale_rank - 1, 0, *count);
+    if (*scale_rank == 2) zero = g.unsqueeze(zero, {2});
   } else {
     const Tensor middle = Tensor::of<std::uint8_t>({1}, {static_cast<std::uint8_t>(1 << (bits - 1))});
     zero = g.op("ConstantOfShape", {g.shape(scale)}, {{"value", middle}});

@@ -51,12 +51,10 @@ std::int64_t only_match(Tokens source, Tokens all, std::int64_t least, std::int6
   for (std::int64_t n = least; n <= most; ++n) {
     if (n > std::ssize(all)) break;
     const Tokens ending = all.last(static_cast<std::size_t>(n));
-    const auto first = std::ranges::search(source, ending);
-    if (first.empty()) break;
-    const auto from = first.begin() + 1;
-    found = first.begin() - source.begin() + n;
-    const auto second = std::ranges::search(Tokens(from, source.end()), ending);
-    if (second.empty()) return found;
+    const auto first = std::search(source.begin(), source.end(), ending.begin(), ending.end());
+    if (first == source.end()) break;
+    found = first - source.begin() + n;
+    if (std::search(first + 1, source.end(), ending.begin(), ending.end()) == source.end()) return found;
     found = -1;
   }
   return -1;

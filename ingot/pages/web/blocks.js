@@ -6,7 +6,8 @@ function pathOf(name) {
   return parts.slice(0, -1).filter(part => part !== "");
 }
 
-// Runs of the same operators one after the other, three times or more, become a block each.
+// Runs of the same operators one after the other, three times or more, become a block each; of one operator that is
+// repeated, eight times or more, all become one.
 function repeatedRuns(nodes) {
   const n = nodes.length, blocks = [];
   const hash = nodes.map(node => {
@@ -16,7 +17,7 @@ function repeatedRuns(nodes) {
   });
   for (let at = 0; at < n;) {
     let best = null;
-    for (let period = 2; period <= 120 && at + 3 * period <= n; ++period) {
+    for (let period = 1; period <= 120 && at + 3 * period <= n; ++period) {
       let same = 0;
       while (at + period + same < n && hash[at + same] === hash[at + period + same]) ++same;
       const times = Math.floor(same / period) + 1;
@@ -26,14 +27,19 @@ function repeatedRuns(nodes) {
       ++at;
       continue;
     }
-    for (let i = 0; i < best.times; ++i)
-      blocks.push({nodes: nodes.slice(at + i * best.period, at + (i + 1) * best.period), number: i + 1, of: best.times});
+    if (best.period === 1) {
+      if (best.times >= 8) blocks.push({nodes: nodes.slice(at, at + best.times), title: `${best.times} ${nodes[at].op}`});
+    } else {
+      for (let i = 0; i < best.times; ++i)
+        blocks.push({nodes: nodes.slice(at + i * best.period, at + (i + 1) * best.period), title: `${i + 1} of ${best.times}`});
+    }
     at += best.period * best.times;
   }
   return blocks;
 }
 
-// Gives every node `block`, the innermost block that holds it, or null. A block has: key, title, parent, isOpen, size.
+// Gives every node `block`, the innermost block that holds it, or null. A block has: key, title, parent, isOpen, size, and
+// the mark that all its nodes have, or "changed".
 function makeBlocks(nodes) {
   const blocks = new Map(), top = nodes.filter(node => node.owner < 0 && node.kind === "node");
   const get = (key, title, parent) => {
@@ -49,13 +55,14 @@ function makeBlocks(nodes) {
     }
   } else {
     for (const run of repeatedRuns(top)) {
-      const block = get(`repeat ${run.nodes[0].id}`, `${run.number} of ${run.of}`, null);
+      const block = get(`repeat ${run.nodes[0].id}`, run.title, null);
       for (const node of run.nodes) node.block = block;
     }
   }
   for (const node of top)
     for (let block = node.block; block; block = block.parent) {
-      ++block.size;
+      if (block.size++ === 0) block.mark = node.mark;
+      else if (block.mark !== node.mark) block.mark = "changed";
       block.ops.set(node.op, (block.ops.get(node.op) || 0) + 1);
     }
   // A block of one node says nothing that the node does not.

@@ -50,20 +50,30 @@ function layersOf(count, edges, drawn) {
   return layer;
 }
 
-// Bends let an edge pass between the nodes of the layers that it crosses.
-function addBends(graph, edges) {
+// Bends let an edge pass between the nodes of the layers that it crosses. What leaves a node under one label runs in one
+// line as long as it can: a value that many read is a trunk with branches.
+function addBends(layers, edges, labels) {
+  const trunks = new Map(), trunkOf = i => `${edges[i][0]} ${labels[i]}`;
+  edges.forEach(([from, to], i) => {
+    const span = layers[to] - layers[from] - 1;
+    if (span > 0) trunks.set(trunkOf(i), {length: Math.max(span, (trunks.get(trunkOf(i)) || {length: 0}).length), bends: []});
+  });
   let bends = 0;
-  for (const [from, to] of edges) bends += Math.max(0, graph.layer[to] - graph.layer[from] - 1);
+  for (const trunk of trunks.values()) bends += trunk.length;
   const longest = bends > MOST_BENDS ? 8 : Infinity;
-  const layer = Array.from(graph.layer), pieces = [], far = [];
+  const layer = Array.from(layers), pieces = [], far = [];
   edges.forEach(([from, to], i) => {
     const span = layer[to] - layer[from];
     if (span > longest) return far.push([from, to, i]);
+    const trunk = span > 1 ? trunks.get(trunkOf(i)).bends : [];
     let before = from;
-    for (let l = layer[from] + 1; l < layer[to]; ++l) {
-      layer.push(l);
-      pieces.push([before, layer.length - 1, i]);
-      before = layer.length - 1;
+    for (let step = 0; step < span - 1; ++step) {
+      if (trunk[step] === undefined) {
+        trunk.push(layer.length);
+        layer.push(layer[from] + step + 1);
+        pieces.push([before, trunk[step], i]);
+      }
+      before = trunk[step];
     }
     pieces.push([before, to, i]);
   });
@@ -104,16 +114,18 @@ function sidesOf(count, up) {
 }
 
 // Nodes go towards the middle of their neighbours as far as those beside them let them. What sources give stands aside, so
-// that what is computed one after the other stands below each other.
-function place(layers, neighbours, isSide, width, x) {
-  const leads = neighbours.up.map(above => above.some(n => !isSide[n]) ? above.filter(n => !isSide[n]) : above);
+// that what is computed one after the other stands below each other: nodes keep to nodes, bends to their trunk.
+function place(count, layers, neighbours, isSide, width, x) {
+  const some = (list, isWanted) => list.some(isWanted) ? list.filter(isWanted) : list;
+  const alike = near => near.map((list, n) => some(list, m => m >= count === n >= count));
+  const down = alike(neighbours.down), leads = alike(neighbours.up.map(above => some(above, n => !isSide[n])));
   // The places nearest to what each node wishes, in the given order: who wants too little room forms a group.
   const settle = (row, near) => {
     const groups = [], offsets = new Float64Array(row.length);
     row.forEach((n, i) => {
       if (i) offsets[i] = offsets[i - 1] + (width[row[i - 1]] + width[n]) / 2 + NODE_GAP;
       const wish = near[n].length ? near[n].reduce((sum, m) => sum + x[m], 0) / near[n].length : x[n];
-      let size = 1, weight = isSide[n] ? 1 : 1000, sum = weight * (wish - offsets[i]);
+      let size = 1, weight = isSide[n] ? 1 : n >= count ? 5 : 1000, sum = weight * (wish - offsets[i]);
       for (let last = groups[groups.length - 1]; last && last.sum / last.weight >= sum / weight; last = groups[groups.length - 1]) {
         size += last.size;
         weight += last.weight;
@@ -135,15 +147,17 @@ function place(layers, neighbours, isSide, width, x) {
     for (const n of row) x[n] -= at / 2;
   }
   for (let sweep = 0; sweep < 4; ++sweep) {
-    for (let l = layers.length - 2; l >= 0; --l) settle(layers[l], neighbours.down);
+    for (let l = layers.length - 2; l >= 0; --l) settle(layers[l], down);
     for (let l = 1; l < layers.length; ++l) settle(layers[l], leads);
   }
 }
 
-// widths: of the nodes; `below`: edges that only say what stands below what. Returns for nodes and bends: x, layer; and pieces [from, to, edge], far [from, to, edge].
+// widths: of the nodes; edges: [from, to, label]; `below`: edges that only say what stands below what. Returns for nodes and
+// bends: x, layer; and pieces [from, to, edge], far [from, to, edge].
 function layOut(widths, edges, below = []) {
   const count = widths.length, acyclic = withoutCircles(count, edges.concat(below));
-  const {layer, pieces, far} = addBends({layer: layersOf(count, acyclic, edges.length)}, acyclic.slice(0, edges.length));
+  const drawn = acyclic.slice(0, edges.length), labels = edges.map(edge => edge[2] || "");
+  const {layer, pieces, far} = addBends(layersOf(count, acyclic, edges.length), drawn, labels);
   const total = layer.length, layers = [], position = new Float64Array(total), x = new Float64Array(total);
   const width = Float64Array.from({length: total}, (_, i) => i < count ? widths[i] : 4);
   for (let i = 0; i < total; ++i) {
@@ -152,6 +166,6 @@ function layOut(widths, edges, below = []) {
   }
   const neighbours = neighboursOf(total, pieces);
   order(layers, neighbours, position);
-  place(layers, neighbours, sidesOf(count, neighbours.up), width, x);
+  place(count, layers, neighbours, sidesOf(count, neighbours.up), width, x);
   return {count, x, layer, layers, width, pieces, far, step: NODE_HEIGHT + LAYER_GAP};
 }

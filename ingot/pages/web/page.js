@@ -42,9 +42,24 @@ function histogram(counts) {
   return svg;
 }
 
+// Where a node is, from the outermost block inwards: a click closes the block.
+function describeBlocks(node, panel, close) {
+  const around = [];
+  for (let block = node.block; block; block = block.parent) around.unshift(block);
+  if (!around.length) return;
+  const list = element("p", "inside ");
+  for (const block of around) {
+    const button = element("button", block.title, "link");
+    button.title = "close this block";
+    button.addEventListener("click", () => close(block));
+    list.append(block === around[0] ? "" : " / ", button);
+  }
+  panel.append(list);
+}
+
 function describeNode(node, panel, show) {
   const d = node.data;
-  panel.append(element("h3", node.kind === "node" ? node.op : node.kind), facts([["name", node.name], ["domain", d.domain],
+  panel.append(element("h3", node.kind === "node" ? node.op : node.kind), facts([["name", d.unnamed ? undefined : node.name], ["domain", d.domain],
     ["came from", d.source && (d.sourceOp ? `${d.source} (${d.sourceOp})` : d.source)], ["type", d.type], ["says", d.doc],
     ["operations", d.flops === undefined ? undefined : number(d.flops)], ["weights", d.weights && bytes(d.weights)],
     ["results", d.results === undefined ? undefined : bytes(d.results)], ["change", (d.changes || []).join("\n")]]));
@@ -103,8 +118,9 @@ function makeView(section, data) {
   const view = new GraphView(canvas, data, {selected: target => {
     panel.replaceChildren();
     if (!target) return panel.append(element("p", "Click a node; double-click opens or closes a block.", "hint"));
-    if (target.ops) describeBlock(target, panel);
-    else describeNode(target, panel, id => view.show(id));
+    if (target.ops) return describeBlock(target, panel);
+    describeNode(target, panel, id => view.show(id));
+    describeBlocks(target, panel, block => view.close(block));
     if (view.peer && target.data && target.data.twin !== undefined) view.peer.show2(target.data.twin);
   }});
   view.show2 = id => {
@@ -113,53 +129,17 @@ function makeView(section, data) {
     view.show(id);
     view.events = events;
   };
+  section.querySelector("[data-do=next]").hidden = !view.nodes.some(n => n.mark && n.mark !== "same");
   wireSearch(section.querySelector(".search"), section.querySelector(".results"), view);
   for (const button of section.querySelectorAll("[data-do]"))
     button.addEventListener("click", () => {
       const box = canvas.getBoundingClientRect();
       ({"in": () => view.zoom(1.25, box.width / 2, box.height / 2), out: () => view.zoom(0.8, box.width / 2, box.height / 2),
-        fit: () => view.fit(), open: () => view.setAll(true), close: () => view.setAll(false)})[button.dataset.do]();
+        fit: () => view.fit(), next: () => view.showDifference(), open: () => view.setAll(true), close: () => view.setAll(false)})[button.dataset.do]();
     });
   view.select(null);
   canvas.ingotView = view;
   return view;
-}
-
-// Tables are filled when they are first looked at, as far as a browser stays quick.
-const MOST_ROWS = 3000;
-
-function fill(table, list, makeRow) {
-  const body = table.querySelector("tbody");
-  if (body.children.length) return;
-  body.append(...list.slice(0, MOST_ROWS).map(makeRow));
-  if (list.length > MOST_ROWS) table.after(element("p", `${list.length - MOST_ROWS} more are not shown here`, "hint"));
-}
-
-function weightRow(w) {
-  const row = element("tr");
-  for (const text of [w.name, w.type, bytes(w.bytes), number(w.least), number(w.most), number(w.mean), number(w.deviation),
-    w.zeros === undefined ? "" : (100 * w.zeros).toFixed(1) + " %"]) row.append(element("td", text));
-  const cell = element("td");
-  if (w.histogram) cell.append(histogram(w.histogram));
-  row.append(cell);
-  return row;
-}
-
-function costRow(c, most) {
-  const row = element("tr");
-  for (const text of ["\u2003".repeat(c.depth || 0) + c.name, c.op, c.type, number(c.flops), bytes(c.weights), bytes(c.results)]) row.append(element("td", text));
-  const cell = element("td"), bar = element("span", "", "bar");
-  bar.style.width = `${100 * (c.flops || 0) / most}px`;
-  cell.append(bar);
-  row.append(cell);
-  return row;
-}
-
-function fillSection(name, data) {
-  if (name === "tensors" && data.weights) fill(document.querySelector("#weights"), data.weights, weightRow);
-  if (name !== "layers" || !data.costs) return;
-  const most = data.costs.reduce((largest, c) => Math.max(largest, c.flops || 0), 1);
-  fill(document.querySelector("#costs"), data.costs, c => costRow(c, most));
 }
 
 function wireTabs(data) {
@@ -167,7 +147,11 @@ function wireTabs(data) {
   const open = name => {
     for (const section of document.querySelectorAll("main > section")) section.hidden = section.id !== name;
     for (const tab of tabs) tab.setAttribute("aria-selected", tab.dataset.tab === name);
-    fillSection(name, data);
+    fillSection(name, data, id => {
+      open("graph");
+      views[0].show(id);
+      views[0].canvas.focus();
+    });
   };
   for (const tab of tabs) tab.addEventListener("click", () => open(tab.dataset.tab));
   document.querySelector("#theme").addEventListener("click", () => {
@@ -183,7 +167,9 @@ function wireTabs(data) {
 }
 
 const data = JSON.parse(document.getElementById("data").textContent);
+let views = [];
 wireTabs(data);
-const views = [...document.querySelectorAll(".graph")].map((section, i) => makeView(section, data.graphs[i]));
+for (const table of document.querySelectorAll("table.sortable")) makeReady(table);
+views = [...document.querySelectorAll(".graph")].map((section, i) => makeView(section, data.graphs[i]));
 if (views.length === 2) [views[0].peer, views[1].peer] = [views[1], views[0]];
 document.documentElement.dataset.ready = "yes";

@@ -1,16 +1,10 @@
-// Draws a graph on a canvas: only what is in sight, so that large graphs stay fluid.
+// What of a graph is shown and where, and how people move in it.
 
-const HUES = {Conv: 215, ConvTranspose: 215, MatMul: 215, Gemm: 215, QLinearConv: 215, Relu: 25, Sigmoid: 25, Tanh: 25,
-  Clip: 25, Softmax: 25, Gelu: 25, MaxPool: 150, AveragePool: 150, GlobalAveragePool: 150, Add: 280, Mul: 280, Sub: 280,
-  Div: 280, Concat: 330, Reshape: 330, Transpose: 330, BatchNormalization: 95, LayerNormalization: 95};
-
-const TOOLS = 48;  // pixels above the graph that the buttons take
 const READABLE = 0.45;  // the scale below which names are too small to read
 
-class GraphView {
+class GraphView extends Painter {
   constructor(canvas, data, events) {
-    this.canvas = canvas;
-    this.context = canvas.getContext("2d");
+    super(canvas);
     this.events = events;
     this.nodes = data.nodes.map((n, id) => ({id, name: n.name || "", op: n.op || "", kind: n.kind || "node",
       owner: n.owner === undefined ? -1 : n.owner, mark: n.mark || "", isOpen: false, hasBody: false, block: null, data: n}));
@@ -20,13 +14,12 @@ class GraphView {
     closeUntil(this.blocks, this.nodes.filter(n => n.owner < 0).length, data.mostAtFirst || 400);
     this.scale = 1;
     this.left = this.top = 0;
+    this.isPlaced = false;  // as long as it was not seen
     this.selected = null;
-    this.frames = 0;
     this.rebuild();
     this.listen();
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
     this.resize();
-    this.begin();
   }
 
   // What stands for a node now: itself, or what it is hidden in; `end` where an open node's results leave.
@@ -84,7 +77,7 @@ class GraphView {
       if (key.startsWith("end ")) return {title: "end", note: this.nodes[+key.slice(4)].op, node: this.nodes[+key.slice(4)], kind: "end"};
       const block = this.blockOf.get(key);
       const ops = [...block.ops].sort((a, b) => b[1] - a[1]).slice(0, 3).map(([op, n]) => n > 1 ? `${n} ${op}` : op);
-      return {title: block.title, note: `${block.size} nodes: ${ops.join(", ")}`, block, kind: "block"};
+      return {title: cut(block.title, 30), note: cut(`${block.size} nodes: ${ops.join(", ")}`, 34), block, kind: "block"};
     });
     this.byKey = index;
     for (const node of this.nodes) addFor(this.standIn(node.id, false, -1));
@@ -126,15 +119,16 @@ class GraphView {
     return below;
   }
 
+  // Names differ at their ends.
   boxOf(node) {
-    return {title: node.kind === "node" ? node.op : node.name, note: node.kind === "node" ? node.name : node.kind, node,
-      kind: node.kind};
+    return node.kind === "node" ? {title: cut(node.op, 30), note: cutFront(node.name, 34), node, kind: node.kind}
+                                : {title: cutFront(node.name, 30), note: node.kind, node, kind: node.kind};
   }
 
   measure() {
     for (const box of this.shown) {
-      const longest = Math.max(box.title.length * 8, Math.min(box.note.length, 24) * 5.6);
-      box.width = Math.max(70, Math.min(190, longest + 20));
+      const longest = Math.max(box.title.length * 7.4, Math.min(box.note.length, 30) * 5);
+      box.width = Math.max(70, Math.min(220, longest + 20));
     }
   }
 
@@ -172,10 +166,10 @@ class GraphView {
 
   resize() {
     const ratio = window.devicePixelRatio || 1, box = this.canvas.parentElement.getBoundingClientRect();
-    const wasHidden = this.canvas.width <= 1;
+    if (!box.width || !box.height) return;  // hidden: it will be where it was
     this.canvas.width = Math.max(1, Math.floor(box.width * ratio));
     this.canvas.height = Math.max(1, Math.floor(box.height * ratio));
-    if (wasHidden) this.begin();
+    if (!this.isPlaced) this.begin();
     this.draw();
   }
 
@@ -184,14 +178,21 @@ class GraphView {
     this.fit(READABLE);
   }
 
+  // Pixels above the graph that the buttons take.
+  above() {
+    const tools = this.canvas.parentElement.querySelector(".tools");
+    return tools.offsetTop + tools.offsetHeight + 12;
+  }
+
   fit(least = 0.02) {
+    this.isPlaced = true;
     const box = this.canvas.parentElement.getBoundingClientRect();
-    const wide = this.bounds.right - this.bounds.left + 40, high = this.bounds.bottom + 20;
-    this.scale = Math.min(1, box.width / wide, (box.height - TOOLS) / high);
+    const wide = this.bounds.right - this.bounds.left + 40, high = this.bounds.bottom + 20, above = this.above();
+    this.scale = Math.min(1, box.width / wide, (box.height - above) / high);
     if (this.scale < least) this.scale = Math.min(1, Math.max(least, box.width / wide));
-    const [left, right] = this.extent(0, (box.height - TOOLS) / this.scale);
+    const [left, right] = this.extent(0, (box.height - above) / this.scale);
     this.left = (left + right) / 2 - box.width / 2 / this.scale;
-    this.top = -TOOLS / this.scale;
+    this.top = -above / this.scale;
     this.draw();
   }
 
@@ -209,120 +210,6 @@ class GraphView {
     this.top += y / this.scale - y / scale;
     this.scale = scale;
     this.draw();
-  }
-
-  draw() {
-    if (this.pending) return;
-    this.pending = requestAnimationFrame(() => {
-      this.pending = 0;
-      this.paint();
-    });
-  }
-
-  colour(name) {
-    return this.colours[name];
-  }
-
-  paint() {
-    const c = this.context, ratio = window.devicePixelRatio || 1, plan = this.plan;
-    const style = getComputedStyle(document.documentElement);
-    this.colours = Object.fromEntries(["page", "ink", "faint", "line", "box", "accent", "good", "bad", "warn"].map(
-        name => [name, style.getPropertyValue("--" + name).trim()]));
-    const isDark = style.getPropertyValue("--dark").trim() === "1";
-    c.setTransform(1, 0, 0, 1, 0, 0);
-    c.fillStyle = this.colours.page;
-    c.fillRect(0, 0, this.canvas.width, this.canvas.height);
-    c.setTransform(this.scale * ratio, 0, 0, this.scale * ratio, -this.left * this.scale * ratio, -this.top * this.scale * ratio);
-    const high = this.canvas.height / ratio / this.scale, wide = this.canvas.width / ratio / this.scale;
-    const first = Math.max(0, Math.floor(this.top / plan.step) - 1);
-    const last = Math.min(plan.layers.length - 1, Math.ceil((this.top + high) / plan.step));
-    this.paintFrames(c);
-    this.paintEdges(c, first, last, wide);
-    for (let l = first; l <= last; ++l)
-      for (const i of this.rows[l]) {
-        if (plan.x[i] + plan.width[i] < this.left || plan.x[i] - plan.width[i] > this.left + wide) continue;
-        this.paintBox(c, i, isDark);
-      }
-    ++this.frames;
-  }
-
-  paintFrames(c) {
-    c.strokeStyle = this.colours.accent;
-    c.lineWidth = 1;
-    c.setLineDash([5, 4]);
-    for (const f of this.boxes) c.strokeRect(f.left, f.top, f.right - f.left, f.bottom - f.top);
-    c.setLineDash([]);
-    if (this.scale < 0.35) return;
-    c.fillStyle = this.colours.accent;
-    c.font = "10px system-ui, sans-serif";
-    c.textAlign = "left";
-    for (const f of this.boxes) c.fillText(f.title.slice(0, 60), f.left + 6, f.top - 4, f.right - f.left - 8);
-  }
-
-  paintEdges(c, first, last, wide) {
-    const plan = this.plan, isSmall = this.scale < 0.35;
-    c.strokeStyle = this.colours.line;
-    c.lineWidth = isSmall ? 1 / this.scale * 0.6 : 1.2;
-    c.beginPath();
-    const draw = (from, to, y, end) => {
-      const x0 = plan.x[from], x1 = plan.x[to];
-      c.moveTo(x0, y);
-      if (isSmall || x0 === x1) c.lineTo(x1, end);
-      else c.bezierCurveTo(x0, y + 18, x1, end - 18, x1, end);
-    };
-    const top = n => plan.layer[n] * plan.step + (n < plan.count ? 0 : NODE_HEIGHT / 2);
-    const bottom = n => plan.layer[n] * plan.step + (n < plan.count ? NODE_HEIGHT : NODE_HEIGHT / 2);
-    for (let l = Math.max(0, first - 1); l <= last; ++l)
-      for (const [from, to] of this.piecesFrom[l]) draw(from, to, bottom(from), top(to));
-    for (const [from, to] of plan.far)
-      if (plan.layer[to] >= first && plan.layer[from] <= last) draw(from, to, bottom(from), top(to));
-    c.stroke();
-    if (this.scale < 0.7) return;
-    c.fillStyle = this.colours.faint;
-    c.font = "9px system-ui, sans-serif";
-    c.textAlign = "left";
-    for (let l = Math.max(0, first - 1); l <= last; ++l)
-      for (const [from, to, edge] of this.piecesFrom[l]) {
-        const label = this.links[edge][2];
-        if (from >= plan.count || !label || Math.abs(plan.x[from] - this.left - wide / 2) > wide) continue;
-        const isFork = this.outOf[this.links[edge][0]] > 1;  // then labels stand where edges have parted
-        const x = isFork ? plan.x[to] : (plan.x[from] * 3 + plan.x[to]) / 4, y = isFork ? top(to) - 7 : bottom(from) + 13;
-        c.fillText(label.length > 26 ? label.slice(0, 25) + "…" : label, x + 4, y);
-      }
-  }
-
-  fillOf(box, isDark) {
-    const marks = {only: "bad", changed: "warn", same: "box"};
-    const mark = box.node && box.node.mark;
-    if (mark && mark !== "same") return this.colours[marks[mark]];
-    if (box.kind !== "node") return this.colours.box;
-    const hue = HUES[box.node.op];
-    if (hue === undefined) return this.colours.box;
-    return `hsl(${hue} 45% ${isDark ? 26 : 88}%)`;
-  }
-
-  paintBox(c, i, isDark) {
-    const plan = this.plan, box = this.shown[i], x = plan.x[i] - plan.width[i] / 2, y = plan.layer[i] * plan.step;
-    const isSelected = this.selected && (box.node ? box.node === this.selected : box.block === this.selected);
-    c.fillStyle = this.fillOf(box, isDark);
-    if (this.scale < 0.25) {
-      c.fillRect(x, y, plan.width[i], NODE_HEIGHT);
-      if (!isSelected) return;
-    }
-    c.beginPath();
-    c.roundRect(x, y, plan.width[i], NODE_HEIGHT, box.kind === "node" || box.kind === "block" ? 6 : 17);
-    c.fill();
-    c.strokeStyle = isSelected ? this.colours.accent : this.colours.line;
-    c.lineWidth = isSelected ? 3 : box.kind === "block" || (box.node && box.node.hasBody) ? 2 : 1;
-    c.stroke();
-    if (this.scale < 0.25) return;
-    c.fillStyle = this.colours.ink;
-    c.textAlign = "center";
-    c.font = "600 12px system-ui, sans-serif";
-    c.fillText(box.title.slice(0, 22), plan.x[i], y + 15, plan.width[i] - 10);
-    c.fillStyle = this.colours.faint;
-    c.font = "9px system-ui, sans-serif";
-    c.fillText(box.note.length > 34 ? "…" + box.note.slice(-33) : box.note, plan.x[i], y + 27, plan.width[i] - 8);
   }
 
   // Of the page; null: nothing is there.
@@ -356,10 +243,7 @@ class GraphView {
     for (let block = this.rootOf(node).block; block; block = block.parent)
       if (!block.isOpen) isChanged = block.isOpen = true;
     if (isChanged) this.rebuild();
-    const i = this.byKey.get(this.standIn(id, false, -1)), box = this.canvas.parentElement.getBoundingClientRect();
-    this.scale = Math.max(this.scale, 0.8);
-    this.left = this.plan.x[i] - box.width / 2 / this.scale;
-    this.top = this.plan.layer[i] * this.plan.step - box.height / 2 / this.scale;
+    this.reveal(this.byKey.get(this.standIn(id, false, -1)));
     this.select(node);
   }
 
@@ -380,6 +264,22 @@ class GraphView {
     this.select(anchor);
   }
 
+  close(block) {
+    block.isOpen = false;
+    this.rebuild();
+    this.reveal(this.byKey.get(this.closedBlock(block).key));
+    this.select(block);
+  }
+
+  // Into the middle, large enough to be read.
+  reveal(i) {
+    this.isPlaced = true;
+    const box = this.canvas.parentElement.getBoundingClientRect();
+    this.scale = Math.max(this.scale, 0.8);
+    this.left = this.plan.x[i] - box.width / 2 / this.scale;
+    this.top = this.plan.layer[i] * this.plan.step - box.height / 2 / this.scale;
+  }
+
   // Where a node, or a block or its first node, stands in the window; null: nowhere.
   windowPlace(target) {
     const node = target.id !== undefined ? target : this.nodes.find(n => n.block && this.isWithin(n.block, target));
@@ -395,6 +295,13 @@ class GraphView {
     for (const block of this.blocks) block.isOpen = isOpen;
     this.rebuild();
     this.begin();
+  }
+
+  // The next node after the selected one that the other model has not, or otherwise.
+  showDifference() {
+    const from = this.selected && this.selected.id !== undefined ? this.selected.id : -1;
+    const differ = this.nodes.filter(n => n.mark && n.mark !== "same"), next = differ.find(n => n.id > from) || differ[0];
+    if (next) this.show(next.id);
   }
 
   step(isDown) {
@@ -415,6 +322,7 @@ class GraphView {
 
   listen() {
     const canvas = this.canvas;
+    const fingers = new Map();
     let drag = null;
     const at = event => {
       const box = canvas.getBoundingClientRect();
@@ -428,18 +336,34 @@ class GraphView {
       this.draw();
     }, {passive: false});
     canvas.addEventListener("pointerdown", event => {
-      drag = {x: event.clientX, y: event.clientY, left: this.left, top: this.top, isMoved: false};
+      fingers.set(event.pointerId, at(event));
+      drag = {x: event.clientX, y: event.clientY, left: this.left, top: this.top, isMoved: fingers.size > 1};
       canvas.setPointerCapture(event.pointerId);
     });
+    // Two fingers zoom: what is between them stays there.
+    const pinch = (id, to) => {
+      const [[x0, y0], [x1, y1]] = [...fingers.values()], before = Math.hypot(x1 - x0, y1 - y0);
+      fingers.set(id, to);
+      const [[x2, y2], [x3, y3]] = [...fingers.values()];
+      this.left -= (x2 + x3 - x0 - x1) / 2 / this.scale;
+      this.top -= (y2 + y3 - y0 - y1) / 2 / this.scale;
+      this.zoom(Math.hypot(x3 - x2, y3 - y2) / Math.max(1, before), (x2 + x3) / 2, (y2 + y3) / 2);
+    };
     canvas.addEventListener("pointermove", event => {
       if (!drag) return;
+      if (fingers.size === 2) return pinch(event.pointerId, at(event));
       drag.isMoved ||= Math.hypot(event.clientX - drag.x, event.clientY - drag.y) > 4;
-      if (!drag.isMoved) return;
+      if (!drag.isMoved || fingers.size > 2) return;
       this.left = drag.left - (event.clientX - drag.x) / this.scale;
       this.top = drag.top - (event.clientY - drag.y) / this.scale;
       this.draw();
     });
+    canvas.addEventListener("pointercancel", event => {
+      fingers.delete(event.pointerId);
+      drag = null;
+    });
     canvas.addEventListener("pointerup", event => {
+      fingers.delete(event.pointerId);
       const isClick = drag && !drag.isMoved;
       drag = null;
       if (!isClick) return;
@@ -451,7 +375,7 @@ class GraphView {
       const box = canvas.getBoundingClientRect();
       const keys = {"+": () => this.zoom(1.25, box.width / 2, box.height / 2), "-": () => this.zoom(0.8, box.width / 2, box.height / 2),
         "0": () => this.fit(), ArrowDown: () => this.step(true), ArrowUp: () => this.step(false),
-        ArrowLeft: () => this.beside(-1), ArrowRight: () => this.beside(1), Escape: () => this.select(null),
+        n: () => this.showDifference(), ArrowLeft: () => this.beside(-1), ArrowRight: () => this.beside(1), Escape: () => this.select(null),
         Enter: () => this.selected && this.toggle(this.shown.find(b => b.node === this.selected || b.block === this.selected))};
       if (!keys[event.key]) return;
       event.preventDefault();

@@ -65,10 +65,13 @@ class NodeTypes {
     if (!type || formal.type == refused_) return;
     if (!formal.type->allows(type)) {
       refused_ = formal.type;
-      c_.report.error(Code::type_mismatch, c_.places.of(node_),
-                      fmt::format("{} {} is {}, but {} allows {}", what, quoted(value.name()), type.schema_name(),
-                                  quoted(formal.name), formal.type->str()),
-                      advice(type, formal, what));
+      const std::string text = fmt::format("{} {} is {}, but {} allows {}", what, quoted(value.name()),
+                                           type.schema_name(), quoted(formal.name), formal.type->str());
+      // PyTorch wrote shapes as constants before operator set 9 allowed it, and every runtime takes them.
+      if (node_.is("Constant"))
+        c_.report.warning(Code::type_mismatch, c_.places.of(node_), text, advice(type, formal, what));
+      else
+        c_.report.error(Code::type_mismatch, c_.places.of(node_), text, advice(type, formal, what));
       return;
     }
     if (formal.option == ParamOption::variadic && !formal.homogeneous) return;

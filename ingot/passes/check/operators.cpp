@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "ingot/base/similar_word.h"
+#include "ingot/ops/extra_operators.h"
 #include "ingot/ops/schema.h"
 #include "ingot/passes/check/rules.h"
 
@@ -106,7 +107,7 @@ class OperatorRules {
       if (ops::is_standard_domain(normal_domain(node.domain)))
         c_.report.error(Code::unknown_operator, c_.places.of(node),
                         fmt::format("operator {} does not exist in {}", quoted(node.op), set), advice(node));
-      else
+      else if (!ops::is_extra_operator(node.domain, node.op))
         c_.report.warning(Code::unknown_operator, c_.places.of(node),
                           fmt::format("operator {} of domain {} is not known, so its nodes are not checked",
                                       quoted(node.op), quoted(node.domain)),

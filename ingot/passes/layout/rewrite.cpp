@@ -56,7 +56,7 @@ class Rewriter {
     const NodeRole& role = problem_.role(node);
     switch (role.kind) {
       case Kind::spatial:
-        if (problem_.of_node(node) == Layout::channels_last) node.domain = std::string(kChannelsLastDomain);
+        if (problem_.of_node(node) == Layout::channels_last) put_channels_last(node);
         break;
       case Kind::flexible:
         if (problem_.of_node(node) != role.from) move(node, role);
@@ -70,6 +70,14 @@ class Rewriter {
       default:
         break;
     }
+  }
+
+  void put_channels_last(Node& node) {
+    node.domain = std::string(kChannelsLastDomain);
+    const Value* data = node.input(0);  // constants have no copies: what reads one has its own
+    if (const Tensor* tensor = ops::constant_of(data))
+      node.set_input(0, constant(node, *tensor, data,
+                                 layout_perm(tensor->dims().size(), Layout::channels_first, Layout::channels_last)));
   }
 
   void move(Node& node, const NodeRole& role) {

@@ -273,6 +273,19 @@ bool fuse_normalization_bias(RuleContext& c) {
   return false;
 }
 
+/// How many there are along an axis of a value of known rank, as a list of one.
+Value* length(GraphBuilder& g, Value* v, std::int64_t axis) {
+  const Dim& d = (*v->type.shape)[static_cast<std::size_t>(axis)];
+  return d.is_known() ? g.ints({d.value()}) : g.op("Shape", {v}, {{"start", axis}, {"end", axis + 1}});
+}
+
+/// ONNX spreads a mask over queries and keys; ONNX Runtime asks for a row for each query and a column for each key.
+Value* with_all_rows(GraphBuilder& g, Value* mask, Value* q, Value* k) {
+  const Shape& shape = *mask->type.shape;
+  if (same(shape[shape.size() - 2], (*q->type.shape)[2]) && same(shape.back(), (*k->type.shape)[2])) return mask;
+  return g.op("Expand", {mask, g.concat({length(g, q, 2), length(g, k, 2)}, 0)});
+}
+
 bool has_rank_4(const Value* v) { return v && v->type.shape && v->type.shape->size() == 4; }
 
 /// softmax(q * k^T * scale + mask) * v over heads
@@ -308,22 +321,21 @@ bool fuse_attention(RuleContext& c) {
     }
   const Node* product = own_maker(scores, "MatMul", *reader);
   const Node* turned = product ? maker(product->input(1), "Transpose") : nullptr;
-  if (!turned || !has_rank_4(product->input(0)) || !has_rank_4(mix.input(1))) return false;
-  const std::vector<std::int64_t> perm = turned->attributes.ints_or("perm", {});
-  GraphBuilder g(mix.graph(), &mix);
-  g.name_after(mix);
-  Value* k = nullptr;
-  if (perm == std::vector<std::int64_t>{0, 1, 3, 2})
-    k = turned->input(0);
-  else if (perm == std::vector<std::int64_t>{0, 2, 3, 1})
-    k = g.transpose(turned->input(0), {0, 2, 1, 3});
-  else
+  if (!turned || !has_rank_4(product->input(0)) || !has_rank_4(turned->input(0)) || !has_rank_4(mix.input(1)))
     return false;
-  const Shape &q_shape = *product->input(0)->type.shape, &k_shape = *k->type.shape,
+  const std::vector<std::int64_t> perm = turned->attributes.ints_or("perm", {});
+  const bool has_heads_first = perm == std::vector<std::int64_t>{0, 1, 3, 2};
+  if (!has_heads_first && perm != std::vector<std::int64_t>{0, 2, 3, 1}) return false;
+  const Shape &q_shape = *product->input(0)->type.shape, &k_shape = *turned->input(0)->type.shape,
               &v_shape = *mix.input(1)->type.shape;
-  if (!same(q_shape[1], k_shape[1]) || !same(k_shape[1], v_shape[1]) || !same(q_shape[0], k_shape[0]) ||
+  const Dim& k_heads = k_shape[has_heads_first ? 1 : 2];
+  if (!same(q_shape[1], k_heads) || !same(k_heads, v_shape[1]) || !same(q_shape[0], k_shape[0]) ||
       !same(k_shape[0], v_shape[0]))
     return false;
+  GraphBuilder g(mix.graph(), &mix);
+  g.name_after(mix);
+  Value* k = has_heads_first ? turned->input(0) : g.transpose(turned->input(0), {0, 2, 1, 3});
+  if (mask) mask = with_all_rows(g, mask, product->input(0), k);
   Value* y = g.op("Attention", {product->input(0), k, mix.input(1), mask}, {{"scale", scale}});
   y->type = mix.output()->type;
   replace_node(mix, {y});

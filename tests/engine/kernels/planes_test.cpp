@@ -24,10 +24,41 @@ void expect_fast(unsigned seed, const Dims& dims, float tolerance, const Make& m
     EXPECT_TRUE(choice.kernel != "reference" || may_refer) << choice.op;
 }
 
+/// Windows of random sizes over so many axes.
+Attrs random_windows(Random& random, std::size_t axes) {
+  std::vector<std::int64_t> kernel, strides, dilations, pads(2 * axes);
+  for (std::size_t i = 0; i < axes; ++i) {
+    kernel.push_back(1 + random.below(3));
+    strides.push_back(1 + random.below(3));
+    dilations.push_back(kernel.back() == 1 || random.below(2) ? 1 : 1 + random.below(2));
+    pads[i] = random.below(kernel.back());
+    pads[i + axes] = random.below(kernel.back());
+  }
+  return {{"kernel_shape", kernel},
+          {"strides", strides},
+          {"dilations", dilations},
+          {"pads", pads},
+          {"ceil_mode", random.below(2)}};
+}
+
 Dims random_image(Random& random, std::size_t axes) {
   Dims dims = {1 + random.below(3), 1 + random.below(12)};
   for (std::size_t i = 0; i < axes; ++i) dims.push_back(4 + random.below(axes == 3 ? 6 : 20));
   return dims;
+}
+
+TEST(Planes, LargestBytesAndDoublesAgree) {
+  const DType types[] = {DType::u8, DType::i8, DType::f64};
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    Random random(seed);
+    const std::size_t axes = 1 + static_cast<std::size_t>(random.below(3));
+    const Dims dims = random_image(random, axes);
+    const Attrs windows = random_windows(random, axes);
+    expect_fast(seed, dims, 0, [&](GraphBuilder& g, Value* x, Random&) {
+      Value* scaled = g.mul(x, g.scalar(40, DType::f32));
+      return g.cast(g.op("MaxPool", {g.cast(scaled, types[seed % 3])}, windows), DType::f32);
+    });
+  }
 }
 
 TEST(Planes, PoolsOfAnyWindowAgree) {
@@ -35,21 +66,10 @@ TEST(Planes, PoolsOfAnyWindowAgree) {
     Random random(seed);
     const std::size_t axes = 1 + static_cast<std::size_t>(random.below(3));
     const Dims dims = random_image(random, axes);
-    std::vector<std::int64_t> kernel, strides, dilations, pads(2 * axes);
-    for (std::size_t i = 0; i < axes; ++i) {
-      kernel.push_back(1 + random.below(3));
-      strides.push_back(1 + random.below(3));
-      dilations.push_back(kernel.back() == 1 || random.below(2) ? 1 : 1 + random.below(2));
-      pads[i] = random.below(kernel.back());
-      pads[i + axes] = random.below(kernel.back());
-    }
+    const Attrs windows = random_windows(random, axes);
     const std::int64_t kind = random.below(3);
     expect_fast(seed, dims, 1e-5f, [&](GraphBuilder& g, Value* x, Random& r) {
-      Attrs attrs = {{"kernel_shape", kernel},
-                     {"strides", strides},
-                     {"dilations", dilations},
-                     {"pads", pads},
-                     {"ceil_mode", r.below(2)}};
+      Attrs attrs = windows;
       if (kind == 0) return g.op("MaxPool", {x}, attrs);
       if (kind == 1) attrs.emplace_back("count_include_pad", r.below(2));
       if (kind == 2) attrs.emplace_back("p", 1 + r.below(3));

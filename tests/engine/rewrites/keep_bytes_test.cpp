@@ -143,6 +143,135 @@ TEST(KeepBytes, IsWithinAStepOfTheFloatsThatItReplaces) {
   EXPECT_LE(differ * 1000, all);
 }
 
+/// Rows times a constant matrix, with a bias in a Gemm, of bytes; also written with the quantised operators.
+Model product(unsigned seed, bool is_quantized, Array& x) {
+  Network net(seed);
+  GraphBuilder g = net.builder();
+  const Scale from = net.scale(), to = net.scale();
+  const bool is_gemm = seed % 3 == 0, is_turned = is_gemm && seed % 2, has_bias = is_gemm && !is_quantized;
+  const std::int64_t depth = 1 + net.random.below(90), columns = 1 + net.random.below(90);
+  const Dims rows = is_gemm ? Dims{net.random.below(200) + 1, depth} : Dims{2, 1 + net.random.below(40), depth};
+  x = Array::from(net.random.bytes(from.type, rows));
+  Value* v = net.model.graph->add_input("x", x.type());
+  const bool is_by_column = net.random.below(2) != 0;
+  const Tensor w = net.random.bytes(DType::i8, is_turned ? Dims{columns, depth} : Dims{depth, columns});
+  const Tensor scales = net.random.floats(is_by_column ? Dims{columns} : Dims{}, 0.001f, 0.003f);
+  if (is_quantized) {
+    Value* matrix = g.constant(w);
+    const Tensor zero = Tensor::scalar(std::int8_t{0});
+    Value* zeros = is_by_column ? g.op("Expand", {g.constant(zero), g.ints({columns})}) : g.constant(zero);
+    net.model.graph->add_output(
+        g.op("QLinearMatMul", {v, g.constant(Tensor::scalar(from.scale)), g.constant(zero_of(from)),
+                               is_turned ? g.transpose(matrix, {1, 0}) : matrix, g.constant(scales), zeros,
+                               g.constant(Tensor::scalar(to.scale)), g.constant(zero_of(to))}));
+    return std::move(net.model);
+  }
+  Value* matrix = g.op("DequantizeLinear", {g.constant(w), g.constant(scales)}, {{"axis", is_turned ? 0 : 1}});
+  Values inputs = {net.dequantize(v, from), matrix};
+  if (has_bias) {
+    std::vector<std::int32_t> bias(static_cast<std::size_t>(columns));
+    std::vector<float> of_sums;
+    for (const float s : scales.to_vector<float>()) of_sums.push_back(from.scale * s);
+    inputs.push_back(g.op("DequantizeLinear",
+                          {g.constant(Tensor::of<std::int32_t>({columns}, bias)),
+                           g.constant(Tensor::of<float>(is_by_column ? Dims{columns} : Dims{}, of_sums))},
+                          {{"axis", 0}}));
+  }
+  Value* y = is_gemm ? g.op("Gemm", inputs, {{"transB", is_turned}}) : g.op("MatMul", inputs);
+  net.model.graph->add_output(net.quantize(y, to));
+  return std::move(net.model);
+}
+
+TEST(KeepBytes, ProductsHaveTheBitsOfTheQuantizedOperator) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    Array x;
+    const Model model = product(seed, false, x), quantized = product(seed, true, x);
+    const Array expected = run(quantized, x, false, 1);
+    for (const int threads : {1, 2}) {
+      const Array got = run(model, x, true, threads);
+      ASSERT_EQ(got.dims(), expected.dims()) << seed;
+      ASSERT_EQ(got.to_ints(), expected.to_ints()) << seed;
+    }
+    const auto operators = operators_of(model);
+    EXPECT_EQ(count(operators, "ByteProduct"), 1) << seed;
+    EXPECT_EQ(count(operators, "DequantizeLinear"), 0) << seed;
+  }
+}
+
+// Behind a Reshape to sizes that only a run tells not even the rank is known.
+TEST(KeepBytes, RowsOfProductsMayHaveAnyRank) {
+  Network net(4);
+  GraphBuilder g = net.builder();
+  const Scale a = net.scale(), b = net.scale();
+  const Array x = Array::from(net.random.bytes(a.type, {2, 3, 4, 8}));
+  Value* v = net.model.graph->add_input("x", x.type());
+  v->type.shape.reset();
+  Value* w =
+      g.op("DequantizeLinear", {g.constant(net.random.bytes(DType::i8, {8, 5})), g.constant(Tensor::scalar(0.01f))});
+  net.model.graph->add_output(net.quantize(g.op("MatMul", {net.dequantize(v, a), w}), b));
+  const Array got = run(net.model, x, true, 1);
+  EXPECT_EQ(got.dims(), (Dims{2, 3, 4, 5}));
+  const auto fast = got.to_ints(), slow = run(net.model, x, false, 1).to_ints();
+  for (std::size_t i = 0; i < fast.size(); ++i) ASSERT_LE(std::abs(fast[i] - slow[i]), 1) << i;
+  EXPECT_EQ(count(operators_of(net.model), "ByteProduct"), 1);
+}
+
+TEST(KeepBytes, WhatMovesNumbersMovesTheBytes) {
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    Network net(seed);
+    GraphBuilder g = net.builder();
+    const Scale a = net.scale();
+    const Array x = Array::from(net.random.bytes(a.type, {2, 6, 8, 4}));
+    Value* v = net.model.graph->add_input("x", x.type());
+    const auto around = [&](ops::Name op, Values inputs, const Attrs& attrs) {
+      for (Value*& input : inputs)
+        if (input->type.elem == a.type) input = net.dequantize(input, a);
+      return net.quantize(g.op(op, inputs, attrs), a);
+    };
+    Value* turned = around("Transpose", {v}, {{"perm", {0, 2, 3, 1}}});
+    Value* part = around("Slice", {turned, g.ints({1}), g.ints({7}), g.ints({1})}, {});
+    Value* both = around("Concat", {part, part}, {{"axis", 3}});
+    Value* flat = around("Reshape", {both, g.ints({2, 6, -1})}, {});
+    Value* best = around("MaxPool", {flat}, {{"kernel_shape", {3}}, {"strides", {2}}, {"pads", {1, 1}}});
+    net.model.graph->add_output(best);
+    EXPECT_EQ(run(net.model, x, true, 1).to_ints(), run(net.model, x, false, 1).to_ints()) << seed;
+    const auto operators = operators_of(net.model);
+    EXPECT_EQ(count(operators, "DequantizeLinear") + count(operators, "QuantizeLinear"), 0) << seed;
+    EXPECT_EQ(count(operators, "Elementwise"), 0) << seed;
+  }
+}
+
+TEST(KeepBytes, LargestOfWindowsAreTakenOfBytes) {
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    Network net(seed);
+    const Scale a = net.scale(), b = net.scale();
+    const Dims dims = {1 + net.random.below(2), 3, 5 + net.random.below(9), 5 + net.random.below(9)};
+    const Array x = Array::from(net.random.bytes(a.type, dims));
+    Value* v = net.convolution(net.model.graph->add_input("x", x.type()), a, b, 20, 1, false, false, false);
+    std::vector<std::int64_t> kernel, strides, dilations, pads;
+    for (int i = 0; i < 2; ++i) {
+      kernel.push_back(1 + net.random.below(3));
+      strides.push_back(1 + net.random.below(3));
+      dilations.push_back(1 + net.random.below(2));
+    }
+    for (std::size_t i = 0; i < 4; ++i) pads.push_back(net.random.below(kernel[i % 2]));
+    Value* y = net.builder().op("MaxPool", {net.dequantize(v, b)},
+                                {{"kernel_shape", kernel},
+                                 {"strides", strides},
+                                 {"dilations", dilations},
+                                 {"pads", pads},
+                                 {"ceil_mode", net.random.below(2)}});
+    net.model.graph->add_output(net.quantize(y, b));
+    const Array one = run(net.model, x, true, 1), two = run(net.model, x, true, 2);
+    const Array slow = run(net.model, x, false, 1);
+    ASSERT_EQ(one.dims(), slow.dims()) << seed;
+    EXPECT_EQ(one.to_ints(), two.to_ints()) << seed;
+    const auto fast = one.to_ints(), expected = slow.to_ints();
+    for (std::size_t i = 0; i < fast.size(); ++i) ASSERT_LE(std::abs(fast[i] - expected[i]), 1) << seed;
+    EXPECT_EQ(count(operators_of(net.model), "ByteMax"), 1) << seed;
+  }
+}
+
 /// A pointwise convolution of one channel that lies at its zero point: its sums are the biases.
 Model biases_alone(const std::vector<std::int32_t>& biases, float x_scale, float w_scale, const Scale& to) {
   Network net(0);

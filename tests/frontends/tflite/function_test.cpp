@@ -11,6 +11,7 @@
 #include "ingot/ir/source_notes.h"
 #include "ingot/passes/inline_functions.h"
 #include "tests/formats/tflite/sample.h"
+#include "tests/support/refusal.h"
 
 namespace ingot::frontends::tflite {
 namespace {
@@ -80,6 +81,21 @@ TEST(TfliteFunction, GivesWhatItsBodyGives) {
   const double second = 8 * 3 + 9 * 1 + 28 * 0 + 11 * 1 + 12 * 2 + 38 * 1;
   EXPECT_THAT(run(model), ElementsAre(first, second));
   EXPECT_THAT(run(written_out), ElementsAre(first, second));
+}
+
+TEST(TfliteFunction, RefusesAStateThatIsNoVariable) {
+  tfl::Model not_marked = svdf_model();
+  not_marked.subgraphs[0].tensors[3].is_variable = false;
+  EXPECT_REFUSED(Code::unsupported_operator, import_model(not_marked));
+  tfl::Model made_before = svdf_model();  // by an operator of the graph
+  tfl::SubGraph& graph = made_before.subgraphs[0];
+  graph.tensors[3].shape = graph.tensors[0].shape;
+  tfl::Operator negation;
+  negation.code.builtin = BuiltinOperator::NEG;
+  negation.inputs = {0};
+  negation.outputs = {3};
+  graph.operators.insert(graph.operators.begin(), negation);
+  EXPECT_REFUSED(Code::unsupported_operator, import_model(made_before));
 }
 
 TEST(TfliteFunction, ComesBackAsTheOperatorThatItWas) {

@@ -34,6 +34,9 @@ TEST(Softmax, OfOpset12RunsOverNothing) {
       c.op(op, {c.in("float[N,3]")}, {{"axis", axis}});
       EXPECT_EQ(c.run({Array::of<float>({0, 3}, {})})[0].array()->dims(), (Dims{0, 3})) << op << " " << axis;
     }
+  OpCase known(11);  // a 0 behind the matrix's two sizes would be one to copy
+  known.op("Hardmax", {known.in("float[5,6,1,0]")});
+  EXPECT_EQ(known.run({Array::of<float>({5, 6, 1, 0}, {})})[0].array()->dims(), (Dims{5, 6, 1, 0}));
   OpCase hard(11);
   hard.op("Hardmax", {hard.in("float[N,2]")}, {{"axis", 0}});
   const Array y = *hard.run({Array::of<float>({2, 2}, {1, 2, 5, 3})})[0].array();

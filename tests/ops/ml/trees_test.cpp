@@ -1,6 +1,7 @@
 // Trees of ai.onnx.ml, before and since version 5.
 #include <gmock/gmock.h>
 
+#include "ingot/passes/canonicalize.h"
 #include "tests/ops/op_case.h"
 
 namespace ingot::test {
@@ -82,6 +83,15 @@ TEST(TreeEnsembleRegressor, KeepsDoubles) {
   EXPECT_EQ(c.nodes(), "TreeEnsemble Cast");
   EXPECT_EQ(c.node("TreeEnsemble").attributes.get<Tensor>("nodes_splits")->dtype(), DType::f64);
   EXPECT_EQ(c.type(), "float[N,1]");
+}
+
+// What a step of ai.onnx.ml writes is not in the words of the oldest operators: Cast named its type by a text.
+TEST(TreeEnsembleRegressor, IsReadBesideTheOldestOperators) {
+  OpCase c(1, kDomain);
+  c.model.opsets.set("", 3);
+  c.op("TreeEnsembleRegressor", {c.in("double[N,2]")}, regressor());
+  passes::canonicalize(c.model);
+  EXPECT_EQ(c.nodes(), "TreeEnsemble Cast");
 }
 
 TEST(TreeEnsembleRegressor, RepeatsTreesForSeveralTargets) {

@@ -157,6 +157,19 @@ TEST(Layout, ANodeWantedWithChannelsLastMovesToItsDomain) {
   check_invariants(m);
 }
 
+TEST(Layout, ConstantDataOfAConvolutionMovesToo) {
+  Model m =
+      parsed("g (float[1,2,1,1] w) => (float[1,1,1,3] y) <float[1,2,1,3] x = {1, 2, 3, 4, 5, 6}> { y = Conv(x, w) }");
+  LayoutOptions options;
+  options.wanted = [](const Node&) { return Layout::channels_last; };
+  choose_layout(*m.graph, options);
+  const Node& conv = *m.graph->first();
+  ASSERT_EQ(conv.op, "Conv");
+  ASSERT_TRUE(conv.input(0)->initializer);
+  EXPECT_EQ(conv.input(0)->initializer->dims(), (Dims{1, 1, 3, 2}));
+  EXPECT_EQ(conv.input(0)->initializer->to_doubles(), (std::vector<double>{1, 4, 2, 5, 3, 6}));
+}
+
 TEST(Layout, InputsAndOutputsChangeOnRequestOnly) {
   Model m = parsed("g (float[1,3,8,8] x, float[4,3,1,1] w) => (float[1,4,8,8] y) { y = Conv(x, w) }");
   EXPECT_TRUE(set_input_layout(*m.graph, 0, Layout::channels_first, Layout::channels_last));

@@ -5,6 +5,7 @@
 #include "ingot/ops/gradient.h"
 #include "ingot/ops/infer.h"
 #include "ingot/ops/nn/sizes.h"
+#include "ingot/ops/short_list.h"
 #include "ingot/ops/tensor/resize/body.h"
 #include "ingot/ops/tensor/resize/kernel.h"
 #include "ingot/ops/tensor/resize/shape.h"
@@ -20,6 +21,9 @@ void check_count(const InferContext& c, std::size_t i, std::size_t wanted) {
 }
 
 void infer(InferContext& c) {
+  require_short_list(c, 1, 2 * kMostDims);
+  require_short_list(c, 2);
+  require_short_list(c, 3);
   const Shape* x = c.shape(0);
   const bool has_scales = is_given(c.node(), 2), has_sizes = is_given(c.node(), 3);
   if (has_scales && has_sizes && c.dim(2, 0).is_known()) c.fail("both scales and sizes are given");
