@@ -95,14 +95,27 @@ class HostilePickles(unittest.TestCase):
 
     def test_steps_of_other_libraries_are_told_at_once_with_remedies(self):
         pipeline = made_of("sklearn.pipeline", "Pipeline", steps=[
-            ("columns", made_of("sklearn_pandas.dataframe_mapper", "DataFrameMapper", features=[])),
-            ("check", made_of("sklearn2pmml.decoration", "ContinuousDomain")),
+            ("columns", made_of("category_encoders.count", "CountEncoder")),
+            ("check", made_of("sklearn2pmml.decoration", "DateDomain")),
             ("own", made_of("company.steps", "Cleaner"))])
         text = self.converted(pickle.dumps(pipeline, 5), 4)
-        for line in ("sklearn_pandas.dataframe_mapper.DataFrameMapper: it has no translation: fit it with",
-                     "sklearn2pmml.decoration.ContinuousDomain: it has no translation: it checks",
+        for line in ("category_encoders.count.CountEncoder: it has no translation: fit it with",
+                     "sklearn2pmml.decoration.DateDomain: it has no translation: it checks",
                      "company.steps.Cleaner: it has no translation, and its code is not executed"):
             self.assertIn(line, text)
+
+    def test_a_class_is_not_what_another_of_its_name_is(self):
+        own = made_of("company.steps", "StandardScaler", mean_=[1.0], scale_=[2.0], n_features_in_=1)
+        self.assertIn("company.steps.StandardScaler has no translation", self.converted(pickle.dumps(own, 4), 4))
+        pipeline = made_of("sklearn.pipeline", "Pipeline", steps=[("own", own)])
+        self.assertIn("company.steps.StandardScaler: it has no translation", self.converted(pickle.dumps(pipeline, 4), 4))
+
+    def test_of_several_estimators_none_is_chosen(self):
+        one, other = (made_of("sklearn.preprocessing._data", name, scale_=[1.0], n_features_in_=1)
+                      for name in ("MaxAbsScaler", "MinMaxScaler"))
+        text = self.converted(pickle.dumps({"scaler": one, "model": other}, 4), 4)
+        self.assertIn("several estimators, of which none is the model: MaxAbsScaler, MinMaxScaler", text)
+        self.converted(pickle.dumps({"scaler": one, "version": 3}, 4), 0)
 
     def test_columns_chosen_by_what_is_not_known_are_not_dropped(self):
         scaler = made_of("sklearn.preprocessing._data", "MaxAbsScaler", scale_=[1.0], n_features_in_=1)

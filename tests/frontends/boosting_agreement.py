@@ -208,6 +208,23 @@ def catboost_cases(options, onnx, judge):
                                     lambda x, m=model, f=link: f(catboost_file.raw_sums(m, x)), more, 1e-12))
 
 
+def lightgbm_cases(options, onnx, judge):
+    """Linear leaves and odd categories, by the rules of the format: no peer of LightGBM is at hand."""
+    sys.path.insert(0, os.path.join(agreement.HERE, "boosting"))
+    import lightgbm_file
+    links = {"regression": lambda s: s, "poisson": np.exp, "cross_entropy_lambda": lambda s: np.log1p(np.exp(s))}
+    for objective, link in links.items():
+        for is_linear in (False, True):
+            name = " ".join(["lightgbm", "linear" if is_linear else "constant", objective])
+            if options.filter not in name:
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                path, leaves = os.path.join(folder, "model.txt"), (1.5, -0.25)
+                lightgbm_file.written(path, objective, leaves, is_linear)
+                judge(name, outcome(options, onnx, path, lambda _: lightgbm_file.rows(),
+                                    lambda x, f=link, k=is_linear: f(lightgbm_file.sums(x, (1.5, -0.25), k)), [], 1e-12))
+
+
 def machine_cases(options, onnx, judge):
     """libsvm and liblinear beside their own programs."""
     sys.path.insert(0, os.path.join(agreement.HERE, "boosting"))
@@ -263,6 +280,7 @@ def main():
     stored_cases(options, onnx, tally, judge)
     live_cases(options, onnx, tally, judge)
     catboost_cases(options, onnx, judge)
+    lightgbm_cases(options, onnx, judge)
     machine_cases(options, onnx, judge)
     onnx.close()
     tally.finish()

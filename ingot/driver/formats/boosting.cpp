@@ -1,4 +1,6 @@
 // Model files of XGBoost, LightGBM, CatBoost, libsvm and liblinear.
+#include <utility>
+
 #include "ingot/driver/formats/rows.h"
 #include "ingot/driver/load.h"
 #include "ingot/formats/boosting/json.h"
@@ -67,8 +69,12 @@ Imported made_of(front::Imported imported) {
 
 Imported load_xgboost(const Source& source, const LoadOptions& options) {
   files::Model model = files::read_xgboost(source.contents, options.budget);
-  model.best_rounds = 0;  // Booster.predict uses all rounds
-  return made_of(front::import_model(model, options_of(options)));
+  const std::int64_t best = std::exchange(model.best_rounds, 0);  // Booster.predict uses all rounds
+  front::Imported made = front::import_model(model, options_of(options));
+  if (best > 0)
+    made.notes.push_back("of all rounds, as Booster.predict has it; the file calls the first " + std::to_string(best) +
+                         " the best, which XGBoost's wrappers for scikit-learn would use alone");
+  return made_of(std::move(made));
 }
 
 Imported load_lightgbm(const Source& source, const LoadOptions& options) {

@@ -39,6 +39,10 @@ void check_tree(const Tree& tree, std::size_t number, std::int64_t features, std
 }  // namespace
 
 void check(const Model& model) {
+  constexpr std::int64_t kMostFeatures = 10'000'000;
+  if (model.features > kMostFeatures)
+    throw Error(Code::bad_source_graph,
+                fmt::format("the model has {} features; 10,000,000 are the most", model.features));
   if (model.groups < 1 || model.groups > 1'000'000 || model.features < 0)
     throw Error(Code::bad_source_graph, "the model has no outputs or a negative number of features");
   for (std::size_t i = 0; i < model.trees.size(); ++i) {

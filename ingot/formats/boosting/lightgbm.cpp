@@ -78,14 +78,12 @@ class TreeReader {
   Tree read() {
     const std::int64_t leaves = integer_of(section_, "num_leaves", 0);
     if (leaves < 1 || leaves > 10'000'000) refuse_text("has a tree without leaves");
-    if (integer_of(section_, "is_linear", 0) != 0)
-      throw Error(Code::unsupported_setting, "a tree has linear models in its leaves")
-          .hint("train with linear_tree=false");
     const auto count = static_cast<std::size_t>(leaves), branches = count - 1;
     const auto values = numbers_of(section_, "leaf_value", count);
     Tree tree;
     tree.nodes.resize(branches + count);
     for (std::size_t i = 0; i < count; ++i) tree.nodes[branches + i].values = {values[i]};
+    if (integer_of(section_, "is_linear", 0) != 0) tree.linear_leaves = linear_leaves(count);
     if (branches == 0) return tree;
     const auto features = numbers_of(section_, "split_feature", branches),
                splits = numbers_of(section_, "threshold", branches),
@@ -105,6 +103,30 @@ class TreeReader {
   }
 
  private:
+  std::vector<LinearLeaf> linear_leaves(std::size_t count) const {
+    const auto constants = numbers_of(section_, "leaf_const", count),
+               sizes = numbers_of(section_, "num_features", count);
+    double total = 0;
+    for (const double size : sizes) {
+      if (!(size >= 0) || size > static_cast<double>(model_.features)) refuse_text("has a leaf of too many features");
+      total += size;
+    }
+    const auto features = numbers_of(section_, "leaf_features", static_cast<std::size_t>(total)),
+               slopes = numbers_of(section_, "leaf_coeff", static_cast<std::size_t>(total));
+    std::vector<LinearLeaf> leaves;
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      LinearLeaf leaf{.constant = constants[i]};
+      for (const std::size_t end = at + static_cast<std::size_t>(sizes[i]); at < end; ++at) {
+        if (!(features[at] >= 0) || features[at] >= static_cast<double>(model_.features))
+          refuse_text("has a leaf of a feature that does not exist");
+        leaf.features.push_back(static_cast<std::int32_t>(features[at]));
+        leaf.slopes.push_back(slopes[at]);
+      }
+      leaves.push_back(std::move(leaf));
+    }
+    return leaves;
+  }
   static std::int32_t child(double number, std::size_t branches) {
     if (!(std::abs(number) < 1e9)) refuse_text("leads to a node that does not exist");
     const auto at = static_cast<std::int32_t>(number);
@@ -198,6 +220,7 @@ void require_whole(const Section& head, std::size_t trees) {
 Model read_lightgbm(std::string_view text, Budget* budget) {
   Model model;
   model.producer = "LightGBM";
+  model.cuts_to_zero = true;
   std::vector<Section> sections(1);
   bool is_average = false;
   while (!text.empty()) {

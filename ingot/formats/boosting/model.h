@@ -24,10 +24,18 @@ struct TreeNode {
   std::vector<double> values{};  // a leaf's, one or one per group; the set of a branch of rule member
 };
 
+/// A leaf that is a sum over features in place of a number. Where one of these is missing, it is the number.
+struct LinearLeaf {
+  double constant = 0;
+  std::vector<std::int32_t> features{};
+  std::vector<double> slopes{};
+};
+
 struct Tree {
-  std::vector<TreeNode> nodes{};  // the first is the root
-  std::int32_t group = 0;         // which output a leaf of one value belongs to
-  double weight = 1;              // DART
+  std::vector<TreeNode> nodes{};            // the first is the root
+  std::vector<LinearLeaf> linear_leaves{};  // of the last nodes; empty: leaves are numbers
+  std::int32_t group = 0;                   // which output a leaf of one value belongs to
+  double weight = 1;                        // DART
 };
 
 /// How sums become predictions.
@@ -53,6 +61,7 @@ struct Model {
   bool is_single = false;        // features and sums are float32
   bool rounds_features = false;  // features are rounded to float32, sums are double
   bool has_dictionary = false;   // the file says which texts the numbers of its categories stand for
+  bool cuts_to_zero = false;     // a category between -1 and 0 is 0, not none
   bool is_average = false;       // the sum is divided by the number of rounds
   double scale = 1;              // of the sum, before the base is added
   std::int64_t features = 0, groups = 1;

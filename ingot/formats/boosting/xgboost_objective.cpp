@@ -60,6 +60,8 @@ void set_xgboost_objective(Model& model, std::vector<double> base_scores) {
         .hint("--raw-scores gives the sums of the leaves");
   model.link = row->link;
   model.is_classifier = row->is_classifier;
+  constexpr std::int64_t kMostGroups = 1'000'000;
+  if (model.groups > kMostGroups) throw Error(Code::bad_source_graph, "the model has more than 1,000,000 outputs");
   if (base_scores.empty()) base_scores = {0.5};
   if (base_scores.size() == 1) base_scores.resize(static_cast<std::size_t>(model.groups), base_scores[0]);
   if (std::cmp_not_equal(base_scores.size(), model.groups))

@@ -52,6 +52,9 @@ std::optional<double> number_of(const Document& document, const Value& value);
 /// A Python or NumPy text; nothing: it is none.
 std::optional<std::string> text_of(const Document& document, const Value& value);
 
+/// The texts of an ArrowStringArray of pandas; nothing: it is something else. Throws where it is damaged.
+std::optional<std::vector<std::string>> arrow_texts(const Document& document, const Value& value);
+
 /// All elements in C order; of objects, those that are numbers. Throws for what is none.
 std::vector<double> to_doubles(const Document& document, const Array& array);
 std::vector<std::int64_t> to_ints(const Document& document, const Array& array);

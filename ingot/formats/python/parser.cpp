@@ -120,6 +120,11 @@ class Parser {
       return;
     }
     if (first.kind == Token::Kind::indent) refuse(first.place, "the line is indented without reason");
+    if (is_loop_of_names()) {
+      loop(made);
+      into.push_back(std::move(made));
+      return;
+    }
     if (first.is("@") || std::ranges::find(kUnread, first.text) != kUnread.end()) {
       made.text = first.is("@") ? "a decorator" : "'" + first.text + "'";
       skip();
@@ -133,6 +138,25 @@ class Parser {
     else
       simple(made);
     into.push_back(std::move(made));
+  }
+
+  /// for a in ..., for a, b in ...; other targets are not read.
+  bool is_loop_of_names() const {
+    if (!now().is("for")) return false;
+    std::size_t ahead = 1;
+    for (; now(ahead).kind == Token::Kind::word && now(ahead + 1).is(","); ahead += 2) continue;
+    return now(ahead).kind == Token::Kind::word && now(ahead + 1).is("in");
+  }
+
+  void loop(Statement& made) {
+    made.kind = Statement::Kind::loop;
+    do {
+      ++at_;
+      made.names.push_back(word());
+    } while (now().is(","));
+    expect("in");
+    made.value = expressions();
+    made.body = block();
   }
 
   void function(Statement& made) {

@@ -56,6 +56,7 @@ struct Statement {
     expression,  // value
     function,    // text: its name; names: parameters; body
     result,      // value, null where there is none
+    loop,        // names: what is bound in each round; value: over what; body
     import,      // text: the module; names: what is bound, as "pd"
     nothing,     // pass
     other,       // text: what it is

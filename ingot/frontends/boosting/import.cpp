@@ -44,6 +44,8 @@ Imported import_model(const files::Model& source, const ImportOptions& options) 
     const auto classes = static_cast<std::size_t>(std::max<std::int64_t>(2, source.groups));
     Value* label = labelled(g, p.place, names, classes);
     add_class_outputs(*made.model.graph, label, p.probabilities, p.scores, names, options.wishes);
+  } else if (p.labels) {
+    add_class_outputs(*made.model.graph, p.labels, p.probabilities, p.scores, {}, options.wishes);
   } else {
     add_output(*made.model.graph, options.wishes.raw_scores ? p.scores : p.values, "variable");
   }

@@ -28,7 +28,8 @@ std::vector<double> pair_coefficients(const KernelMachine& m, std::size_t count,
 }  // namespace
 
 Value* kernel_matrix(GraphBuilder& g, Value* x, const KernelMachine& m) {
-  const auto features = static_cast<std::size_t>(m.features), count = features ? m.vectors.size() / features : 0;
+  if (m.kernel == "precomputed") return g.op("Gather", {x, g.ints(m.chosen)}, {{"axis", 1}});
+  const std::size_t count = m.count();
   const DType elem = x->type.elem;
   const Dims dims = {m.features, static_cast<std::int64_t>(count)};
   const bool is_linear = m.kernel == "linear";
@@ -53,7 +54,7 @@ Value* kernel_matrix(GraphBuilder& g, Value* x, const KernelMachine& m) {
 }
 
 Value* pair_decisions(GraphBuilder& g, Value* x, const KernelMachine& m) {
-  const auto features = static_cast<std::size_t>(m.features), count = features ? m.vectors.size() / features : 0;
+  const std::size_t count = m.count();
   const std::size_t classes = m.support_counts.size();
   const std::size_t pairs = classes < 2 ? 1 : classes * (classes - 1) / 2;
   if (m.dual.size() != count * std::max<std::size_t>(1, classes < 2 ? 1 : classes - 1) || m.intercepts.size() != pairs)
@@ -89,7 +90,8 @@ Value* coupled_probabilities(GraphBuilder& g, Value* decisions, const KernelMach
   const std::int64_t pairs = classes * (classes - 1) / 2;
   if (std::ssize(m.prob_a) != pairs || std::ssize(m.prob_b) != pairs)
     throw Error(Code::bad_source_graph, "the model does not have one sigmoid per pair of classes");
-  Value* fit = g.add(g.mul(decisions, constant_of(g, {1, pairs}, m.prob_a, elem)), constant_of(g, {1, pairs}, m.prob_b, elem));
+  Value* fit =
+      g.add(g.mul(decisions, constant_of(g, {1, pairs}, m.prob_a, elem)), constant_of(g, {1, pairs}, m.prob_b, elem));
   Value* r = g.op("Clip", {g.op("Sigmoid", {g.neg(fit)}), g.scalar(1e-7, elem), g.scalar(1 - 1e-7, elem)});
   // r_ij for all i, j: [N, k, k]; r_ji = 1 - r_ij. Q_ii = sum of r_ji^2, Q_ij = -r_ji r_ij.
   Values columns;

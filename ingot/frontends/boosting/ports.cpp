@@ -35,6 +35,9 @@ void add_class_outputs(Graph& graph, Value* label, Value* probabilities, Value* 
     return;
   }
   if (!wishes.zipmap) return add_output(graph, probabilities, "probabilities");
+  if (names.texts.empty() && names.integers.empty())
+    throw Error(Code::unsupported_setting, "the model says more than one thing of a row, which no map can hold")
+        .hint("leave --zipmap out");
   Attrs attrs;
   if (!names.texts.empty())
     attrs.push_back({"classlabels_strings", names.texts});

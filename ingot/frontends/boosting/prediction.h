@@ -12,6 +12,7 @@ struct Prediction {
   Value* values = nullptr;         // [N, outputs]: a regressor's
   Value* probabilities = nullptr;  // [N, classes]
   Value* place = nullptr;          // [N] int64: of the class
+  Value* labels = nullptr;         // [N, outputs] int64, where each output is a yes or no of its own
 };
 
 /// A boosted model on x [N, features] of any float type. Its numbers are of the type that the library computes in, or
@@ -20,15 +21,18 @@ Prediction predict(GraphBuilder& g, Value* x, const formats::boosting::Model& mo
 
 /// What a kernel machine knows: all of libsvm's decisions follow from it.
 struct KernelMachine {
-  std::string kernel;  // linear, poly, rbf, sigmoid
+  std::string kernel;  // linear, poly, rbf, sigmoid, precomputed
   double gamma = 0, coef0 = 0;
   std::int64_t degree = 3;
   std::int64_t features = 0;
   Numbers vectors;                             // [count, features], those of a class together
+  std::vector<std::int64_t> chosen{};          // in place of vectors, where x is K already: their columns
   std::vector<double> dual;                    // [classes - 1, count]
   std::vector<double> intercepts;              // per pair of classes, added
   std::vector<std::int64_t> support_counts{};  // per class; empty: no classifier
   std::vector<double> prob_a{}, prob_b{};
+
+  std::size_t count() const { return features ? vectors.size() / static_cast<std::size_t>(features) : chosen.size(); }
 };
 
 /// K(x, v) [N, count].

@@ -113,8 +113,14 @@ Thing Translator::arithmetic(const std::string& sign, const Thing& a, const Thin
   if (a.is(Kind::unknown) || b.is(Kind::unknown)) return {};
   if (a.is(Kind::frame)) {
     Frame made = a.frame;
-    for (Column& c : made.columns)
-      if (const Thing one = arithmetic(sign, Thing::of(c), b, place); one.is(Kind::column)) c = one.column;
+    const bool is_by_name = b.constant.is(Constant::Kind::dict);  // a number for each column, as frame.mean() gives it
+    for (std::size_t i = 0; i < made.columns.size(); ++i) {
+      Thing own = b;
+      for (std::size_t k = 0; is_by_name && k + 1 < b.constant.items.size(); k += 2)
+        if (b.constant.items[k].text == made.names[i]) own = Thing::of(b.constant.items[k + 1]);
+      const Thing one = arithmetic(sign, Thing::of(made.columns[i]), own, place);
+      if (one.is(Kind::column)) made.columns[i] = one.column;
+    }
     return Thing::of(made);
   }
   if (a.is(Kind::constant) && b.is(Kind::constant)) {
@@ -209,7 +215,9 @@ Column Translator::cast_to(const Column& c, const std::string& type, const Place
     return {as(DType::f64, v), c.rows};
   }
   if (type == "int" || type == "int64") return {as(DType::i64, from_text ? as(DType::f64, c.value) : c.value), c.rows};
-  if (type == "int32") return {as(DType::i64, as(DType::i32, c.value)), c.rows};
+  for (const auto& [name, small] :
+       {std::pair{"int32", DType::i32}, {"int16", DType::i16}, {"int8", DType::i8}, {"uint8", DType::u8}})
+    if (type == name && !from_text) return {as(DType::i64, as(small, as(DType::i64, c.value))), c.rows};
   if (type == "bool" && !from_text) return {as(DType::boolean, c.value), c.rows};
   if ((type == "str" || type == "string" || type == "object" || type == "category") && from_text) return c;
   if (type == "str" && c.value->type.elem == DType::i64) return {as(DType::string, c.value), c.rows};

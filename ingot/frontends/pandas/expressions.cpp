@@ -46,17 +46,8 @@ Thing Translator::value_of(const Expr& e) {
       return Thing::of(Constant{.kind = Constant::Kind::boolean, .number = e->text == "True" ? 1.0 : 0.0});
     case Kind::list:
     case Kind::tuple:
-    case Kind::dict: {
-      Constant made{.kind = e->kind == Kind::dict ? Constant::Kind::dict : Constant::Kind::list};
-      for (const Expr& part : e->parts) {
-        const Thing one = value_of(part);
-        if (one.is(Thing::Kind::unknown)) return {};
-        if (!one.is(Thing::Kind::constant))
-          return not_translated(part->place, "a list of something else than constants");
-        made.items.push_back(one.constant);
-      }
-      return Thing::of(made);
-    }
+    case Kind::dict:
+      return list_of(e);
     case Kind::unary: {
       const Thing x = value_of(e->parts[0]);
       if (x.is(Thing::Kind::unknown) || e->text == "+") return x;
@@ -92,6 +83,22 @@ Thing Translator::value_of(const Expr& e) {
   return {};
 }
 
+Thing Translator::list_of(const Expr& e) {
+  const bool is_dict = e->is(Expression::Kind::dict);
+  Thing all{.kind = Thing::Kind::list};
+  Constant made{.kind = is_dict ? Constant::Kind::dict : Constant::Kind::list};
+  bool is_constant = true;
+  for (const Expr& part : e->parts) {
+    Thing one = value_of(part);
+    if (one.is(Thing::Kind::unknown)) return {};
+    is_constant &= one.is(Thing::Kind::constant);
+    if (!is_constant && is_dict) return not_translated(part->place, "a list of something else than constants");
+    if (one.is(Thing::Kind::constant)) made.items.push_back(one.constant);
+    all.items.push_back(std::move(one));
+  }
+  return is_constant ? Thing::of(made) : all;
+}
+
 Thing Translator::choice_of(const Expr& e) {
   const Thing condition = value_of(e->parts[0]), yes = value_of(e->parts[1]), no = value_of(e->parts[2]);
   if (condition.is(Thing::Kind::unknown) || yes.is(Thing::Kind::unknown) || no.is(Thing::Kind::unknown)) return {};
@@ -115,7 +122,19 @@ Thing Translator::item_of(const Expr& e) {
     const Column* column = frame.is(Thing::Kind::frame) ? frame.frame.find(name.constant.text) : nullptr;
     return column ? Thing::of(*column) : problem(e->place, "there is no such column");
   }
-  const Thing thing = value_of(of), at = value_of(e->parts[1]);
+  const Thing thing = value_of(of);
+  if (thing.is(Thing::Kind::texts) && e->parts[1]->is(Expression::Kind::slice)) {
+    std::optional<double> bounds[3];
+    for (std::size_t i = 0; i < e->parts[1]->parts.size() && i < 3; ++i) {
+      if (!e->parts[1]->parts[i]) continue;
+      const Thing bound = value_of(e->parts[1]->parts[i]);
+      if (!bound.constant.is(Constant::Kind::integer)) return not_translated(e->place, "a range like this");
+      bounds[i] = bound.constant.number;
+    }
+    if (bounds[2] && *bounds[2] != 1) return not_translated(e->place, "a range with steps");
+    return sliced(thing.column, bounds[0], bounds[1], e->place);
+  }
+  const Thing at = value_of(e->parts[1]);
   if (thing.is(Thing::Kind::unknown) || at.is(Thing::Kind::unknown)) return {};
   if (thing.is(Thing::Kind::constant)) {
     const Constant& c = thing.constant;
@@ -133,6 +152,9 @@ Thing Translator::item_of(const Expr& e) {
     made.name = at.constant.text;
     return thing.frame.find(made.name) ? made : no_column(thing.frame, made.name, e->place);
   }
+  if (thing.is(Thing::Kind::texts) && at.constant.is(Constant::Kind::integer))
+    return sliced(thing.column, at.constant.number,
+                  at.constant.number == -1 ? std::nullopt : std::optional(at.constant.number + 1), e->place);
   if (thing.is(Thing::Kind::pieces) && at.constant.is(Constant::Kind::integer))
     return Thing::of(piece_of(thing.column, thing.constant.text, static_cast<std::int64_t>(at.constant.number)));
   if (!thing.is(Thing::Kind::frame) && !thing.is(Thing::Kind::row))
@@ -168,13 +190,18 @@ Thing Translator::attribute_of(const Expr& e) {
   if (path == "numpy.inf") return Thing::of(number(HUGE_VAL));
   if (path == "numpy.pi") return Thing::of(number(3.14159265358979323846));
   if (path == "numpy.e") return Thing::of(number(2.71828182845904523536));
-  for (const char* type : {"float64", "float32", "int64", "int32"})
+  for (const char* type : {"float64", "float32", "int64", "int32", "int16", "int8", "uint8"})
     if (path == std::string("numpy.") + type) return Thing::of(text(type));
   if (!path.empty()) return not_translated(e->place, "'" + path + "'");
   const Thing of = value_of(e->parts[0]);
   if (of.is(Thing::Kind::unknown)) return {};
   if (of.is(Thing::Kind::frame) || of.is(Thing::Kind::row)) {
     if (const Column* column = of.frame.find(e->text)) return Thing::of(*column);
+    if (e->text == "columns" && of.is(Thing::Kind::frame) && !of.frame.is_guess) {
+      Constant names{.kind = Constant::Kind::list};
+      for (const std::string& name : of.frame.names) names.items.push_back(text(name));
+      return Thing::of(names);
+    }
     return no_column(of.frame, e->text, e->place);
   }
   if (of.is(Thing::Kind::pieces) && e->text == "str") return of;
@@ -192,10 +219,16 @@ Thing Translator::call_of(const Expr& e) {
   const std::string path = module_path(function);
   if (path == "pandas.read_csv") return Thing::of(input_frame());
   for (std::size_t i = 1; i < e->parts.size(); ++i) {
-    const bool is_function = e->parts[i]->is(Expression::Kind::lambda);
-    a.all.emplace_back(e->names[i - 1], is_function ? Thing{} : value_of(e->parts[i]));
-    a.expressions.push_back(e->parts[i]);
-    if (!is_function && a.all.back().second.is(Thing::Kind::unknown)) return {};
+    const Expr& part = e->parts[i];
+    const bool is_applied = part->is(Expression::Kind::lambda) || is_function(part);
+    a.all.emplace_back(e->names[i - 1], is_applied ? Thing{} : value_of(part));
+    a.expressions.push_back(part);
+    const Thing& given = a.all.back().second;
+    if (!is_applied && given.is(Thing::Kind::unknown)) return {};
+    if (!given.is(Thing::Kind::list) || path == "numpy.select" || path == "pandas.concat") continue;
+    std::size_t at = 0;
+    while (given.items[at].is(Thing::Kind::constant)) ++at;
+    return not_translated(part->parts[at]->place, "a list of something else than constants");
   }
   if (path.starts_with("pandas.")) return pandas_function(path.substr(7), a);
   if (path.starts_with("numpy.")) return numpy_function(path.substr(6), a);
@@ -204,6 +237,10 @@ Thing Translator::call_of(const Expr& e) {
     if (function->text == "abs" && a.all.size() == 1) return unary_function("abs", a.all[0].second, a.place);
     if (function->text == "float" && a.all.size() == 1 && a.all[0].second.is(Thing::Kind::column))
       return Thing::of(cast_to(a.all[0].second.column, "float", a.place));
+    if (function->text == "len" && a.all.size() == 1 && a.all[0].second.is(Thing::Kind::column))
+      return text_method(a.all[0].second.column, "len", {.place = a.place});
+    if (function->text == "list" && a.all.size() == 1 && a.all[0].second.constant.is(Constant::Kind::list))
+      return a.all[0].second;
     return not_translated(a.place, "a call of '" + function->text + "'");
   }
   if (!function->is(Expression::Kind::attribute)) return not_translated(a.place, "a call of this");
@@ -222,13 +259,36 @@ Thing Translator::call_of(const Expr& e) {
     case Thing::Kind::groups:
       if (function->text == "transform" && !of.name.empty()) return grouped(of, a);
       return not_translated(a.place, "'" + function->text + "' of groups");
+    case Thing::Kind::constant:
+      if (of.constant.is(Constant::Kind::dict) && function->text == "items" && a.all.empty()) {
+        Constant pairs{.kind = Constant::Kind::list};
+        for (std::size_t i = 0; i + 1 < of.constant.items.size(); i += 2)
+          pairs.items.push_back(
+              {.kind = Constant::Kind::list, .items = {of.constant.items[i], of.constant.items[i + 1]}});
+        return Thing::of(pairs);
+      }
+      return not_translated(a.place, "the method '" + function->text + "'");
     default:
       return not_translated(a.place, "the method '" + function->text + "'");
   }
 }
 
-/// A lambda of one row, or of one value, on all of them at once.
+/// A function of NumPy or Python that stands without being called.
+bool Translator::is_function(const Expr& e) const {
+  if (e->is_name("len") || e->is_name("abs")) return !names_.contains(e->text);
+  const std::string path = module_path(e);
+  for (const char* name : {"abs", "ceil", "cos", "exp", "expm1", "floor", "log", "log10", "log1p", "log2", "rint",
+                           "sign", "sin", "sqrt", "square", "tan", "tanh"})
+    if (path == std::string("numpy.") + name) return true;
+  return false;
+}
+
+/// A lambda of one row, or of one value, on all of them at once; or a function that has a name.
 Thing Translator::applied(const Expr& function, const Thing& to, const Place& place) {
+  if (is_function(function) && to.is(Thing::Kind::column)) {
+    if (function->is_name("len")) return text_method(to.column, "len", {.place = place});
+    return unary_function(function->text, to, place);
+  }
   if (!function->is(Expression::Kind::lambda) || function->names.size() != 1)
     return not_translated(place, "a function that is no lambda of one parameter");
   const std::string& name = function->names[0];

@@ -341,8 +341,19 @@ Thing Translator::pandas_function(const std::string& name, const Arguments& a) {
   if (name == "get_dummies") return dummies(a);
   if (name == "isna" || name == "isnull" || name == "notna" || name == "notnull")
     if (first && first->is(Thing::Kind::column)) return column_method(first->column, name, {.place = a.place});
-  if (name == "to_numeric" && first && first->is(Thing::Kind::column))
-    return Thing::of(cast_to(first->column, "float", a.place));
+  if (name == "to_numeric" && first && first->is(Thing::Kind::column)) {
+    const Thing* errors = a.find("errors", 1);
+    const bool coerces = errors && errors->constant.text == "coerce";
+    if (!a.unknown({"arg", "errors"}).empty() || (errors && !coerces && errors->constant.text != "raise"))
+      return not_translated(a.place, "'to_numeric' with these arguments");
+    Column column = first->column;
+    if (coerces && column.value->type.elem == DType::string) {  // what is no number is missing
+      constexpr const char* kNumber = R"(\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?i:inf|infinity|nan))\s*)";
+      Value* is_number = g.op("RegexFullMatch", {column.value}, {{"pattern", kNumber}});
+      column.value = g.where(is_number, column.value, constant(text(""), DType::string));
+    }
+    return Thing::of(cast_to(column, "float", a.place));
+  }
   if (name == "to_datetime" && first && first->is(Thing::Kind::column)) {
     const Thing* unit = a.find("unit");
     const std::string word = unit ? unit->constant.text : "";
@@ -369,8 +380,53 @@ Thing Translator::pandas_function(const std::string& name, const Arguments& a) {
     }
     return table;
   }
-  if (name == "concat") return not_translated(a.place, "'concat'");
+  if (name == "concat") return side_by_side(a);
   return not_translated(a.place, "the function 'pd." + name + "'");
+}
+
+/// pd.concat([...], axis=1) of frames and columns of the same rows.
+Thing Translator::side_by_side(const Arguments& a) {
+  const Thing *parts = a.find("objs", 0), *axis = a.find("axis", 1);
+  if (!parts || !parts->is(Thing::Kind::list) || !axis || !a.unknown({"objs", "axis"}).empty() ||
+      !(axis->constant.number == 1 || axis->constant.text == "columns"))
+    return not_translated(a.place, "'concat' other than of frames side by side (axis=1)");
+  Frame made;
+  for (const Thing& part : parts->items) {
+    if (!part.is(Thing::Kind::frame)) return not_translated(a.place, "'concat' of something else than frames");
+    if (made.columns.empty()) made.rows = part.frame.rows;
+    if (part.frame.rows != made.rows) return problem(a.place, "frames of different rows meet here");
+    for (std::size_t i = 0; i < part.frame.names.size(); ++i) {
+      if (made.find(part.frame.names[i])) return not_translated(a.place, "'concat' of columns of the same name");
+      made.set(part.frame.names[i], part.frame.columns[i]);
+    }
+  }
+  return Thing::of(made);
+}
+
+/// np.select: of the first condition that holds.
+Thing Translator::selected(const Arguments& a) {
+  const Thing *conditions = a.find("condlist", 0), *choices = a.find("choicelist", 1),
+              *otherwise = a.find("default", 2);
+  if (!conditions || !choices || !conditions->is(Thing::Kind::list)) return not_translated(a.place, "'select' of this");
+  std::vector<Thing> values = choices->items;
+  if (choices->constant.is(Constant::Kind::list))
+    for (const Constant& one : choices->constant.items) values.push_back(Thing::of(one));
+  if (values.size() != conditions->items.size() || values.empty())
+    return problem(a.place, "there must be a choice for each condition");
+  const Thing& first = conditions->items[0];
+  if (!first.is(Thing::Kind::column)) return not_translated(a.place, "'select' of this");
+  const auto fallback = column_of(otherwise ? *otherwise : Thing::of(integer(0)), first.column, a.place);
+  if (!fallback) return {};
+  Column made = *fallback;
+  for (std::size_t i = values.size(); i-- > 0;) {
+    const Thing& condition = conditions->items[i];
+    if (!condition.is(Thing::Kind::column) || condition.column.value->type.elem != DType::boolean)
+      return problem(a.place, "a condition is not true or false for each row");
+    const auto value = column_of(values[i], first.column, a.place);
+    if (!value) return {};
+    made = chosen(condition.column.value, *value, made);
+  }
+  return Thing::of(made);
 }
 
 Thing Translator::numpy_function(const std::string& name, const Arguments& a) {
@@ -390,6 +446,7 @@ Thing Translator::numpy_function(const std::string& name, const Arguments& a) {
     Value* takes_first = g.op("Or", {first.column.value, is_missing(*p)});
     return Thing::of(chosen(takes_first, *p, *q));
   }
+  if (name == "select") return selected(a);
   if (name == "power" && x && y) return arithmetic("**", *x, *y, a.place);
   if (name == "clip" && x && x->is(Thing::Kind::column)) {
     Arguments rest{.place = a.place};

@@ -14,6 +14,14 @@ constexpr std::pair<std::string_view, const char*> kComparisons[] = {{"eq", "=="
 constexpr std::string_view kAggregates[] = {"mean", "median",   "std",  "var",     "min",  "max",
                                             "sum",  "quantile", "mode", "nunique", "count"};
 
+/// Characters as they stand between the brackets of an expression.
+std::string in_class(const std::string& characters) {
+  std::string made;
+  for (const char ch : characters)
+    made += std::string_view("\\]^-[").find(ch) != std::string_view::npos ? std::string("\\") + ch : std::string(1, ch);
+  return made;
+}
+
 using Function = Thing (*)(Translator&, const Column&, const std::string& name, const Arguments&);
 struct Method {
   std::string_view name;
@@ -232,7 +240,47 @@ Thing Translator::text_method(const Column& c, const std::string& name, const Ar
     return {.kind = Thing::Kind::pieces, .constant = text(*by), .column = c};
   }
   if (name == "len" && a.all.empty()) return Thing::of(length_of(c));
+  if (name == "strip" || name == "lstrip" || name == "rstrip") {
+    const auto own = word("to_strip", 0);
+    if (a.all.size() > (own ? 1u : 0u) || (own && own->empty()))
+      return not_translated(a.place, "'" + name + "' of this");
+    const std::string kept = own ? "[^" + in_class(*own) + "]" : R"([^\s\x0b\x1c-\x1f\x{85}\p{Z}])";
+    if (name == "lstrip") return Thing::of(part_of(c, kept + ".*"));
+    if (name == "rstrip") return Thing::of(part_of(c, ".*" + kept));
+    return Thing::of(part_of(c, kept + "(?:.*" + kept + ")?"));
+  }
+  const auto bound = [&](const char* argument, std::size_t at) -> std::optional<double> {
+    const Thing* t = a.find(argument, at);
+    if (!t || !t->constant.is(Constant::Kind::integer)) return std::nullopt;
+    return t->constant.number;
+  };
+  if (name == "get" && a.all.size() == 1 && bound("i", 0)) {
+    const double i = *bound("i", 0);
+    return sliced(c, i, i == -1 ? std::nullopt : std::optional(i + 1), a.place);
+  }
+  if (name == "slice" && a.unknown({"start", "stop"}).empty() && a.all.size() <= 2)
+    return sliced(c, bound("start", 0), bound("stop", 1), a.place);
   return not_translated(a.place, "the method '" + name + "' of texts");
+}
+
+Column Translator::part_of(const Column& c, const std::string& expression) {
+  Node* cut = g.node("Tokenizer", "com.microsoft", {g.squeeze(c.value, {1})},
+                     {{"mark", 0}, {"mincharnum", 1}, {"pad_value", ""}, {"tokenexp", "(?s)" + expression}}, 1);
+  cut->output()->type = Type::tensor(DType::string, Shape{Dim::symbol("N"), Dim::symbol("parts")});
+  // Where no text has a part there is no column either.
+  Value* nothing = g.op("Expand", {constant(text(""), DType::string), g.shape(c.value)});
+  Value* all = g.concat({cut->output(), nothing}, 1);
+  return {g.op("Slice", {all, g.ints({0}), g.ints({1}), g.ints({1})}), c.rows};
+}
+
+/// The first or the last characters of texts.
+Thing Translator::sliced(const Column& c, const std::optional<double>& begin, const std::optional<double>& end,
+                         const Place& place) {
+  constexpr double kMost = 1000;  // that RE2 counts
+  const auto times = [](double n) { return ".{1," + std::to_string(static_cast<int>(n)) + "}"; };
+  if ((!begin || *begin == 0) && end && *end > 0 && *end <= kMost) return Thing::of(part_of(c, times(*end)));
+  if (begin && *begin < 0 && -*begin <= kMost && !end) return Thing::of(part_of(c, times(-*begin) + "\\z"));
+  return not_translated(place, "a range of characters but the first or the last");
 }
 
 /// How many characters a text has; of one that is missing that is missing.

@@ -51,6 +51,7 @@ struct Thing {
     groups,   // frame.groupby(names): `names`; `name` is the column chosen
     windows,  // column.rolling(n): `constant` is n
     row,      // of frame.apply(..., axis=1)
+    list,     // of `items`, some of which are no constants
   };
   Kind kind = Kind::unknown;
   Constant constant{};
@@ -58,6 +59,7 @@ struct Thing {
   Frame frame{};
   std::vector<std::string> names{};
   std::string name{};
+  std::vector<Thing> items{};
 
   bool is(Kind k) const { return kind == k; }
   static Thing of(Constant constant) { return {.kind = Kind::constant, .constant = std::move(constant)}; }

@@ -9,6 +9,7 @@ namespace ingot::frontends::pandas {
 namespace {
 
 constexpr std::size_t kMostProblems = 200;
+constexpr int kMostRounds = 10'000;
 
 DType elem_of(ColumnType type) {
   switch (type) {
@@ -173,6 +174,16 @@ Expr in_place(const Expr& e) {
 
 }  // namespace
 
+/// Names of one and the same frame see what was changed by another of them.
+void Translator::share(Expr target) {
+  while ((target->is(Expression::Kind::item) || target->is(Expression::Kind::attribute)) && !target->parts.empty())
+    target = target->parts[0];
+  const auto own = identities_.find(target->text);
+  if (!target->is(Expression::Kind::name) || own == identities_.end()) return;
+  for (const auto& [name, identity] : identities_)
+    if (identity == own->second && name != own->first) names_[name] = names_[own->first];
+}
+
 void Translator::statement(const Statement& s) {
   using Kind = Statement::Kind;
   switch (s.kind) {
@@ -192,6 +203,7 @@ void Translator::statement(const Statement& s) {
     case Kind::expression:
       if (const auto changed = in_place(s.value)) {
         assign(s.value->parts[0]->parts[0], value_of(changed));
+        share(s.value->parts[0]->parts[0]);
       } else if (!s.value->is(Expression::Kind::text)) {  // what documents it
         const Thing thing = value_of(s.value);
         if (!thing.is(Thing::Kind::unknown)) not_translated(s.place, "a statement whose value is lost");
@@ -200,7 +212,16 @@ void Translator::statement(const Statement& s) {
     case Kind::assignment: {
       Thing value = value_of(s.value);
       if (!s.text.empty()) value = arithmetic(s.text, value_of(s.targets[0]), value, s.place);
-      for (const Expr& target : s.targets) assign(target, value);
+      const bool is_second_name = s.value->is(Expression::Kind::name) && s.text.empty();
+      const int identity =
+          is_second_name && identities_.contains(s.value->text) ? identities_[s.value->text] : ++objects_;
+      for (const Expr& target : s.targets) {
+        assign(target, value);
+        if (target->is(Expression::Kind::name))
+          identities_[target->text] = identity;
+        else
+          share(target);
+      }
       return;
     }
     case Kind::result:
@@ -208,6 +229,9 @@ void Translator::statement(const Statement& s) {
         problem(s.place, "nothing is returned");
       else if (!result_)
         result_ = value_of(s.value);
+      return;
+    case Kind::loop:
+      loop(s);
       return;
     case Kind::function:
       problem(s.place, "a function within another, or a second one");
@@ -218,12 +242,38 @@ void Translator::statement(const Statement& s) {
   }
 }
 
+/// Over a list of constants: the body once for each, one behind the other.
+void Translator::loop(const Statement& s) {
+  const Thing over = value_of(s.value);
+  if (over.is(Thing::Kind::unknown)) return;
+  const bool is_dict = over.constant.is(Constant::Kind::dict);
+  if (!over.is(Thing::Kind::constant) || (!is_dict && !over.constant.is(Constant::Kind::list))) {
+    not_translated(s.place, "a loop over something else than constants");
+    return;
+  }
+  for (std::size_t i = 0; i < over.constant.items.size(); i += is_dict ? 2 : 1) {
+    const Constant& item = over.constant.items[i];
+    if (++rounds_ > kMostRounds) {
+      problem(s.place, "the loops have more than 10,000 rounds");
+      return;
+    }
+    if (s.names.size() > 1 && item.items.size() != s.names.size()) {
+      problem(s.place, "there is not one value for each name");
+      return;
+    }
+    for (std::size_t k = 0; k < s.names.size(); ++k)
+      names_[s.names[k]] = Thing::of(s.names.size() > 1 ? item.items[k] : item);
+    for (const Statement& inner : s.body) statement(inner);
+  }
+}
+
 void Translator::body_of(const Statement& function) {
   if (function.names.size() != 1) {
     problem(function.place, "the function must have one parameter, the frame");
     return;
   }
   names_[function.names[0]] = Thing::of(input_frame());
+  identities_[function.names[0]] = ++objects_;
   for (const Statement& s : function.body) statement(s);
   if (!result_ && problems_.empty()) problem(function.place, "the function returns nothing");
 }

@@ -73,6 +73,10 @@ class Translator {
   Column looked_up(const Column& c, const Constant& dict, bool keeps_others, const Place& place);
   Column member_of(const Column& c, const Constant& list);
   Column length_of(const Column& c);
+  /// The first part of each text that an expression matches, which never matches nothing.
+  Column part_of(const Column& c, const std::string& expression);
+  Thing sliced(const Column& c, const std::optional<double>& begin, const std::optional<double>& end,
+               const Place& place);
   Column piece_of(const Column& c, const std::string& by, std::int64_t at);
   Thing unary_function(const std::string& name, const Thing& x, const Place& place);
   Thing shifted(const Column& c, std::int64_t by, const Place& place);
@@ -95,6 +99,8 @@ class Translator {
   Thing dummies(const Arguments& arguments);
   Thing merged(const Frame& frame, const Arguments& arguments);
   Thing grouped(const Thing& groups, const Arguments& arguments);
+  Thing selected(const Arguments& arguments);
+  Thing side_by_side(const Arguments& arguments);
   Thing applied(const Expr& function, const Thing& to, const Place& place);
 
   Thing value_of(const Expr& e);
@@ -104,7 +110,11 @@ class Translator {
   Thing attribute_of(const Expr& e);
   Thing call_of(const Expr& e);
   Thing choice_of(const Expr& e);
+  Thing list_of(const Expr& e);
+  bool is_function(const Expr& e) const;
   void statement(const Statement& s);
+  void loop(const Statement& s);
+  void share(Expr target);
   void assign(const Expr& target, const Thing& value);
   void assign_rows(const Expr& target, const Thing& value);
   void body_of(const Statement& function);
@@ -120,10 +130,12 @@ class Translator {
   std::vector<std::pair<Place, std::string>> problems_;
   std::map<std::string, Thing> names_;
   std::map<std::string, std::string> modules_;
+  std::map<std::string, int> identities_;  // of frames: names of the same number are names of the same frame
+  int objects_ = 0;
   Notes notes_;
   std::optional<Thing> result_;
   std::string last_name_;
-  int rows_ = 0, depth_ = 0;
+  int rows_ = 0, depth_ = 0, rounds_ = 0;
   bool couples_rows_ = false;
 };
 

@@ -18,6 +18,24 @@ Result from_logarithms(Context& c, const Estimator& e, Value* joint) {
   return result;
 }
 
+/// x C^T + b, where what was not counted adds nothing even to an infinite logarithm, as it does in sparse rows.
+Value* counted(Context& c, Value* x, Matrix logs, const std::vector<double>& shift) {
+  const std::size_t count = logs.values.size();
+  bool has_never = false;
+  for (const double log : logs.values) has_never |= log == -HUGE_VAL;
+  if (!has_never) return c.linear(x, logs, shift);
+  Matrix never{logs.rows, logs.columns, std::vector<double>(count)};
+  for (std::size_t i = 0; i < count; ++i) {
+    if (logs.values[i] != -HUGE_VAL) continue;
+    logs.values[i] = 0;
+    never.values[i] = 1;
+  }
+  Value* sum = c.linear(x, logs, shift);
+  Value* is_there = c.g.cast(c.g.op("Not", {c.g.op("Equal", {x, c.number(0)})}), c.elem);
+  Value* hits = c.linear(is_there, never, {});
+  return c.g.where(c.g.op("Greater", {hits, c.number(0)}), c.number(-HUGE_VAL), sum);
+}
+
 }  // namespace
 
 Result gaussian_bayes(Context& c, const Estimator& e, const Columns& x) {
@@ -39,7 +57,7 @@ Result gaussian_bayes(Context& c, const Estimator& e, const Columns& x) {
 Result multinomial_bayes(Context& c, const Estimator& e, const Columns& x) {
   const Matrix logs = e.matrix("feature_log_prob_");
   const auto priors = e.vector("class_log_prior_");
-  return from_logarithms(c, e, c.linear(c.numbers(x), logs, priors));
+  return from_logarithms(c, e, counted(c, c.numbers(x), logs, priors));
 }
 
 /// Weights of the complement: the prior counts only where there is one class.
@@ -61,7 +79,7 @@ Result bernoulli_bayes(Context& c, const Estimator& e, const Columns& x) {
     }
   Value* numbers = c.numbers(x);
   if (e.has("binarize")) numbers = c.g.cast(c.g.op("Greater", {numbers, c.number(e.number("binarize"))}), c.elem);
-  return from_logarithms(c, e, c.linear(numbers, logs, shift));
+  return from_logarithms(c, e, counted(c, numbers, logs, shift));
 }
 
 Result categorical_bayes(Context& c, const Estimator& e, const Columns& x) {

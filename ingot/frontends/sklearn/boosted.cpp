@@ -1,4 +1,5 @@
 // Gradient boosting, by trees and by histograms, and models of the boosting libraries.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -15,6 +16,8 @@ namespace ingot::frontends::sklearn {
 namespace {
 
 using formats::boosting::Tree;
+using formats::boosting::TreeNode;
+using Rule = TreeNode::Rule;
 
 constexpr std::string_view kCatboostModel = "__model";  // the bytes of a .cbm file
 
@@ -166,6 +169,13 @@ Labels wrapper_classes(const Estimator& e, std::int64_t groups) {
   return classes;
 }
 
+/// What a regressor says whose objective is a classifier's.
+Value* probable_value(Context& c, const formats::boosting::Model& model, const Result& classified) {
+  if (model.objective == "multi:softmax")
+    return c.g.unsqueeze(c.g.cast(classified.place, classified.probabilities->type.elem), {1});
+  return model.groups == 1 ? c.column(classified.probabilities, 1) : classified.probabilities;
+}
+
 Result from_library(Context& c, const Estimator& e, const Columns& x, const formats::boosting::Model& model) {
   const boosting::Prediction made = boosting::predict(c.g, c.numbers(x), model, c.elem == DType::f32);
   Result result;
@@ -174,7 +184,17 @@ Result from_library(Context& c, const Estimator& e, const Columns& x, const form
   result.decides_by_scores = false;
   result.probabilities = made.probabilities;
   result.place = made.place;
+  result.label = made.labels;
   if (made.place) result.classes = wrapper_classes(e, model.groups);
+  if (e.name().ends_with("Regressor") && made.probabilities) return {.values = probable_value(c, model, result)};
+  if (e.name().ends_with("Classifier") && made.values && model.groups == 1) {
+    // Whatever the objective, more than a half is the second class.
+    result.probabilities = two_columns(c, made.values);
+    result.classes = wrapper_classes(e, 2);
+    Value* is_second = c.g.op("Greater", {made.values, c.g.scalar(0.5, made.values->type.elem)});
+    result.place = c.g.squeeze(c.g.cast(is_second, DType::i64), {1});
+    result.values = nullptr;
+  }
   return result;
 }
 
@@ -185,6 +205,12 @@ Bytes raw_bytes(const Estimator& e, pickle::Ref value) {
 }
 
 }  // namespace
+
+std::vector<std::string> booster_columns(const Estimator& e) {
+  if (!e.has("_Booster") || !e.module().starts_with("xgboost")) return {};
+  const Estimator booster = e.child("_Booster");
+  return formats::boosting::read_xgboost(raw_bytes(booster, booster.get("handle"))).feature_names;
+}
 
 std::int64_t booster_features(const Estimator& e) {
   if (e.has(kCatboostModel))
@@ -203,6 +229,11 @@ Result xgboost_model(Context& c, const Estimator& e, const Columns& x) {
   if (!is_wrapper || e.text("booster") == "gblinear") model.best_rounds = 0;
   if (is_wrapper && e.has("best_ntree_limit") && model.best_rounds == 0)
     model.best_rounds = e.integer("best_ntree_limit") / std::max<std::int64_t>(1, e.integer("num_parallel_tree", 1));
+  const auto asks_for_member = [](const formats::boosting::Tree& tree) {
+    return std::ranges::any_of(tree.nodes, [](const TreeNode& node) { return node.rule == Rule::member; });
+  };
+  if (is_wrapper && std::ranges::any_of(model.trees, asks_for_member))
+    c.notes.add("columns of XGBoost that pandas kept as categories are read as their codes");
   const double missing = is_wrapper ? e.number("missing", NAN) : NAN;
   if (std::isnan(missing)) return from_library(c, e, x, model);
   Value* numbers = c.numbers(x);

@@ -53,6 +53,10 @@ std::vector<std::int64_t> places_of(const Estimator& e, pickle::Ref wanted, cons
       places.push_back(i);
     return places;
   }
+  if (const auto texts = pickle::arrow_texts(e.document(), *wanted)) {
+    for (const std::string& name : *texts) places.push_back(by_name(name));
+    return places;
+  }
   std::vector<pickle::Ref> items;
   if (const auto array = pickle::read_array(e.document(), *wanted)) {
     if (array->dtype.kind == 'U') {
@@ -94,6 +98,21 @@ std::vector<std::int64_t> places_of(const Estimator& e, pickle::Ref wanted, cons
 
 void append(Columns& all, const Columns& part) { all.insert(all.end(), part.begin(), part.end()); }
 
+/// Columns of a data frame in the order of the fit, where all of them are there by these names.
+Columns in_order(Context& c, const Columns& x, const std::vector<std::string>& names) {
+  if (names.empty() || std::ranges::equal(x, names, {}, &Part::name)) return x;
+  for (const std::string& name : names)
+    if (std::ranges::find(x, name, &Part::name) == x.end()) return x;
+  return c.by_names(x, names);
+}
+
+/// What a transformer of that name made, times its weight where it has one.
+Columns weighted(Context& c, const Estimator& e, const std::string& name, const Columns& made) {
+  const pickle::Ref weights = e.find("transformer_weights");
+  const pickle::Ref weight = weights && !weights->is_none() ? pickle::find(*weights, name) : nullptr;
+  return weight ? c.columns_of(c.g.mul(c.numbers(made), e.number_in(weight).value_or(1))) : made;
+}
+
 }  // namespace
 
 Columns pipeline_transform(Context& c, const Estimator& e, const Columns& x) {
@@ -112,8 +131,9 @@ Result pipeline_predict(Context& c, const Estimator& e, const Columns& x) {
   return c.predict(steps.back().estimator, flow);
 }
 
-Columns column_transformer(Context& c, const Estimator& e, const Columns& x) {
+Columns column_transformer(Context& c, const Estimator& e, const Columns& given) {
   const auto names = e.feature_names();
+  const Columns x = in_order(c, given, names);
   const std::int64_t width = width_of(x);
   Columns all;
   for (const Estimator& one : e.list("transformers_")) {
@@ -124,21 +144,18 @@ Columns column_transformer(Context& c, const Estimator& e, const Columns& x) {
     const auto places = places_of(e, parts[2].value(), names, width);
     if (places.empty()) continue;
     const Columns chosen = c.select(x, places);
-    append(all, word ? chosen : c.transform(parts[1], chosen));
+    const Columns made = word ? chosen : c.transform(parts[1], chosen);
+    append(all, weighted(c, e, e.text_in(parts[0].value()).value_or(""), made));
   }
   return all;
 }
 
 Columns feature_union(Context& c, const Estimator& e, const Columns& x) {
   Columns all;
-  const pickle::Ref weights = e.find("transformer_weights");
   for (const Step& step : steps_of(e, "transformer_list")) {
     const auto word = e.text_in(step.estimator.value());
     if (step.estimator.value()->is_none() || (word && *word == "drop")) continue;
-    Columns part = word ? x : c.transform(step.estimator, x);
-    const pickle::Ref weight = weights && !weights->is_none() ? pickle::find(*weights, step.name) : nullptr;
-    if (weight) part = c.columns_of(c.g.mul(c.numbers(part), e.number_in(weight).value_or(1)));
-    append(all, part);
+    append(all, weighted(c, e, step.name, word ? x : c.transform(step.estimator, x)));
   }
   return all;
 }
@@ -146,7 +163,8 @@ Columns feature_union(Context& c, const Estimator& e, const Columns& x) {
 namespace {
 
 Estimator inner_of(const Estimator& e) {
-  for (const char* name : {"best_estimator_", "estimator_", "base_estimator_", "estimator"})
+  for (const char* name : {"best_estimator_", "estimator_", "base_estimator_", "estimator", "selector_", "selector",
+                           "transformer_", "transformer"})
     if (e.has(name) && e.child(name).is_instance()) return e.child(name);
   return e.child("best_estimator_");
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "ingot/base/error.h"
@@ -36,7 +37,7 @@ Context::Context(Graph& graph, const pickle::Document& doc, const Options& optio
 Columns Context::add_input(const std::string& name, std::int64_t width) {
   const Type type = Type::tensor(elem, Shape{Dim::symbol("N"), width > 0 ? Dim(width) : Dim::symbol("features")});
   inputs_.push_back({graph_.add_input(graph_.fresh_name(name), type), false});
-  return {{.value = nullptr, .input = inputs_.size() - 1, .width = width}};
+  return {{.value = nullptr, .input = inputs_.size() - 1, .width = width, .name = width == 1 ? name : ""}};
 }
 
 Value* Context::realise(const Part& part, DType wanted) {
@@ -117,10 +118,18 @@ Columns Context::select(const Columns& columns, const std::vector<std::int64_t>&
   return chosen;
 }
 
-Value* Context::number(double value) { return g.scalar(value, elem); }
-Value* Context::row(const std::vector<double>& values) {
-  return constant_of(g, {1, std::ssize(values)}, values, elem);
+Columns Context::by_names(const Columns& columns, const std::vector<std::string>& names) {
+  Columns chosen;
+  for (const std::string& name : names) {
+    const auto found = std::ranges::find(columns, name, &Part::name);
+    if (found == columns.end()) throw Error(Code::bad_source_graph, "there is no column '" + name + "'");
+    chosen.push_back(*found);
+  }
+  return chosen;
 }
+
+Value* Context::number(double value) { return g.scalar(value, elem); }
+Value* Context::row(const std::vector<double>& values) { return constant_of(g, {1, std::ssize(values)}, values, elem); }
 Value* Context::matrix(const Matrix& m) { return constant_of(g, {m.rows, m.columns}, m.values, elem); }
 
 Value* Context::constant(const Labels& labels) {

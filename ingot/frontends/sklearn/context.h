@@ -15,6 +15,7 @@ struct Part {
   Value* value = nullptr;
   std::size_t input = 0;  // where there is no value
   std::int64_t width = 1;
+  std::string name{};  // of the one column of a data frame
 };
 using Columns = std::vector<Part>;
 std::int64_t width_of(const Columns& columns);
@@ -60,6 +61,8 @@ class Context {
   Value* any(const Columns& columns);
   Columns columns_of(Value* value);  // [N, width]
   Columns select(const Columns& columns, const std::vector<std::int64_t>& places);
+  /// Of a data frame, by name.
+  Columns by_names(const Columns& columns, const std::vector<std::string>& names);
 
   // Constants of type elem.
   Value* number(double value);

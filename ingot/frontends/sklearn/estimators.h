@@ -29,6 +29,7 @@ Result bernoulli_bayes(Context& c, const Estimator& e, const Columns& x);
 Result categorical_bayes(Context& c, const Estimator& e, const Columns& x);
 
 // trees.cpp
+std::vector<Labels> classes_by_output(const Estimator& e, std::size_t outputs);
 Result several_outputs(Context& c, Value* all, const std::vector<Labels>& classes, std::size_t width);
 Result outlier_result(Context& c, Value* decision);  // 1 where the decision [N, 1] is not negative, else -1
 Result tree_regressor(Context& c, const Estimator& e, const Columns& x);
@@ -46,6 +47,8 @@ Result histogram_regressor(Context& c, const Estimator& e, const Columns& x);
 Result xgboost_model(Context& c, const Estimator& e, const Columns& x);
 /// How many columns a model of XGBoost or LightGBM takes.
 std::int64_t booster_features(const Estimator& e);
+/// The columns of the data frame that XGBoost's wrapper was fitted on; empty: it was none.
+std::vector<std::string> booster_columns(const Estimator& e);
 Result lightgbm_model(Context& c, const Estimator& e, const Columns& x);
 Result catboost_model(Context& c, const Estimator& e, const Columns& x);
 
@@ -184,5 +187,18 @@ Columns feature_union(Context& c, const Estimator& e, const Columns& x);
 Result inner_predict(Context& c, const Estimator& e, const Columns& x);
 Columns inner_transform(Context& c, const Estimator& e, const Columns& x);
 Result threshold_classifier(Context& c, const Estimator& e, const Columns& x);
+
+// frames.cpp
+/// The columns that a DataFrameMapper reads, some of them several times.
+std::vector<std::string> mapped_columns(const Estimator& e);
+Columns data_frame_mapper(Context& c, const Estimator& e, const Columns& x);
+Columns domain(Context& c, const Estimator& e, const Columns& x);
+Columns several_domains(Context& c, const Estimator& e, const Columns& x);
+Columns named_columns(Context& c, const Estimator& e, const Columns& x);
+Columns unchanged(Context& c, const Estimator& e, const Columns& x);
+Columns power_function(Context& c, const Estimator& e, const Columns& x);
+/// One column of the least, the most, the mean or the sum of those of a row that are not missing.
+Columns aggregated_columns(Context& c, const Estimator& e, const Columns& x);
+Columns cast_columns(Context& c, const Estimator& e, const Columns& x);
 
 }  // namespace ingot::frontends::sklearn

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <unordered_set>
 
 #include "ingot/base/error.h"
@@ -27,7 +28,8 @@ constexpr Remedy kRemedies[] = {
     {"h2o.", "H2O keeps the model outside of the file: export it as MOJO from H2O"},
     {"imblearn.", "samplers change training alone: put the fitted steps into a Pipeline of scikit-learn"},
     {"sklearn2pmml.decoration.", "it checks, describes or names columns only: fit without it"},
-    {"sklearn_pandas.", "fit it with scikit-learn's ColumnTransformer, which chooses columns by name too"},
+    {"sklearn2pmml.preprocessing.",
+     "use a transformer of scikit-learn, or write this step as a program over data frames"},
     {"statsmodels.", "fit it with scikit-learn's model of the same kind"},
 };
 
@@ -62,7 +64,7 @@ void require_known(pickle::Ref root) {
   };
   const auto require_row = [&](pickle::Ref value) {
     const std::string_view name = pickle::class_name(*value);
-    if (find_row(name) || !told.insert(value).second) return;
+    if (find_row(*value) || !told.insert(value).second) return;
     problems.add(name, pickle::kind_text(*value), why_unknown(pickle::class_of(*value)), Code::unsupported_operator);
   };
   while (!open.empty() && seen.size() < kMostVisited) {
@@ -76,7 +78,7 @@ void require_known(pickle::Ref root) {
     visit(value->object->states);
     if (value->object->nested) open.push_back(value->object->nested);
     const std::string_view name = pickle::class_name(*value);
-    if (find_row(name))
+    if (find_row(*value))
       for (const pickle::Ref step : steps_in(*value)) require_row(step);
     if (pickle::attribute(*value, "_sklearn_version") && !name.starts_with('_')) require_row(value);
   }
@@ -85,35 +87,78 @@ void require_known(pickle::Ref root) {
       "be written to files of their own, and their graphs be joined by 'ingot merge'");
 }
 
-/// The estimator that a pickle holds: itself, or within a dict or list.
+/// The estimator that a pickle holds: itself, or the only one within a dict or list.
 Estimator estimator_in(const pickle::Document& document) {
   const Estimator root(document, document.root);
-  if (find_row(root.name())) return root;
+  if (find_row(*root.value())) return root;
   std::vector<pickle::Ref> inner;
   const auto entries = pickle::entries_of(*document.root);
   for (std::size_t i = 1; i < entries.size(); i += 2) inner.push_back(entries[i]);
   for (const pickle::Ref item : pickle::items_of(*document.root)) inner.push_back(item);
-  for (const pickle::Ref item : inner)
-    if (find_row(pickle::class_name(*item))) return {document, item};
-  (void)row_of(root);
-  return root;
+  std::erase_if(inner, [](pickle::Ref item) { return !find_row(*item); });
+  if (inner.size() == 1) return {document, inner[0]};
+  if (inner.empty()) (void)row_of(root);
+  std::string names;
+  for (const pickle::Ref item : inner) names += (names.empty() ? "" : ", ") + std::string(pickle::class_name(*item));
+  refuse("the file holds several estimators, of which none is the model: " + names,
+         "make a Pipeline of them, or write each to a file of its own");
 }
 
-/// Who sees the input first.
-Estimator first_in(const Estimator& e, int depth = 0) {
-  if (depth > 20 || e.has("feature_names_in_") || e.has("_feature_names_in")) return e;
-  const auto next = [&](pickle::Ref value) { return first_in({e.document(), value}, depth + 1); };
-  if (e.name().starts_with("RFE")) return e;  // its estimator sees the features that were chosen
-  for (const char* name : {"best_estimator_", "regressor_", "estimator_"})
-    if (e.has(name) && e.child(name).is_instance()) return next(e.get(name));
+/// Who sees the input of an estimator that hands it on; nothing: it looks itself.
+std::optional<Estimator> next_in(const Estimator& e) {
+  if (e.has("feature_names_in_") || e.has("_feature_names_in")) return std::nullopt;
+  if (e.name().starts_with("RFE")) return std::nullopt;  // its estimator sees the features that were chosen
+  for (const char* name : {"best_estimator_", "regressor_", "estimator_", "selector_", "transformer_"})
+    if (e.name() != "TransformedTargetRegressor" || name != std::string_view("transformer_"))
+      if (e.has(name) && e.child(name).is_instance()) return e.child(name);
   for (const char* name : {"steps", "transformer_list"}) {
     if (!e.has(name)) continue;
     for (const Estimator& step : e.list(name)) {
       const auto parts = step.items(step.value());
-      if (parts.size() >= 2 && parts[1].is_instance()) return next(parts[1].value());
+      if (parts.size() >= 2 && parts[1].is_instance()) return parts[1];
     }
   }
-  return e;
+  return std::nullopt;
+}
+
+constexpr int kMostHandedOn = 20;
+
+/// Who sees the input first.
+Estimator first_in(const Estimator& e) {
+  Estimator first = e;
+  for (int depth = 0; depth < kMostHandedOn; ++depth) {
+    const auto next = next_in(first);
+    if (!next) break;
+    first = *next;
+  }
+  return first;
+}
+
+/// The columns of the data frame that a DataFrameMapper sees, alone or beside others in a union.
+void add_frame_columns(const Estimator& e, std::vector<std::string>& names, bool& has_mapper, int depth = 0) {
+  if (depth > kMostHandedOn) return;
+  const auto add = [&](const std::vector<std::string>& more) {
+    for (const std::string& name : more)
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  if (e.name() == "DataFrameMapper") {
+    has_mapper = true;
+    add(mapped_columns(e));
+  } else if (e.name() == "FeatureUnion" && !e.has("feature_names_in_")) {
+    for (const pickle::Ref one : steps_in(*e.value()))
+      add_frame_columns({e.document(), one}, names, has_mapper, depth + 1);
+  } else if (const auto next = next_in(e)) {
+    add_frame_columns(*next, names, has_mapper, depth + 1);
+  } else {
+    add(e.feature_names());
+  }
+}
+
+std::vector<std::string> frame_columns(const Estimator& root) {
+  std::vector<std::string> names;
+  bool has_mapper = false;
+  add_frame_columns(root, names, has_mapper);
+  return has_mapper ? names : std::vector<std::string>();
 }
 
 /// How many columns the estimator was fitted on, from what it keeps where it does not say so.
@@ -138,7 +183,7 @@ std::int64_t width_of_input(const Estimator& e, int depth = 0) {
   if (e.has("_Booster") || e.name() == "Booster" || e.name().starts_with("CatBoost")) return booster_features(e);
   if (depth < 20)
     for (const char* name : {"estimators_", "calibrated_classifiers_"})
-      if (e.has(name) && !e.list(name).empty()) return width_of_input(e.list(name)[0], depth + 1);
+      if (e.has(name) && !e.list(name).empty()) return width_of_input(first_in(e.list(name)[0]), depth + 1);
   refuse("how many columns it was fitted on is not stored", "write the file with scikit-learn 0.24 or newer");
 }
 
@@ -160,9 +205,19 @@ bool holds_text_categories(const pickle::Document& document, pickle::Ref root) {
   return false;
 }
 
+/// The columns of the data frame that a pipeline of sklearn2pmml was fitted on.
+std::vector<std::string> active_fields(const Estimator& pipeline) {
+  const pickle::Ref fields = pipeline.find("active_fields");
+  const auto array = fields ? pickle::read_array(pipeline.document(), *fields) : std::nullopt;
+  return array && array->is_text() ? pickle::to_texts(pipeline.document(), *array) : std::vector<std::string>();
+}
+
 Columns add_inputs(Context& c, const Estimator& root) {
   const Estimator first = first_in(root);
-  auto names = first.feature_names();
+  auto names = frame_columns(root);
+  if (names.empty()) names = first.feature_names();
+  if (names.empty()) names = booster_columns(first);
+  if (names.empty() && root.name() == "PMMLPipeline" && first.name() != "DictVectorizer") names = active_fields(root);
   if (first.name() == "DictVectorizer")
     for (const DictColumn& column : dict_columns(first)) names.push_back(column.name);
   const bool is_mixed =
@@ -213,7 +268,7 @@ Imported import_model(const pickle::Document& document, const ImportOptions& opt
   if (predicts && root.name() == "Pipeline") {  // one that ends in a transformer
     const auto steps = root.list("steps");
     const auto last = steps.empty() ? std::vector<Estimator>() : steps.back().items(steps.back().value());
-    const Row* end = last.size() == 2 ? find_row(last[1].name()) : nullptr;
+    const Row* end = last.size() == 2 ? find_row(*last[1].value()) : nullptr;
     predicts = end && end->predict;
   }
   if (predicts) {

@@ -80,7 +80,14 @@ Result log_linear_regressor(Context& c, const Estimator& e, const Columns& x) {
 }
 
 Result linear_classifier(Context& c, const Estimator& e, const Columns& x) {
-  return from_scores(c, predictor(c, e, x), classes_of(e));
+  Value* scores = predictor(c, e, x);
+  const bool has_binarizer = e.has("_label_binarizer") && e.child("_label_binarizer").is_instance();
+  if (!has_binarizer || !e.child("_label_binarizer").text("y_type_").starts_with("multilabel"))
+    return from_scores(c, scores, classes_of(e));
+  Result result;  // a label of its own for each column
+  result.scores = scores;
+  result.label = c.g.cast(c.g.op("Greater", {scores, c.number(0)}), DType::i64);
+  return result;
 }
 
 Result logistic_regression(Context& c, const Estimator& e, const Columns& x) {

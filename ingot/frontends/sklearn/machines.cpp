@@ -10,9 +10,12 @@ namespace {
 
 boosting::KernelMachine machine_of(const Estimator& e, bool has_classes) {
   boosting::KernelMachine m;
-  const Matrix vectors = e.matrix("support_vectors_");
   m.kernel = e.text("kernel", "");
   if (m.kernel.empty()) refuse("its kernel is a function of Python's", "use a kernel that has a name");
+  const bool is_precomputed = m.kernel == "precomputed";
+  const Matrix vectors = is_precomputed ? Matrix{} : e.matrix("support_vectors_");
+  if (is_precomputed)
+    for (const double place : e.vector("support_")) m.chosen.push_back(static_cast<std::int64_t>(place));
   m.gamma = e.has("_gamma") ? e.number("_gamma") : e.number("gamma", 0);
   m.coef0 = e.number("coef0", 0);
   m.degree = e.integer("degree", 3);
@@ -155,16 +158,39 @@ Matrix targets_of(const Estimator& e) {
   return y;
 }
 
-Matrix one_hot_targets(const Matrix& y, std::size_t classes) {
-  if (y.columns != 1) refuse("it classifies several outputs");
+/// A digit for each class that a column of the targets names.
+Matrix one_hot_targets(const Matrix& y, std::int64_t column, std::size_t classes) {
   Matrix made{y.rows, static_cast<std::int64_t>(classes),
               std::vector<double>(static_cast<std::size_t>(y.rows) * classes)};
   for (std::int64_t r = 0; r < y.rows; ++r) {
-    const double k = y.values[static_cast<std::size_t>(r)];
+    const double k = y.at(r, column);
     if (!(k >= 0) || k >= static_cast<double>(classes)) throw Error(Code::bad_source_graph, "a point has no class");
     made.values[static_cast<std::size_t>(r) * classes + static_cast<std::size_t>(k)] = 1;
   }
   return made;
+}
+
+/// What neighbours vote for; `sums` adds up their rows in a table. Of several outputs each is voted on by itself.
+template <typename Sums> Result voted(Context& c, const Estimator& e, const Sums& sums) {
+  const Matrix y = targets_of(e);
+  const auto classes = classes_by_output(e, static_cast<std::size_t>(y.columns));
+  Result result;
+  Values labels;
+  for (std::int64_t o = 0; o < y.columns; ++o) {
+    const Labels& own = classes[static_cast<std::size_t>(o)];
+    Value* votes = sums(one_hot_targets(y, o, own.size()));
+    Result one = from_probabilities(c, c.normalised(votes), own);
+    one.place = c.arg_max(votes);
+    if (y.columns == 1) return one;
+    labels.push_back(c.g.unsqueeze(c.label_of(one), {1}));
+    if (o == 0)
+      result.probabilities = one.probabilities;
+    else
+      result.more_probabilities.push_back(one.probabilities);
+  }
+  if (labels.empty()) throw Error(Code::bad_source_graph, "it has no target");
+  result.label = c.g.concat(labels, 1);
+  return result;
 }
 
 /// Sums over the neighbours of their rows in `table`, [N, columns], weighted.
@@ -177,13 +203,9 @@ Value* neighbour_sums(Context& c, const Nearest& near, Value* weights, const Mat
 }  // namespace
 
 Result nearest_classifier(Context& c, const Estimator& e, const Columns& x) {
-  Labels classes = e.labels("classes_");
   const Nearest near = nearest(c, distances(c, e, c.numbers(x), e.matrix("_fit_X")), e.integer("n_neighbors"));
   Value* weights = neighbour_weights(c, e, near.distances);
-  Value* votes = neighbour_sums(c, near, weights, one_hot_targets(targets_of(e), classes.size()));
-  Result result = from_probabilities(c, c.normalised(votes), std::move(classes));
-  result.place = c.arg_max(votes);
-  return result;
+  return voted(c, e, [&](const Matrix& table) { return neighbour_sums(c, near, weights, table); });
 }
 
 Result nearest_regressor(Context& c, const Estimator& e, const Columns& x) {
@@ -195,15 +217,11 @@ Result nearest_regressor(Context& c, const Estimator& e, const Columns& x) {
 }
 
 Result radius_classifier(Context& c, const Estimator& e, const Columns& x) {
-  Labels classes = e.labels("classes_");
   Value* all = distances(c, e, c.numbers(x), e.matrix("_fit_X"));
   Value* inside = c.g.cast(c.g.op("LessOrEqual", {all, c.number(e.number("radius"))}), c.elem);
   if (Value* weights = neighbour_weights(c, e, all)) inside = c.g.mul(inside, weights);
-  Value* votes = c.g.op("MatMul", {inside, c.matrix(one_hot_targets(targets_of(e), classes.size()))});
   if (e.has("outlier_label")) c.notes.add("rows without a neighbour get the first class, not the outlier label");
-  Result result = from_probabilities(c, c.normalised(votes), std::move(classes));
-  result.place = c.arg_max(votes);
-  return result;
+  return voted(c, e, [&](const Matrix& table) { return c.g.op("MatMul", {inside, c.matrix(table)}); });
 }
 
 Result radius_regressor(Context& c, const Estimator& e, const Columns& x) {

@@ -10,6 +10,7 @@ list(APPEND frontends_sources
   sklearn/ensembles.cpp
   sklearn/estimator.cpp
   sklearn/factorize.cpp
+  sklearn/frames.cpp
   sklearn/hashing.cpp
   sklearn/import.cpp
   sklearn/linear.cpp

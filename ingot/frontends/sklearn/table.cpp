@@ -1,6 +1,8 @@
 // The classes that have a translation.
 #include "ingot/frontends/sklearn/table.h"
 
+#include <algorithm>
+
 #include "ingot/base/error.h"
 #include "ingot/frontends/sklearn/estimators.h"
 
@@ -13,6 +15,9 @@ constexpr Row kRows[] = {
     {"AdaBoostRegressor", ada_boost_regressor},
     {.name = "AdditiveChi2Sampler", .transform = chi2_features},
     {"AffinityPropagation", nearest_center},
+    {.name = "AggregateTransformer", .transform = aggregated_columns},
+    {.name = "Aggregator", .transform = aggregated_columns},
+    {.name = "Alias", .transform = inner_transform},
     {"BaggingClassifier", bagging_classifier},
     {"BaggingRegressor", bagging_regressor},
     {"BayesSearchCV", inner_predict},
@@ -26,15 +31,20 @@ constexpr Row kRows[] = {
     {"Booster", xgboost_model},
     {"CCA", pls_regressor, pls_transform},
     {"CalibratedClassifierCV", calibrated_classifier},
+    {.name = "CastTransformer", .transform = cast_columns},
     {"CatBoost", catboost_model},
     {"CatBoostClassifier", catboost_model},
     {"CatBoostRanker", catboost_model},
     {"CatBoostRegressor", catboost_model},
+    {.name = "CategoricalDomain", .transform = domain},
     {"CategoricalNB", categorical_bayes},
     {"ClassifierChain", estimator_chain},
     {.name = "ColumnTransformer", .transform = column_transformer},
     {"ComplementNB", complement_bayes},
+    {.name = "ContinuousDomain", .transform = domain},
     {.name = "CountVectorizer", .transform = count_vectorizer},
+    {.name = "DataFrameConstructor", .transform = named_columns},
+    {.name = "DataFrameMapper", .transform = data_frame_mapper},
     {"DecisionTreeClassifier", tree_classifier},
     {"DecisionTreeRegressor", tree_regressor},
     {.name = "DictVectorizer", .transform = dict_vectorizer},
@@ -43,6 +53,7 @@ constexpr Row kRows[] = {
     {"ElasticNet", linear_regressor},
     {"ElasticNetCV", linear_regressor},
     {"EllipticEnvelope", elliptic_envelope},
+    {"EstimatorProxy", inner_predict, inner_transform},
     {"ExtraTreeClassifier", tree_classifier},
     {"ExtraTreeRegressor", tree_regressor},
     {"ExtraTreesClassifier", tree_classifier},
@@ -71,6 +82,7 @@ constexpr Row kRows[] = {
     {"HistGradientBoostingClassifier", histogram_classifier},
     {"HistGradientBoostingRegressor", histogram_regressor},
     {"HuberRegressor", linear_regressor},
+    {.name = "IdentityTransformer", .transform = unchanged},
     {.name = "Imputer", .transform = simple_imputer},
     {.name = "IncrementalPCA", .transform = principal_components},
     {"IsolationForest", isolation_forest},
@@ -116,6 +128,8 @@ constexpr Row kRows[] = {
     {.name = "MiniBatchNMF", .transform = minibatch_factors},
     {.name = "MiniBatchSparsePCA", .transform = sparse_components},
     {.name = "MissingIndicator", .transform = missing_indicator},
+    {.name = "MultiAlias", .transform = inner_transform},
+    {.name = "MultiDomain", .transform = several_domains},
     {"MultiOutputClassifier", multi_output},
     {"MultiOutputRegressor", multi_output},
     {"MultiTaskElasticNet", linear_regressor},
@@ -134,6 +148,7 @@ constexpr Row kRows[] = {
     {.name = "OneHotEncoder", .transform = one_hot_columns},
     {"OneVsOneClassifier", one_against_one_classifier},
     {"OneVsRestClassifier", one_against_rest_classifier},
+    {.name = "OrdinalDomain", .transform = domain},
     {.name = "OrdinalEncoder", .transform = ordinal_columns},
     {"OrthogonalMatchingPursuit", linear_regressor},
     {"OrthogonalMatchingPursuitCV", linear_regressor},
@@ -149,6 +164,7 @@ constexpr Row kRows[] = {
     {"PoissonRegressor", log_linear_regressor},
     {.name = "PolynomialCountSketch", .transform = count_sketch},
     {.name = "PolynomialFeatures", .transform = polynomial_features},
+    {.name = "PowerFunctionTransformer", .transform = power_function},
     {.name = "PowerTransformer", .transform = power_transformer},
     {"QuadraticDiscriminantAnalysis", quadratic_discriminant},
     {"QuantileRegressor", linear_regressor},
@@ -181,6 +197,7 @@ constexpr Row kRows[] = {
     {.name = "SelectFwe", .transform = univariate_selection},
     {.name = "SelectKBest", .transform = univariate_selection},
     {.name = "SelectPercentile", .transform = univariate_selection},
+    {.name = "SelectorProxy", .transform = inner_transform},
     {"SelfTrainingClassifier", inner_predict},
     {.name = "SequentialFeatureSelector", .transform = supported_selection},
     {.name = "SimpleImputer", .transform = simple_imputer},
@@ -196,6 +213,7 @@ constexpr Row kRows[] = {
     {.name = "TfidfVectorizer", .transform = tfidf_vectorizer},
     {"TheilSenRegressor", linear_regressor},
     {"TransformedTargetRegressor", transformed_target},
+    {.name = "TransformerPipeline", .transform = pipeline_transform},
     {.name = "TruncatedSVD", .transform = projection},
     {"TunedThresholdClassifierCV", threshold_classifier},
     {"TweedieRegressor", log_linear_regressor},
@@ -212,14 +230,24 @@ constexpr Row kRows[] = {
 };
 static_assert(is_sorted_table(std::span<const Row>(kRows)), "keep the table sorted");
 
+/// Whose classes these are. Others may have the same names and do something else.
+constexpr std::string_view kPackages[] = {"catboost",     "imblearn",       "lightgbm", "sklearn",
+                                          "sklearn2pmml", "sklearn_pandas", "skopt",    "xgboost"};
+
 }  // namespace
 
 std::span<const Row> all_rows() { return kRows; }
 
-const Row* find_row(std::string_view class_name) { return find_translator(std::span<const Row>(kRows), class_name); }
+const Row* find_row(const pickle::Value& value) {
+  const pickle::Symbol* symbol = pickle::class_of(value);
+  if (!symbol) return nullptr;
+  const std::string_view package = std::string_view(symbol->module).substr(0, symbol->module.find('.'));
+  if (std::ranges::find(kPackages, package) == std::end(kPackages)) return nullptr;
+  return find_translator(std::span<const Row>(kRows), pickle::class_name(value));
+}
 
 const Row& row_of(const Estimator& estimator) {
-  if (const Row* row = find_row(estimator.name())) return *row;
+  if (const Row* row = find_row(*estimator.value())) return *row;
   if (!estimator.is_instance())
     throw Error(Code::bad_source_graph, pickle::kind_text(*estimator.value()) + " stands where an estimator should be");
   throw Error(Code::unsupported_operator, "the class " + pickle::kind_text(*estimator.value()) + " has no translation")

@@ -18,8 +18,8 @@ struct Row {
 
 /// The row of an estimator's class; throws where there is none.
 const Row& row_of(const Estimator& estimator);
-/// Null: the class is not known.
-const Row* find_row(std::string_view class_name);
+/// Null: it is no instance, or its class is not known.
+const Row* find_row(const pickle::Value& value);
 std::span<const Row> all_rows();
 
 }  // namespace ingot::frontends::sklearn

@@ -106,6 +106,8 @@ Value* decision_paths(Context& c, const Columns& x, const Estimator& e) {
 }
 
 /// Classes of one output, or of several.
+}  // namespace
+
 std::vector<Labels> classes_by_output(const Estimator& e, std::size_t outputs) {
   if (outputs == 1) return {e.labels("classes_")};
   std::vector<Labels> all;
@@ -113,8 +115,6 @@ std::vector<Labels> classes_by_output(const Estimator& e, std::size_t outputs) {
   if (all.size() != outputs) throw Error(Code::bad_source_graph, "the outputs do not have classes each");
   return all;
 }
-
-}  // namespace
 
 Result tree_regressor(Context& c, const Estimator& e, const Columns& x) {
   return {.values = mean_of_trees(c, x, e, std::nullopt).value, .paths = decision_paths(c, x, e)};

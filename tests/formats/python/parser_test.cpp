@@ -51,10 +51,21 @@ TEST(PythonParser, TextsMeanWhatTheirEscapesSay) {
 }
 
 TEST(PythonParser, WhatIsNotReadStandsAsItself) {
-  const auto program = parse("for x in y:\n    pass\nz = 1\n");
+  const auto program = parse("while x < y:\n    pass\nz = 1\n");
   ASSERT_EQ(program.size(), 2u);
   EXPECT_EQ(program[0].kind, Statement::Kind::other);
   EXPECT_TRUE(value_of("[x for x in y]")->is(Expression::Kind::other));
+}
+
+TEST(PythonParser, LoopsBindNames) {
+  const auto program = parse("for a, b in c:\n    a\n    b\nfor x in [1, 2]: x\nfor x[0] in c:\n    pass\n");
+  ASSERT_EQ(program.size(), 3u);
+  EXPECT_EQ(program[0].kind, Statement::Kind::loop);
+  EXPECT_EQ(program[0].names, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(program[0].body.size(), 2u);
+  EXPECT_EQ(program[1].kind, Statement::Kind::loop);
+  EXPECT_TRUE(program[1].value->is(Expression::Kind::list));
+  EXPECT_EQ(program[2].kind, Statement::Kind::other);
 }
 
 TEST(PythonParser, RefusesWhatIsNoPython) {

@@ -118,9 +118,13 @@ def data_sets():
         "dicts": (DICTIONARIES, topics[:len(DICTIONARIES)]),
         "dicts_numbers": (DICTIONARIES_NUMBERS, topics[:len(DICTIONARIES_NUMBERS)]),
         "dicts_mixed": (DICTIONARIES_MIXED, topics[:len(DICTIONARIES_MIXED)]),
+        "marks": (wine_x, np.eye(3, dtype=int)[wine_y]),
+        "marks_two": (noisy, np.stack([iris_y[two], noisy[:, 0] > 5], 1).astype(int)),
+        "products": (noisy @ noisy.T, iris_y[two]),
         "labels_numbers": (iris_y.reshape(-1, 1), None),
         "labels_two": (np.array(["no", "yes"])[signs].reshape(-1, 1), None),
     }
+    made["numbers"] = (pandas.DataFrame(line_x, columns=["a", "b c", "d", "\u00e9", "a.b"]), line_y)
     made["labels"] = (made["wine"][1].reshape(-1, 1), None)
     for name, file, target, rows in (("audit", "Audit.csv", "Adjusted", 400), ("auto", "Auto.csv", "mpg", 200)):
         frame = corpus_frame(file)
@@ -214,6 +218,13 @@ def classifiers(add):
     add(make("DecisionTreeClassifier"), "classes_pair")
     add(make("GradientBoostingClassifier", n_estimators=6, loss="exponential"), "two", only=True)
     add(make("GradientBoostingClassifier", n_estimators=6, init="zero"), "iris")
+    add(make("KNeighborsClassifier", 4, weights="distance"), "classes_two", "marks_two", only=True, quick=True)
+    add(make("RadiusNeighborsClassifier", radius=400.0), "classes_wine", "marks", only=True, quick=True)
+    add(make("RidgeClassifier"), "marks", "marks_two", only=True, quick=True)
+    add(make("SVC", kernel="precomputed"), "products", only=True, quick=True)
+    add(make("NuSVC", kernel="precomputed", probability=True), "products", only=True)
+    add(make("OneClassSVM", kernel="precomputed"), "products", only=True)
+    add(make("SVR", kernel="precomputed"), "products", only=True)
     add(make("HistGradientBoostingClassifier", max_iter=8), "gaps")
     add(make("HistGradientBoostingClassifier", max_iter=8, categorical_features=[0, 2]), "levels")
     add(make("MLPClassifier", max_iter=30), *classes)
@@ -344,6 +355,9 @@ def pipelines(add):
     add(compose.ColumnTransformer([("a", make("StandardScaler"), [0, 2]), ("b", "passthrough", slice(1, 2)),
                                    ("c", make("MinMaxScaler"), [False, False, False, True])]), "iris", "two",
         "counts", only=True)
+    add(compose.ColumnTransformer([("a", make("StandardScaler"), [0, 2]), ("b", make("MinMaxScaler"), [1, 3])],
+                                  transformer_weights={"a": 2.5}), "iris", only=True, quick=True)
+    add(make("StackingClassifier", [("a", scaled), ("b", make("GaussianNB"))], cv=2), "iris", only=True, quick=True)
     texts = ["Employment", "Education", "Marital", "Occupation", "Gender"]
     audit = compose.ColumnTransformer(
         [("text", make("OneHotEncoder", handle_unknown="ignore"), texts), ("number", make("StandardScaler"), ["Age", "Hours"])],
@@ -400,6 +414,10 @@ def boosters(add):
     for objective in ("count:poisson", "reg:gamma", "reg:tweedie", "reg:squaredlogerror", "reg:pseudohubererror"):
         add(make("XGBRegressor", n_estimators=5, objective=objective), *POSITIVE, only=True)
     add(make("XGBClassifier", n_estimators=5, objective="binary:hinge"), "two", only=True)
+    add(make("XGBClassifier", n_estimators=4), "marks", "marks_two", only=True, quick=True)
+    add(make("XGBClassifier", n_estimators=5, objective="binary:logitraw"), "two", only=True, quick=True)
+    add(make("XGBRegressor", n_estimators=5, objective="binary:logistic"), "two", only=True, quick=True)
+    add(make("XGBRegressor", n_estimators=5), "numbers", only=True, quick=True)
     from sklearn import pipeline
     add(pipeline.make_pipeline(make("StandardScaler"), make("XGBClassifier", n_estimators=4)), "iris")
 
@@ -412,14 +430,14 @@ def all_cases(is_wide=False):
     """(estimator, name of the data set, "predict" or "transform" or "", whether it is part of the quick run)"""
     cases, seen, places = [], set(), {}
 
-    def add(estimator, *where, how="", only=False):
+    def add(estimator, *where, how="", only=False, quick=False):
         if estimator is None:
             return
         name = type(estimator).__name__
         if is_wide and not only:
             where = list(dict.fromkeys(list(where) + [kin for place in where for kin in variants.kin(place, name)]))
         for place in where:
-            cases.append((estimator, place, how, (name, how) not in seen))
+            cases.append((estimator, place, how, quick or (name, how) not in seen))
             seen.add((name, how))
         if not only:
             places.setdefault((name, how), dict.fromkeys(where))
