@@ -158,7 +158,7 @@ Report to_target(Model& model, const Target& target, const Options& options) {
   inline_functions(model, nullptr, target.keeps_call);
   model.training.clear();
   Graph& graph = *model.graph;
-  sort_nodes(graph);            // types are inferred in this order
+  sort_nodes(graph);           // types are inferred in this order
   canonicalize_graphs(model);  // what stays a call is not looked into
   ops::require_well_formed(graph);
   infer_again(graph);
