@@ -39,8 +39,8 @@ double share(const std::vector<GeneratedCase>& cases) {
   return static_cast<double>(passed) / static_cast<double>(cases.size());
 }
 
-/// Whatever is not refused gives the right numbers, but where they are drawn, and where rounding errors of float are stored
-/// and ours, of double, are nearer to 0.
+/// Whatever is not refused gives the right numbers, but where they are drawn, and where rounding errors of float are
+/// stored and ours, of double, are nearer to 0.
 bool may_be(const GeneratedCase& c) {
   const std::string& name = c.test.name;
   const bool draws = name.starts_with("test_bernoulli") ||
