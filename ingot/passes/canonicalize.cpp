@@ -32,7 +32,8 @@ void canonicalize(Model& model, ops::InferSession& session, std::vector<Obstacle
 }
 
 void canonicalize(Model& model) {
-  if (!move_functions(model, targets_of(model))) inline_functions(model);
+  VersionReport report;
+  if (!move_functions(model, targets_of(model), report)) inline_functions(model);
   canonicalize_graphs(model);
 }
 

@@ -22,7 +22,7 @@ VersionReport convert_version(Model& model, const OpsetImports& targets) {
   infer(model, options);
   VersionReport report;
   std::vector<Obstacle> obstacles;
-  if (!move_functions(model, targets)) {
+  if (!move_functions(model, targets, report)) {
     inline_functions(model);
     infer(model, options);
   }

@@ -477,6 +477,28 @@ bool needs_other_versions_only(const Node& node, std::int64_t opset, std::int64_
   return from == to || is_the_same(node, *from, *to);
 }
 
+bool needs_other_versions_only(const Function& f, const OpsetImports& targets) {
+  bool all = true;
+  for_each_graph(*f.body, [&](Graph& g) {
+    for (const Node& node : g.nodes())
+      all = all && needs_other_versions_only(node, f.opsets.version(node.domain), targets.version(node.domain));
+  });
+  return all;
+}
+
+/// Whether a body says all that steps ask for: types of all values, and no attribute is that of a call. So are the
+/// functions that a frontend makes, one for each combination of types.
+bool is_known(Graph& body) {
+  bool all = true;
+  const auto has_type = [](const Value* v) { return !v || v->type.elem != DType::undefined || v->type.element; };
+  for_each_graph(body, [&](Graph& g) {
+    for (const Node& node : g.nodes())
+      all = all && !reference_in(node) && std::ranges::all_of(node.inputs(), has_type) &&
+            std::ranges::all_of(node.outputs(), has_type);
+  });
+  return all;
+}
+
 }  // namespace
 
 std::string domain_name(std::string_view domain) { return domain.empty() ? "ai.onnx" : std::string(domain); }
@@ -502,17 +524,23 @@ void move_nodes(Model& model, const OpsetImports& targets, ops::InferSession* se
   model.opsets = reached;
 }
 
-bool move_functions(Model& model, const OpsetImports& targets) {
-  const auto is_easy = [&](const Function& f) {
-    bool all = true;
-    for_each_graph(*f.body, [&](Graph& g) {
-      for (const Node& node : g.nodes())
-        all = all && needs_other_versions_only(node, f.opsets.version(node.domain), targets.version(node.domain));
-    });
-    return all;
-  };
-  if (!std::ranges::all_of(model.functions, [&](const auto& f) { return is_easy(*f); })) return false;
-  for (const auto& f : model.functions) f->opsets = moved(f->opsets, targets);
+bool move_functions(Model& model, const OpsetImports& targets, VersionReport& report) {
+  std::vector<bool> are_easy;
+  for (const auto& f : model.functions) {
+    are_easy.push_back(needs_other_versions_only(*f, targets));
+    if (!are_easy.back() && !is_known(*f->body)) return false;
+  }
+  Model moving = model.clone();
+  VersionReport moved_report = report;
+  std::vector<Obstacle> obstacles;
+  for (std::size_t i = 0; i < are_easy.size(); ++i) {
+    Function& f = *moving.functions[i];
+    f.opsets = are_easy[i] ? moved(f.opsets, targets)
+                           : move_nodes(*f.body, f.opsets, targets, nullptr, moved_report, obstacles);
+  }
+  if (!obstacles.empty()) return false;
+  model = std::move(moving);
+  report = std::move(moved_report);
   return true;
 }
 

@@ -31,9 +31,9 @@ OpsetImports move_nodes(Graph& graph, const OpsetImports& imports, const OpsetIm
 void move_nodes(Model& model, const OpsetImports& targets, ops::InferSession* session, VersionReport& report,
                 std::vector<Obstacle>& obstacles);
 
-/// Moves the bodies of functions where that takes no more than other version numbers. Else false, and all stay as they
-/// are: in a body neither types nor the values of the function's attributes are known, which steps ask for.
-bool move_functions(Model& model, const OpsetImports& targets);
+/// Moves the bodies of functions where that takes no more than other version numbers, or where all that steps ask for
+/// is known in them. Else false, and all stay as they are.
+bool move_functions(Model& model, const OpsetImports& targets, VersionReport& report);
 
 /// Throws one Error that lists every obstacle, if there are any.
 void refuse(const std::vector<Obstacle>& obstacles, Code code, const std::string& goal);
