@@ -525,22 +525,23 @@ void move_nodes(Model& model, const OpsetImports& targets, ops::InferSession* se
 }
 
 bool move_functions(Model& model, const OpsetImports& targets, VersionReport& report) {
-  std::vector<bool> are_easy;
-  for (const auto& f : model.functions) {
-    are_easy.push_back(needs_other_versions_only(*f, targets));
-    if (!are_easy.back() && !is_known(*f->body)) return false;
-  }
-  Model moving = model.clone();
-  VersionReport moved_report = report;
+  std::vector<GraphPtr> bodies;  // null: as it is
+  VersionReport counts = report;
   std::vector<Obstacle> obstacles;
-  for (std::size_t i = 0; i < are_easy.size(); ++i) {
-    Function& f = *moving.functions[i];
-    f.opsets = are_easy[i] ? moved(f.opsets, targets)
-                           : move_nodes(*f.body, f.opsets, targets, nullptr, moved_report, obstacles);
+  for (const auto& f : model.functions) {
+    bodies.emplace_back();
+    if (needs_other_versions_only(*f, targets)) continue;
+    if (!is_known(*f->body)) return false;
+    bodies.back() = f->body->clone();
+    move_nodes(*bodies.back(), f->opsets, targets, nullptr, counts, obstacles);
+    if (!obstacles.empty()) return false;
   }
-  if (!obstacles.empty()) return false;
-  model = std::move(moving);
-  report = std::move(moved_report);
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    Function& f = *model.functions[i];
+    f.opsets = moved(f.opsets, targets);
+    if (bodies[i]) f.body = std::move(bodies[i]);
+  }
+  report = std::move(counts);
   return true;
 }
 
