@@ -191,11 +191,12 @@ void make_gathered(Lowering& l, const Graph& body, const Expr& rounds, bool is_c
   for (std::size_t i = c.states.size() + 1; i < body.output_count(); ++i) {
     const Value* value = body.output(i);
     require_tensor(l, value);
-    const auto dims = constant_dims(value);
-    if (!dims && !value->type.shape) l.refuse("the rank of '" + value->name() + "' is not known");
-    const bool grows = !dims || !is_counted || !rounds.as_int();
-    Exprs all = dims ? *dims : Exprs(value->type.shape->size(), 0);
-    all.insert(all.begin(), grows ? Expr(0) : rounds);
+    const auto& shape = value->type.shape;
+    if (!shape) l.refuse("the rank of '" + value->name() + "' is not known");
+    const bool grows = !static_dims(shape) || !is_counted || !rounds.as_int();
+    // Without a round, what is known of the sizes is the shape, and 0 stands for the others.
+    Exprs all{grows ? Expr(0) : rounds};
+    for (const Dim& d : *shape) all.emplace_back(std::max<std::int64_t>(d.as_int().value_or(0), 0));
     c.gathered.push_back(grows ? changing(l, value->type.elem, all) : l.fresh(value->type.elem, all));
     if (grows) l.emit({Allocate{c.gathered.back().tensor}});
     c.grows.push_back(grows);

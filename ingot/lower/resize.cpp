@@ -86,7 +86,7 @@ View resized_nearest(Lowering& l, const View& x, const Mode& mode, const Resized
       x.cost + 4);
 }
 
-/// Weighted sums of neighbours; the weights of each position are kept.
+/// Weighted sums of neighbours; the places and weights of those of each position are kept.
 View resized_smoothly(Lowering& l, const View& x, const Mode& mode, const ResizedAxis& a) {
   const int reach = mode.filter == "cubic" ? 2 : 1;
   const Expr stretch = mode.antialias ? l.let(make(Op::min, a.scale, real(1))) : real(1);
@@ -110,13 +110,20 @@ View resized_smoothly(Lowering& l, const View& x, const Mode& mode, const Resize
                                             return weights.at({at[0], k[0]});
                                           })
                               : View{};
+  const View places = l.stored(l.computed(
+      DType::i64, weights.dims,
+      [=](const Exprs& at) { return from_index(max(0, min(first(at[0]) + at[1], a.from - 1)), DType::i64); }, 20));
   const View from = l.stored(x);
   Exprs dims = x.dims;
   dims[a.axis] = a.to;
   const View y = l.reduced(DType::f64, dims, {taps}, Combine::sum, [&](const Exprs& at, const Exprs& k) {
+    const Exprs tap = {at[a.axis], k[0]};
     Exprs place = at;
-    place[a.axis] = max(0, min(first(at[a.axis]) + k[0], a.from - 1));
-    return times(weights.at({at[a.axis], k[0]}), cast(from.at(place), DType::f64));
+    place[a.axis] = as_index(places.at(tap));
+    // What weighs nothing is not read: it may be no number.
+    const Expr w = weights.at(tap);
+    return select(Expr::make(Op::equal, DType::boolean, {w, real(0)}), real(0),
+                  times(w, cast(from.at(place), DType::f64)));
   });
   if (!is_scaled) return y;
   return l.computed(

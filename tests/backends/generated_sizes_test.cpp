@@ -70,6 +70,9 @@ constexpr Case kCases[] = {
     {"float[A] a, float[B] b", "float[X] y",
      "n = Constant<value = int64 {2}>() t = Constant<value = bool {1}>() y = Loop(n, t, a)<body = l(int64 i, bool c, "
      "float[N] s) => (bool d, float[M] r) { d = Identity(c) r = Add(s, b) }>"},
+    {"int64 n, float[A,2,B] a, float[C,2,D] b", "float[X,Y,2,Z] y",
+     "t = Constant<value = bool {1}>() y = Loop(n, t)<body = l(int64 i, bool c) => (bool d, float[L,M,N] g) { d = "
+     "Identity(c) g = Add(a, b) }>"},
     {"float[A,B,2] x, float[1,12,C] w, float[1,12,3] r", "float[A,1,B,3] y", "y = LSTM<hidden_size = 3>(x, w, r)", 1},
     {"float[A,B,2] x, float[1,9,C] w, float[1,9,3] r", "float[A,1,B,3] y", "y = GRU<hidden_size = 3>(x, w, r)", 1},
     {"float[A,2,B,3] x, float[C,2,2,2] g", "float[X,2,2,2] y", "y = GridSample(x, g)"},

@@ -350,6 +350,58 @@ int main() {
 }
 """
 
+# What a loop gathers in no round is as large as is known.
+NO_ROUND = """<ir_version: 8, opset_import: ["" : 17]>
+net (int64 n, float[A, 4, 2] x) => (float[R, B, C, D] y) {
+  t = Constant<value = bool {1}>()
+  s, y = Loop(n, t, x)<body = l(int64 i, bool c, float u) => (bool d, float[E, 4, 2] r, float[E, 4, 2] g) {
+    d = Identity(c)
+    r = Exp(u)
+    g = Identity(r)
+  }>
+}
+"""
+
+NO_ROUND_MAIN = """#include "net.h"
+#include <stdio.h>
+int main() {
+  net::workspace_t w = {};
+  const float x[24] = {};
+  for (int64_t n = 0; n < 2; ++n) {
+    const float* y;
+    int64_t d[4];
+    if (net::run(&w, 3, &n, x, &y, d) != 0) return 1;
+    for (int i = 0; i < 4; ++i) printf("%d ", (int)d[i]);
+  }
+  net::release(&w);
+  return 0;
+}
+"""
+
+# Weights of 0 beside numbers that are none.
+RESIZED = """<ir_version: 8, opset_import: ["" : 19]>
+net (float[1, 4] x) => (float[1, 8] y, float[1, 7] z, float[1, 4] w) <float[2] s = {1, 2}, int64[2] seven = {1, 7}, int64[2] same = {1, 4}, float[4] roi = {0, 0, 1, 1}> {
+  y = Resize<mode = "linear", coordinate_transformation_mode = "asymmetric">(x, , s)
+  z = Resize<mode = "cubic", coordinate_transformation_mode = "align_corners">(x, , , seven)
+  w = Resize<mode = "linear", coordinate_transformation_mode = "tf_crop_and_resize">(x, roi, , same)
+}
+"""
+
+RESIZED_MAIN = """#include "net.h"
+#include <math.h>
+#include <stdio.h>
+int main() {
+  const float x[4] = {1, NAN, 3, INFINITY};
+  float y[8], z[7], w[4];
+  static unsigned char arena[1024];
+  if (net::run(x, y, z, w, arena) != 0) return 1;
+  for (float v : y) isnan(v) ? printf("nan ") : printf("%g ", v);
+  for (float v : z) isnan(v) ? printf("nan ") : printf("%g ", v);
+  for (float v : w) isnan(v) ? printf("nan ") : printf("%g ", v);
+  return 0;
+}
+"""
+
 WRAPPED = """<ir_version: 8, opset_import: ["" : 17]>
 net (int8[4] a, int32[4] b, int64[4] c, uint64[4] u, uint8[4] v, int64[4] d) =>
     (int8[4] a1, int8[4] a2, int32[4] b1, int32[4] b2, int64[4] c1, int64[4] c2, int64[4] c3, uint64[4] u1, uint8[4] v1, int64 s, int32[4] k, int64 t)
@@ -386,6 +438,10 @@ class CompileTest(unittest.TestCase):
     def built(self, compiler, sources):
         subprocess.run([*compiler, *WARNINGS, *sources, "-o", "program", "-lm"], check=True, cwd=self.folder, timeout=120)
         return subprocess.run(["./program"], check=True, capture_output=True, text=True, cwd=self.folder, timeout=60).stdout
+
+    def octave(self, code):
+        return subprocess.run(["octave-cli", "--quiet", "--no-init-file", "--eval", code], cwd=self.folder, check=True,
+                              capture_output=True, text=True, timeout=120).stdout
 
     def test_cpp_gives_the_numbers(self):
         self.ingot("compile", "net.onnxtxt", "-o", "net")
@@ -594,6 +650,27 @@ class CompileTest(unittest.TestCase):
         (self.folder / "main.cpp").write_text(STRINGS_MAIN)
         self.assertEqual(self.built(["g++", "-std=c++17", "-fsanitize=address,undefined"], ["net.cpp", "main.cpp"]),
                          "three,one,\none,,tres,\nuno,,tres,one,two,three,uno,,tres,\nthree,two,one,\nseven,other,nine,\n3\n")
+
+    def test_loops_without_a_round_keep_sizes(self):
+        (self.folder / "no_round.onnxtxt").write_text(NO_ROUND)
+        self.ingot("compile", "no_round.onnxtxt", "-o", "net")
+        (self.folder / "main.cpp").write_text(NO_ROUND_MAIN)
+        self.assertEqual(self.built(["g++", "-std=c++17", "-fsanitize=address,undefined"], ["net.cpp", "main.cpp"]),
+                         "0 0 4 2 1 3 4 2 ")
+        if shutil.which("octave-cli"):
+            self.ingot("compile", "no_round.onnxtxt", "-o", "net", "--emit", "matlab")
+            self.assertEqual(self.octave("y = net(int64(0), zeros(3, 4, 2, 'single')); printf('%d ', size(y));"), "0 0 4 2 ")
+
+    def test_pixels_without_weight_do_not_count(self):
+        (self.folder / "resized.onnxtxt").write_text(RESIZED)
+        self.ingot("compile", "resized.onnxtxt", "-o", "net")
+        (self.folder / "main.cpp").write_text(RESIZED_MAIN)
+        wanted = "1 nan nan nan 3 inf inf inf 1 nan nan nan 3 nan inf 1 nan 3 inf "
+        self.assertEqual(self.built(["g++", "-std=c++17", "-fsanitize=address,undefined"], ["net.cpp", "main.cpp"]), wanted)
+        if shutil.which("octave-cli"):
+            self.ingot("compile", "resized.onnxtxt", "-o", "net", "--emit", "matlab")
+            said = self.octave("[y, z, w] = net(single([1 NaN 3 Inf])); printf('%g ', y, z, w);")
+            self.assertEqual(said.lower(), wanted)
 
     def test_maps_are_numbers_and_keys(self):
         for kind, labels, call, shown, wanted in (
