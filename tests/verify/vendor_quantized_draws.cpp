@@ -148,23 +148,45 @@ void q_linear_where(Case& c) {
   rounded_by(c, dtype);
 }
 
-void q_linear_pool(Case& c) {
+/// Of one to three axes: how many.
+std::int64_t pooled(Case& c) {
   const bool is_last = c.chance(0.5);
-  const std::int64_t channels = c.number(1, 4), size = c.number(4, 7);
+  Dims dims;
+  for (std::int64_t i = c.number(1, 3); i > 0; --i) dims.push_back(c.number(4, 7));
+  const auto axes = std::ssize(dims);
+  dims.insert(is_last ? dims.end() : dims.begin(), c.number(1, 4));
+  dims.insert(dims.begin(), c.number(1, 2));
   const DType dtype = c.chance(0.5) ? DType::u8 : DType::i8;
-  quantized(c, dtype, is_last ? Dims{1, size, size, channels} : Dims{1, channels, size, size});
+  quantized(c, dtype, dims);
   rounded_by(c, dtype);
   c.attribute({"channels_last", is_last});
+  return axes;
+}
+
+void q_linear_global_average_pool(Case& c) { pooled(c); }
+
+/// Under SAME no stride is longer than the kernel: ONNX Runtime, in ONNX's own pools too, would leave out elements at
+/// the beginning.
+void windows(Case& c, std::size_t axes) {
+  const auto automatic = c.one_of<std::string>({"", "", "", "", "VALID", "SAME_UPPER", "SAME_LOWER"});
+  std::vector<std::int64_t> kernel(axes), strides(axes), pads(2 * axes);
+  for (std::size_t i = 0; i < axes; ++i) {
+    kernel[i] = c.number(1, 4);
+    strides[i] = c.number(1, automatic.starts_with("SAME") ? kernel[i] : 4);
+    for (const std::size_t side : {i, i + axes}) pads[side] = c.number(0, kernel[i] - 1);
+  }
+  c.attribute({"kernel_shape", kernel});
+  if (c.chance(0.7)) c.attribute({"strides", strides});
+  if (!automatic.empty())
+    c.attribute({"auto_pad", automatic});
+  else if (c.chance(0.6))
+    c.attribute({"pads", pads});
+  c.attribute({"ceil_mode", c.chance(0.5)});
 }
 
 void q_linear_average_pool(Case& c) {
-  q_linear_pool(c);
-  c.attribute({"kernel_shape", {2, 2}});
-  if (c.chance(0.5)) c.attribute({"strides", {2, 2}});
-  if (c.chance(0.3)) {
-    c.attribute({"pads", {1, 1, 0, 0}});
-    c.attribute({"count_include_pad", c.chance(0.5)});
-  }
+  windows(c, static_cast<std::size_t>(pooled(c)));
+  c.attribute({"count_include_pad", c.chance(0.5)});
 }
 
 void q_linear_conv(Case& c) {
@@ -184,8 +206,7 @@ void q_linear_conv(Case& c) {
 
 void nhwc_max_pool(Case& c) {
   c.input(c.integers(DType::u8, {1, c.number(4, 7), c.number(4, 7), c.number(1, 4)}, 0, 255));
-  c.attribute({"kernel_shape", {2, 2}});
-  if (c.chance(0.5)) c.attribute({"strides", {2, 2}});
+  windows(c, 2);
 }
 
 void q_embed_layer_normalization(Case& c) {
@@ -221,7 +242,7 @@ const std::vector<VendorOperator>& vendor_quantized_operators() {
       {"QLinearAveragePool", q_linear_average_pool},
       {"QLinearConcat", q_linear_concat},
       {"QLinearConv", q_linear_conv},
-      {"QLinearGlobalAveragePool", q_linear_pool},
+      {"QLinearGlobalAveragePool", q_linear_global_average_pool},
       {"QLinearLeakyRelu", q_linear_unary},
       {"QLinearMul", q_linear_binary},
       {"QLinearSigmoid", q_linear_unary},

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <numeric>
 #include <random>
 
 #include "ingot/engine/session.h"
@@ -144,7 +145,10 @@ TEST(Whisper, SearchesAsOnnxRuntimeDoes) {
   const test::TempDir directory;
   const char* first_text = std::getenv("INGOT_FIRST_SEED");
   const unsigned first = first_text ? static_cast<unsigned>(std::strtoul(first_text, nullptr, 10)) : 1;
-  for (unsigned seed = first; seed < first + 60; ++seed) {
+  std::vector<unsigned> seeds(60);
+  std::iota(seeds.begin(), seeds.end(), first);
+  seeds.push_back(90019);  // of two texts; the second would be done by the first one's scores alone
+  for (const unsigned seed : seeds) {
     Search search(seed);
     const Model model = onnx::parse_text(search.text());
     const Outputs inputs = search.inputs();

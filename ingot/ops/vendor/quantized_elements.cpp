@@ -1,4 +1,7 @@
 // com.microsoft: 8-bit operators that compute in float between two roundings.
+#include <algorithm>
+
+#include "ingot/ops/nn/window.h"
 #include "ingot/ops/vendor/body.h"
 #include "ingot/ops/vendor/catalog.h"
 #include "ingot/ops/vendor/integer_product.h"
@@ -68,10 +71,38 @@ Values pooled(DecomposeContext& c, Name op, const Attrs& attributes) {
   return {is_last ? channels_last(c.g, y) : y};
 }
 
+/// The attributes of those names. ONNX Runtime heeds ceil_mode without padding too: VALID, where ONNX does not, is left
+/// out.
+Attrs attributes_of_pool(const Node& node, std::initializer_list<std::string_view> names) {
+  Attrs attributes = attributes_of(node, names);
+  if (node.attributes.string_or("auto_pad", "") == "VALID")
+    std::erase_if(attributes, [](const Attr& a) { return a.name == "auto_pad" || a.name == "pads"; });
+  return attributes;
+}
+
+/// Where padding counts, ONNX Runtime divides by all of the kernel, also where a window reaches beyond the padding
+/// (ceil_mode): the same windows with so much padding at the end that each of them is whole. That is less than the
+/// kernel, as a window that would begin behind the input is left out.
+Attrs with_whole_windows(const Window& w) {
+  std::vector<std::int64_t> kernel, pads = w.pads;
+  if (w.auto_pad == Window::AutoPad::valid) std::ranges::fill(pads, 0);
+  for (std::size_t i = 0; i < w.rank(); ++i) {
+    kernel.push_back(w.kernel[i].value());
+    std::int64_t& end = pads[i + w.rank()];
+    end = end > kernel[i] - w.strides[i] ? kernel[i] - 1 : end + w.strides[i] - 1;
+  }
+  return {{"kernel_shape", kernel}, {"strides", w.strides}, {"pads", pads}, {"count_include_pad", 1}};
+}
+
 Values q_linear_average_pool(DecomposeContext& c) {
-  return pooled(
-      c, "AveragePool",
-      attributes_of(c.node, {"auto_pad", "kernel_shape", "strides", "pads", "ceil_mode", "count_include_pad"}));
+  Attrs attributes =
+      attributes_of_pool(c.node, {"auto_pad", "kernel_shape", "strides", "pads", "ceil_mode", "count_include_pad"});
+  const auto rank = c.rank(0);
+  if (rank && *rank > 2 && c.attr("count_include_pad", std::int64_t{0}) != 0) {
+    const Window w = Window::read(c.node.attributes, static_cast<std::size_t>(*rank) - 2);
+    if (w.ceil_mode && !w.is_same()) attributes = with_whole_windows(w);
+  }
+  return pooled(c, "AveragePool", attributes);
 }
 
 Values q_linear_global_average_pool(DecomposeContext& c) { return pooled(c, "GlobalAveragePool", {}); }
@@ -128,8 +159,9 @@ Values mul_integer(DecomposeContext& c) {
 
 Values nhwc_max_pool(DecomposeContext& c) {
   if (!c.rank(0)) return {};
-  Value* y = c.g.op("MaxPool", {channels_first(c.g, c.in(0))},
-                    attributes_of(c.node, {"auto_pad", "kernel_shape", "dilations", "strides", "pads", "ceil_mode"}));
+  Value* y =
+      c.g.op("MaxPool", {channels_first(c.g, c.in(0))},
+             attributes_of_pool(c.node, {"auto_pad", "kernel_shape", "dilations", "strides", "pads", "ceil_mode"}));
   return {channels_last(c.g, y)};
 }
 

@@ -149,7 +149,8 @@ class BeamSearching {
     for (std::int64_t k = b * beams_; k < (b + 1) * beams_; ++k)
       for (std::size_t token = 0; token < scores[at(k)].size(); ++token)
         all.push_back({scores[at(k)][token] + sums_[at(k)], k, static_cast<std::int32_t>(token)});
-    const auto count = std::min(all.size(), at(2 * beams_));
+    const auto count = at(2 * beams_);
+    if (all.size() < count) c_.fail("the vocabulary is too small for so many beams");
     const auto is_better = [](const Candidate& a, const Candidate& b2) {
       if (a.sum != b2.sum) return a.sum > b2.sum;
       return a.row != b2.row ? a.row < b2.row : a.token < b2.token;
@@ -210,7 +211,6 @@ class BeamSearching {
         sums.push_back(candidates[k].sum);
         ++kept;
       }
-      if (kept < beams_) c_.fail("the vocabulary is too small for so many beams");
     }
     for (std::int64_t b = 0; b < batch_; ++b) done_[at(b)] = done_[at(b)] || is_done(b, tops);
     sums_ = sums;
@@ -221,9 +221,10 @@ class BeamSearching {
     const Hypotheses& found = found_[at(b)];
     if (!found.is_full()) return false;
     if (c_.attr("early_stopping", std::int64_t{0})) return true;
-    // ONNX Runtime looks at these scores, which are another row's from the second row on.
+    // ONNX Runtime looks at these scores, of which half belong to another row in the second row, and all from the third
+    // on.
     const auto first = tops.begin() + b * beams_;
-    return found.worst() >= found.scaled(*std::max_element(first, first + beams_), g_.length());
+    return found.worst() >= found.scaled(*std::max_element(first, first + 2 * beams_), g_.length());
   }
 
   KernelContext& c_;
