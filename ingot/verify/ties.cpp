@@ -13,6 +13,7 @@ namespace ingot::verify {
 namespace {
 
 constexpr std::int64_t kMostRows = 10000;
+constexpr std::size_t kMostColumns = 1000;  // of rows with a score; in a picture some numbers fall by chance
 constexpr std::size_t kMostTied = 100;
 
 using Order = std::vector<std::int64_t>;
@@ -22,10 +23,12 @@ std::int64_t width_of(const Array& array) { return array.size() / rows_of(array)
 /// One number of each row.
 Array column_of(const Array& array, std::int64_t column) {
   const std::int64_t rows = rows_of(array), width = width_of(array);
-  const std::vector<double> all = array.to_doubles();
   std::vector<float> values;
-  for (std::int64_t i = 0; i < rows; ++i)
-    values.push_back(static_cast<float>(all[static_cast<std::size_t>(i * width + column)]));
+  dispatch(array.dtype(), JoinTypes<Floats, SmallFloats>{}, [&]<class T>() {
+    const auto all = array.data<T>();
+    for (std::int64_t i = 0; i < rows; ++i)
+      values.push_back(static_cast<float>(all[static_cast<std::size_t>(i * width + column)]));
+  });
   return Array::of<float>({rows}, values);
 }
 
@@ -185,8 +188,9 @@ std::optional<TiedRows> settle_ties(const std::vector<RowsOfBoth>& outputs, cons
   }
   for (std::size_t key = 0; key < outputs.size(); ++key) {
     if (!is_float(outputs[key].a.dtype()) || !is_float(outputs[key].b.dtype())) continue;
-    const std::vector<double> a = outputs[key].a.to_doubles(), b = outputs[key].b.to_doubles();
     const auto width = static_cast<std::size_t>(width_of(outputs[key].a));
+    if (width > kMostColumns) continue;
+    const std::vector<double> a = outputs[key].a.to_doubles(), b = outputs[key].b.to_doubles();
     for (std::size_t column = 0; column < width; ++column)
       if (falls(a, width, column) && falls(b, width, column))
         if (auto settled = settled_by(key, static_cast<std::int64_t>(column), outputs, twins)) return settled;
