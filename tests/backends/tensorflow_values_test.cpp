@@ -276,6 +276,22 @@ TEST(TensorflowExport, PlacesThatNobodyCouldStoreAreCountedByTheRun) {
   }
 }
 
+TEST(TensorflowExport, LongSumsAreSumsOfSumsInTfjs) {
+  const auto means = [](const std::string& dims, backends::tensorflow::Dialect dialect) {
+    backends::tensorflow::ExportOptions options;
+    options.dialect = dialect;
+    return count_of(to_tensorflow(onnx::parse_text("<ir_version: 10, opset_import: [\"\" : 21]> g (float[1,3," + dims +
+                                                   "] x) => (float[1,3,1,1] y) <int64[2] axes = {2, 3}> "
+                                                   "{ y = ReduceMean(x, axes) }"),
+                                  options),
+                    "Mean");
+  };
+  using backends::tensorflow::Dialect;
+  EXPECT_EQ(means("720,720", Dialect::tfjs), 2U);
+  EXPECT_EQ(means("7,7", Dialect::tfjs), 1U);
+  EXPECT_EQ(means("720,720", Dialect::tensorflow), 1U);
+}
+
 TEST(TensorflowExport, BoolsAreBytesOfZeroAndOne) {
   const engine::NamedDatum x{"x", Array::from(ramp({5}))};
   expect_back(R"((float[5] x, uint8[2] u, int8[2] v) => (uint8[5] a, int8[5] b, bool[2] c, bool[2] d) <float z = {0}> {

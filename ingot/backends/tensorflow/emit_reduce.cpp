@@ -7,6 +7,31 @@
 namespace ingot::backends::tensorflow {
 namespace {
 
+constexpr double kMostSummands = 4096;
+
+/// TF.js adds one number after the other in float, which of half a million leaves three digits: the longest of several
+/// axes is summed by itself. Nothing where there are few numbers.
+std::optional<std::int64_t> axis_to_sum_first(NodeOut& n, const char* word) {
+  const auto& shape = n.node.input(0)->type.shape;
+  const std::string_view sums = word;
+  if (!n.e.is_tfjs() || (sums != "Mean" && sums != "Sum") || !shape || (n.has(1) && !n.constant(1)))
+    return std::nullopt;
+  Ints axes = n.has(1) ? n.ints(1) : Ints{};
+  if (axes.empty())
+    for (std::size_t i = 0; i < shape->size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
+  double summands = 1;
+  std::int64_t longest = 0, length = 0;
+  for (const std::int64_t axis : axes) {
+    const Dim& d =
+        (*shape)[static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(shape->size()) : axis)];
+    if (!d.is_known()) continue;
+    summands *= static_cast<double>(d.value());
+    if (d.value() > length) longest = axis, length = d.value();
+  }
+  if (axes.size() < 2 || summands <= kMostSummands) return std::nullopt;
+  return longest;
+}
+
 bool is_empty_list(const Value* v) {
   return v->type.shape && v->type.shape->size() == 1 && same((*v->type.shape)[0], 0);
 }
@@ -41,7 +66,9 @@ void emit_reduce(NodeOut& n, const char* word) {
   }
   const std::string_view op = n.node.op;
   if (n.elem() == DType::boolean) word = op == "ReduceMax" ? "Any" : "All";
-  n.set(n.e.add(word, {n.in(0), axes}, {{"keep_dims", n.attr("keepdims", 1) != 0}}));
+  Ref x = n.in(0);
+  if (const auto first = axis_to_sum_first(n, word)) x = n.e.add(word, {x, n.e.ints({*first})}, {{"keep_dims", true}});
+  n.set(n.e.add(word, {x, axes}, {{"keep_dims", n.attr("keepdims", 1) != 0}}));
 }
 Refused refuse_reduce(const Node& n, Dialect) {
   const DType type = n.input(0)->type.elem;
