@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ingot/base/checked.h"
+#include "ingot/base/error.h"
 #include "ingot/ops/infer.h"
 #include "ingot/passes/layout/axes.h"
 
@@ -93,6 +94,12 @@ bool Sliding::is_same(const Shape& x) const {
   return true;
 }
 
+std::size_t place_of_axis(std::int64_t axis, std::size_t rank) {
+  const auto size = static_cast<std::int64_t>(rank);
+  if (axis < -size || axis >= size) throw Error(Code::axis_out_of_range, "it names an axis that there is not");
+  return static_cast<std::size_t>(axis < 0 ? axis + size : axis);
+}
+
 std::vector<std::pair<std::int64_t, std::int64_t>> constant_pads(const Node& pad) {
   const std::size_t rank = pad.input(0)->type.shape->size();
   std::vector<std::pair<std::int64_t, std::int64_t>> all(rank);
@@ -102,10 +109,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> constant_pads(const Node& pad
     axes = ops::constant_of(pad.input(3))->to_ints();
   else
     for (std::size_t i = 0; i < rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
-  for (std::size_t k = 0; k < axes.size(); ++k) {
-    const auto axis = static_cast<std::size_t>(axes[k] < 0 ? axes[k] + static_cast<std::int64_t>(rank) : axes[k]);
-    all[axis] = {pads[k], pads[k + axes.size()]};
-  }
+  for (std::size_t k = 0; k < axes.size(); ++k) all[place_of_axis(axes[k], rank)] = {pads[k], pads[k + axes.size()]};
   return all;
 }
 

@@ -32,6 +32,10 @@ struct Sliding : ops::StaticWindow {
 /// Reads the attributes of a node whose data have their channels last. `kernel`: the window's sizes.
 Sliding sliding(const Node& node, const std::vector<std::int64_t>& kernel);
 
+/// Where an axis, which may count from the end, stands among `rank`. Throws where there is none: graphs may be
+/// unchecked.
+std::size_t place_of_axis(std::int64_t axis, std::size_t rank);
+
 /// Of a Pad with constant amounts: before and after, per axis.
 std::vector<std::pair<std::int64_t, std::int64_t>> constant_pads(const Node& pad);
 

@@ -17,6 +17,7 @@
 #include "ingot/ops/infer.h"
 #include "tests/backends/agreement.h"
 #include "tests/support/files.h"
+#include "tests/support/refusal.h"
 
 namespace ingot {
 namespace {
@@ -290,6 +291,15 @@ TEST(TensorflowExport, LongSumsAreSumsOfSumsInTfjs) {
   EXPECT_EQ(means("720,720", Dialect::tfjs), 2U);
   EXPECT_EQ(means("7,7", Dialect::tfjs), 1U);
   EXPECT_EQ(means("720,720", Dialect::tensorflow), 1U);
+}
+
+TEST(TensorflowExport, AnAxisThatThereIsNotEndsNoProgram) {
+  backends::tensorflow::ExportOptions options;
+  options.dialect = backends::tensorflow::Dialect::tfjs;
+  const Model model = onnx::parse_text(
+      "<ir_version: 10, opset_import: [\"\" : 21]> g (float[90,90] x) => (float[1,1] y) "
+      "<int64[2] axes = {0, 7}> { y = ReduceMean(x, axes) }");
+  EXPECT_REFUSED(Code::axis_out_of_range, to_tensorflow(model, options));
 }
 
 TEST(TensorflowExport, BoolsAreBytesOfZeroAndOne) {

@@ -1,6 +1,7 @@
 // Reductions and what else goes along one axis: softmax, extremes, running sums.
 #include <numeric>
 
+#include "ingot/backends/channels_last.h"
 #include "ingot/backends/tensorflow/rows.h"
 #include "ingot/ops/infer.h"
 
@@ -8,6 +9,12 @@ namespace ingot::backends::tensorflow {
 namespace {
 
 constexpr double kMostSummands = 4096;
+
+Ints all_axes(NodeOut& n) {
+  Ints all(n.rank());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
 
 /// TF.js adds one number after the other in float, which of half a million leaves three digits: the longest of several
 /// axes is summed by itself. Nothing where there are few numbers.
@@ -17,13 +24,11 @@ std::optional<std::int64_t> axis_to_sum_first(NodeOut& n, const char* word) {
   if (!n.e.is_tfjs() || (sums != "Mean" && sums != "Sum") || !shape || (n.has(1) && !n.constant(1)))
     return std::nullopt;
   Ints axes = n.has(1) ? n.ints(1) : Ints{};
-  if (axes.empty())
-    for (std::size_t i = 0; i < shape->size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
+  if (axes.empty()) axes = all_axes(n);
   double summands = 1;
   std::int64_t longest = 0, length = 0;
   for (const std::int64_t axis : axes) {
-    const Dim& d =
-        (*shape)[static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(shape->size()) : axis)];
+    const Dim& d = (*shape)[place_of_axis(axis, shape->size())];
     if (!d.is_known()) continue;
     summands *= static_cast<double>(d.value());
     if (d.value() > length) longest = axis, length = d.value();
@@ -58,9 +63,7 @@ void emit_reduce(NodeOut& n, const char* word) {
   if (!none) {
     axes = n.index(1);
   } else if (n.node.input(0)->type.shape) {
-    Ints all(n.rank());
-    std::iota(all.begin(), all.end(), 0);
-    axes = n.e.ints(all);
+    axes = n.e.ints(all_axes(n));
   } else {
     axes = n.e.add("Range", {n.e.index(0), n.e.add("Rank", {n.in(0)}), n.e.index(1)});
   }

@@ -9,12 +9,6 @@
 namespace ingot::backends::tensorflow {
 namespace {
 
-std::size_t place(std::int64_t axis, std::size_t rank) {
-  const auto size = static_cast<std::int64_t>(rank);
-  if (axis < -size || axis >= size) throw Error(Code::axis_out_of_range, "a slice names an axis that there is not");
-  return static_cast<std::size_t>(axis < 0 ? axis + size : axis);
-}
-
 std::optional<Ints> slice_axes(const Node& n) {
   if (n.input(3)) {
     const Tensor* t = ops::constant_of(n.input(3));
@@ -36,7 +30,7 @@ Ref list_of(NodeOut& n, const Ints& values, DType type) {
 /// A list with an entry for each axis.
 Ints placed(const Ints& values, const Ints& axes, std::size_t rank, std::int64_t fallback) {
   Ints all(rank, fallback);
-  for (std::size_t k = 0; k < axes.size(); ++k) all[place(axes[k], rank)] = values[k];
+  for (std::size_t k = 0; k < axes.size(); ++k) all[place_of_axis(axes[k], rank)] = values[k];
   return all;
 }
 
@@ -50,11 +44,11 @@ Ref spread(NodeOut& n, std::size_t i, const Ints& axes, std::int64_t fallback, D
   }
   const Ref given = n.cast(n.in(i), type);
   bool are_all = axes.size() == rank;
-  for (std::size_t k = 0; k < axes.size(); ++k) are_all &= place(axes[k], rank) == k;
+  for (std::size_t k = 0; k < axes.size(); ++k) are_all &= place_of_axis(axes[k], rank) == k;
   if (are_all) return given;
   Refs parts(rank);
   for (std::size_t k = 0; k < axes.size(); ++k)
-    parts[place(axes[k], rank)] = part_of_list(n.e, given, static_cast<std::int64_t>(k), 1);
+    parts[place_of_axis(axes[k], rank)] = part_of_list(n.e, given, static_cast<std::int64_t>(k), 1);
   for (Ref& part : parts)
     if (part.node < 0) part = list_of(n, {fallback}, type);
   if (rank == 1) return parts[0];
@@ -68,7 +62,7 @@ Ref begins(NodeOut& n, const Ints& axes, DType type) {
   Ints values = n.ints(1);
   const Ints steps = n.ints(4);
   for (std::size_t k = 0; k < axes.size(); ++k) {
-    const Dim& size = n.shape()[place(axes[k], n.rank())];
+    const Dim& size = n.shape()[place_of_axis(axes[k], n.rank())];
     const std::int64_t least = size.is_known() ? -size.value() : INT32_MIN + std::int64_t{1};
     if (steps[k] < 0 && values[k] < least) values[k] = 0;
   }
@@ -122,7 +116,7 @@ void emit_slice(NodeOut& n) {
   const std::size_t rank = n.rank();
   std::int64_t mask = 0;
   std::vector<bool> named(rank);
-  for (const std::int64_t a : axes) named[place(a, rank)] = true;
+  for (const std::int64_t a : axes) named[place_of_axis(a, rank)] = true;
   for (std::size_t i = 0; i < rank; ++i)
     if (!named[i]) mask |= std::int64_t{1} << i;
   DType type = DType::i32;

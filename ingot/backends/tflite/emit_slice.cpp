@@ -10,10 +10,6 @@ namespace {
 
 using Op = BuiltinOperator;
 
-std::size_t place(std::int64_t axis, std::size_t rank) {
-  return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
-}
-
 /// Whether all elements were of 32 bits before.
 bool is_from_int32(const Value* v) {
   constexpr int kMostSteps = 8;
@@ -49,19 +45,19 @@ std::int32_t spread(NodeOut& n, std::size_t i, const Ints& axes, std::int64_t fa
   if (n.constant(i)) {
     Ints all(rank, fallback);
     const Ints values = n.ints(i);
-    for (std::size_t k = 0; k < axes.size(); ++k) all[place(axes[k], rank)] = values[k];
+    for (std::size_t k = 0; k < axes.size(); ++k) all[place_of_axis(axes[k], rank)] = values[k];
     return n.e.ints(all);
   }
   const std::int32_t vector = within_int32(n, i);
   bool are_all = axes.size() == rank;
-  for (std::size_t k = 0; k < axes.size(); ++k) are_all &= place(axes[k], rank) == k;
+  for (std::size_t k = 0; k < axes.size(); ++k) are_all &= place_of_axis(axes[k], rank) == k;
   if (are_all) return vector;
   std::vector<std::int32_t> parts(rank, -1);
   for (std::size_t k = 0; k < axes.size(); ++k) {
     const std::int32_t begin = n.e.ints({static_cast<std::int64_t>(k)}), one = n.e.ints({1});
     const std::int32_t part = n.e.temporary(DType::i32, Ints{1});
     n.e.add(Op::SLICE, {vector, begin, one}, {part});
-    parts[place(axes[k], rank)] = part;
+    parts[place_of_axis(axes[k], rank)] = part;
   }
   for (std::int32_t& part : parts)
     if (part < 0) part = n.e.ints({fallback});
@@ -165,7 +161,7 @@ void emit_slice(NodeOut& n) {
   const std::size_t rank = n.rank();
   std::int64_t mask = 0;
   std::vector<bool> named(rank);
-  for (const std::int64_t a : axes) named[place(a, rank)] = true;
+  for (const std::int64_t a : axes) named[place_of_axis(a, rank)] = true;
   for (std::size_t i = 0; i < rank; ++i)
     if (!named[i]) mask |= std::int64_t{1} << i;
   const std::int32_t x = n.in(0), begin = spread(n, 1, axes, 0), end = spread(n, 2, axes, 0);
