@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "ingot/lower/rows.h"
+#include "ingot/ops/ml/label_encoder.h"
 
 namespace ingot::lower {
 namespace {
@@ -258,18 +259,6 @@ void lower_string_normalizer(Lowering& l) {
 
 namespace {
 
-/// Keys or values of a LabelEncoder, whatever list holds them.
-std::optional<Tensor> list_named(Lowering& l, const std::string& name) {
-  const Attributes& a = l.node().attributes;
-  if (const auto* words = a.get<std::vector<std::string>>(name + "_strings"); words && !words->empty())
-    return Tensor::of_strings({std::ssize(*words)}, *words);
-  if (const auto* ints = a.get<std::vector<std::int64_t>>(name + "_int64s")) return Tensor::ints(*ints);
-  if (const auto* floats = a.get<std::vector<float>>(name + "_floats"))
-    return Tensor::of<float>({std::ssize(*floats)}, *floats);
-  const auto* tensor = a.get<Tensor>(name + "_tensor");
-  return tensor ? std::optional(*tensor) : std::nullopt;
-}
-
 /// What has no key, as a tensor of one element.
 Tensor other_value(Lowering& l, DType type) {
   const Attributes& a = l.node().attributes;
@@ -286,7 +275,7 @@ Tensor other_value(Lowering& l, DType type) {
 
 /// Values, and the one of what has no key at the end.
 Tensor values_of(Lowering& l, std::int64_t count) {
-  const auto values = list_named(l, "values");
+  const auto values = ops::label_list(l.node().attributes, "values");
   if (!values || values->size() != count) l.refuse("there is not one value for each key");
   const Tensor other = other_value(l, values->dtype());
   if (values->dtype() == DType::string) {
@@ -356,7 +345,7 @@ Strings fetched(Lowering& l, const Row& row, const View& numbers) {
 }  // namespace
 
 void lower_label_encoder(Lowering& l) {
-  const auto keys = list_named(l, "keys");
+  const auto keys = ops::label_list(l.node().attributes, "keys");
   const DType type = l.node().input(0)->type.elem;
   if (!keys || keys->dtype() != type) l.refuse("its keys are not of the input's type");
   const Tensor values = values_of(l, keys->size());
@@ -425,7 +414,7 @@ void lower_moved_strings(Lowering& l) {
 }
 
 void lower_zip_map(Lowering& l) {
-  const auto keys = list_named(l, "classlabels");
+  const auto keys = ops::label_list(l.node().attributes, "classlabels");
   if (!keys || keys->size() == 0) l.refuse("there are no labels");
   const View x = l.in(0);
   if (x.rank() != 1 && x.rank() != 2) l.refuse("its input is no matrix");

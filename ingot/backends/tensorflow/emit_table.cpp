@@ -3,20 +3,12 @@
 
 #include "ingot/backends/tensorflow/rows.h"
 #include "ingot/backends/tensorflow/tables.h"
+#include "ingot/ops/ml/label_encoder.h"
 
 namespace ingot::backends::tensorflow {
 namespace {
 
 using Strings = std::vector<std::string>;
-
-/// keys_*, values_*, whichever form is given.
-std::optional<Tensor> list_of(const Attributes& a, const std::string& prefix) {
-  if (const auto* t = a.get<Tensor>(prefix + "_tensor")) return *t;
-  if (const auto* s = a.get<Strings>(prefix + "_strings"))
-    return Tensor::of_strings({static_cast<std::int64_t>(s->size())}, *s);
-  if (const auto* i = a.get<Ints>(prefix + "_int64s")) return Tensor::ints(*i);
-  return std::nullopt;
-}
 
 Tensor fallback_of(const Attributes& a, DType type) {
   if (const auto* t = a.get<Tensor>("default_tensor")) return t->reshaped({});
@@ -48,7 +40,7 @@ Strings words_of(const Tensor& t) {
 }  // namespace
 
 std::optional<Encoding> encoding_of(const Node& node) {
-  const auto keys = list_of(node.attributes, "keys"), values = list_of(node.attributes, "values");
+  const auto keys = ops::label_list(node.attributes, "keys"), values = ops::label_list(node.attributes, "values");
   if (!keys || !values || keys->size() != values->size() || !keys->size()) return std::nullopt;
   const auto is_held = [](DType t) { return t == DType::string || t == DType::i64; };
   if (!is_held(keys->dtype()) || !is_held(values->dtype())) return std::nullopt;

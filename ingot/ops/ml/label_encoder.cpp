@@ -1,4 +1,6 @@
 // LabelEncoder: looks each element up in a list of keys and gives the value at the same place.
+#include "ingot/ops/ml/label_encoder.h"
+
 #include <cmath>
 #include <numeric>
 #include <unordered_map>
@@ -131,17 +133,6 @@ Array list_of(const KernelContext& c, const std::string& prefix) {
   return {};
 }
 
-/// keys_*, values_* or default_* as a tensor; nothing: not given, or strings.
-std::optional<Tensor> tensor_of(const Attributes& a, const std::string& prefix) {
-  if (const auto* t = a.get<Tensor>(prefix + "_tensor")) return *t;
-  if (const auto* ints = a.get<Ints>(prefix + "_int64s")) return Tensor::ints(*ints);
-  if (const auto* floats = a.get<Floats>(prefix + "_floats"))
-    return Tensor::of<float>({static_cast<std::int64_t>(floats->size())}, *floats);
-  if (const auto* strings = a.get<Strings>(prefix + "_strings"))
-    return Tensor::of_strings({static_cast<std::int64_t>(strings->size())}, *strings);
-  return std::nullopt;
-}
-
 /// The place of the key that each element equals, and whether there is one.
 std::pair<Value*, Value*> looked_up(DecomposeContext& c, const Tensor& keys) {
   GraphBuilder& g = c.g;
@@ -174,7 +165,7 @@ bool is_place(const Value* x, std::int64_t count) {
 Values decompose(DecomposeContext& c) {
   GraphBuilder& g = c.g;
   const Attributes& a = c.node.attributes;
-  const auto keys = tensor_of(a, "keys"), values = tensor_of(a, "values");
+  const auto keys = label_list(a, "keys"), values = label_list(a, "values");
   if (!keys || !values || keys->size() != values->size() || keys->size() == 0 || !c.rank(0)) return {};
   if (keys->dtype() != c.elem(0) || keys->dtype() == DType::string) return {};
   for (const double key : keys->to_doubles())
@@ -236,6 +227,16 @@ void run(KernelContext& c) {
 }
 
 }  // namespace
+
+std::optional<Tensor> label_list(const Attributes& a, const std::string& prefix) {
+  if (const auto* t = a.get<Tensor>(prefix + "_tensor")) return *t;
+  if (const auto* ints = a.get<Ints>(prefix + "_int64s")) return Tensor::ints(*ints);
+  if (const auto* floats = a.get<Floats>(prefix + "_floats"))
+    return Tensor::of<float>({static_cast<std::int64_t>(floats->size())}, *floats);
+  if (const auto* strings = a.get<Strings>(prefix + "_strings"))
+    return Tensor::of_strings({static_cast<std::int64_t>(strings->size())}, *strings);
+  return std::nullopt;
+}
 
 constinit const OpDef defs::LabelEncoder = {
     .name = "LabelEncoder",
