@@ -35,8 +35,10 @@ class Inputs {
     const Type& type = is_optional ? input.type.inner() : input.type;
     const Type& held = type.is_sequence() ? type.inner() : type;
     if (!held.is_tensor() || !held.shape || (type.is_sequence() && held.elem == DType::string)) {
+      const bool lacks_rank = held.is_tensor() && !held.shape;
+      if (lacks_rank) hint_ = "--input-shape gives an input its rank and sizes: x:1,3 (x: alone for a single number)";
       problems.push_back("input '" + input.name() + "': no code can be made for " +
-                         (held.is_tensor() && !held.shape ? "a tensor of unknown rank" : input.type.schema_name()));
+                         (lacks_rank ? "a tensor of unknown rank" : input.type.schema_name()));
       return;
     }
     if (is_optional) {
@@ -47,6 +49,9 @@ class Inputs {
     if (type.elem == DType::string) return add_strings(input, type);
     lowering_.set_view(&input, part(input.name(), type.elem, dims_of(input.name(), *type.shape)));
   }
+
+  /// What helps against the problems.
+  const char* hint() const { return hint_; }
 
  private:
   View part(const std::string& name, DType type, const Exprs& dims) {
@@ -95,6 +100,7 @@ class Inputs {
 
   Lowering& lowering_;
   Program& program_;
+  const char* hint_ = "";
   std::map<std::string, int> by_name_;
 };
 
@@ -135,12 +141,11 @@ void add_outputs(Lowering& lowering, Program& program, const Graph& graph) {
   }
 }
 
-[[noreturn]] void refuse(const std::vector<std::string>& problems) {
+[[noreturn]] void refuse(const std::vector<std::string>& problems, const char* hint = "") {
   std::string text = "the model cannot be compiled:";
   for (const std::string& p : problems) text += "\n  " + p;
   Error error(Code::not_expressible, text);
-  if (text.find("of unknown rank") != std::string::npos)
-    error.hint("--input-shape gives an input its rank and sizes: x:1,3 (x: alone for a single number)");
+  if (*hint) error.hint(hint);
   throw error;
 }
 
@@ -151,20 +156,24 @@ void infer_again(Graph& graph) {
   ops::infer_graph(graph, session);
 }
 
-/// An If whose condition is known is one of its branches; what follows then has a rank, which may decide others.
-void take_known_branches(Graph& graph) {
+/// An If whose condition is known is one of its branches, and one that is a Squeeze becomes that; what follows then has
+/// a rank, which may decide others.
+void take_branches(Graph& graph) {
+  using passes::legalize::Rewrite;
   static const passes::legalize::Target kTarget;
-  static constexpr passes::legalize::Rewrite kRewrite = {"known branches", "If", passes::legalize::rewrite_known_if};
+  static constexpr Rewrite kRewrites[] = {{"known branches", "If", passes::legalize::rewrite_known_if},
+                                          {"open squeezes", "If", rewrite_open_squeeze}};
   constexpr int kMostRounds = 32;
   std::vector<std::string> notes;
-  for (int round = 0; round < kMostRounds; ++round) {
+  const auto take = [&](const Rewrite& rewrite) {
     std::size_t taken = 0;
     for_each_graph(graph, [&](Graph& g) {
       for (Node& node : g.nodes())
-        if (node.is("If")) taken += passes::legalize::apply(kRewrite, node, kTarget, notes);
+        if (node.is("If")) taken += passes::legalize::apply(rewrite, node, kTarget, notes);
     });
-    if (taken == 0) taken = take_open_squeezes(graph);
-    if (taken == 0) return;
+    return taken > 0;
+  };
+  for (int round = 0; round < kMostRounds && std::ranges::any_of(kRewrites, take); ++round) {
     infer_again(graph);
     passes::fold_constants(graph);
   }
@@ -238,7 +247,7 @@ void legalize(Model& model) {
   drop_unread(model);
   passes::fold_constants(*model.graph);
   infer_again(*model.graph);
-  take_known_branches(*model.graph);
+  take_branches(*model.graph);
   for_each_graph(*model.graph, [](Graph& g) {
     for (Node& node : g.nodes())
       if (node.is("Scan")) state_length(node);
@@ -260,7 +269,7 @@ Program lower(const Model& model, std::string name, const Kernels& kernels) {
   std::vector<std::string> problems;
   for (const Value* input : model.graph->inputs())
     if (!input->initializer) inputs.add(*input, problems);
-  if (!problems.empty()) refuse(problems);
+  if (!problems.empty()) refuse(problems, inputs.hint());
   lowering.set_contradictions(contradictions(*model.graph));
   lowering.lower_graph(*model.graph);
   if (!lowering.problems().empty()) refuse(lowering.problems());

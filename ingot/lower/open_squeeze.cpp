@@ -3,13 +3,9 @@
 #include <algorithm>
 
 #include "ingot/ops/known.h"
-#include "ingot/passes/legalize/rewrite.h"
-#include "ingot/passes/legalize/target.h"
 
 namespace ingot::lower {
 namespace {
-
-using passes::legalize::Rewriting;
 
 const Value* branch_output(const Node& node, std::string_view name) {
   const GraphPtr* graph = node.attributes.get<GraphPtr>(name);
@@ -41,7 +37,9 @@ std::optional<std::int64_t> axis_measured(const Value* size, const Value* x) {
   return number_in(gather->input(1));
 }
 
-Values rewrite_open_squeeze(Rewriting& r) {
+}  // namespace
+
+Values rewrite_open_squeeze(passes::legalize::Rewriting& r) {
   const Value *then = branch_output(r.node, "then_branch"), *other = branch_output(r.node, "else_branch");
   const Node* squeeze = then ? then->producer() : nullptr;
   if (!squeeze || !squeeze->is("Squeeze") || !other || !other->producer() || !other->producer()->is("Identity"))
@@ -55,20 +53,6 @@ Values rewrite_open_squeeze(Rewriting& r) {
   const auto counted = [&](std::int64_t a) { return a < 0 ? a + *rank : a; };
   if (!measured || counted(*measured) != counted(*axis) || (!is_first && number_in(test->input(0)) != 1)) return {};
   return {r.g.op("Squeeze", {x, r.g.ints({*axis})})};
-}
-
-}  // namespace
-
-std::size_t take_open_squeezes(Graph& graph) {
-  static const passes::legalize::Target kTarget;
-  static constexpr passes::legalize::Rewrite kRewrite = {"open squeezes", "If", rewrite_open_squeeze};
-  std::vector<std::string> notes;
-  std::size_t taken = 0;
-  for_each_graph(graph, [&](Graph& g) {
-    for (Node& node : g.nodes())
-      if (node.is("If")) taken += passes::legalize::apply(kRewrite, node, kTarget, notes);
-  });
-  return taken;
 }
 
 }  // namespace ingot::lower
