@@ -111,16 +111,21 @@ std::ptrdiff_t count(const std::vector<std::string>& operators, std::string_view
   return std::ranges::count(operators, name);
 }
 
+/// Whatever the number of threads.
+void expect_same_bits(const Model& model, const Model& quantized, const Array& x) {
+  const Array expected = run(quantized, x, false, 1);
+  for (const int threads : {1, 2}) {
+    const Array got = run(model, x, true, threads);
+    ASSERT_EQ(got.dims(), expected.dims());
+    ASSERT_EQ(got.to_ints(), expected.to_ints());
+  }
+}
+
 TEST(KeepBytes, HasTheBitsOfTheQuantizedOperators) {
   for (unsigned seed = 0; seed < 40; ++seed) {
     Array x;
     const Model model = network(seed, false, x), quantized = network(seed, true, x);
-    const Array expected = run(quantized, x, false, 1);
-    for (const int threads : {1, 2}) {
-      const Array got = run(model, x, true, threads);
-      ASSERT_EQ(got.dims(), expected.dims()) << seed;
-      ASSERT_EQ(got.to_ints(), expected.to_ints()) << seed;
-    }
+    ASSERT_NO_FATAL_FAILURE(expect_same_bits(model, quantized, x)) << seed;
     const auto operators = operators_of(model);
     EXPECT_EQ(count(operators, "ByteConv"), 2) << seed;
     EXPECT_EQ(count(operators, "ByteSum"), 1) << seed;
@@ -186,12 +191,7 @@ TEST(KeepBytes, ProductsHaveTheBitsOfTheQuantizedOperator) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     Array x;
     const Model model = product(seed, false, x), quantized = product(seed, true, x);
-    const Array expected = run(quantized, x, false, 1);
-    for (const int threads : {1, 2}) {
-      const Array got = run(model, x, true, threads);
-      ASSERT_EQ(got.dims(), expected.dims()) << seed;
-      ASSERT_EQ(got.to_ints(), expected.to_ints()) << seed;
-    }
+    ASSERT_NO_FATAL_FAILURE(expect_same_bits(model, quantized, x)) << seed;
     const auto operators = operators_of(model);
     EXPECT_EQ(count(operators, "ByteProduct"), 1) << seed;
     EXPECT_EQ(count(operators, "DequantizeLinear"), 0) << seed;
