@@ -51,15 +51,9 @@ std::string signature(const Node& call, const Function& function) {
 
 std::vector<Type> infer_body(const Node& call, const Function& function, ops::InferSession& session) {
   if (session.budget) session.budget->charge_nodes(function.body->node_count());
-  Graph::ValueMap map;
-  const GraphPtr body = function.body->clone(nullptr, map);
-  resolve_references(*body, function, call);
-  for (std::size_t i = 0; i < body->inputs().size(); ++i) {
-    if (const Value* given = call.input(i)) {
-      body->inputs()[i]->type = given->type;
-      body->inputs()[i]->known_ints = given->known_ints;
-    }
-  }
+  const GraphPtr body = body_as_called(function, call);
+  for (std::size_t i = 0; i < body->inputs().size(); ++i)
+    if (const Value* given = call.input(i)) body->inputs()[i]->known_ints = given->known_ints;
   ops::InferSession inner = session;
   inner.stated.clear();
   inner.on_contradiction = nullptr;

@@ -108,11 +108,7 @@ std::unique_ptr<Function> adapted(const Function& function, const Node& call, Op
   if (!differs) return nullptr;
   auto made = std::make_unique<Function>();
   made->name = function.name;
-  Graph::ValueMap map;
-  made->body = function.body->clone(nullptr, map);
-  resolve_references(*made->body, function, call);
-  for (std::size_t i = 0; i < made->body->inputs().size(); ++i)
-    if (const Value* given = call.input(i)) made->body->inputs()[i]->type = given->type;
+  made->body = body_as_called(function, call);
   VersionReport report;
   std::vector<Obstacle> obstacles;
   move_nodes(*made->body, function.opsets, imports, nullptr, report, obstacles);
@@ -136,6 +132,14 @@ void resolve_references(Graph& body, const Function& function, const Node& call)
   for_each_graph(body, [&](Graph& g) {
     for (Node& node : g.nodes()) resolve_node(node, function, call);
   });
+}
+
+GraphPtr body_as_called(const Function& function, const Node& call) {
+  GraphPtr body = function.body->clone();
+  resolve_references(*body, function, call);
+  for (std::size_t i = 0; i < body->inputs().size(); ++i)
+    if (const Value* given = call.input(i)) body->inputs()[i]->type = given->type;
+  return body;
 }
 
 namespace {
